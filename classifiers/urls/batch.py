@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,13 +30,6 @@ class Batch:
         """Return the number of URLs."""
         return self.n_urls
 
-    def parts(self, most: int) -> Iterator[Batch]:
-        """Yield batches of at most that number of URLs, in order."""
-        ends = np.flatnonzero(self.buffer == ord("\n"))[most - 1 :: most].tolist()
-        starts = [0, *(end + 1 for end in ends)]
-        for number, (start, end) in enumerate(zip(starts, [*ends, None], strict=True)):
-            yield Batch(self.buffer[start:end], min(most, self.n_urls - number * most))
-
 
 def encode(urls: Sequence[str]) -> Batch:
     """The URLs as a batch: IDN labels are decoded, letters composed, line ends replaced by spaces.
@@ -50,21 +43,6 @@ def encode(urls: Sequence[str]) -> Batch:
         data = _joined([url.replace("\n", " ") for url in urls])
     data = _with_letters(data)
     return Batch(np.frombuffer(data, np.uint8), len(urls))
-
-
-def encode_lines(block: bytes) -> Batch:
-    """The lines of a block, without its last line end, as `encode` writes the text of each.
-
-    Carriage returns at the end of a line are left out. Bytes that are not UTF-8 stand for the
-    surrogates that Python decodes them to. Only lines that change are touched.
-    """
-    if b"\r" in block:
-        block = b"\n".join([line.rstrip(b"\r") for line in block.split(b"\n")])
-    if not block.isascii():
-        places = np.flatnonzero(np.frombuffer(block, np.int8) < 0).tolist()
-        block = _respelled(block, places, _decoded)
-    block = _with_letters(block)
-    return Batch(np.frombuffer(block, np.uint8), block.count(b"\n") + 1)
 
 
 def unaddressed(batch: Batch) -> list[int]:
@@ -98,40 +76,17 @@ def _composed(text: str) -> str:
 
 
 def _with_letters(data: bytes) -> bytes:
-    """The same lines, with IDN labels as their letters."""
+    """The same lines, with IDN labels as their letters; other lines stay as they are."""
     lower = data.lower()  # far cheaper than a search for either case
-    if _ACE_PREFIX not in lower:
-        return data
-    return _respelled(data, _places_of(_ACE_PREFIX, lower), _spelled)
-
-
-def _places_of(mark: bytes, data: bytes) -> Iterator[int]:
-    at = -1
-    while (at := data.find(mark, at + 1)) >= 0:
-        yield at
-
-
-def _respelled(data: bytes, places: Iterable[int], respell: Callable[[bytes], str]) -> bytes:
-    """The same lines, those with any of the places respelled; the places are sorted."""
-    pieces, at = [], 0
-    for place in places:
-        if place < at:  # in a line that is done
-            continue
-        start = data.rfind(b"\n", at, place) + 1 or at
+    pieces, done = [], 0
+    while (place := lower.find(_ACE_PREFIX, done)) >= 0:
+        start = data.rfind(b"\n", done, place) + 1 or done
         end = data.find(b"\n", place)
         end = len(data) if end < 0 else end
-        line = respell(data[start:end]).replace("\n", " ")
-        pieces += [data[at:start], line.encode("utf-8", "surrogatepass")]
-        at = end
-    return b"".join([*pieces, data[at:]])
-
-
-def _spelled(line: bytes) -> str:
-    return plain(line.decode("utf-8", "surrogatepass"))
-
-
-def _decoded(line: bytes) -> str:
-    return _composed(line.decode("utf-8", "surrogateescape")[:MAX_CHARACTERS])
+        line = plain(data[start:end].decode("utf-8", "surrogatepass")).replace("\n", " ")
+        pieces += [data[done:start], line.encode("utf-8", "surrogatepass")]
+        done = end
+    return b"".join([*pieces, data[done:]]) if pieces else data
 
 
 def _unicode_label(match: re.Match[str]) -> str:

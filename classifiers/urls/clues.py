@@ -14,10 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from classifiers.urls.authority import host_bounds, label_start, line_end
-from classifiers.urls.buckets import FACTOR, KIND_FACTOR, WORD_FACTOR
-from classifiers.urls.codepoints import LETTERS, LINE_END, SLOW, Bytes, is_letter, lower, point
-from classifiers.urls.ngrams import MAX_BYTES
+from classifiers.urls.letters import (
+    LETTERS,
+    LINE_END,
+    SLOW,
+    Bytes,
+    host_bounds,
+    is_letter,
+    label_start,
+    line_end,
+    lower,
+    point,
+)
+from classifiers.urls.ngrams import FACTOR, KIND_FACTOR, MAX_BYTES, WORD_FACTOR
 
 TOP: Final = 0
 """The top-level domain."""

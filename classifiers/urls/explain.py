@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
 
-from classifiers.urls import buckets, ngrams
+from classifiers.urls import ngrams
 from classifiers.urls.batch import encode
-from classifiers.urls.codepoints import SYMBOL_BITS
+from classifiers.urls.letters import SYMBOL_BITS
 
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
 
 _WORD_MASK: Final = (1 << 64) - 1
-_WINDOW_MASK: Final = (1 << SYMBOL_BITS * buckets.MAX_GRAM) - 1
+_WINDOW_MASK: Final = (1 << SYMBOL_BITS * ngrams.MAX_GRAM) - 1
 _SCHEME: Final = re.compile(rb"[\x00-\x09\x0b-\x20]*(?:[/\\]{2}|.{0,11}?:[/\\]{2})?", re.DOTALL)
 _HOST_END: Final = re.compile(rb"[/\\?#\n]|$")
 _LOWERED: Final = ((0x41, 0x5A), (0xC0, 0xDE), (0x391, 0x3A9), (0x400, 0x42F), (0x100, 0x17E))
@@ -123,12 +123,12 @@ def _domain(host: bytes) -> tuple[list[Found], bytes]:
         return [], host
     key = _chain(0, _points(top))
     text = "." + _text(_points(top))
-    found = [("domain", text, _key_of(buckets.DOMAIN, key))]
+    found = [("domain", text, _key_of(ngrams.DOMAIN, key))]
     _, dot, second = head.rpartition(b".")
     label = _points(second)
     if dot and 1 <= len(label) <= ngrams.MAX_SHORT:
         key = _chain(key, label)
-        found.append(("domain", f".{_text(label)}{text}", _key_of(buckets.DOMAIN, key)))
+        found.append(("domain", f".{_text(label)}{text}", _key_of(ngrams.DOMAIN, key)))
     return found, head
 
 
@@ -139,37 +139,37 @@ def _words(data: bytes, place: int) -> Iterator[_Word]:
         if _is_letter(point):
             points.append(point)
             continue
-        if len(points) >= 2 and _text(points) not in buckets.STOP_WORDS:
+        if len(points) >= 2 and _text(points) not in ngrams.STOP_WORDS:
             yield _Word(points[: ngrams.MAX_WORD], place, before, point)
         points, before = [], point
 
 
 def _grams(word: _Word) -> Iterator[Found]:
     """Yield the n-grams of a word, the whole word, and its letters beyond ASCII."""
-    marked = [buckets.EDGE, *word.points, buckets.EDGE]
-    for size, factor in enumerate(buckets.GRAM_FACTORS, buckets.MIN_GRAM):
+    marked = [ngrams.EDGE, *word.points, ngrams.EDGE]
+    for size, factor in enumerate(ngrams.GRAM_FACTORS, ngrams.MIN_GRAM):
         for start in range(len(marked) - size + 1):
             points = marked[start : start + size]
             window = _window(points) << 64 - SYMBOL_BITS * size
             yield "gram", _text(points), window * factor & _WORD_MASK
-    if len(marked) > buckets.MAX_GRAM:
+    if len(marked) > ngrams.MAX_GRAM:
         symbols = [_symbol(point) for point in word.points]
-        yield "word", _text(word.points), _key_of(buckets.WORD, _chain(buckets.EDGE, symbols))
+        yield "word", _text(word.points), _key_of(ngrams.WORD, _chain(ngrams.EDGE, symbols))
     for point in word.points:
         if point >= 0x80:
-            yield "letter", _text([point]), _key_of(buckets.LETTER, point << 32)
+            yield "letter", _text([point]), _key_of(ngrams.LETTER, point << 32)
             block = f"U+{point >> 7 << 7:04X}"
-            yield "block", block, _key_of(buckets.BLOCK, point >> 7 << 32)
+            yield "block", block, _key_of(ngrams.BLOCK, point >> 7 << 32)
 
 
 def _short(word: _Word) -> Found:
     """A short word between its delimiters; words in a host and in a path differ."""
-    key = _window([buckets.EDGE, *word.points, buckets.EDGE]) | word.place << 45
+    key = _window([ngrams.EDGE, *word.points, ngrams.EDGE]) | word.place << 45
     key |= _symbol(word.before) << 46 | _symbol(word.after) << 55
     text = _text([word.before, *word.points, word.after])
     if word.place == ngrams.HOST:
         text = f"{text} in host"
-    return "short", text, _key_of(buckets.SHORT, key)
+    return "short", text, _key_of(ngrams.SHORT, key)
 
 
 def _points(data: bytes) -> list[int]:
@@ -211,10 +211,10 @@ def _window(points: list[int]) -> int:
 
 def _chain(key: int, points: list[int]) -> int:
     for point in points:
-        key = (key ^ point) * buckets.FACTOR & _WORD_MASK
+        key = (key ^ point) * ngrams.FACTOR & _WORD_MASK
     return key
 
 
 def _key_of(kind: int, key: int) -> int:
-    key = (key + kind) * buckets.KIND_FACTOR & _WORD_MASK
-    return (key ^ key >> 32) * buckets.FACTOR & _WORD_MASK
+    key = (key + kind) * ngrams.KIND_FACTOR & _WORD_MASK
+    return (key ^ key >> 32) * ngrams.FACTOR & _WORD_MASK

@@ -2,28 +2,53 @@
 
 A crawl asks for a few URLs at a time, between much other work. Then most of the time goes into
 memory that the processor has not at hand, so all facts come from one compiled function.
+
+The marks of a language are its top-level domain, and its code in name, path or query. They need no
+training, so they exist for every language of the project. Marks of other languages speak against
+it: `/de/` and `.de` for German, `/fr/` and `.fr` against it. 1 stands for the language, -1 for
+another, 0 for none. A URL with a code of the language and one of another, as in `/de/en/`, has 1.
+A language beyond the project's codes has no top-level domain.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
+from classifiers.languages import known, language_of_tld, tlds_of
 from classifiers.urls.batch import encode
-from classifiers.urls.clues import MAX_CLUES, Keys, clues
-from classifiers.urls.codepoints import Bytes
-from classifiers.urls.marks import MarkTable, mark_table
+from classifiers.urls.clues import (
+    HOST,
+    KEYED,
+    LOCALE,
+    MAX_CLUES,
+    SEGMENT,
+    SUFFIX,
+    TOP,
+    Keys,
+    clues,
+    key_of,
+)
+from classifiers.urls.letters import Bytes
 from classifiers.urls.model import UrlModel
-from classifiers.urls.naming import Nats, add_clues, mix, place_of
-from classifiers.urls.ngrams import room
 from classifiers.urls.posteriors import Prior
-from classifiers.urls.scoring import Room, Weights, score_row
-from classifiers.weights import Floats
+from classifiers.urls.scoring import (
+    Nats,
+    Weights,
+    add_clues,
+    mix,
+    place_of,
+    rooms,
+    score_row,
+    starts_of,
+)
+from classifiers.weights import Floats, Ints
 
 N_FACTS: Final = 4
 MOST_NATS: Final = 8.0
@@ -32,10 +57,59 @@ MOST_DECISION: Final = 3.0
 """The largest decision value, for or against a language, that a crawl learns with."""
 _NEGLIGIBLE: Final = -40.0
 
+_CODE_PLACES: Final = (HOST, SEGMENT, LOCALE, KEYED, SUFFIX)
+"""The kinds of clues that a code may be; the value of any parameter is too often a word."""
+
 Facts = npt.NDArray[np.float64]
 
 
-class _Known(NamedTuple):
+class MarkTable(NamedTuple):
+    """The clues that are marks for one language; `starts` is `scoring.starts_of` their keys."""
+
+    keys: Keys
+    """Sorted, (n,)."""
+    starts: Ints
+    columns: npt.NDArray[np.int8]
+    """The column of the facts that a mark fills, (n,)."""
+    signs: npt.NDArray[np.int8]
+    """1 for the language, -1 for another, (n,)."""
+
+
+_DOMAIN, _CODE = 2, 3
+
+
+@lru_cache(maxsize=8)
+def _mark_table(language: str) -> MarkTable:
+    """The marks of all languages, as they speak for or against one."""
+    of_key = {key: (column, -1) for key, column in _marks_of_others(language)}
+    of_key |= {key: (column, 1) for key, column in _marks_of(language)}
+    keys = np.array(sorted(of_key), np.uint64)
+    values = np.array([of_key[int(key)] for key in keys], np.int8)
+    return MarkTable(keys, starts_of(keys), values[:, 0].copy(), values[:, 1].copy())
+
+
+def _marks_of(language: str) -> Iterator[tuple[int, int]]:
+    for domain in tlds_of(language) if language in known() else ():
+        yield key_of(TOP, _as_read(domain)), _DOMAIN
+    for kind in _CODE_PLACES:
+        yield key_of(kind, language), _CODE
+
+
+def _marks_of_others(language: str) -> Iterator[tuple[int, int]]:
+    for code in known() - {language}:
+        for domain in tlds_of(code):
+            if language_of_tld(domain) != language:
+                yield key_of(TOP, _as_read(domain)), _DOMAIN
+        for kind in _CODE_PLACES if len(code) == 2 else ():  # codes of three letters are words too
+            yield key_of(kind, code), _CODE
+
+
+def _as_read(domain: str) -> str:
+    """A top-level domain as the reader of URLs spells it: decoded."""
+    return domain.encode().decode("idna") if domain.startswith("xn--") else domain
+
+
+class _Asked(NamedTuple):
     """What is known of the language that is asked about, and the weights.
 
     `named` is its place among the languages that the model names, `classifier` that of its
@@ -51,14 +125,6 @@ class _Known(NamedTuple):
     marks: MarkTable
 
 
-class _Answers(NamedTuple):
-    """Room for the decision values, the logits and the clues of one URL."""
-
-    scores: Floats
-    logits: Floats
-    clues: Keys
-
-
 class UrlFacts:
     """Finds the facts about URLs for one language; the prior gives it half of all URLs."""
 
@@ -71,13 +137,13 @@ class UrlFacts:
         base = nats.base.copy()
         if self.is_named:
             base[: len(names)] += Prior.crawl(language).log_of(names)
-        self._known = _Known(
+        self._asked = _Asked(
             names.index(language) if self.is_named else -1,
             classifiers.index(language) if self.has_classifier else -1,
-            model.weights(),
+            model.weights,
             nats,
             base,
-            mark_table(language),
+            _mark_table(language),
         )
 
     def of(self, urls: Sequence[str]) -> Facts:
@@ -85,21 +151,12 @@ class UrlFacts:
 
         The log-odds of the language by the model's one calibrated answer, within `MOST_NATS`; the
         decision value of its classifier, within `MOST_DECISION`; the marks of its top-level domain
-        and of its code (`classifiers.urls.marks`). A fact that the model does not know is 0. A
+        and of its code. A fact that the model does not know is 0. A
         language that it does not name has no mark of a top-level domain: the weight of that mark
         belongs beside the answer of a model.
         """
         batch = encode(urls)
-        found = np.zeros((len(batch), N_FACTS))
-        weights, width = self._known.weights, self._known.weights.table.shape[1]
-        scratch = Room(*room(), np.empty(width, np.int32), np.empty(width, np.int32))
-        answers = _Answers(
-            np.empty((1, len(weights.scales)), np.float32),
-            np.empty((1, len(self._known.base)), np.float32),
-            np.empty(MAX_CLUES, np.uint64),
-        )
-        _fill(batch.buffer, self._known, answers, scratch, found)
-        return found
+        return _facts(batch.buffer, len(batch), self._asked)
 
 
 @inlined
@@ -123,29 +180,33 @@ def _mark(marks: MarkTable, clue: np.uint64, facts: Facts, row: int) -> None:
     """Note the mark that a clue may be; one of the language counts more than one of another."""
     at = place_of(marks.keys, marks.starts, clue)
     if at >= 0:
-        column = 2 + marks.marks[at]
+        column = marks.columns[at]
         if marks.signs[at] > 0 or facts[row, column] == 0:
             facts[row, column] = marks.signs[at]
 
 
 @compiled
-def _fill(buffer: Bytes, known: _Known, answers: _Answers, scratch: Room, facts: Facts) -> None:
-    scores, logits, found = answers
+def _facts(buffer: Bytes, n_urls: int, asked: _Asked) -> Facts:
+    facts, room = np.zeros((n_urls, N_FACTS)), rooms(asked.weights.table.shape[1])
+    scores = np.empty((1, len(asked.weights.scales)), np.float32)
+    logits = np.empty((1, len(asked.base)), np.float32)
+    found = np.empty(MAX_CLUES, np.uint64)
     start = 0
-    for row in range(len(facts)):
-        if known.named >= 0 or known.classifier >= 0:
-            score_row(buffer, start, known.weights, scratch, scores, 0)
+    for row in range(n_urls):
+        if asked.named >= 0 or asked.classifier >= 0:
+            score_row(buffer, start, asked.weights, room, scores, 0)
         count, start = clues(buffer, start, found)
         for at in range(count):
-            _mark(known.marks, found[at], facts, row)
-        if known.classifier >= 0:
-            decision = float(scores[0, known.classifier])
+            _mark(asked.marks, found[at], facts, row)
+        if asked.classifier >= 0:
+            decision = float(scores[0, asked.classifier])
             facts[row, 1] = max(-MOST_DECISION, min(MOST_DECISION, decision))
-        if known.named >= 0:
-            for at in range(len(known.base)):
-                logits[0, at] = known.base[at]
-            mix(known.nats.mixing, scores, 0, logits)
-            add_clues(known.nats, found, count, 0, logits)
-            facts[row, 0] = _log_odds(logits, known.named)
+        if asked.named >= 0:
+            for at in range(len(asked.base)):
+                logits[0, at] = asked.base[at]
+            mix(asked.nats.mixing, scores, 0, logits)
+            add_clues(asked.nats, found, count, 0, logits)
+            facts[row, 0] = _log_odds(logits, asked.named)
         else:
-            facts[row, 2] = 0.0
+            facts[row, _DOMAIN] = 0.0
+    return facts

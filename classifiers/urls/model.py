@@ -6,7 +6,7 @@ Loading reads arrays. At the first scores numba compiles its code or reads it fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from classifiers.errors import LanguageError
 from classifiers.urls import modelfile
-from classifiers.urls.batch import Batch, encode, encode_lines, unaddressed
+from classifiers.urls.batch import Batch, encode, unaddressed
 from classifiers.urls.posteriors import Prior
 
 if TYPE_CHECKING:
@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 
 Scores = npt.NDArray[np.float32]
 
-_MAX_TABLES = 4
-"""Selections of languages whose weight tables are kept."""
 _CHUNK = 1024
 """URLs that are named at a time: their logits stay in the cache."""
 _LEAST = 1e-13
 """The least probability that counts as evidence."""
-_ALL: tuple[int, ...] = (-1,)
-_Table = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,6 @@ class UrlModel:
 
     def __init__(self, parameters: modelfile.Parameters) -> None:
         self.parameters = parameters
-        self._index = {code: at for at, code in enumerate(parameters.languages)}
 
     @classmethod
     def load(cls, path: Path | None = None) -> UrlModel:
@@ -73,32 +68,22 @@ class UrlModel:
         return self.parameters.version
 
     @cached_property
-    def _tables(self) -> dict[tuple[int, ...], _Table]:
-        """The weight tables of some selections of languages, the most recently used last."""
-        return {}
+    def weights(self) -> Weights:
+        """The weights of all classifiers, as the compiled code reads them; in memory once."""
+        from classifiers.urls.scoring import Weights  # numba takes half a second
+        from classifiers.weights import table_of
 
-    def scores(self, urls: Sequence[str], languages: Sequence[str] | None = None) -> Scores:
-        """Decision values, (n_urls, n_languages); positive means Yes. Any text is a URL.
+        model, table = self.parameters, table_of(self.parameters.weights)
+        self.parameters = replace(model, weights=table[:-1, : len(model.languages)].T)
+        return Weights(model.bits, table, model.scales, model.intercepts)
 
-        With `languages`, only their columns, in their order; a few columns cost less than all.
-        LanguageError if a language is not in the model.
-        """
-        from classifiers.urls import scoring  # numba takes half a second
-
-        batch, model = encode(urls), self.parameters
-        if isinstance(languages, str):
-            raise TypeError("expected a sequence of languages, not one string")
-        if languages is None:
-            return self._all_scores(batch)
-        columns = tuple(map(self._column, languages))
-        scales, intercepts = model.scales[list(columns)], model.intercepts[list(columns)]
-        weights = scoring.Weights(model.bits, self._table(columns), scales, intercepts)
-        result: Scores = scoring.score_many(batch.buffer, len(batch), weights)
-        return result
+    def scores(self, urls: Sequence[str]) -> Scores:
+        """Decision values, (n_urls, n_languages); positive means Yes. Any text is a URL."""
+        return self._scores(encode(urls))
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
         """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
-        return self.scores(urls, [language])[:, 0]
+        return self.scores(urls)[:, self._column(language)]
 
     def weights_of(self, language: str) -> Scores:
         """The weights of a language, (n_buckets,); LanguageError if it is not in the model."""
@@ -107,25 +92,11 @@ class UrlModel:
         return weights
 
     def _column(self, language: str) -> int:
-        at = self._index.get(language)
-        if at is None:
+        if language not in self.languages:
             raise LanguageError(
                 f"the URL model does not know {language!r}; it knows {', '.join(self.languages)}"
             )
-        return at
-
-    def _table(self, columns: tuple[int, ...]) -> _Table:
-        """The weights of some columns in the order in which scoring reads them."""
-        from classifiers.weights import table_of
-
-        found = self._tables.pop(columns, None)
-        if found is None:
-            chosen = slice(None) if columns == _ALL else list(columns)
-            found = table_of(self.parameters.weights[chosen])
-            while len(self._tables) >= _MAX_TABLES:
-                self._tables.pop(next(iter(self._tables)), None)  # another thread may have built it
-        self._tables[columns] = found
-        return found
+        return self.languages.index(language)
 
     @property
     def named_languages(self) -> tuple[str, ...]:
@@ -141,7 +112,7 @@ class UrlModel:
     ) -> Iterator[UrlLanguage]:
         """The language of each URL, in order; None is the default prior."""
         batch = encode(urls)
-        scores = self._all_scores(batch)
+        scores = self._scores(batch)
         codes, confidences = self._named(batch, scores, prior)
         for row, at in enumerate(codes.tolist()):
             named = dict(zip(self.languages, scores[row].tolist(), strict=True))
@@ -157,18 +128,24 @@ class UrlModel:
 
         The same answers as those of `identify_many`, without Python objects for each URL.
         """
-        return self._names(encode(urls), prior)
+        codes, confidences = np.empty(len(urls), np.int16), np.empty(len(urls), np.float32)
+        for first in range(0, len(urls), _CHUNK):
+            rows = slice(first, first + _CHUNK)
+            batch = encode(urls[rows])
+            codes[rows], confidences[rows] = self._named(batch, self._scores(batch), prior)
+        return codes, confidences
 
     def name_lines(
         self, block: bytes, prior: Prior | None = None
     ) -> tuple[npt.NDArray[np.int16], Scores]:
         """As `name`, for each line of a block of bytes, which has no line end at its end."""
-        return self._names(encode_lines(block), prior)
+        lines = block.decode("utf-8", "surrogateescape").split("\n")
+        return self.name([line.rstrip("\r") for line in lines], prior)
 
     def shares(self, urls: Sequence[str], prior: Prior | None = None) -> Scores:
         """The probability of each of `named_languages`, (n_urls, n_named); rows sum to 1."""
         batch = encode(urls)
-        logits, _ = self._logits(batch, self._all_scores(batch), prior)
+        logits, _ = self._logits(batch, self._scores(batch), prior)
         return _softmax(logits[:, : len(self.named_languages)])
 
     def evidence(self, urls: Sequence[str]) -> Scores:
@@ -181,18 +158,10 @@ class UrlModel:
         result: Scores = np.log(np.maximum(shares, _LEAST)) + np.log(shares.shape[1])
         return result
 
-    def _all_scores(self, batch: Batch) -> Scores:
-        from classifiers.urls import scoring
+    def _scores(self, batch: Batch) -> Scores:
+        from classifiers.urls.scoring import score_many
 
-        result: Scores = scoring.score_many(batch.buffer, len(batch), self.weights())
-        return result
-
-    def weights(self) -> Weights:
-        """The weights of all classifiers, as the compiled code reads them."""
-        from classifiers.urls.scoring import Weights
-
-        model = self.parameters
-        return Weights(model.bits, self._table(_ALL), model.scales, model.intercepts)
+        return score_many(batch.buffer, len(batch), self.weights)
 
     def _logits(
         self, batch: Batch, scores: Scores, prior: Prior | None
@@ -201,22 +170,11 @@ class UrlModel:
         prior = Prior.evened() if prior is None else prior
         return self.parameters.evidence.logits(scores, batch.buffer, prior)
 
-    def _names(self, batch: Batch, prior: Prior | None) -> tuple[npt.NDArray[np.int16], Scores]:
-        """The answers of `name`, computed for some URLs at a time."""
-        codes = np.empty(len(batch), np.int16)
-        confidences = np.empty(len(batch), np.float32)
-        done = 0
-        for part in batch.parts(_CHUNK):
-            rows = slice(done, done + len(part))
-            codes[rows], confidences[rows] = self._named(part, self._all_scores(part), prior)
-            done += len(part)
-        return codes, confidences
-
     def _named(
         self, batch: Batch, scores: Scores, prior: Prior | None
     ) -> tuple[npt.NDArray[np.int16], Scores]:
         """The place of the language of each URL, or -1, and its probability."""
-        from classifiers.urls.naming import best_of
+        from classifiers.urls.scoring import best_of
 
         logits, has_evidence = self._logits(batch, scores, prior)
         places, shares = best_of(logits)

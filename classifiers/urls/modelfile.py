@@ -67,7 +67,7 @@ def write(parameters: Parameters, path: Path) -> None:
         path,
         format=np.int64(FORMAT),
         languages=np.array(parameters.languages),
-        weights=parameters.weights,
+        weights=np.ascontiguousarray(parameters.weights),
         scales=parameters.scales,
         intercepts=parameters.intercepts,
         facts=np.array(json.dumps(parameters.facts, sort_keys=True)),

@@ -21,7 +21,7 @@ from classifiers.languages import known
 from classifiers.tables.web_shares import UNLISTED, WEB_SHARES
 
 if TYPE_CHECKING:
-    from classifiers.urls.naming import Nats
+    from classifiers.urls.scoring import Nats
 
 _EVENED: Final = 0.4
 """Power of the shares of the Web in the default prior: 0 is uniform, 1 the Web's."""
@@ -122,7 +122,7 @@ class Evidence:
     @cached_property
     def of_urls(self) -> Nats:
         """The same numbers as the compiled code reads them."""
-        from classifiers.urls.naming import nats_of  # numba takes half a second
+        from classifiers.urls.scoring import nats_of  # numba takes half a second
 
         nats = self.nats.astype(np.float32)
         return nats_of(self.mixing, self.intercepts, self.keys, nats)
@@ -144,6 +144,6 @@ class Evidence:
         are the decision values of the URLs in `buffer`, (n_urls, n_classifiers). The flags
         (n_urls,) say which URLs have a known clue.
         """
-        from classifiers.urls.naming import logits_of
+        from classifiers.urls.scoring import logits_of
 
         return logits_of(buffer, scores, self.of_urls, prior.log_of(self.languages))

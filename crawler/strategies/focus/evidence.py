@@ -19,7 +19,7 @@ class Evidence(NamedTuple):
 
     `named` is the log-odds of the target language by the URL model's one calibrated answer, and
     `decision` the decision value of its classifier; both are 0 without such a model. `top_level`
-    and `code` are the marks of `classifiers.urls.marks`. These four come from
+    and `code` are its marks. These four come from
     `classifiers.urls.facts`. `declared` is 1 if a page or a sitemap says that the URL is in the
     target language (`hreflang`), -1 if it names another.
     """

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from classifiers.errors import LanguageError, ModelError
 from classifiers.urls import cctld, clues, modelfile
+from classifiers.urls.explain import explain
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Evidence
 
@@ -104,28 +105,6 @@ def test_a_batch_scores_as_its_urls_alone(urls: list[str]) -> None:
         assert (model.scores([url])[0] == together[row]).all()
 
 
-@given(st.lists(st.text(max_size=40), max_size=8))
-@settings(max_examples=60, deadline=None)
-def test_one_language_alone_scores_as_among_all(urls: list[str]) -> None:
-    model = UrlModel(small_parameters())
-    for at, language in enumerate(model.languages):
-        alone = model.score(urls, language)
-        assert np.allclose(alone, model.scores(urls)[:, at], atol=1e-5)
-
-
-@given(
-    st.lists(st.text(max_size=40), max_size=8),
-    st.lists(st.sampled_from(["l0", "l7", "l16", "l17", "l39"]), max_size=20),
-)
-@settings(max_examples=60, deadline=None)
-def test_some_languages_score_as_among_all(urls: list[str], languages: list[str]) -> None:
-    model = UrlModel(many_languages())
-    columns = [model.languages.index(code) for code in languages]
-    some = model.scores(urls, languages=languages)
-    assert some.shape == (len(urls), len(languages))
-    assert (some == model.scores(urls)[:, columns]).all()
-
-
 def many_languages() -> modelfile.Parameters:
     """Forty classifiers; three buckets of four are zeros, the others have the largest codes."""
     random = np.random.default_rng(3)
@@ -142,24 +121,14 @@ def many_languages() -> modelfile.Parameters:
 
 def test_sums_of_the_largest_weights_do_not_overflow() -> None:
     model = UrlModel(many_languages())
-    urls = ["http://example.com/" + "nachrichten-aus-berlin/" * 80]
-    for language, score in zip(model.languages, model.scores(urls)[0], strict=True):
-        assert np.isclose(model.score(urls, language)[0], score, rtol=1e-5)
-
-
-def test_the_languages_of_scores_are_a_list_of_known_ones(model: UrlModel) -> None:
-    with pytest.raises(LanguageError, match="does not know 'xx'"):
-        model.scores([], languages=["de", "xx"])
-    with pytest.raises(TypeError, match="sequence of languages"):
-        model.scores([], languages="de")
-
-
-def test_any_number_of_choices_of_languages_is_scored_alike(model: UrlModel) -> None:
-    urls = ["http://zeitung.de/nachrichten"]
-    every = model.scores(urls)[0]
-    for _ in range(2):
-        for at, language in enumerate(model.languages[:9]):
-            assert model.scores(urls, languages=[language])[0, 0] == every[at]
+    url = "http://example.com/" + "nachrichten-aus-berlin/" * 80
+    scores = model.scores([url])[0] - model.parameters.intercepts
+    for language, score in zip(model.languages[::9], scores[::9], strict=True):
+        parts = [each.weight for each in explain(model, url, language, top=None)]
+        assert np.isclose(sum(parts), score, rtol=1e-3)
+        assert (
+            model.score([url], language) == model.scores([url])[:, model.languages.index(language)]
+        )
 
 
 def test_odd_urls_are_scored_and_identified(model: UrlModel) -> None:

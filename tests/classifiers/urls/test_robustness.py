@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.urls.batch import MAX_CHARACTERS, encode, encode_lines
+from classifiers.urls.batch import MAX_CHARACTERS
 from classifiers.urls.model import Scores, UrlModel
 from classifiers.urls.posteriors import Prior
 
@@ -82,25 +82,20 @@ def test_scores_depend_on_the_url_alone_not_on_its_batch(
     order = list(range(len(urls)))
     random.shuffle(order)
     assert (scores_of(model, [urls[at] for at in order]) == scores[order]).all()
-    german = model.languages.index("de")
-    assert np.allclose(model.score(urls, "de"), scores[:, german], atol=1e-4)
     for row, url in enumerate(urls):
         assert (scores_of(model, [url])[0] == scores[row]).all()
 
 
 @given(st.lists(st.binary(max_size=60) | any_text.map(_bytes), min_size=1, max_size=12))
 @settings(max_examples=60, deadline=None)
-def test_a_block_of_bytes_is_read_as_the_text_of_its_lines(lines: list[bytes]) -> None:
+def test_a_block_of_bytes_is_read_as_the_text_of_its_lines(
+    model: UrlModel, lines: list[bytes]
+) -> None:
     block = b"\n".join(lines)
     texts = block.decode("utf-8", "surrogateescape").split("\n")
-    expected = encode([text.rstrip("\r") for text in texts])
-    found = encode_lines(block)
-    assert (len(found), found.buffer.tobytes()) == (len(expected), expected.buffer.tobytes())
-    for most in (1, 2, 5):
-        parts = list(found.parts(most))
-        assert b"\n".join([part.buffer.tobytes() for part in parts]) == found.buffer.tobytes()
-        assert sum(map(len, parts)) == len(found)
-        assert {len(part) for part in parts[:-1]} <= {most}
+    found = model.name_lines(block)
+    expected = model.name([text.rstrip("\r") for text in texts])
+    assert [found[0].tolist(), found[1].tolist()] == [expected[0].tolist(), expected[1].tolist()]
 
 
 @given(st.lists(any_text | host_names, min_size=1, max_size=12))

@@ -1,4 +1,7 @@
-"""The letters of a URL: bytes to code points, in lower case, and these to symbols of 9 bits."""
+"""The bytes of a URL read: letters in lower case, and where host, port and path begin and end.
+
+A letter becomes a code point, and this a symbol of 9 bits.
+"""
 
 from __future__ import annotations
 
@@ -109,3 +112,88 @@ def symbol(point: int) -> np.uint64:
     if point < 0x80:
         return np.uint64(point)
     return np.uint64(256 | ((point ^ (point >> 8) * 0x9D) & 255))
+
+
+_ENDS, _USER, _PORT = 1, 2, 3
+
+
+def _signs_of_authority() -> Bytes:
+    """The meaning of each byte in an authority, or 0."""
+    table = np.zeros(256, np.uint8)
+    for sign in b"/\\?#\n":
+        table[sign] = _ENDS
+    table[ord("@")], table[ord(":")] = _USER, _PORT
+    return table
+
+
+_SIGNS = _signs_of_authority()
+
+
+@inlined
+def _is_slash(byte: int) -> bool:
+    return byte in (0x2F, 0x5C)
+
+
+@inlined
+def _host_start(buffer: Bytes, start: int, end: int) -> int:
+    """Where the authority begins, after the scheme or after the two slashes without one."""
+    while start < end and buffer[start] <= 0x20 and buffer[start] != LINE_END:
+        start += 1
+    if end - start >= 2 and _is_slash(buffer[start]) and _is_slash(buffer[start + 1]):
+        return start + 2
+    for at in range(start, min(end - 2, start + 12)):
+        if buffer[at] == LINE_END:
+            break
+        if buffer[at] == 0x3A and _is_slash(buffer[at + 1]) and _is_slash(buffer[at + 2]):
+            return at + 3
+    return start
+
+
+@inlined
+def host_bounds(buffer: Bytes, start: int, end: int) -> tuple[int, int, int]:
+    """Where the host begins, after scheme and user, where it ends, and where the path begins."""
+    host = path = _host_start(buffer, start, end)
+    stop = -1
+    while path < end:
+        sign = _SIGNS[buffer[path]]
+        if sign:
+            if sign == _ENDS:
+                break
+            if sign == _USER:
+                host, stop = path + 1, -1
+            elif stop < 0:
+                stop = path
+        path += 1
+    if stop < 0:
+        stop = path
+    while stop > host and buffer[stop - 1] == 0x2E:
+        stop -= 1
+    return host, stop, path
+
+
+@inlined
+def label_start(buffer: Bytes, host: int, end: int) -> int:
+    """Where the label that ends at `end` begins."""
+    while end > host and buffer[end - 1] != 0x2E:
+        end -= 1
+    return end
+
+
+@inlined
+def after_www(buffer: Bytes, host: int, end: int) -> int:
+    """Where the host goes on after `www.`, if two labels or more are left."""
+    for at in range(host, host + 3):
+        if at >= end or buffer[at] | 32 != 0x77:
+            return host
+    rest = host + 4
+    if rest <= end and buffer[rest - 1] == 0x2E and label_start(buffer, rest, end) > rest:
+        return rest
+    return host
+
+
+@inlined
+def line_end(buffer: Bytes, at: int) -> int:
+    """Where the line ends that goes on at a position."""
+    while at < len(buffer) and buffer[at] != LINE_END:
+        at += 1
+    return at
