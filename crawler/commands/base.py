@@ -183,11 +183,6 @@ def natural(text: str) -> int:
     return _at_least(text, 0)
 
 
-def naturals(text: str) -> tuple[int, ...]:
-    """Return whole numbers from 0 with commas between them; argparse's error for other text."""
-    return tuple(natural(part) for part in text.split(","))
-
-
 def share(text: str) -> float:
     """Return a number between 0 and 1, both excluded; argparse's error for any other text."""
     value = float(text)

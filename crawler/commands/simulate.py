@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, meanings, naturals, pairs, positive, write_json
+from crawler.commands.base import Parser, meanings, pairs, positive, write_json
 
 if TYPE_CHECKING:
     from crawler.report.table import Table
@@ -33,13 +33,11 @@ where the relevant pages are. So are random, cctld, svm and focus, where the gra
 need: domains of servers for cctld, URLs for svm. Strategies, filters and numbers are those of
 `langfocus crawl`: copy the arguments to crawl as it was simulated.
 
-A random state changes the draws of random and cctld, and nothing else.
-
 examples:
   langfocus simulate graphs/thai --html simulation.html
   langfocus simulate graphs/thai -a strategies=bfs,soft,svm -a filters=none,server -a tolerances=10
   langfocus simulate graphs/docs -a lang=fr -a filters=directory-conservative
-  langfocus simulate graphs/docs -a strategies=random,cctld --random-states 1,2,3 --json FILE
+  langfocus simulate graphs/docs -a strategies=random,cctld -a random_state=1 --json FILE
 """
 
 
@@ -50,13 +48,6 @@ def arguments(parser: Parser) -> None:
     parser.epilog = meanings("arguments (-a NAME=VALUE):", ARGUMENTS) + "\n" + _MANUAL
     parser.add_argument("folder", metavar="GRAPH_FOLDER", type=Path, help="the folder of a graph")
     parser.add_pairs("-a", "argument of the simulation (may be repeated)")
-    parser.add_argument(
-        "--random-states",
-        metavar="N,N",
-        type=naturals,
-        default=(0,),
-        help="simulate random and cctld once for each (default: 0)",
-    )
     parser.add_argument("--limit", metavar="N", type=positive, help="end each crawl after N pages")
     parser.add_file("--html", "write tables and plots to FILE")
     parser.add_file("--json", "write all figures to FILE, as JSON")
@@ -70,7 +61,7 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.simulate.webgraph import WebGraph
 
     graph = WebGraph.open(opts.folder)
-    plan = make_plan(pairs(opts.spargs), graph, random_states=opts.random_states, limit=opts.limit)
+    plan = make_plan(pairs(opts.spargs), graph, limit=opts.limit)
     results: list[SimulatedCrawl] = []
     try:
         with Display(sys.stderr) as display:
@@ -79,7 +70,9 @@ def run(opts: argparse.Namespace) -> None:
                 results.append(result)
                 watch.done(result)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted after {len(results)} of {len(plan)} crawls") from None
+        raise KeyboardInterrupt(
+            f"interrupted after {len(results)} of {len(plan.cases)} crawls"
+        ) from None
     finally:
         if results:
             _publish(graph, plan, results, opts)

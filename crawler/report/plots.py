@@ -65,8 +65,6 @@ class Series:
     """Whether each point gets a mark, for lines with few points."""
     marks_end: bool = False
     """Whether the last point gets a mark."""
-    band: tuple[Sequence[float], Sequence[float]] | None = None
-    """The least and the greatest value at each point, drawn as a shaded area."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +133,7 @@ class Plot:
 
     def _draw_lines(self, axes: "Axes") -> None:
         for number, one in enumerate(self.series):
-            _draw_line(axes, one, number, is_one_of_many=len(self.series) > _MOST_INSIDE)
+            _draw_line(axes, one, number)
         axes.grid(visible=False, axis="x")
         axes.set_xlabel(self.x_label)
         axes.set_ylabel(self.y_label)
@@ -153,7 +151,7 @@ class Plot:
             axes.set_ylim(bottom=0, top=self.top)
 
 
-def _draw_line(axes: "Axes", one: Series, number: int, *, is_one_of_many: bool) -> None:
+def _draw_line(axes: "Axes", one: Series, number: int) -> None:
     colour = _COLOURS[number % len(_COLOURS)]
     axes.plot(
         list(one.x),
@@ -166,10 +164,6 @@ def _draw_line(axes: "Axes", one: Series, number: int, *, is_one_of_many: bool) 
         markevery=[-1] if one.marks_end else None,
         markersize=4,
     )
-    if one.band is not None:
-        # Many shaded areas lie over each other: they must not hide the lines.
-        alpha = 0.07 if is_one_of_many else 0.18
-        axes.fill_between(list(one.x), *one.band, color=colour, alpha=alpha, linewidth=0)
 
 
 def _set_ticks(axis: "Axis", *, is_share: bool, most: int = 6) -> None:

@@ -14,9 +14,8 @@ from crawler.report.progress import Display
 from crawler.report.table import Table
 from crawler.simulate.figures import MILESTONES, ROUND_NUMBERS, Cost, CourseFigures, GraphFigures
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
-from crawler.simulate.repeated import Band, Estimate, band, estimate
 
-VERSION = 1
+VERSION = 2
 """Version of the JSON."""
 
 _MOST_SEEDS = 100
@@ -96,55 +95,9 @@ _MISSES: Final = _Curve(
 )
 
 
-@dataclass(frozen=True)
-class _Group:
-    """The simulations of one case: one for each random state that makes a difference."""
-
-    case: StrategyCase
-    results: Sequence[SimulatedCrawl]
-
-    @property
-    def name(self) -> str:
-        """The name of the case."""
-        return self.case.name
-
-    @property
-    def courses(self) -> list[CourseFigures]:
-        """The figures of all of them."""
-        return [result.figures for result in self.results]
-
-    @property
-    def longest(self) -> int:
-        """The pages of the longest of them."""
-        return max(course.pages for course in self.courses)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether none of them was ended early."""
-        return all(course.is_complete for course in self.courses)
-
-    def band(self, curve: _Curve) -> Band:
-        """A curve over pages, or over distances for `_MISSES`."""
-        return band(self.courses, curve.values, by_pages=curve is not _MISSES)
-
-    def series(self, curve: _Curve, shown: int) -> Series:
-        """The first points of a curve, with a shaded area if there are several simulations."""
-        band = self.band(curve)
-        area = (band.low[:shown], band.high[:shown]) if len(self.results) > 1 else None
-        return Series(self.name, band.x[:shown], band.mean[:shown], band=area)
-
-    def estimate(self, value: Callable[[CourseFigures], float]) -> Estimate:
-        """The mean of a value and its confidence interval."""
-        return estimate([value(course) for course in self.courses])
-
-
-def _groups_of(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[_Group]:
-    """The results by case, in the order of the plan; cases without a result are left out."""
-    found: dict[StrategyCase, list[SimulatedCrawl]] = {case: [] for case in plan.cases}
-    place = {state: at for at, state in enumerate(plan.random_states)}
-    for result in sorted(results, key=lambda result: place[result.random_state]):
-        found[result.case].append(result)
-    return [_Group(case, of_case) for case, of_case in found.items() if of_case]
+def _sorted(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[SimulatedCrawl]:
+    """The results in the order of the plan."""
+    return sorted(results, key=lambda result: plan.cases.index(result.case))
 
 
 def _last(values: Sequence[float]) -> float:
@@ -160,22 +113,21 @@ def simulation_page(
     name: str,
 ) -> Page:
     """Return the page of simulations on a graph with a name, which has all of their tables."""
-    groups = _groups_of(plan, results)
-    number = sum(len(group.results) for group in groups)
+    crawls = _sorted(plan, results)
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
-    plots = [_misses(groups), *(_curve(curve, groups) for curve in _CURVES)]
+    plots = [_misses(crawls), *(_curve(curve, crawls) for curve in _CURVES)]
     return Page(
         title=f"Strategies simulated on {name}",
-        lead=f"{number} simulated crawls for pages in {language_name(plan.lang)} on a Web graph of "
-        f"{figures.pages:,} pages, {relevant} of them relevant, and {figures.links:,} links. "
-        f"{origin(provenance)}",
+        lead=f"{len(crawls)} simulated crawls for pages in {language_name(plan.lang)} on a Web "
+        f"graph of {figures.pages:,} pages, {relevant} of them relevant, and {figures.links:,} "
+        f"links. {origin(provenance)}",
         parts=[
-            _overview(plan, groups),
+            _overview(plan, crawls),
             *(plot for plot in plots if plot.series),
-            *_cost_tables(groups),
-            _links_table(groups),
+            *_cost_tables(crawls),
+            _links_table(crawls),
             *distance_parts(figures),
-            _commands_table(plan, groups),
+            _commands_table(plan, crawls),
             _PAPER,
         ],
     )
@@ -183,14 +135,12 @@ def simulation_page(
 
 def simulation_json(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> dict[str, Any]:
     """All simulations as JSON types, in the order of the plan."""
-    groups = _groups_of(plan, results)
     return {
         "version": VERSION,
         "lang": plan.lang,
-        "random_states": list(plan.random_states),
+        "random_state": plan.random_state,
         "limit": plan.limit,
-        "what_varies": _repetition_note(plan),
-        "simulations": [_result_json(result) for group in groups for result in group.results],
+        "simulations": [_result_json(result) for result in _sorted(plan, results)],
     }
 
 
@@ -200,7 +150,6 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
         "name": result.case.name,
         **asdict(result.case),
         "arguments": result.case.arguments,
-        "random_state": result.random_state,
         "seeds": list(result.seeds[:_MOST_SEEDS]),
         "n_seeds": len(result.seeds),
         "seconds": round(result.seconds, 3),
@@ -238,22 +187,20 @@ class Watch:
 
     def __init__(self, plan: SimulationPlan, display: Display) -> None:
         self._display = display
-        self._total = len(plan)
-        self._is_repeated = len(plan.random_states) > 1
+        self._total = len(plan.cases)
         self._done = 0
 
-    def pages(self, case: StrategyCase, random_state: int, pages: int) -> None:
+    def pages(self, case: StrategyCase, pages: int) -> None:
         """Show the number of pages of a simulation."""
-        self._display.update((case, random_state), lambda: f"{case.name}: {pages:,} pages")
+        self._display.update(case, lambda: f"{case.name}: {pages:,} pages")
 
     def done(self, result: SimulatedCrawl) -> None:
         """Print the figures of a simulation that ended."""
         self._done = done = self._done + 1
-        self._display.remove((result.case, result.random_state))
+        self._display.remove(result.case)
         course = result.figures
-        state = f" (random state {result.random_state})" if self._is_repeated else ""
         self._display.tell(
-            f"[{done}/{self._total}] {result.case.name}{state}: {course.pages:,} pages, coverage "
+            f"[{done}/{self._total}] {result.case.name}: {course.pages:,} pages, coverage "
             f"{percent(_last(course.coverage))}, harvest {percent(_last(course.harvest))}, "
             f"{int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
         )
@@ -275,175 +222,137 @@ def _plot(curve: _Curve, series: Sequence[Series], table: Table) -> Plot:
     )
 
 
-def _misses(groups: Sequence[_Group]) -> Plot:
-    series = [replace(g.series(_MISSES, _DRAWN_DISTANCES), is_marked=True) for g in groups]
+def _misses(crawls: Sequence[SimulatedCrawl]) -> Plot:
+    series = []
+    for crawl in crawls:
+        ratios = list(crawl.figures.miss_ratio[:_DRAWN_DISTANCES])
+        series.append(Series(crawl.case.name, range(len(ratios)), ratios, is_marked=True))
     top = max([_LEAST_TOP, *(value or 0.0 for one in series for value in one.y)])
-    plot = _plot(_MISSES, series, _misses_table(groups))
+    plot = _plot(_MISSES, series, _misses_table(crawls))
     return replace(plot, x_label="distance", top=1.05 * top)
 
 
-def _curve(curve: _Curve, groups: Sequence[_Group]) -> Plot:
-    most = max((group.longest for group in groups), default=0)
-    end = _drawn_until(groups, most)
+def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Plot:
+    most = max((crawl.figures.pages for crawl in crawls), default=0)
+    end = _drawn_until([crawl.figures.pages for crawl in crawls], most)
     series = []
-    for group in groups:
-        points = group.band(curve).x
+    for crawl in crawls:
+        points, values = crawl.figures.points, curve.values(crawl.figures)
         shown = sum(pages <= end for pages in points)
-        series.append(replace(group.series(curve, shown), marks_end=shown == len(points)))
+        is_whole = shown == len(points)
+        line = Series(crawl.case.name, points[:shown], values[:shown], marks_end=is_whole)
+        series.append(line)
     cut = f" Drawn up to {end:,} pages; the table goes to the end." if end < most else ""
-    plot = _plot(curve, series, _curve_table(curve, groups, most))
+    plot = _plot(curve, series, _curve_table(curve, crawls, most))
     return replace(plot, caption=curve.meaning + cut)
 
 
-def _drawn_until(groups: Sequence[_Group], most: int) -> int:
+def _drawn_until(pages: Sequence[int], most: int) -> int:
     """The number of pages at which curves end; selective crawls end well before it."""
-    selective = [group.longest for group in groups if group.longest < _MOST_PAGES * most]
+    selective = [number for number in pages if number < _MOST_PAGES * most]
     if not selective:
         return most
     end = round(_ROOM * max(selective))
     return min(most, round(end, 2 - len(str(end))))
 
 
-def _overview(plan: SimulationPlan, groups: Sequence[_Group]) -> Table:
-    """The figures of each strategy at its end, with a note on the number of simulations."""
-    notes = [_repetition_note(plan)] if len(plan.random_states) > 1 else []
-    if not all(group.is_complete for group in groups):
+def _overview(plan: SimulationPlan, crawls: Sequence[SimulatedCrawl]) -> Table:
+    """The figures of each strategy at its end."""
+    notes = []
+    if not all(crawl.figures.is_complete for crawl in crawls):
         notes.append(f"* ended after {plan.limit:,} pages" if plan.limit else "* ended early")
-    return Table(
-        f"Crawls for pages in {language_name(plan.lang)} ({plan.lang})",
-        ("strategy", "pages", "coverage", "harvest", "servers", "largest queue", "time"),
-        [
-            (
-                group.name + ("" if group.is_complete else " *"),
-                _count(group.estimate(lambda course: course.pages)),
-                _share(group.estimate(lambda course: _last(course.coverage))),
-                _share(group.estimate(lambda course: _last(course.harvest))),
-                _count(group.estimate(lambda course: _last(course.servers))),
-                _count(group.estimate(lambda course: max(course.queue, default=0))),
-                f"{sum(result.seconds for result in group.results) / len(group.results):.1f} s",
-            )
-            for group in groups
-        ],
-        notes=notes,
-    )
+    rows = [
+        (
+            crawl.case.name + ("" if course.is_complete else " *"),
+            course.pages,
+            float(_last(course.coverage)),
+            float(_last(course.harvest)),
+            int(_last(course.servers)),
+            int(max(course.queue, default=0)),
+            f"{crawl.seconds:.1f} s",
+        )
+        for crawl in crawls
+        for course in [crawl.figures]
+    ]
+    title = f"Crawls for pages in {language_name(plan.lang)} ({plan.lang})"
+    head = ("strategy", "pages", "coverage", "harvest", "servers", "largest queue", "time")
+    return Table(title, head, rows, notes=notes)
 
 
-def _repetition_note(plan: SimulationPlan) -> str:
-    """A note on the number of simulations of each strategy; empty if each was simulated once."""
-    if len(plan.random_states) < 2:
-        return ""
-    return (
-        f"random and cctld were simulated {len(plan.random_states)} times from the same seeds with "
-        "other random states; the other strategies do not depend on chance. Curves are means, "
-        "shaded areas range from the least to the greatest value; a crawl that has ended keeps its "
-        "last value. The figure after ± is half of the 95 % confidence interval of the mean "
-        "(Student's t)."
-    )
-
-
-def _misses_table(groups: Sequence[_Group]) -> Table:
+def _misses_table(crawls: Sequence[SimulatedCrawl]) -> Table:
     """Figure 4 as a table, from the distance of the first miss."""
-    means = {group.name: group.band(_MISSES).mean for group in groups}
-    misses = {name: ratios for name, ratios in means.items() if ratios}
+    misses = {crawl.case.name: list(crawl.figures.miss_ratio) for crawl in crawls}
+    misses = {name: ratios for name, ratios in misses.items() if ratios}
     most = max(map(len, misses.values()), default=0)
     missed = [at for ratios in misses.values() for at, ratio in enumerate(ratios) if ratio]
     first = max(0, min(min(missed, default=0) - 1, most - _MOST_DISTANCES))
     distances = list(range(first, min(most, first + _MOST_DISTANCES)))
     rows: list[list[Cell]] = [
-        [name, *(ratios[min(at, len(ratios) - 1)] for at in distances), ratios[-1]]
+        [name, *(float(ratios[min(at, len(ratios) - 1)]) for at in distances), float(ratios[-1])]
         for name, ratios in misses.items()
     ]
     return Table(_MISSES.title, ("within", *map(str, distances), "any"), rows)
 
 
-def _curve_table(curve: _Curve, groups: Sequence[_Group], most: int) -> Table:
+def _curve_table(curve: _Curve, crawls: Sequence[SimulatedCrawl], most: int) -> Table:
     """One of Figures 5 to 8 as a table, at some round numbers of pages and at the end."""
     steps = [step for step in ROUND_NUMBERS if step < most][-_MOST_STEPS:]
     shown: Callable[[float], Cell] = float if curve.is_share else round
     rows: list[list[Cell]] = []
-    for group in groups:
-        band = group.band(curve)
-        if band.mean:
+    for crawl in crawls:
+        points, values = crawl.figures.points, curve.values(crawl.figures)
+        if points:
             cells: list[Cell] = [
-                shown(np.interp(step, band.x, band.mean)) if band.x[0] <= step <= band.x[-1] else ""
+                shown(np.interp(step, points, values)) if points[0] <= step <= points[-1] else ""
                 for step in steps
             ]
-            rows.append([group.name, *cells, shown(band.mean[-1])])
+            rows.append([crawl.case.name, *cells, shown(values[-1])])
     return Table(curve.title, ("after", *(f"{step:,}" for step in steps), "end"), rows)
 
 
-def _cost_tables(groups: Sequence[_Group]) -> list[Table]:
+def _cost_tables(crawls: Sequence[SimulatedCrawl]) -> list[Table]:
     """Pages, servers and, if sizes are known, bytes that some coverages took."""
-    costs: list[tuple[str, Callable[[Cost], int], Callable[[float], Cell]]] = [
-        ("Pages crawled", lambda cost: cost.pages, round),
-        ("Servers accessed", lambda cost: cost.servers, round),
+    costs: list[tuple[str, Callable[[Cost], Cell]]] = [
+        ("Pages crawled", lambda cost: cost.pages),
+        ("Servers accessed", lambda cost: cost.servers),
     ]
-    if all(course.bytes is not None for group in groups for course in group.courses):
-        costs.append(
-            ("Bytes downloaded", lambda cost: cost.bytes or 0, lambda mean: size(round(mean)))
-        )
+    if all(crawl.figures.bytes is not None for crawl in crawls):
+        costs.append(("Bytes downloaded", lambda cost: size(cost.bytes or 0)))
     head = ("coverage", *map(percent, MILESTONES))
-    return [
-        Table(
-            f"{title} to reach a coverage",
-            head,
-            [
-                (group.name, *(_mean_cost(group, share, value, shown) for share in MILESTONES))
-                for group in groups
-            ],
-        )
-        for title, value, shown in costs
-    ]
+    tables = []
+    for title, value in costs:
+        rows: list[list[Cell]] = []
+        for crawl in crawls:
+            reached = [crawl.figures.milestones.get(coverage) for coverage in MILESTONES]
+            cells = [None if cost is None else value(cost) for cost in reached]
+            rows.append([crawl.case.name, *cells])
+        tables.append(Table(f"{title} to reach a coverage", head, rows))
+    return tables
 
 
-def _mean_cost(
-    group: _Group, coverage: float, value: Callable[[Cost], int], shown: Callable[[float], Cell]
-) -> Cell:
-    """The mean cost over all simulations of a case, if all of them reached the coverage."""
-    reached = [
-        value(course.milestones[coverage])
-        for course in group.courses
-        if coverage in course.milestones
-    ]
-    is_whole = len(reached) == len(group.courses)
-    return shown(sum(reached) / len(reached)) if is_whole else None
-
-
-def _links_table(groups: Sequence[_Group]) -> Table:
-    """The numbers of links by the crawl's decision, in the first simulation of each case."""
+def _links_table(crawls: Sequence[SimulatedCrawl]) -> Table:
+    """The numbers of links by the crawl's decision."""
     rows = [
         (
-            group.name,
+            crawl.case.name,
             course.stored,
             course.seen,
             course.rejected,
             course.host_full,
             course.dropped_irrelevant,
         )
-        for group in groups
-        for course in group.courses[:1]
+        for crawl in crawls
+        for course in [crawl.figures]
     ]
     head = ("links", "queued", "seen before", "rejected", "host full", "dropped later")
     return Table("Links by outcome", head, rows)
 
 
-def _commands_table(plan: SimulationPlan, groups: Sequence[_Group]) -> Table:
+def _commands_table(plan: SimulationPlan, crawls: Sequence[SimulatedCrawl]) -> Table:
     """For each case the command of the same crawl on the Web."""
     rows = [
-        (f"langfocus crawl -a lang={plan.lang} {group.case.arguments}",)
-        for group in groups
-        if group.case.arguments
+        (f"langfocus crawl -a lang={plan.lang} {crawl.case.arguments}",)
+        for crawl in crawls
+        if crawl.case.arguments
     ]
     return Table("Commands for the same crawls", ("",), rows)
-
-
-def _count(one: Estimate) -> str:
-    return f"{one.mean:,.0f}{_half(one, '{:,.0f}'.format)}"
-
-
-def _share(one: Estimate) -> str:
-    return f"{percent(one.mean)}{_half(one, lambda half: f'{100 * half:.1f}')}"
-
-
-def _half(one: Estimate, shown: Callable[[float], str]) -> str:
-    return "" if one.high is None or one.high == one.mean else f" ±{shown(one.high - one.mean)}"

@@ -40,6 +40,7 @@ ARGUMENTS: Final = {
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
     "host_cap": "URLs of one host that are ever fetched, 0 for any number (default: 0)",
+    "random_state": "another number, other draws of random and cctld (default: 0)",
 }
 """Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
 
@@ -85,32 +86,18 @@ class StrategyCase:
         }
         return " ".join(f"-a {name}={value}" for name, value in given.items() if value is not None)
 
-    @property
-    def is_drawn(self) -> bool:
-        """Whether chance decides which URL is next."""
-        return self.strategy in ("random", "cctld")
-
 
 @dataclass(frozen=True, slots=True)
 class SimulationPlan:
-    """Which simulations there are: every case, once for each random state.
+    """Which simulations there are: every case from the graph's seeds.
 
-    All begin at the graph's seeds.
+    The random state changes the draws of `random` and `cctld`, and nothing else.
     """
 
     lang: str
     cases: tuple[StrategyCase, ...]
-    random_states: tuple[int, ...] = (0,)
+    random_state: int = 0
     limit: int | None = None
-
-    def rounds(self) -> Iterator[tuple[int, list[StrategyCase]]]:
-        """Each random state and the cases for which it makes a difference."""
-        for place, state in enumerate(self.random_states):
-            yield state, [case for case in self.cases if place == 0 or case.is_drawn]
-
-    def __len__(self) -> int:
-        """How many simulations these are."""
-        return sum(len(cases) for _, cases in self.rounds())
 
 
 @dataclass(frozen=True)
@@ -118,14 +105,13 @@ class SimulatedCrawl:
     """A simulation that has ended: the figures of its course, and the seconds it took."""
 
     case: StrategyCase
-    random_state: int
     seeds: tuple[int, ...]
     figures: CourseFigures
     seconds: float
 
 
-Progress = Callable[[StrategyCase, int, int], None]
-"""Is told the case, the random state and how many pages there are; called from threads."""
+Progress = Callable[[StrategyCase, int], None]
+"""Is told the case and how many pages there are; called from threads."""
 
 
 class _Stopped(Exception):
@@ -133,11 +119,7 @@ class _Stopped(Exception):
 
 
 def make_plan(
-    given: Mapping[str, str],
-    graph: WebGraph,
-    *,
-    random_states: Sequence[int] = (0,),
-    limit: int | None = None,
+    given: Mapping[str, str], graph: WebGraph, *, limit: int | None = None
 ) -> SimulationPlan:
     """Return the simulations that arguments ask for.
 
@@ -153,10 +135,11 @@ def make_plan(
     host_caps = _numbers(given, "host_cap", "0")
     if len(host_caps) != 1:
         raise SettingError("-a host_cap: one number for all simulations")
-    if len(set(random_states)) != len(random_states) or not random_states:
-        raise SettingError("random states are different whole numbers, at least one")
+    random_states = _numbers(given, "random_state", "0")
+    if len(random_states) != 1:
+        raise SettingError("-a random_state: one number for all simulations")
     cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_caps[0])))
-    return SimulationPlan(lang, cases, tuple(random_states), limit)
+    return SimulationPlan(lang, cases, random_states[0], limit)
 
 
 def _pairs(given: Mapping[str, str], graph: WebGraph, lang: str) -> list[tuple[str, str]]:
@@ -236,12 +219,12 @@ def simulate_all(
     _ = yardstick.by_distance  # distances are measured now, not by two threads at once
     stop = Event()
 
-    def run(case: StrategyCase, state: int) -> SimulatedCrawl:
+    def run(case: StrategyCase) -> SimulatedCrawl:
         def on_pages(pages: int) -> None:
             if stop.is_set():
                 raise _Stopped
             if on_progress is not None:
-                on_progress(case, state, pages)
+                on_progress(case, pages)
 
         begun = perf_counter()
         simulation = Simulation(
@@ -251,20 +234,18 @@ def simulate_all(
             target=plan.lang,
             host_cap=case.host_cap,
             host_queue=queue_slots(case.host_cap),
-            random_state=state,
+            random_state=plan.random_state,
             limit=plan.limit,
             evidence=evidence,
         )
         figures = course_figures(simulate(graph, simulation, on_pages), yardstick)
         seeds = tuple(graph.seeds.tolist())
-        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun)
+        return SimulatedCrawl(case, seeds, figures, perf_counter() - begun)
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            for state, cases in plan.rounds():
-                waiting = [pool.submit(run, case, state) for case in cases]
-                for future in as_completed(waiting):
-                    yield future.result()
+            for future in as_completed([pool.submit(run, case) for case in plan.cases]):
+                yield future.result()
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)

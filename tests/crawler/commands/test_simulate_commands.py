@@ -146,22 +146,6 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
     assert "largest queue" in captured.out
 
 
-def test_repeated_simulations_say_what_varies(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["-a", "strategies=random,bfs", "--random-states", "1,2,3"]
-    found = simulated(tmp_path / "s.json", folder, *options)
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "simulated 3 times from the same seeds with other random states" in printed
-    assert "+-" in printed
-    assert "95 % confidence interval" in printed
-    simulations = found["simulations"]
-    assert isinstance(simulations, list)
-    states = [(one["strategy"], one["random_state"]) for one in simulations]
-    assert states == [("random", 1), ("random", 2), ("random", 3), ("bfs", 1)]
-    assert [one["n_seeds"] for one in simulations] == [3] * 4
-
-
 def test_the_same_simulation_has_the_same_figures(folder: Path, tmp_path: Path) -> None:
     options = ["-a", "strategies=random,soft", "-a", "filters=none,server", "--limit", 300]
     files = []
@@ -203,7 +187,7 @@ def test_a_web_of_which_nothing_can_be_fetched_is_shown_as_it_is(
         (["-a", "strategies=fast"], "-a strategies=fast: not there"),
         (["-a", "lang=fr"], "no page in 'fr'"),
         (["-a", "lang"], "-a takes NAME=VALUE"),
-        (["--random-states", "1,1"], "different whole numbers"),
+        (["-a", "random_state=1,2"], "one number for all simulations"),
     ],
 )
 def test_what_cannot_be_simulated_is_one_line(
@@ -253,7 +237,7 @@ def test_a_terminal_sees_what_runs_and_each_result(
     with Display(stream, lambda: float(next(clock))) as display:
         watch = Watch(plan, display)
         for result in simulate_all(graph, plan, on_progress=watch.pages):
-            watch.pages(result.case, result.random_state, 5)
+            watch.pages(result.case, 5)
             watch.done(result)
     shown = stream.getvalue()
     assert "bfs: 5 pages" in shown
