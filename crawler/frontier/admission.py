@@ -7,9 +7,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from crawler.frontier import inlinks
-from crawler.frontier.base import Admission, Link
+from crawler.frontier.base import Admission, Link, Sending
 from crawler.frontier.evidence_rows import KnownUrl, known_url, packed
-from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage
+from crawler.frontier.learning import Learner
+from crawler.frontier.origins import LinkOrigin
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full
 from crawler.frontier.storage import HostRow, SeenUrl, Storage, UrlRow
@@ -17,19 +18,13 @@ from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import domain_of, fingerprint, host_of
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The facts about a page that decide about the admission of its links."""
+class Source(NamedTuple):
+    """The page of links: the id of its URL, and the facts that decide about their admission."""
 
-    parent: int | None = None  # the id of its URL
-    depth: int = 0  # of the links, and `redirects`
-    redirects: int = 0
-    page_is_relevant: bool = True
-    source: Tally | None = None  # the tally of the page's unit, None for seeds
-    # The languages that count for each link: that of the page, or those of the pages that linked to
-    # a redirect.
-    inlinks: tuple[str, ...] = ()
-    page: LinkingPage = NO_PAGE  # what it tells an ordering that learns
+    origin: LinkOrigin
+    parent: int | None = None
+    is_relevant: bool = True
+    tally: Tally | None = None  # of the page's unit, None for seeds
 
 
 class Moved(NamedTuple):
@@ -64,6 +59,22 @@ class _Target(NamedTuple):
     evidence: bytes | None = None
 
 
+def full_of(
+    rules: FrontierRules, host: HostRow, domain: HostRow | None, place: HostRow | None = None
+) -> Sending | None:
+    """Return what has no slot left for another URL, None if all have one.
+
+    `place` is the IP address; a domain or an address is None if it has no cap.
+    """
+    if 0 < rules.host_cap <= host.sent:
+        return Sending.HOST_FULL
+    if domain and are_full(rules.domain_cap, domain.taken, domain.relevant):
+        return Sending.DOMAIN_FULL
+    if place and are_full(rules.address_cap, place.taken, place.relevant):
+        return Sending.ADDRESS_FULL
+    return None
+
+
 @dataclass(slots=True)
 class _Caps:
     """What hosts and domains have left for the links of a page."""
@@ -76,12 +87,11 @@ class _Caps:
     def take(self, name: str) -> Admission:
         """Take a place in the queue of a host, unless it, its host or its domain is full."""
         host, domain, most = self.hosts[name], self.domains.get(name), self.rules.host_queue
-        if 0 < self.rules.host_cap <= host.sent:
-            return Admission.HOST_FULL
+        full = full_of(self.rules, host, domain)
+        if full is not None:
+            return Admission(full.value)
         if 0 < most <= host.settled + self.queued[name]:
             return Admission.HOST_FULL
-        if domain and are_full(self.rules.domain_cap, domain.taken, domain.relevant):
-            return Admission.DOMAIN_FULL
         self.queued[name] += 1
         return Admission.STORED
 
@@ -100,7 +110,7 @@ class Admitter:
     queued_of: Callable[[int], int]
     is_leased: Callable[[int], bool]
 
-    def admit(self, links: Sequence[Link], origin: Origin, counts: Counter[str]) -> Outcome:
+    def admit(self, links: Sequence[Link], source: Source, counts: Counter[str]) -> Outcome:
         """Decide about each link and queue the accepted ones, in the caller's transaction.
 
         `counts` gets the number of each admission.
@@ -108,19 +118,19 @@ class Admitter:
         if not links:
             return Outcome()
         prints = [fingerprint(link.url) for link in links]
-        targets = self._scored(self._targets(links, prints), origin)
+        targets = self._scored(self._targets(links, prints), source.origin)
         admissions = [Admission.SEEN] * len(links)
-        outcome = Outcome(admissions, moved=self._meet(targets, origin))
+        outcome = Outcome(admissions, moved=self._meet(targets, source.origin))
         new = [target for target in targets if target.known is None]
-        caps, tallies = self._caps(new), self._tallies(new, origin)
+        caps, tallies = self._caps(new), self._tallies(new, source)
         for target in new:
             name = host_of(target.link.url)
-            if self._is_rejected(origin, tallies.get(target.link.url, NOTHING)):
+            if self._is_rejected(source, tallies.get(target.link.url, NOTHING)):
                 admissions[target.place] = Admission.REJECTED
                 continue
             admissions[target.place] = caps.take(name)
             if admissions[target.place] is Admission.STORED:
-                outcome.stored.append(self._row(target, caps.hosts[name], origin))
+                outcome.stored.append(self._row(target, caps.hosts[name], source))
         self.storage.store_hosts(
             {row.host.key: row.host for row in outcome.stored if row.host.is_new}.values()
         )
@@ -145,7 +155,7 @@ class Admitter:
                 first[key] = before._replace(score=link.score)
         return [target for target in first.values() if not target.known or target.known.is_queued]
 
-    def _scored(self, targets: Sequence[_Target], origin: Origin) -> list[_Target]:
+    def _scored(self, targets: Sequence[_Target], origin: LinkOrigin) -> list[_Target]:
         """Return links with the scores and the evidence that their URLs have in the queue."""
         if self.learner is None:
             return [
@@ -165,7 +175,7 @@ class Admitter:
             for target, url in zip(targets, urls, strict=True)
         ]
 
-    def _meet(self, targets: Sequence[_Target], origin: Origin) -> list[Moved]:
+    def _meet(self, targets: Sequence[_Target], origin: LinkOrigin) -> list[Moved]:
         """Store what the page adds to queued URLs; return those with another score."""
         moved, in_place, elsewhere = [], [], []
         for target in targets:
@@ -195,9 +205,9 @@ class Admitter:
             queued.update({name: self.queued_of(hosts[name].id) for name in names})
         return _Caps(self.rules, hosts, domains, queued)
 
-    def _tallies(self, new: Sequence[_Target], origin: Origin) -> Mapping[str, Tally]:
+    def _tallies(self, new: Sequence[_Target], source: Source) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
-        if origin.source is None or not self.rules.filter.uses_relevance:
+        if source.tally is None or not self.rules.filter.uses_relevance:
             return {}
         units = {target.link.url: self.rules.filter.units_of(target.link.url) for target in new}
         tallies = self.storage.tallies(chain.from_iterable(units.values()))
@@ -206,25 +216,23 @@ class Admitter:
             for url, of_url in units.items()
         }
 
-    def _is_rejected(self, origin: Origin, target: Tally) -> bool:
-        return origin.source is not None and not self.rules.filter.accepts(
-            page_is_relevant=origin.page_is_relevant,
-            source=origin.source,
-            target=target,
+    def _is_rejected(self, source: Source, target: Tally) -> bool:
+        return source.tally is not None and not self.rules.filter.accepts(
+            page_is_relevant=source.is_relevant, source=source.tally, target=target
         )
 
-    def _row(self, target: _Target, host: HostRow, origin: Origin) -> UrlRow:
+    def _row(self, target: _Target, host: HostRow, source: Source) -> UrlRow:
         return UrlRow(
             self.storage.new_url_id(target.score),
             target.key,
             target.link.url,
             host,
             self.rules.filter.part_of_host(target.link.url),
-            origin.parent,
-            origin.depth,
-            origin.redirects,
+            source.parent,
+            source.origin.depth,
+            source.origin.redirects,
             target.score,
-            origin.inlinks,
+            source.origin.inlinks,
             target.evidence,
         )
 

@@ -9,11 +9,12 @@ URLs that the page links to are scored anew at once. Others are scored anew when
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
-from crawler.frontier.base import FIRST_SCORE, FORWARDING, Lease, Link, Record
+from crawler.frontier.base import FIRST_SCORE, Link
 from crawler.frontier.choosing import LEAST_CHANGE
 from crawler.frontier.evidence_rows import EvidenceRows, KnownUrl, Links
+from crawler.frontier.origins import LinkingPage
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import fallen, fallen_to, falls_of, least_expected, unfallen
 from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Prior, Standing, Weighed
@@ -24,35 +25,6 @@ _KEPT_TALLIES: Final = 200_000
 
 Tallies = Mapping[str, tuple[int, int]]
 """Pages with a label and relevant pages of units."""
-
-
-class LinkingPage(NamedTuple):
-    """What a page tells of its links: its host, and whether it is relevant; None: no label.
-
-    The target of a redirect has the links that lead to the redirect, `inherited`.
-    """
-
-    host: str = ""
-    is_relevant: bool | None = None
-    inherited: Links = Links()
-
-    def links(self, host: str) -> Links:
-        """Return the links of a URL of a host by this page alone."""
-        if self.is_relevant is None:
-            return self.inherited
-        return _ONE_LINK[2 * (host == self.host) + (not self.is_relevant)]
-
-
-_ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))
-
-NO_PAGE: Final = LinkingPage()
-
-
-def linking_page(lease: Lease, record: Record, links: Links) -> LinkingPage:
-    """Return what a settled URL tells of its links; `links` are those that led to it."""
-    if record.outcome in FORWARDING:
-        return LinkingPage(inherited=links)
-    return LinkingPage(lease.host, record.is_relevant if record.is_labelled else None)
 
 
 def _linked(link: Link, known: KnownUrl | None, page: LinkingPage, depth: int) -> KnownUrl:

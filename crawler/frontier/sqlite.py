@@ -17,9 +17,8 @@ from random import Random
 from typing import NamedTuple
 
 from crawler.errors import StorageError
-from crawler.frontier.admission import Admitter, Origin, Outcome
+from crawler.frontier.admission import Admitter, Outcome, Source, full_of
 from crawler.frontier.base import (
-    FORWARDING,
     PAGE,
     REDIRECT,
     Admission,
@@ -32,8 +31,9 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.choosing import Candidate, chosen
-from crawler.frontier.evidence_rows import EvidenceRows
-from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage, linking_page
+from crawler.frontier.evidence_rows import EvidenceRows, Links
+from crawler.frontier.learning import Learner
+from crawler.frontier.origins import LinkOrigin, origin_of
 from crawler.frontier.patience import Patience
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, UniformDraw
@@ -44,12 +44,7 @@ from crawler.strategies.relevance import Tally
 from crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
-"""The tally of a source whose links are always followed.
-
-The link that led to a redirect was accepted, so the redirect's target is too. Links on a seed are
-always followed. Unlike in the paper, whose seeds are home pages in the target language (Tamura
-2007, 2.1), a seed may be a portal in another language.
-"""
+"""The tally of a source whose links pass each filter."""
 
 
 class _Settlement(NamedTuple):
@@ -128,7 +123,7 @@ class SqliteFrontier:
         """Queue the seeds: no filter applies, the caps do."""
         self._leaving.clear()
         with self._storage.transaction() as counts:
-            outcome = self._admitter.admit(links, Origin(depth=depth), counts)
+            outcome = self._admitter.admit(links, Source(LinkOrigin(depth)), counts)
         self._take_in(outcome, now)
         return outcome.admissions
 
@@ -196,7 +191,7 @@ class SqliteFrontier:
             host = None
             if not held.was_sent:
                 host, domain, place = self._holders(lease.host, holder)
-                full = self._full(host, domain, place)
+                full = full_of(self._rules, host, domain, place)
                 if full is not None:
                     return full
                 if place is not None:
@@ -224,17 +219,6 @@ class SqliteFrontier:
         domain = domain_of(name) if self._rules.domain_cap else None
         rows = self._storage.hosts(filter(None, (name, domain, holder)))
         return rows[name], rows[domain] if domain else None, rows[holder] if holder else None
-
-    def _full(self, host: HostRow, domain: HostRow | None, place: HostRow | None) -> Sending | None:
-        """Return what has no slot left for another URL, None if all have one."""
-        rules = self._rules
-        if 0 < rules.host_cap <= host.sent:
-            return Sending.HOST_FULL
-        if domain and are_full(rules.domain_cap, domain.taken, domain.relevant):
-            return Sending.DOMAIN_FULL
-        if place and are_full(rules.address_cap, place.taken, place.relevant):
-            return Sending.ADDRESS_FULL
-        return None
 
     def _take_slots(
         self, host: HostRow, others: Iterable[HostRow | None], counts: Counter[str]
@@ -421,7 +405,7 @@ class SqliteFrontier:
         counts: Counter[str],
     ) -> _Settlement:
         pick, host = held.pick, held.pick.host
-        linking = self._learn(lease, pick, record)
+        origin = origin_of(lease, record, self._learn(pick, record))
         was_sent, is_page = self._storage.unqueue(pick.url_id), record.outcome == PAGE
         is_new_host = self._storage.settle_host(host.id, is_page=is_page, was_sent=was_sent)
         if record.is_download and record.is_relevant:
@@ -429,8 +413,10 @@ class SqliteFrontier:
         dropped = self._drop_canonical(pick, record, counts)
         self._leaving = Counter({host.id: 1 + len(dropped)})
         tally, *of_server = self._tallies(lease, record)
-        origin = replace(self._origin(lease, pick, record, tally), page=linking)
-        outcome = self._admitter.admit(links, origin, counts)
+        source = Source(origin, pick.url_id, record.is_relevant, tally)
+        if origin.always_followed:
+            source = Source(origin, pick.url_id, tally=_ALWAYS_FOLLOWED)
+        outcome = self._admitter.admit(links, source, counts)
         rule = self._rules.filter
         worst = rule.worst([*of_server, tally])
         if record.is_download and rule.drops(worst):
@@ -451,14 +437,14 @@ class SqliteFrontier:
         holders = [domain_of(lease.host)] if self._rules.domain_cap else []
         self._storage.count_relevant([*holders, address] if address else holders)
 
-    def _learn(self, lease: Lease, pick: Pick, record: Record) -> LinkingPage:
-        """Learn from a settled URL; return what its page tells of its links."""
+    def _learn(self, pick: Pick, record: Record) -> Links | None:
+        """Learn from a settled URL; return the links that led to it, None without a learner."""
         if self._learner is None:
-            return NO_PAGE
+            return None
         url = self._learner.known(pick.url_id)
         if record.is_labelled:
             self._learner.learn(url, is_relevant=record.is_relevant)
-        return linking_page(lease, record, url.links)
+        return url.links
 
     def _tallies(self, lease: Lease, record: Record) -> list[Tally]:
         """Return the tallies of a page's units, this page included."""
@@ -478,31 +464,6 @@ class SqliteFrontier:
         dropped = self._storage.make_known(record.canonical, pick.host.id, pick.url_id)
         counts["dropped_same_page"] += dropped is not None
         return [] if dropped is None else [dropped]
-
-    def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
-        if record.outcome in FORWARDING:
-            return Origin(
-                pick.url_id,
-                lease.depth,
-                lease.redirects + 1,
-                source=_ALWAYS_FOLLOWED,
-                inlinks=lease.inlinks if record.outcome == REDIRECT else (),
-            )
-        inlinks = (record.language,) if record.is_reference and record.language else ()
-        if lease.depth == 0:
-            return Origin(
-                pick.url_id,
-                depth=1,
-                source=_ALWAYS_FOLLOWED,
-                inlinks=inlinks,
-            )
-        return Origin(
-            pick.url_id,
-            lease.depth + 1,
-            page_is_relevant=record.is_relevant,
-            source=tally,
-            inlinks=inlinks,
-        )
 
     def _count(self, record: Record, *, is_new_host: bool) -> None:
         if record.outcome == PAGE:

@@ -15,7 +15,8 @@ import numpy as np
 
 from crawler.frontier.base import Lease, Link, Record
 from crawler.frontier.evidence_rows import KnownUrl, Links
-from crawler.frontier.learning import NO_PAGE, LinkingPage, Scorer, Tallies, linking_page
+from crawler.frontier.learning import Scorer, Tallies
+from crawler.frontier.origins import NO_PAGE, LinkingPage, LinkOrigin, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.packing import known_url
 from crawler.strategies.focus.belief import Belief, Prior
@@ -36,13 +37,13 @@ Fields = Callable[[str, Sequence[str]], Sequence[bytes | None]]
 
 
 class Settled(NamedTuple):
-    """What a page changes: its links with new scores, what it tells of them, and what is counted.
+    """What a page changes: its links with new scores, their origin, and what is counted.
 
     `counted` are the arguments of the script: the units of the page, and what their tallies get.
     """
 
     links: list[Link]
-    page: LinkingPage
+    origin: LinkOrigin
     counted: dict[str, object]
 
 
@@ -86,9 +87,9 @@ class SharedLearner(Scorer):
         for unit in units:
             labelled, relevant = self._tallies[unit]
             self._tallies[unit] = labelled + 1, relevant + record.is_relevant
-        page = linking_page(lease, record, own.links if own else Links())
+        origin = origin_of(lease, record, own.links if own else None)
         told = {"units": units, "tally": A_LABEL + record.is_relevant}
-        return Settled(self._scored(links, known, lease.depth + 1, page), page, told)
+        return Settled(self._scored(links, known, origin.depth, origin.page), origin, told)
 
     def _scored(
         self,

@@ -12,7 +12,7 @@ from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 11
+LAYOUT = 12
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from crawler.errors import RunFolderError, one_line
 from crawler.outputs.gathering import gather
-from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
+from crawler.page_row import PAGE_COLUMNS, insert_pages
 from crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
 from crawler.shared.stored import Settled, StoredCrawl
-from crawler.shared.worker import set_counts, storing
+from crawler.shared.worker import row_values, set_counts, storing
 
 _MERGED = "merged_from"
 """The key in `meta` that only a merged run has."""
@@ -192,12 +192,7 @@ def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple
 
 
 def _row_of(entry: Settled) -> tuple[object, ...]:
-    values = {
-        "id": entry.number,
-        "queued": entry.queued,
-        **{name: getattr(entry, name) for name in URL_COLUMNS},
-        **record_values(entry.record),
-    }
+    values = row_values(entry)
     return tuple(values[name] for name in PAGE_COLUMNS)
 
 

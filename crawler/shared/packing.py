@@ -4,36 +4,23 @@ Each URL's row is packed separately, because the server stores it packed.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import isnan
-from struct import pack as packed_as
-from struct import unpack as unpacked_as
+from struct import Struct
 from typing import Any, NamedTuple
 
 from crawler.frontier.base import Link
 from crawler.frontier.evidence_rows import KnownUrl, Links
-from crawler.frontier.learning import NO_PAGE, LinkingPage
+from crawler.frontier.origins import LinkOrigin
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
 from crawler.url import domain_of, fingerprint, host_of
 
-_KEPT = 16_384
 _ORDER_DIGITS = 15
+_FACTS = Struct("<2d2f")
+"""The facts of `Evidence`, without what is declared."""
+
 _DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 9, 10, 11
-
-
-class LinkOrigin(NamedTuple):
-    """The facts that all links of a page share. `parent` is the URL of the page, "" for seeds.
-
-    `page` is what it tells an ordering that learns.
-    """
-
-    parent: str = ""
-    depth: int = 0
-    redirects: int = 0
-    inlinks: Sequence[str] = ()
-    page: LinkingPage = NO_PAGE
 
 
 class Packed(NamedTuple):
@@ -80,15 +67,15 @@ class LinkPacker:
         """Return the registered domain of a host, "" if no rule needs it."""
         return domain_of(host) if self._has_domains else ""
 
-    def pack(self, links: Sequence[Link], origin: LinkOrigin) -> Packed:
-        """Pack links host by host.
+    def pack(self, links: Sequence[Link], origin: LinkOrigin, parent: str = "") -> Packed:
+        """Pack links host by host; `parent` is the URL of their page, "" for seeds.
 
         Of several links with one fingerprint the first counts, with the best score if scores are
         lifted. Raises ValueError for a score that is not a number.
         """
         distinct = self._distinct(links)
         flat: list[object] = []
-        for host, fields in self._fields_by_host(distinct.links, origin).items():
+        for host, fields in self._fields_by_host(distinct.links, origin, parent).items():
             flat += (host, self.domain_of(host), len(fields) // 5, *fields)
         number = len(distinct.links)
         places = [place if place >= 0 else number - 1 - place for place in distinct.places]
@@ -117,7 +104,7 @@ class LinkPacker:
         return distinct
 
     def _fields_by_host(
-        self, links: dict[int, Link], origin: LinkOrigin
+        self, links: dict[int, Link], origin: LinkOrigin, parent: str
     ) -> dict[str, list[object]]:
         """Return five fields for each link: place, fingerprint, tier, directory and row."""
         pack = self._packer.pack
@@ -131,7 +118,7 @@ class LinkPacker:
                 tier = tiers[score] = repr(0.0 - float(score))
             directory = self.directory_of(url)
             host = host_of(url)
-            told = (url, directory, origin.parent, origin.depth, origin.redirects, 0)
+            told = (url, directory, parent, origin.depth, origin.redirects, 0)
             row: tuple[object, ...] = (*told, tier, 0, len(encoded(self.domain_of(host))))
             if self._learns:
                 row += _learned_from(link, origin.page.links(host))
@@ -143,7 +130,7 @@ class LinkPacker:
 def _learned_from(link: Link, links: Links) -> tuple[object, ...]:
     """Return the other fields of a row: the evidence, what is declared, and the links."""
     *facts, declared = link.evidence or NO_EVIDENCE
-    return b"".join(map(_number, facts)), int(declared), *links
+    return _FACTS.pack(*facts), int(declared), *links
 
 
 def unpacked(kept: bytes) -> list[Any]:
@@ -160,27 +147,11 @@ def unpacked(kept: bytes) -> list[Any]:
 
 def known_url(kept: bytes) -> KnownUrl:
     """Return what the row of a URL, as it is kept, says for an ordering that learns."""
-    from msgpack import Unpacker
-
     row = unpacked(kept)
-    facts = Unpacker()
-    facts.feed(row[_EVIDENCE])
-    evidence = Evidence(*map(float, facts))._replace(declared=float(row[_DECLARED]))
+    evidence = Evidence._make((*_FACTS.unpack(row[_EVIDENCE]), float(row[_DECLARED])))
     url = row[0].decode("utf-8", "surrogatepass")
     links = Links(*row[_LINKS:])
     return KnownUrl(url, 0.0 - float(row[_TIER]), int(row[_DEPTH]), evidence, links)
-
-
-@lru_cache(_KEPT)
-def _number(value: float) -> bytes:
-    """Return a number in MessagePack, in the least bytes that keep it."""
-    from msgpack import packb
-
-    if value == int(value):
-        return bytes(packb(int(value)))
-    short = packed_as(">f", value)
-    is_exact = unpacked_as(">f", short)[0] == value
-    return b"\xca" + short if is_exact else bytes(packb(value))
 
 
 def encoded(text: str) -> bytes:

@@ -21,10 +21,8 @@ from uuid import uuid4
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
-    FORWARDING,
     MAX_INLINKS,
     PAGE,
-    REDIRECT,
     Admission,
     Counts,
     KeptRobots,
@@ -36,15 +34,15 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.choosing import Candidate, chosen
+from crawler.frontier.origins import LinkOrigin, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import fallen_to, falls_of, holder_of
 from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.learner import SharedLearner
 from crawler.shared.membership import Membership, binding, difference, in_force
-from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
+from crawler.shared.packing import LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
 from crawler.shared.stored import (
-    Records,
     RefusedError,
     StoredCrawl,
     reads_crawl,
@@ -217,18 +215,19 @@ class RedisFrontier(StoredCrawl):
         Raises `LeaseError` also if the lease had ended by itself: its new owner settles the URL.
         """
         self._now = now
-        row, origin, counted = self._row(lease, record), _origin(lease, record), _UNCOUNTED
-        if self._learner is not None:
-            links, page, counted = self._learner.settle(lease, record, links)
-            origin = origin._replace(page=page)
-        packed = self._packer.pack(links, origin)
+        row, counted = self._row(lease, record), _UNCOUNTED
+        if self._learner is None:
+            origin = origin_of(lease, record, None)
+        else:
+            links, origin, counted = self._learner.settle(lease, record, links)
+        packed = self._packer.pack(links, origin, lease.url)
         letters = self._end(
             "admit",
             lease,
             packed,
             links=packed.number,
             again=packed.again,
-            record=_facts(lease, record),
+            record=_facts(record, origin),
             counts=record.counts,
             directory=self._packer.directory_of(lease.url),
             domain=self._packer.domain_of(lease.host),
@@ -489,20 +488,6 @@ class RedisFrontier(StoredCrawl):
         queued, *others = (int(number or 0) for number in numbers)
         return Counts(queued - leased, leased, *others)
 
-    def worker_counts(self, worker: str | None = None) -> dict[str, int]:
-        """Return the counters of a worker (None: this one), by their names in a run's `counts`."""
-        return super().worker_counts(worker or self.worker)
-
-    def records(
-        self, worker: str | None = None, number: int = 1000, *, after: str | None = None
-    ) -> Records:
-        """Return the oldest records of a worker (None: this one); see `StoredCrawl.records`."""
-        return super().records(worker or self.worker, number, after=after)
-
-    def forget(self, ids: Sequence[str], worker: str | None = None) -> None:
-        """Delete records that are stored elsewhere; a second call is harmless."""
-        super().forget(ids, worker or self.worker)
-
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""
         try:
@@ -611,26 +596,16 @@ def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(languages, key=languages.index))
 
 
-def _facts(lease: Lease, record: Record) -> dict[str, object]:
+def _facts(record: Record, origin: LinkOrigin) -> dict[str, object]:
     """Return the values that the script needs for the counters and the links of a page."""
-    is_redirect = record.outcome in FORWARDING
     return {
         "is_page": int(record.outcome == PAGE),
-        "is_redirect": int(is_redirect),
-        "is_vouched_for": int(is_redirect or lease.depth == 0),
+        "always_followed": int(origin.always_followed),
         "is_download": int(record.is_download),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
-        "inlinks": _origin(lease, record).inlinks,
+        "inlinks": origin.inlinks,
     }
-
-
-def _origin(lease: Lease, record: Record) -> LinkOrigin:
-    if record.outcome in FORWARDING:
-        inlinks = lease.inlinks if record.outcome == REDIRECT else ()
-        return LinkOrigin(lease.url, lease.depth, lease.redirects + 1, inlinks)
-    languages = [record.language] if record.is_reference and record.language else []
-    return LinkOrigin(lease.url, lease.depth + 1, inlinks=languages)
 
 
 def _admissions(packed: Packed, letters: str) -> list[Admission]:

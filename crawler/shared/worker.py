@@ -78,11 +78,11 @@ class Worker:
         A record is deleted from Redis after it was stored here, and is never stored twice. Raises
         `StorageError`, also for a record that no worker writes.
         """
-        while (records := self._frontier.records(number=_AT_ONCE)).ids:
+        while (records := self._frontier.records(self.name, _AT_ONCE)).ids:
             with storing(self._connection):
                 add_records(self._connection, records)
-            self._frontier.forget(records.ids)
-        counts = self._frontier.worker_counts()
+            self._frontier.forget(records.ids, self.name)
+        counts = self._frontier.worker_counts(self.name)
         # A server that forgot the crawl has no counters of it, and those of the folder stay.
         if not self.is_lost and self._frontier.exists():
             with storing(self._connection):
@@ -114,10 +114,11 @@ def add_records(connection: sqlite3.Connection, records: Records) -> None:
     A URL that has a row is left out. A server that lost its last second in a power cut gives a
     number twice. The later of the two rows then gets the next free id.
     """
-    connection.executemany(_ADD_SETTLED, map(_values, records.settled))
+    connection.executemany(_ADD_SETTLED, map(row_values, records.settled))
 
 
-def _values(entry: Settled) -> dict[str, object]:
+def row_values(entry: Settled) -> dict[str, object]:
+    """Return the values of the row of `pages` for a settled URL, by their columns."""
     known = {name: getattr(entry, name) for name in URL_COLUMNS}
     return {"id": entry.number, "queued": entry.queued} | known | record_values(entry.record)
 

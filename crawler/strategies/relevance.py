@@ -23,10 +23,6 @@ class Tally(NamedTuple):
     downloaded: int = 0
     relevant: int = 0
 
-    def plus(self, *, is_relevant: bool) -> "Tally":
-        """Return the tally after one more page."""
-        return Tally(self.downloaded + 1, self.relevant + is_relevant)
-
     def relevance(self, tolerance: int) -> Relevance:
         """Return the state of the server with tolerance T.
 

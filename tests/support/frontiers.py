@@ -253,7 +253,9 @@ class ObviousFrontier:
         if record.is_download:
             for unit in units:
                 tally = self.tallies.get(unit, Tally())
-                self.tallies[unit] = tally.plus(is_relevant=record.is_relevant)
+                self.tallies[unit] = Tally(
+                    tally.downloaded + 1, tally.relevant + record.is_relevant
+                )
         tally = self.tallies.get(units[0], Tally())
         before = dict(self.tallies)
         if record.canonical:

@@ -328,14 +328,6 @@ local function next_best(host, place)
   return others or ''
 end
 
--- Without a host that is ready, one is leased or rests.
-local function check_hosts()
-  if totals.queued > 0 and not selection.best()
-    and redis_call('EXISTS', P .. 'leases', P .. 'resting') == 0 then
-    error('queues of hosts', 0)
-  end
-end
-
 function commands.next()
   if arguments.back then
     give_back(arguments.back)
@@ -348,7 +340,6 @@ function commands.next()
     host, place = selection.take()
   end
   if not host then
-    check_hosts()
     return 'none'
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)

@@ -98,10 +98,10 @@ end
 -- The link that led to a redirect was accepted, so its target is too; links on a seed are always
 -- followed.
 local function origin_of(record, tally)
-  local is_vouched_for = record.is_vouched_for == 1
+  local is_followed = record.always_followed == 1
   return {
     inlinks = record.inlinks, is_checked = true,
-    page_is_relevant = is_vouched_for or record.is_relevant == 1,
-    source = is_vouched_for and { 1, 1 } or tally,
+    page_is_relevant = is_followed or record.is_relevant == 1,
+    source = is_followed and { 1, 1 } or tally,
   }
 end

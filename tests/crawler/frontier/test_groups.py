@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ def test_after_a_group_that_could_not_be_written_nothing_more_is_taken(
     storage = group.frontier._storage
     ask = storage._sql
 
-    def failing(statement: str, *values: object) -> sqlite3.Cursor:
+    def failing(statement: str, *values: Any) -> sqlite3.Cursor:
         if statement == "COMMIT":
             raise sqlite3.OperationalError("disk I/O error")
         return ask(statement, *values)

@@ -111,7 +111,7 @@ class Workers:
         return self.workers[-1].counts()
 
     def settled(self) -> list[Settled]:
-        return [entry for worker in self.workers for entry in worker.records().settled]
+        return [entry for worker in self.workers for entry in worker.records(worker.worker).settled]
 
     def lose(self, number: int, now: float) -> None:
         """Let one worker die; the time has come when its leases end, not those of the other."""
@@ -287,7 +287,7 @@ def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
     answers = frontier.admit(lease, page(), links("http://c.de/", "http://b.de/"), now=0.0)
     assert [answer.value for answer in answers] == ["stored", "seen"]
     assert (frontier.counts().pages, frontier.counts().leased) == (1, 0)
-    assert len(frontier.records().settled) == 1
+    assert len(frontier.records(frontier.worker).settled) == 1
     frontier.close()
 
 
@@ -357,7 +357,7 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
         frontier.admit(rest, page(), now=0.0)
     assert len(waits) == 3
     assert seen == {f"http://h{n}.de/" for n in range(50)} | {"http://new.de/1", "http://new.de/2"}
-    assert len(frontier.records().settled) == 52
+    assert len(frontier.records(frontier.worker).settled) == 52
     frontier.close()
 
 
@@ -592,7 +592,7 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
     worker.admit(lease_of(worker), record, links("http://b.de/"), now=0.0)
     worker.admit(lease_of(worker), page(), now=0.0)
     worker.close()
-    assert other.records().ids == []
+    assert other.records(other.worker).ids == []
     assert other.workers() == ["w1", "w2"]
     first, second = other.records("w1").settled
     assert (first.url, first.parent, first.record, first.score) == (
@@ -660,8 +660,8 @@ def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joi
     one.seed(links("http://a.de/", "http://b.de/", "http://c.de/"), 0.0)
     for worker in (one, other, one):
         worker.admit(lease_of(worker), page(), now=0.0)
-    assert [entry.number for entry in one.records().settled] == [1, 3]
-    assert [entry.number for entry in other.records().settled] == [2]
+    assert [entry.number for entry in one.records(one.worker).settled] == [1, 3]
+    assert [entry.number for entry in other.records(other.worker).settled] == [2]
     assert one.totals()["settled"] == 3
 
 
@@ -674,7 +674,7 @@ def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
     record = Record(PAGE, 0.0, 200, counts=of_page)
     other.admit(lease_of(other), record, found, now=0.0)
     other.retry(lease_of(other), now=0.0, not_before=0.0)
-    assert one.worker_counts() == {"stored": 2}
+    assert one.worker_counts(one.worker) == {"stored": 2}
     counted = {"stored": 1, "seen": 1, "host_full": 2, "retried": 1}
     counted |= of_page
     assert one.worker_counts("w2") == counted

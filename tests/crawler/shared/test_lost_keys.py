@@ -31,8 +31,8 @@ DELAY_S = 5.0
 HOSTS, PAGES = 8, 4
 HARMLESS = {"doubt", "hopes", "reply:CLIENT"}
 """Keys whose loss changes at most the order of some URLs."""
-UNNOTICED = {"seen:", "counts:"}
-"""Keys whose loss is noticed only with that of others; only a person deletes a single key."""
+UNNOTICED = {"seen:", "counts:", "queue:"}
+"""Keys whose loss is noticed with that of others, or (a queue) when only lost URLs are left."""
 
 
 class Halfway:

@@ -219,7 +219,7 @@ def test_a_full_disk_is_an_error_of_storage_and_no_bad_record(joined: Joined) ->
     joined.frontier.admit(lease, replace(page(), charset="x" * 99_999), now=0.0)
     with pytest.raises(StorageError, match="can no longer be written"):
         joined.worker.write_down()
-    assert len(joined.frontier.records().settled) == 4
+    assert len(joined.frontier.records(joined.frontier.worker).settled) == 4
 
 
 def test_records_of_one_number_all_have_a_row(joined: Joined) -> None:

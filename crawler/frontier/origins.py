@@ -1,0 +1,58 @@
+"""The facts about a settled URL that count for all links of its page."""
+
+from typing import Final, NamedTuple
+
+from crawler.frontier.base import FORWARDING, REDIRECT, Lease, Record
+from crawler.frontier.evidence_rows import Links
+
+
+class LinkingPage(NamedTuple):
+    """What a page tells of its links: its host, and whether it is relevant; None: no label.
+
+    The target of a redirect has the links that lead to the redirect, `inherited`.
+    """
+
+    host: str = ""
+    is_relevant: bool | None = None
+    inherited: Links = Links()
+
+    def links(self, host: str) -> Links:
+        """Return the links of a URL of a host by this page alone."""
+        if self.is_relevant is None:
+            return self.inherited
+        return _ONE_LINK[2 * (host == self.host) + (not self.is_relevant)]
+
+
+_ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))
+
+NO_PAGE: Final = LinkingPage()
+
+
+class LinkOrigin(NamedTuple):
+    """What all links of a page share: their depth, and the redirects in a row that led to them.
+
+    `inlinks` are the languages that count for each: that of the page, or those of the pages that
+    linked to a redirect. `page` is what it tells an ordering that learns.
+
+    Links that are `always_followed` pass each filter. The link that led to a redirect was accepted,
+    so the redirect's target is too. Links on a seed are followed. Unlike in the paper, whose seeds
+    are home pages in the target language (Tamura 2007, 2.1), a seed may be a portal in another
+    language.
+    """
+
+    depth: int = 0
+    redirects: int = 0
+    inlinks: tuple[str, ...] = ()
+    always_followed: bool = True
+    page: LinkingPage = NO_PAGE
+
+
+def origin_of(lease: Lease, record: Record, links: Links | None) -> LinkOrigin:
+    """Return the origin of the links of a settled URL; `links` are those that led to it."""
+    if record.outcome in FORWARDING:
+        inlinks = lease.inlinks if record.outcome == REDIRECT else ()
+        page = LinkingPage(inherited=links or Links())
+        return LinkOrigin(lease.depth, lease.redirects + 1, inlinks, page=page)
+    languages = (record.language,) if record.is_reference and record.language else ()
+    page = LinkingPage(lease.host, record.is_relevant if record.is_labelled else None)
+    return LinkOrigin(lease.depth + 1, 0, languages, lease.depth == 0, page)
