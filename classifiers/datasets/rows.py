@@ -17,6 +17,8 @@ from classifiers.languages import canonical
 
 Row_co = TypeVar("Row_co", covariant=True)
 
+_LONGEST_LINE: Final = 1 << 20
+
 COLUMNS: Final = ("url", "lang", "label_kind", "source")
 """Columns of a table of labelled URLs."""
 
@@ -106,9 +108,11 @@ def cells_of(path: Path, columns: Sequence[str], reasons: Counter[str]) -> Itera
     line = 1
     try:
         with opened(path) as file:
-            order = _order(next(file, b""), columns, path)
-            for raw in file:
+            order = _order(file.readline(_LONGEST_LINE), columns, path)
+            while raw := file.readline(_LONGEST_LINE):
                 line += 1
+                if len(raw) == _LONGEST_LINE:
+                    raise DatasetError(f"{path}:{line}: a line of {_LONGEST_LINE} bytes or more")
                 cells = raw.decode("utf-8").rstrip("\r\n").split("\t")
                 if len(cells) <= max(order):
                     reasons["cut short"] += 1
@@ -121,7 +125,7 @@ def cells_of(path: Path, columns: Sequence[str], reasons: Counter[str]) -> Itera
 
 
 def _order(header: bytes, columns: Sequence[str], path: Path) -> list[int]:
-    names = header.decode("utf-8").rstrip("\r\n").split("\t")
+    names = header.decode("utf-8-sig").rstrip("\r\n").split("\t")
     missing = [name for name in columns if name not in names]
     if missing:
         raise DatasetError(

@@ -1,21 +1,20 @@
-"""What a source of graphs gives, and plain tables of pages and links (TSV, packed or not).
+"""What a source of graphs gives, and tables of pages and links (TSV, packed or not) as sources.
 
-`pages` has a URL and a language on each row, and the status of HTTP and a size in bytes if it is
-known; `links` has the URL of a page and one that it links to, in the order of the page. A table
-with a header may have its columns in any order and others beside them. A row of pages without a
-status is a page that was downloaded, 0 says that it was not.
+A table begins with the names of its columns. One of pages has `url` and `language`, and may have
+`status` (of HTTP; empty is 200, 0 is a URL that was never fetched) and `bytes`; one of links has
+`source` and `target`, in the order of the page. Rows that say nothing are left out and counted.
 """
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Final
 
-from classifiers.datasets.rows import opened
+from classifiers.datasets.rows import cells_of, opened
+from classifiers.errors import DatasetError
 from crawler.errors import GraphError
 from crawler.reading import sift
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
@@ -23,15 +22,12 @@ from crawler.url import normalise
 
 ENDINGS: Final = (".tsv", ".tsv.gz")
 
-_PAGE_COLUMNS: Final = ("url", "language", "status", "bytes")
 _LINK_COLUMNS: Final = ("source", "target")
 _NO_URL: Final = "rows with an invalid URL"
+_NO_NUMBER: Final = "rows with an invalid status or size"
 _LINKS_A_ROW: Final = 10_000
 _LONGEST_LINE: Final = 1 << 16
-_CODES: Final = 1000
-
-Cells = tuple[int, list[str]]
-"""The number of a row in its file, from 1 on, and its cells in the order of the columns."""
+_MOST_DIGITS: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,79 +64,61 @@ def count_ignored(left_out: Counter[str], ignored: Mapping[str, int]) -> None:
 
 
 def table_source(path: Path) -> GraphSource:
-    """Return one table of pages or of links, as its header says, or its name without a header.
+    """Return one table of pages or of links, as its header says.
 
-    Raises `GraphError` for a table that is neither, and with file and line when an invalid row is
-    read.
+    Raises `GraphError` for a table that is neither, and with file and line where it is damaged.
     """
-    with closing(_cells(path)) as cells:
-        _columns(path, next(cells, None))
-    return GraphSource(f"table {path}", lambda left_out: _rows(path, left_out))
+    try:
+        with opened(path) as file:
+            header = file.readline(_LONGEST_LINE).decode("utf-8-sig").rstrip("\r\n").split("\t")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise GraphError(f"{path}:1: cannot be read ({error})") from error
+    language = "lang" if "lang" in header else "language"
+    columns = ["url", language, *(name for name in ("status", "bytes") if name in header)]
+    read = _page_rows
+    if set(_LINK_COLUMNS) <= set(header):
+        columns, read = [*_LINK_COLUMNS], _link_rows
+    elif not {"url", language} <= set(header):
+        raise GraphError(
+            f"{path}: has the columns {', '.join(header)[:200]}; a table of pages has url and "
+            "language, one of links source and target"
+        )
+
+    def rows(left_out: Counter[str]) -> Iterator[GraphRow]:
+        try:
+            yield from read(cells_of(path, columns, left_out), columns, left_out)
+        except DatasetError as error:
+            raise GraphError(str(error)) from error
+
+    return GraphSource(f"table {path}", rows)
 
 
-def _rows(path: Path, left_out: Counter[str]) -> Iterator[GraphRow]:
-    with closing(_cells(path)) as cells:
-        first = next(cells, None)
-        names, has_header = _columns(path, first)
-        rows = cells if has_header or first is None else chain([first], cells)
-        wanted = _LINK_COLUMNS if "target" in names else _PAGE_COLUMNS
-        places = [names.index(name) if name in names else -1 for name in wanted]
-        picked = _picked(path, rows, places, len(names), has_header=has_header)
-        if "target" in names:
-            yield from _link_rows(picked, left_out)
-        else:
-            yield from _page_rows(path, picked, left_out)
-
-
-def _columns(path: Path, first: Cells | None) -> tuple[Sequence[str], bool]:
-    """The names of the columns, and whether the first row has them."""
-    if first is None:
-        raise GraphError(f"{path}: the table is empty")
-    names = [cell.strip().lower() for cell in first[1]]
-    names = ["language" if name == "lang" else name for name in names]
-    if {"url", "source"} & set(names):
-        if not ({"url", "language"} <= set(names) or set(_LINK_COLUMNS) <= set(names)):
-            raise GraphError(
-                f"{path}: has the columns {', '.join(names[:12])}; a table of pages has url and "
-                "language, one of links source and target"
-            )
-        return names, True
-    for name, columns in (("pages", _PAGE_COLUMNS), ("links", _LINK_COLUMNS)):
-        if path.name.startswith(name):
-            return columns, False
-    raise GraphError(
-        f"{path}: a table without a header is called pages or links, which tells its kind"
-    )
-
-
-def _picked(
-    path: Path, rows: Iterator[Cells], places: Sequence[int], width: int, *, has_header: bool
-) -> Iterator[Cells]:
-    """The cells of the columns that are wanted."""
-    for number, row in rows:
-        # Without a header columns that may be missing stand last.
-        if len(row) != width and (has_header or not 2 <= len(row) < width):
-            raise _fault(path, number, f"{len(row)} cells, not {width}")
-        yield number, [row[at] if 0 <= at < len(row) else "" for at in places]
-
-
-def _page_rows(path: Path, rows: Iterator[Cells], left_out: Counter[str]) -> Iterator[GraphRow]:
-    for number, (written, language, code, size) in rows:
-        url = normalise(written)
-        status = _status(path, number, code) if url is not None else UNKNOWN
+def _page_rows(
+    rows: Iterator[list[str]], columns: Sequence[str], left_out: Counter[str]
+) -> Iterator[GraphRow]:
+    for cells in rows:
+        url = normalise(cells[0])
+        told = dict(zip(columns, cells, strict=True))
+        code, size = told.get("status") or "200", told.get("bytes") or "0"
         if url is None:
             left_out[_NO_URL] += 1
-        elif status == PAGE:
-            n_bytes = _number(path, number, "bytes", size)
-            yield GraphRow(url, status, language or None, n_bytes)
+        elif not (code + size).isdecimal() or len(code) > 3 or len(size) > _MOST_DIGITS:
+            left_out[_NO_NUMBER] += 1
         else:
-            yield GraphRow(url, status)
+            first = int(code) // 100
+            status = {2: PAGE, 3: REDIRECT}.get(first, FAILED) if int(code) else UNKNOWN
+            if status == PAGE:
+                yield GraphRow(url, status, cells[1] or None, int(size))
+            else:
+                yield GraphRow(url, status)
 
 
-def _link_rows(rows: Iterator[Cells], left_out: Counter[str]) -> Iterator[GraphRow]:
-    for written, of_page in groupby(rows, key=lambda row: row[1][0]):
+def _link_rows(
+    rows: Iterator[list[str]], columns: Sequence[str], left_out: Counter[str]
+) -> Iterator[GraphRow]:
+    for written, of_page in groupby(rows, key=lambda cells: cells[0]):
         url = normalise(written)
-        targets = (target for _, (_, target) in of_page)
+        targets = (target for _, target in of_page)
         while some := list(islice(targets, _LINKS_A_ROW)):
             if url is None:
                 left_out[_NO_URL] += len(some)
@@ -148,37 +126,3 @@ def _link_rows(rows: Iterator[Cells], left_out: Counter[str]) -> Iterator[GraphR
                 sifted = sift(some)
                 count_ignored(left_out, sifted.left_out)
                 yield GraphRow(url, links=sifted.wanted)
-
-
-def _status(path: Path, number: int, text: str) -> int:
-    code = _number(path, number, "status", text) if text else 200
-    if code >= _CODES:
-        raise _fault(path, number, f"status {text!r} is no status of HTTP")
-    return UNKNOWN if code == 0 else {2: PAGE, 3: REDIRECT}.get(code // 100, FAILED)
-
-
-def _number(path: Path, number: int, column: str, text: str) -> int:
-    if text and not (text.isascii() and text.isdigit()):
-        raise _fault(path, number, f"{column} {text!r} is no whole number")
-    return int(text or 0)
-
-
-def _fault(path: Path, number: int, reason: str) -> GraphError:
-    return GraphError(f"{path}:{number}: {reason}")
-
-
-def _cells(path: Path) -> Generator[Cells, None, None]:
-    """The rows of a table; the names of the columns come first where it has any."""
-    number = 0
-    try:
-        with opened(path) as file:
-            while line := file.readline(_LONGEST_LINE):
-                number += 1
-                if len(line) == _LONGEST_LINE:
-                    raise _fault(path, number, f"a line of more than {_LONGEST_LINE} bytes")
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                if text:
-                    yield number, text.split("\t")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _fault(path, number + 1, f"cannot be read ({reason})") from error
