@@ -20,7 +20,7 @@ from collections.abc import Callable
 from itertools import count
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.costly import affordable
+from classifiers.pages.html.tree import affordable
 from classifiers.pages.methods import identify
 from classifiers.pages.parse import MAX_BYTES, parse_page
 

@@ -127,14 +127,6 @@ class Evidence:
         nats = self.nats.astype(np.float32)
         return nats_of(self.mixing, self.intercepts, self.keys, nats)
 
-    @classmethod
-    def of_scores(cls, languages: Sequence[str]) -> Evidence:
-        """Evidence of the decision values alone, a unit for a nat."""
-        size = len(languages)
-        mixing, intercepts = np.eye(size, dtype=np.float32), np.zeros(size, np.float32)
-        keys, nats = np.empty(0, np.uint64), np.empty((0, size), np.float16)
-        return cls(tuple(languages), mixing, intercepts, keys, nats)
-
     def logits(
         self, scores: Floats, buffer: npt.NDArray[np.uint8], prior: Prior
     ) -> tuple[Floats, Flags]:

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.costly import affordable
-from classifiers.pages.html.tree import read
+from classifiers.pages.html.tree import affordable, read
 from classifiers.pages.parse import MAX_BYTES
 from classifiers.pages.text.words import number_of_words
 

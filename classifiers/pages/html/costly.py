@@ -20,10 +20,6 @@ from classifiers.compiled import compiled, inlined
 MOST_TAGS: Final = 80_000
 """Number of "<" that are read; four times as many as in any of 1,546 real pages."""
 
-# Any page with fewer tags and bytes costs less than half a second.
-_HARMLESS_TAGS: Final = 1_500
-_HARMLESS_BYTES: Final = 50_000
-
 # In nanoseconds; a node that is made again also takes memory, of which all may take 150 MB.
 _MOST_COST: Final = 500_000_000
 _OPEN_ELEMENT, _COPY, _ATTRIBUTE = 10, 1_500, 2
@@ -68,15 +64,9 @@ _KEYS, _KINDS = _tables()
 _SPREAD = np.uint64(_FACTOR)
 
 
-def affordable(html: bytes) -> bytes:
-    """The page, or its beginning that takes about half a second to parse; 1 ns a byte.
-
-    A page that is not cut is the same object.
-    """
-    if len(html) < _HARMLESS_BYTES and html.count(b"<") < _HARMLESS_TAGS:
-        return html
-    end = _end(np.frombuffer(html, np.uint8), _KEYS.copy())
-    return html if end >= len(html) else html[:end]
+def end_of(html: bytes) -> int:
+    """Where the page ends or becomes too costly; 1 ns a byte."""
+    return int(_end(np.frombuffer(html, np.uint8), _KEYS.copy()))
 
 
 @inlined

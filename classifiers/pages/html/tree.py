@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from classifiers.pages.html.costly import affordable
 from classifiers.pages.html.links import MAX_ANCHOR
 
 MAX_SOUP_BYTES = 50_000
@@ -23,6 +22,9 @@ MAX_SOUP_BYTES = 50_000
 
 MAX_ELEMENTS = 12_000
 """Elements with links or metadata that are read; further ones are counted as dropped links."""
+
+# Any page with fewer bytes and tags costs less than half a second.
+_HARMLESS_BYTES, _HARMLESS_TAGS = 50_000, 1_500
 
 # The parser of the standard library is quadratic in unclosed tags.
 _MAX_SLOW_BYTES = 20_000
@@ -76,6 +78,19 @@ class RawPage:
     anchors: list[str] = field(default_factory=list)
     unread: int = 0
     parser: str = "lexbor"
+
+
+def affordable(html: bytes) -> bytes:
+    """The page, or its beginning that takes about half a second to parse.
+
+    A page that is not cut is the same object.
+    """
+    if len(html) < _HARMLESS_BYTES and html.count(b"<") < _HARMLESS_TAGS:
+        return html
+    from classifiers.pages.html.costly import end_of  # numba takes half a second
+
+    end = end_of(html)
+    return html if end >= len(html) else html[:end]
 
 
 def read(html: bytes, max_characters: int, *, anchors: bool = False) -> RawPage:

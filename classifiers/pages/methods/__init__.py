@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from classifiers.errors import LanguageError
 from classifiers.pages.method import NOTHING, PageLanguage, PageMethod, Surroundings
-from classifiers.pages.parse import ParsedPage
+
+if TYPE_CHECKING:
+    from classifiers.pages.parse import ParsedPage
 
 DEFAULT_METHOD: Final = "composite"
 FASTTEXT: Final = "fasttext"

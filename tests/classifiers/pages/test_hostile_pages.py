@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.page_hostile import INPUTS, ordinary
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.costly import MOST_TAGS, affordable
+from classifiers.pages.html.costly import MOST_TAGS
+from classifiers.pages.html.tree import affordable
 from classifiers.pages.methods import identify
 from classifiers.pages.parse import parse_page
 

@@ -22,8 +22,8 @@ from classifiers.training.urls import (
 )
 from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
-from classifiers.urls.posteriors import Evidence
 from classifiers.weights import quantised
+from tests.support.evidence import evidence_of_scores
 
 WORDS = {
     "de": "wetter nachrichten straße zeitung verein schule gemeinde urlaub".split(),
@@ -129,7 +129,7 @@ def with_domains(rule: str) -> UrlModel:
     thresholds = Thresholds(np.zeros(2), {"cs": rule})
     use_domains(weights, intercepts, ("cs", "de"), thresholds)
     codes, scales = quantised(weights.T)
-    evidence = Evidence.of_scores(("cs", "de"))
+    evidence = evidence_of_scores(("cs", "de"))
     return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, evidence))
 
 

@@ -16,6 +16,7 @@ from classifiers.urls import cctld, clues, modelfile
 from classifiers.urls.explain import explain
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Evidence
+from tests.support.evidence import evidence_of_scores
 
 ODD_URLS = [
     "", " ", "\x00", "http://", "://", "/", "%", "%%%41", "\udcff\ud800", "xn--", "http://[::1]/",
@@ -115,7 +116,7 @@ def many_languages() -> modelfile.Parameters:
         weights=weights,
         scales=np.full(40, 1e-4, np.float32),
         intercepts=random.normal(size=40).astype(np.float32),
-        evidence=Evidence.of_scores([f"l{at}" for at in range(40)]),
+        evidence=evidence_of_scores([f"l{at}" for at in range(40)]),
     )
 
 

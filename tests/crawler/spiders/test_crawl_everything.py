@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from classifiers.urls.modelfile import Parameters, write
-from classifiers.urls.posteriors import Evidence
 from classifiers.weights import quantised
 from crawler.config import ARGUMENTS, SETTINGS
 from crawler.frontier.evidence_rows import EvidenceRows
@@ -25,6 +24,7 @@ from crawler.sources.contract import Answer
 from crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
 from tests.support.crawls import crawl, rows, summary
+from tests.support.evidence import evidence_of_scores
 from tests.support.fasttextmodel import write_model
 from tests.support.geodatabase import database
 from tests.support.loopback import Access
@@ -180,7 +180,7 @@ def write_url_model(path: Path, languages: tuple[str, ...]) -> None:
     """Write a model that says No of every URL."""
     codes, scales = quantised(np.zeros((len(languages), 1 << 12), np.float32))
     intercepts = np.full(len(languages), -1.0, np.float32)
-    evidence = Evidence.of_scores(languages)
+    evidence = evidence_of_scores(languages)
     write(Parameters(languages, codes, scales, intercepts, evidence), path)
 
 
