@@ -12,12 +12,13 @@ study (`MeasureTable.as_json`) or tables of texts and numbers (`Table.as_json`).
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.papers.table import MeasureTable
+from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
 from crawler.report.formatting import NOTHING
 from crawler.report.study import study_table
@@ -66,7 +67,7 @@ def section(path: Path, name: str) -> str:
 def table_of(content: Mapping[str, Any]) -> Table:
     """The table of texts that a table of a JSON file stands for."""
     if "head" not in content:
-        return study_table(MeasureTable.from_json(content))
+        return study_table(measured_of(content))
     digits = content.get("digits", 1)
     return Table(
         title=content["title"],
@@ -76,6 +77,32 @@ def table_of(content: Mapping[str, Any]) -> Table:
         notes=content.get("notes", ()),
         text_columns=content.get("text_columns", 1),
     )
+
+
+def measured_of(content: Mapping[str, Any]) -> MeasureTable:
+    """The table that `MeasureTable.as_json` wrote, without the keys of its rows."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in content.items()
+        if name != "rows"
+    }
+    rows = [
+        Row(
+            tuple(row["shown"]),
+            tuple(_cell(row["figures"][column]) for column in content["columns"]),
+            is_best=row.get("best", False),
+            is_best_in_paper=row.get("best_in_paper", False),
+        )
+        for row in content["rows"]
+    ]
+    return MeasureTable(**fields, rows=tuple(rows))
+
+
+def _cell(content: Mapping[str, float | None] | float | None) -> Cell:
+    if not isinstance(content, Mapping):
+        content = {"ours": content}
+    ours = content["ours"]
+    return Cell(math.nan if ours is None else ours, content.get("sd"), content.get("paper"))
 
 
 def _text(cell: str | float | None, digits: int) -> str:

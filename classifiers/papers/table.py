@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Any, Final
 
 MEASURES: Final = ("P", "R", "p(-|-)", "F1")
 
@@ -29,14 +29,6 @@ class Cell:
         if self.paper is None or math.isnan(self.ours):
             return None
         return self.ours - self.paper
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, float | None] | float | None) -> Self:
-        """Return the cell of a JSON file: the figures of `as_json`, or our figure alone."""
-        if not isinstance(content, Mapping):
-            content = {"ours": content}
-        ours = content["ours"]
-        return cls(math.nan if ours is None else ours, content.get("sd"), content.get("paper"))
 
     def as_json(self) -> dict[str, float | None]:
         """Return the figures for a JSON file; None for undefined ones."""
@@ -76,31 +68,6 @@ class MeasureTable:
     """The column that is compared with the paper; None compares all."""
     notes: tuple[str, ...] = ()
     digits: int = 1
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Return the table of a JSON file that `as_json` wrote, without the keys of its rows."""
-        heads, columns = tuple(content["heads"]), tuple(content["columns"])
-        rows = tuple(
-            Row(
-                tuple(row["shown"]),
-                tuple(Cell.from_json(row["figures"][column]) for column in columns),
-                is_best=row.get("best", False),
-                is_best_in_paper=row.get("best_in_paper", False),
-            )
-            for row in content["rows"]
-        )
-        return cls(
-            content["name"],
-            content["title"],
-            content["source"],
-            heads,
-            columns,
-            rows,
-            content["headline"],
-            tuple(content["notes"]),
-            content["digits"],
-        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as objects of objects."""

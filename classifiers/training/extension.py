@@ -23,9 +23,17 @@ import numpy.typing as npt
 
 from classifiers.datasets import LabelledUrl, domain_reader
 from classifiers.errors import DatasetError
-from classifiers.training import solver, thresholds
+from classifiers.training import thresholds
 from classifiers.training.examples import folds_of
-from classifiers.training.urls import Options, capped, matrix, usable, use_domains
+from classifiers.training.urls import (
+    Options,
+    capped,
+    cross_fitted,
+    matrix,
+    unseen_values,
+    usable,
+    use_domains,
+)
 from classifiers.urls.model import UrlModel
 from classifiers.urls.modelfile import Parameters
 from classifiers.urls.posteriors import Evidence
@@ -41,6 +49,8 @@ _NEVER: Final = -60.0
 
 Floats = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
+Row = tuple[npt.NDArray[np.int8], np.float32, np.float32]
+"""The row of a language in the model's arrays: weights, scale and intercept."""
 
 
 class Added(NamedTuple):
@@ -134,58 +144,36 @@ def _check(rows: Sequence[LabelledUrl], target: str, least: int) -> None:
         )
 
 
-class _Row(NamedTuple):
-    """The row of a language in the model's arrays."""
-
-    weights: npt.NDArray[np.int8]
-    scale: np.float32
-    intercept: np.float32
-
-
 def _learned(
     examples: _Examples, target: str, model: UrlModel, options: Options
-) -> tuple[_Row, Added]:
-    own = examples.columns == examples.languages.index(target)
-    counts = np.bincount(examples.columns)
+) -> tuple[Row, Added]:
+    """The classifier of the language against all others, and what it has learned."""
+    at, counts = examples.languages.index(target), np.bincount(examples.columns)
+    own = examples.columns == at
     weights = (examples.masses / counts)[examples.columns]
-    *partial, (learned, intercept) = [
-        _fit(examples, own, weights, examples.folds != left_out, options)
-        for left_out in (*range(options.folds), -1)
+    fitted = [
+        (learned[:, :1].copy(), intercepts[:1].copy())
+        for learned, intercepts in cross_fitted(
+            examples.features, np.where(own, 0, 1), weights, examples.folds, options, n_classes=2
+        )
     ]
-    unseen = np.empty((len(own), 1))
-    for part, (some, bias) in enumerate(partial):
-        rows = np.flatnonzero(examples.folds == part)
-        unseen[rows] = examples.features[rows] @ some + bias
+    learned, intercept = fitted[-1]
+    unseen = unseen_values(fitted, examples.features, examples.folds)
     # The language comes first, then the others in their order.
-    order = np.argsort(np.arange(len(counts)) != examples.languages.index(target), kind="stable")
+    order = np.argsort(np.arange(len(counts)) != at, kind="stable")
     columns, masses = np.argsort(order)[examples.columns], examples.masses[order]
     found = thresholds.calibrate(unseen, columns, examples.urls, (target,), masses)
     unseen = found.applied(unseen, examples.urls, (target,))
     use_domains(learned, intercept, (target,), found)
     codes, scales = quantised(learned.T)
-    row = _Row(codes[0], scales[0], np.float32(intercept[0] + found.shifts[0]))
-    return row, _told(examples, target, own, weights, model, unseen[:, 0], found)
-
-
-def _told(
-    examples: _Examples,
-    target: str,
-    own: Flags,
-    weights: npt.NDArray[np.float64],
-    model: UrlModel,
-    unseen: npt.NDArray[Any],
-    found: thresholds.Thresholds,
-) -> Added:
-    """The figures of a classifier with these decision values of URLs that it has not seen."""
-    urls, domain = examples.urls, domain_reader()
 
     def f1(says_yes: Flags) -> float:
         return round(100 * thresholds.balanced_f1(says_yes, own, weights), 1)
 
-    has_own = target in model.languages
-    before = f1(model.score(urls, target) > 0) if has_own else None
-    after = f1(unseen > 0)
-    return Added(
+    urls, domain = examples.urls, domain_reader()
+    before = f1(model.score(urls, target) > 0) if target in model.languages else None
+    after = f1(unseen[:, 0] > 0)
+    told = Added(
         target,
         int(own.sum()),
         len({domain(urls[row]) for row in np.flatnonzero(own)}),
@@ -196,42 +184,27 @@ def _told(
         is_used=before is None or after > before,
         domain_rule=found.domains.get(target),
     )
+    return (codes[0], scales[0], np.float32(intercept[0] + found.shifts[0])), told
 
 
-def _fit(
-    examples: _Examples,
-    own: Flags,
-    weights: npt.NDArray[np.float64],
-    chosen: Flags,
-    options: Options,
-) -> tuple[Floats, Floats]:
-    """Weights (n_features, 1) and intercept (1,) of the language against all others."""
-    rows = np.flatnonzero(chosen)
-    learned, intercepts = solver.fit(
-        examples.features[rows],
-        np.where(own[rows], 0, 1),
-        weights[rows],
-        2,
-        options.penalty,
-        options.seed,
-    )
-    return learned[:, :1].copy(), intercepts[:1].copy()
-
-
-def _with_row(base: Parameters, target: str, row: _Row) -> Parameters:
+def _with_row(base: Parameters, target: str, row: Row) -> Parameters:
     """The model with the row of a language, in place of its own or as the last one."""
+    weights, scale, intercept = row
     if target in base.languages:
         at = base.languages.index(target)
-        weights, scales = base.weights.copy(), base.scales.copy()
-        intercepts = base.intercepts.copy()
-        weights[at], scales[at], intercepts[at] = row
-        return replace(base, weights=weights, scales=scales, intercepts=intercepts)
+        rows = np.arange(len(base.languages))[:, None] == at
+        return replace(
+            base,
+            weights=np.where(rows, weights, base.weights),
+            scales=np.where(rows[:, 0], scale, base.scales),
+            intercepts=np.where(rows[:, 0], intercept, base.intercepts),
+        )
     return replace(
         base,
         languages=(*base.languages, target),
-        weights=np.vstack([base.weights, row.weights]),
-        scales=np.append(base.scales, row.scale),
-        intercepts=np.append(base.intercepts, row.intercept),
+        weights=np.vstack([base.weights, weights]),
+        scales=np.append(base.scales, scale),
+        intercepts=np.append(base.intercepts, intercept),
         evidence=_with_unnamed(base.evidence, len(base.languages), target),
     )
 

@@ -186,8 +186,19 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     """A model of the languages that have enough rows; DatasetError if fewer than two have."""
     data = _Data.of(rows, options)
     languages, examples, n_chosen = data.languages, data.examples, len(data.chosen)
-    *partial, (weights, intercepts) = _fit_parts(data, (*range(options.folds), _NONE), options)
-    unseen = _unseen(data, partial, options)
+    fitted = cross_fitted(
+        data.features,
+        examples.columns,
+        examples.weights,
+        examples.folds,
+        options,
+        n_classes=len(languages),
+        rest_weights=examples.rest_weights,
+    )
+    weights, intercepts = fitted[-1]
+    unseen = unseen_values(fitted, data.features[:n_chosen], examples.folds[:n_chosen])
+    folds = folds_of([row.url for row in data.others], options.folds, options.seed)
+    unseen = np.vstack([unseen, unseen_values(fitted, data.rest, np.array(folds, np.int64))])
     thresholds = calibrate(
         unseen[:n_chosen],
         examples.columns[:n_chosen],
@@ -320,45 +331,52 @@ def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
     return folded
 
 
-def _fit_parts(
-    data: _Data, left_out: Iterable[int], options: Options
+def cross_fitted(
+    features: Any,
+    classes: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.float64],
+    folds: npt.NDArray[np.int64],
+    options: Options,
+    *,
+    n_classes: int,
+    rest_weights: npt.NDArray[np.float64] | None = None,
 ) -> list[tuple[Floats, Floats]]:
-    """Weights and intercepts of classifiers that have not learned a part, for each part."""
+    """Weights and intercepts without each part of the rows (`folds`, (n_rows,)); then of all rows.
+
+    The other arguments are those of `solver.fit`.
+    """
     from joblib import Parallel, delayed
 
-    examples = data.examples
+    rest = weights if rest_weights is None else rest_weights
 
     def fit_without(part: int) -> tuple[Floats, Floats]:
-        rows = np.flatnonzero(examples.folds != part)
+        rows = np.flatnonzero(folds != part)
         return solver.fit(
-            data.features[rows],
-            examples.columns[rows],
-            examples.weights[rows],
-            len(examples.masses),
+            features[rows],
+            classes[rows],
+            weights[rows],
+            n_classes,
             options.penalty,
             options.seed,
-            rest_weights=examples.rest_weights[rows],
+            rest_weights=rest[rows],
         )
 
     work = Parallel(n_jobs=min(options.jobs, 2), backend="threading")
-    fitted: list[tuple[Floats, Floats]] = work(delayed(fit_without)(part) for part in left_out)
+    fitted: list[tuple[Floats, Floats]] = work(
+        delayed(fit_without)(part) for part in (*range(options.folds), _NONE)
+    )
     return fitted
 
 
-def _unseen(
-    data: _Data, partial: Sequence[tuple[Floats, Floats]], options: Options
+def unseen_values(
+    fitted: Sequence[tuple[Floats, Floats]], features: Any, folds: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Decision values of the chosen and the other rows, by classifiers that have not seen them."""
-    n_chosen = len(data.chosen)
-    parts = data.examples.folds[:n_chosen]
-    others = np.array(
-        folds_of([row.url for row in data.others], options.folds, options.seed), np.int64
-    )
-    unseen = np.empty((n_chosen + len(others), len(data.languages)))
+    """Decision values (n_rows, n_classes) by the classifiers that were fitted without each part."""
+    *partial, (_, intercepts) = fitted
+    unseen = np.empty((features.shape[0], len(intercepts)))
     for part, (weights, intercepts) in enumerate(partial):
-        rows, further = np.flatnonzero(parts == part), np.flatnonzero(others == part)
-        unseen[rows] = data.features[rows] @ weights + intercepts
-        unseen[n_chosen + further] = data.rest[further] @ weights + intercepts
+        rows = np.flatnonzero(folds == part)
+        unseen[rows] = features[rows] @ weights + intercepts
     return unseen
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.docs_tables import mark_as_of, outdated, take
-from benchmarks.document_tables import filled
+from benchmarks.document_tables import filled, measured_of
 from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
 from crawler.report.provenance import ROOT, code_digest, provenance, sha256
@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_table_of_a_study_is_the_same_after_a_file() -> None:
-    again = MeasureTable.from_json(json.loads(json.dumps(STUDY.as_json())))
+    again = measured_of(json.loads(json.dumps(STUDY.as_json())))
     assert study_table(again) == study_table(STUDY)
 
 

@@ -7,12 +7,12 @@ are added, as the table of `CustomFeatures` shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
 from classifiers.papers.baykan.servers import CountryOfHost, language_of_country
@@ -31,12 +31,6 @@ LANGUAGES: Final = tuple(TABLE_I)
 _GENERIC: Final = ("com", "org", "net")
 _BEFORE, _AFTER, _WHOLE = "before", "after", "whole"
 _TLDS: Final = {tld: language for language, row in TABLE_I.items() for tld in row.split()}
-_PER_LANGUAGE: Final = ("code", "dictionary", "only dictionary", "city")
-_LOOK_UPS: Final = (
-    *(f"{kind} {language}" for kind in _PER_LANGUAGE for language in LANGUAGES),
-    "words",
-)
-"""The counts of the words of a part."""
 
 
 def _names(kinds: Sequence[str], places: Sequence[str]) -> list[str]:
@@ -118,122 +112,82 @@ class CustomFeatures:
         self.dictionary = dictionary
         self.cities = cities
         self.folds = folds
+        self._kinds: dict[str, list[str]] = {}
 
     def fit_transform(self, urls: Sequence[str], is_yes: Flags) -> Matrix:
         """Learn the dictionaries, and return the features that the URLs would have as new ones."""
         self.trained_ = trained_words(urls, is_yes)
-        features = self.transform(urls)
-        names = FEATURES[self.n_features]
-        places = np.flatnonzero([name.startswith("trained ") for name in names])
-        for rows, learned in self._learned_elsewhere(urls, is_yes):
-            _, _, before, after = _taken_apart([urls[row] for row in rows.tolist()])
-            columns = _trained_columns(_words_of(before), _words_of(after), learned)
-            features[np.ix_(rows, places)] = np.column_stack([columns[names[at]] for at in places])
-        return features
+        return self._matrix(urls, self._learned_elsewhere(urls, is_yes))
 
     def transform(self, urls: Sequence[str]) -> Matrix:
         """Return the features of each URL."""
-        hosts, tlds, before, after = _taken_apart(urls)
-        found = _words_of(before), _words_of(after)
-        columns = _tld_columns(tlds) | self._ip_columns(hosts)
-        columns |= _of_places("hyphens", _hyphens(before), _hyphens(after))
-        columns |= _trained_columns(*found, self.trained_)
-        counts = [self._counts(place) for place in found]
-        for at, name in enumerate(_LOOK_UPS):
-            columns |= _of_places(name, counts[0][:, at], counts[1][:, at])
-        return np.column_stack([columns[name] for name in FEATURES[self.n_features]])
+        return self._matrix(urls, [self.trained_] * len(urls))
 
     def get_feature_names_out(self) -> Names:
         """Return the names of the features, (n_features,)."""
         return np.array(FEATURES[self.n_features], object)
 
-    def _ip_columns(self, hosts: list[str]) -> dict[str, Matrix]:
-        spoken: dict[str, str | None] = {}
-        if self.countries is not None and self.n_features == 60:
-            spoken = {host: language_of_country(self.countries(host)) for host in set(hosts)}
-        return {
-            f"ip {language}": _is_in((spoken.get(host) for host in hosts), {language})
-            for language in LANGUAGES
-        }
-
-    def _learned_elsewhere(
-        self, urls: Sequence[str], is_yes: Flags
-    ) -> Iterator[tuple[npt.NDArray[np.int64], Trained]]:
-        """Yield the rows of each part, with the dictionaries learned from the other parts."""
+    def _learned_elsewhere(self, urls: Sequence[str], is_yes: Flags) -> list[Trained]:
+        """The dictionaries for each URL: those learned from the parts that do not contain it."""
+        learned = [self.trained_] * len(urls)
         part_of = np.random.default_rng(0).permutation(len(urls)) % self.folds
         for part in range(min(self.folds, len(urls)) if self.folds > 1 else 0):
             others = np.flatnonzero(part_of != part)
-            learned = trained_words([urls[row] for row in others.tolist()], is_yes[others])
-            yield np.flatnonzero(part_of == part), learned
+            of_others = trained_words([urls[row] for row in others.tolist()], is_yes[others])
+            for row in np.flatnonzero(part_of == part).tolist():
+                learned[row] = of_others
+        return learned
 
-    def _counts(self, texts: list[list[str]]) -> Matrix:
-        """The number of words of each text that each look-up contains, (n_texts, n_look_ups)."""
-        known: dict[str, int] = {}
-        found = [[known.setdefault(word, len(known)) for word in text] for text in texts]
-        pointers = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(row) for row in found], out=pointers[1:])
-        indices = np.fromiter((word for row in found for word in row), np.int64, pointers[-1])
-        shape = (len(texts), len(known))
-        occurrences = csr_matrix((np.ones(len(indices)), indices, pointers), shape)
-        counts: Matrix = occurrences @ self._looked_up(list(known))
-        counts[:, : len(LANGUAGES)] = counts[:, : len(LANGUAGES)] > 0  # codes are yes or no
+    def _matrix(self, urls: Sequence[str], trained: Sequence[Trained]) -> Matrix:
+        found = np.zeros((len(urls), self.n_features))
+        columns = {name: at for at, name in enumerate(FEATURES[self.n_features])}
+        for row, (url, learned) in enumerate(zip(urls, trained, strict=True)):
+            for name, value in self._features(url, learned).items():
+                if name in columns:
+                    found[row, columns[name]] = value
+        return found
+
+    def _features(self, url: str, trained: Trained) -> dict[str, int]:
+        """Name -> value of the features of a URL that are not 0, and of some in the other set."""
+        host, after = parts(url)
+        host = host.strip(".").lower()
+        tld = host.rpartition(".")[2] if "." in host else ""
+        found = {f"tld {_TLDS.get(tld)}": 1}
+        if tld in _GENERIC:
+            found[f"tld {tld}"] = 1
+        if self.countries is not None:
+            found[f"ip {language_of_country(self.countries(host))}"] = 1
+        first = self._counts(host[: len(host) - len(tld)], trained)
+        second = self._counts(after, trained)
+        for kind in {*first, *second}:
+            one, other = first[kind], second[kind]
+            # Codes are yes or no.
+            whole = max(one, other) if kind.startswith("code ") else one + other
+            found |= {
+                f"{kind} {_BEFORE}": one,
+                f"{kind} {_AFTER}": other,
+                f"{kind} {_WHOLE}": whole,
+            }
+        return found
+
+    def _counts(self, text: str, trained: Trained) -> Counter[str]:
+        """Kind of look-up -> words of a part of a URL that it contains."""
+        counts = Counter({"hyphens": text.count("-")})
+        yes, no = trained
+        for word in words(text):
+            counts.update(self._kinds_of(word))
+            counts.update({_TRAINED[0]: word in yes, _TRAINED[1]: word in no})
+        for language in LANGUAGES:
+            counts[f"code {language}"] = min(1, counts[f"code {language}"])
         return counts
 
-    def _looked_up(self, listed: list[str]) -> Matrix:
-        """True if the look-up contains the word, (n_words, n_look_ups)."""
-        table = {f"code {each}": _is_in(map(_TLDS.get, listed), {each}) for each in LANGUAGES}
-        for language in LANGUAGES:
-            table[f"dictionary {language}"] = _is_in(listed, self.dictionary(language))
-            table[f"city {language}"] = _is_in(listed, self.cities(language))
-        spoken = sum((table[f"dictionary {each}"] for each in LANGUAGES), np.zeros(len(listed)))
-        for language in LANGUAGES:
-            table[f"only dictionary {language}"] = table[f"dictionary {language}"] * (spoken == 1)
-        table["words"] = np.ones(len(listed))
-        return np.column_stack([table[name] for name in _LOOK_UPS])
-
-
-def _taken_apart(urls: Sequence[str]) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Hosts, top-level domains, hosts without them, and the rest of the URLs after the host."""
-    split = [parts(url) for url in urls]
-    hosts = [host.strip(".").lower() for host, _ in split]
-    tlds = [host.rpartition(".")[2] if "." in host else "" for host in hosts]
-    before = [host[: len(host) - len(tld)] for host, tld in zip(hosts, tlds, strict=True)]
-    return hosts, tlds, before, [rest for _, rest in split]
-
-
-def _words_of(texts: list[str]) -> list[list[str]]:
-    return [words(text) for text in texts]
-
-
-def _trained_columns(
-    before: list[list[str]], after: list[list[str]], trained: Trained
-) -> dict[str, Matrix]:
-    """The number of words of each part that each trained dictionary contains."""
-    columns: dict[str, Matrix] = {}
-    for name, known in zip(_TRAINED, trained, strict=True):
-        counts = [
-            np.array([sum(word in known for word in text) for text in place], np.float64)
-            for place in (before, after)
-        ]
-        columns |= _of_places(name, *counts)
-    return columns
-
-
-def _tld_columns(tlds: list[str]) -> dict[str, Matrix]:
-    spoken = [_TLDS.get(tld) for tld in tlds]
-    columns = {f"tld {language}": _is_in(spoken, {language}) for language in LANGUAGES}
-    return columns | {f"tld {tld}": _is_in(tlds, {tld}) for tld in _GENERIC}
-
-
-def _of_places(name: str, before: Matrix, after: Matrix) -> dict[str, Matrix]:
-    """The columns of both parts and of the whole; for codes the whole is yes or no too."""
-    whole = np.maximum(before, after) if name.startswith("code ") else before + after
-    return {f"{name} {_BEFORE}": before, f"{name} {_AFTER}": after, f"{name} {_WHOLE}": whole}
-
-
-def _hyphens(texts: Iterable[str]) -> Matrix:
-    return np.array([text.count("-") for text in texts], np.float64)
-
-
-def _is_in(values: Iterable[object], those: Collection[object]) -> Matrix:
-    return np.array([value in those for value in values], np.float64)
+    def _kinds_of(self, word: str) -> list[str]:
+        """The look-ups that contain a word, but for the trained dictionaries."""
+        if word not in self._kinds:
+            speaking = [each for each in LANGUAGES if word in self.dictionary(each)]
+            kinds = ["words", f"code {_TLDS.get(word)}"]
+            kinds += [f"dictionary {each}" for each in speaking]
+            kinds += [f"only dictionary {each}" for each in speaking if len(speaking) == 1]
+            kinds += [f"city {each}" for each in LANGUAGES if word in self.cities(each)]
+            self._kinds[word] = kinds
+        return self._kinds[word]

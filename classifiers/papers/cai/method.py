@@ -68,7 +68,17 @@ class Cai:
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language by the first evidence in the order of priority that has one."""
-        return self._serially(page) if self.manner == "serial" else self._in_parallel(page)
+        found, told = unknown("no evidence"), []
+        for evidence in self.priority:
+            found = self.by(evidence, page)
+            if found.language is not None:
+                told.append(found)
+                if self.manner == "serial":
+                    return found
+        if not told:
+            return found
+        reason = "; ".join(one.reason for one in told)
+        return replace(told[0], confidence=_agreed(told), reason=reason)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -85,29 +95,14 @@ class Cai:
             return by_encoding(page)
         if evidence == "declaration":
             return by_declaration(page)
-        return self._by_text(page)
+        return self.by_text(page)
 
     def save(self, path: Path) -> None:
         """Write the models; manner, priority and borders are not learned and not in the file."""
         self.models.save(path)
 
-    def _serially(self, page: ParsedPage) -> PageLanguage:
-        found = unknown("no evidence")
-        for evidence in self.priority:
-            found = self.by(evidence, page)
-            if found.language is not None:
-                break
-        return found
-
-    def _in_parallel(self, page: ParsedPage) -> PageLanguage:
-        found = [self.by(evidence, page) for evidence in self.priority]
-        told = [one for one in found if one.language is not None]
-        if not told:
-            return found[-1] if found else unknown("no evidence")
-        reason = "; ".join(f"{one.reason}" for one in told)
-        return replace(told[0], confidence=_agreed(told), reason=reason)
-
-    def _by_text(self, page: ParsedPage) -> PageLanguage:
+    def by_text(self, page: ParsedPage) -> PageLanguage:
+        """The answer by byte n-grams alone."""
         content, _ = own_bytes(page, self.models)
         if len(content) < FEWEST_BYTES:
             return unknown(f"{len(content)} bytes of text; {FEWEST_BYTES} are needed")
@@ -173,24 +168,22 @@ def confidence(distances: list[Distance], n_bytes: int) -> float:
     return 1 / (1 + math.exp(-min(score, 30.0)))
 
 
-def train(
-    rows: Iterable[LabelledText], *, manner: Manner = "serial", least: int = cai_models.LEAST
-) -> Cai:
+def train(rows: Iterable[LabelledText], *, least: int = cai_models.LEAST) -> Cai:
     """The method with models of the rows' languages; see `cai_models.learn`."""
-    return Cai(cai_models.learn(rows, least=least), manner)
+    return Cai(cai_models.learn(rows, least=least))
 
 
-def load(path: Path | None = None, *, manner: Manner = "serial") -> Cai:
+def load(path: Path | None = None) -> Cai:
     """The method with the models of a file, those that ship if `path` is None.
 
     ModelError if the file is missing or damaged.
     """
-    return Cai(_shipped() if path is None else cai_models.read(path), manner)
+    return Cai(_shipped() if path is None else cai_models.read(path))
 
 
 def parallel() -> Cai:
     """The method with the models that ship, in the parallel manner."""
-    return load(manner="parallel")
+    return Cai(_shipped(), "parallel")
 
 
 @cache

@@ -173,19 +173,6 @@ def test_without_countries_those_features_are_none() -> None:
     assert [FEATURES[60][at] for at in np.flatnonzero(changed)] == ["ip fr"]
 
 
-def test_a_host_is_asked_for_once() -> None:
-    asked: list[str] = []
-
-    def asking(host: str) -> str | None:
-        asked.append(host)
-        return None
-
-    estimator = learned(CustomFeatures(60, asking, dictionary, cities))
-    asked.clear()
-    estimator.transform(["http://a.com/1", "http://A.com/2", "http://b.com/"])
-    assert sorted(asked) == ["a.com", "b.com"]
-
-
 @given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from([60, 74]))
 def test_every_text_has_features(urls: list[str], n_features: int) -> None:
     estimator = fitted(n_features)
