@@ -192,8 +192,11 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
     assert all(any(is_in(name, each) for name in loaded) for each in IS_OF_A_CRAWL)
 
 
-@pytest.mark.parametrize("module", ["crawler.strategies", "crawler.frontier.sqlite"])
-def test_strategies_and_frontier_load_without_scrapy(module: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "module",
+    ["crawler.strategies", "crawler.frontier.sqlite", "crawler.opening", "crawler.visit"],
+)
+def test_a_crawl_without_its_spider_loads_without_scrapy(module: str, tmp_path: Path) -> None:
     loaded = loaded_by(
         f"import sys; sys.modules['scrapy'] = sys.modules['twisted'] = None; import {module}",
         tmp_path,

@@ -160,21 +160,6 @@ def test_the_manual_tells_choices_and_defaults() -> None:
     assert "default" not in told["archive"] + told["LANGFOCUS_QUIET"]
 
 
-@pytest.mark.parametrize(
-    ("given", "slots"),
-    [
-        ({}, 200),
-        ({"host_cap": "500"}, 500),
-        ({"host_cap": "0"}, 0),
-        ({"host_cap": "0", "host_queue": "7"}, 7),
-        ({"host_queue": "10"}, 10),
-        ({"host_queue": "0"}, 0),
-    ],
-)
-def test_the_length_of_a_host_queue_follows_from_the_cap(given: dict[str, str], slots: int) -> None:
-    assert Config.read({**GIVEN, **given}).queue_slots == slots
-
-
 def test_a_host_queue_shorter_than_the_cap_is_refused_in_one_line() -> None:
     with pytest.raises(SettingError, match=r"^-a host_queue=9: less than host_cap, which is 10$"):
         Config.read({**GIVEN, "host_queue": "9"})
@@ -183,15 +168,16 @@ def test_a_host_queue_shorter_than_the_cap_is_refused_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("given", "slots"),
     [
-        ({}, (1000, 2000)),
-        ({"host_cap": "3"}, (300, 600)),
-        ({"host_cap": "0"}, (0, 0)),
-        ({"host_cap": "0", "domain_cap": "7"}, (7, 0)),
-        ({"domain_cap": "0", "address_cap": "9"}, (0, 9)),
+        ({}, (200, 1000, 2000)),
+        ({"host_cap": "500"}, (500, 50_000, 100_000)),
+        ({"host_cap": "0"}, (0, 0, 0)),
+        ({"host_cap": "0", "host_queue": "7", "domain_cap": "7"}, (7, 7, 0)),
+        ({"host_queue": "10", "domain_cap": "0", "address_cap": "9"}, (10, 0, 9)),
+        ({"host_queue": "0", "host_cap": "3"}, (0, 300, 600)),
     ],
 )
-def test_the_caps_of_domains_and_addresses_follow_from_that_of_hosts(
-    given: dict[str, str], slots: tuple[int, int]
+def test_queues_and_the_caps_of_domains_and_addresses_follow_from_that_of_hosts(
+    given: dict[str, str], slots: tuple[int, int, int]
 ) -> None:
     options = Config.read({**GIVEN, **given})
-    assert (options.domain_slots, options.address_slots) == slots
+    assert (options.queue_slots, options.domain_slots, options.address_slots) == slots

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from classifiers import languages
 from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
-from crawler.config import Config
+from classifiers.urls.model import UrlModel
+from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
+from crawler.opening import open_crawl
 from crawler.preparation import check_language, gaps
 from crawler.reading import page_method
 from crawler.strategies import make_ordering
@@ -88,3 +91,32 @@ def test_a_crawl_tells_its_gaps_at_its_start_and_in_its_report(tmp_path: Path) -
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert all(gap in report for gap in told)
     assert "gaps" not in summary(folder)["settings"]
+
+
+UNKNOWN_TO_THE_MODEL = sorted(languages.known() - set(UrlModel.load().languages))
+
+
+def strategy_for(lang: str, folder: Path, strategy: str = Config.strategy) -> str:
+    seeds = ("http://example.org/",)
+    crawl = open_crawl(Config(lang, strategy=strategy, seeds=seeds, run_folder=folder))
+    crawl.close("finished")
+    return crawl.ordering.name
+
+
+def test_a_crawl_without_a_strategy_learns_in_any_language(tmp_path: Path) -> None:
+    with_domain = next(code for code in UNKNOWN_TO_THE_MODEL if languages.tlds_of(code))
+    without = next(code for code in UNKNOWN_TO_THE_MODEL if not languages.tlds_of(code))
+    for lang in ("de", with_domain, without):
+        assert strategy_for(lang, tmp_path / lang) == "focus"
+
+
+def test_svm_is_refused_for_a_language_that_the_model_lacks(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="the URL model does not know"):
+        strategy_for(UNKNOWN_TO_THE_MODEL[0], tmp_path / "run", "svm")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_language_without_a_seed_list_says_what_to_do() -> None:
+    lacking = next(c for c in sorted(languages.known()) if not (SEED_FOLDER / f"{c}.txt").exists())
+    with pytest.raises(SettingError, match=r"has no seed list .* give -a seeds=FILE or URLs"):
+        Config.read({"lang": lacking})

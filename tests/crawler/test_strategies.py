@@ -1,9 +1,5 @@
 """Orderings and filters by the letter of the papers."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from crawler.strategies import FILTERS, ORDERINGS, Draw, LinkSource, make_filter, make_ordering
@@ -128,24 +124,3 @@ def test_every_ordering_gives_one_score_a_url(name: str) -> None:
     assert ordering.name == name
     for urls in ([], URLS[:1], URLS):
         assert len(ordering.scores(urls, LinkSource())) == len(urls)
-
-
-@pytest.mark.parametrize(
-    ("module", "unwanted"),
-    [
-        ("crawler.strategies", "scrapy"),
-        ("crawler.strategies.filters", "scrapy"),
-        ("crawler.frontier.sqlite", "scrapy"),
-        ("crawler.opening", "scrapy"),
-        ("crawler.visit", "scrapy"),
-        ("classifiers.languages", "crawler"),
-        ("classifiers.urls.model", "crawler"),
-        ("classifiers.pages.methods", "crawler"),
-        ("classifiers.pages.methods", "scrapy"),
-        ("classifiers.urls.model", "sklearn"),
-    ],
-)
-def test_rooms_of_the_house_stay_apart(module: str, unwanted: str) -> None:
-    code = f"import sys, {module}; sys.exit({unwanted!r} in sys.modules)"
-    root = Path(__file__).resolve().parents[2]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

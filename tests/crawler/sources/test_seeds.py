@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from classifiers import languages
-from crawler.sources.seeds import read_seeds
+from crawler.sources.seeds import read_seed_file, read_seeds
 
 SEEDS = Path(__file__).parents[3] / "seeds"
 LISTS = sorted(SEEDS.glob("*.txt"))
@@ -25,6 +25,7 @@ class TestEveryList:
 
     def test_has_between_four_and_ten_urls(self, path: Path) -> None:
         assert 4 <= len(urls_of(path)) <= 10
+        assert list(read_seed_file(path, "seeds")) == urls_of(path)
 
     def test_holds_only_http_urls_with_a_host_and_a_path(self, path: Path) -> None:
         for url in urls_of(path):

@@ -9,7 +9,7 @@ from classifiers.pages.text.fasttextengine import VARIABLE
 from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
-from crawler.errors import RunFolderError, SettingError
+from crawler.errors import RunFolderError
 from crawler.opening import open_crawl
 from crawler.reading import Download
 from tests.support import processes
@@ -82,31 +82,23 @@ def test_the_default_method_neither_reads_nor_keeps_what_links_to_a_page(tmp_pat
     assert language_of(tmp_path, SHORT) is None
 
 
-def test_every_page_counts_that_links_to_a_url_while_it_waits(tmp_path: Path) -> None:
-    crawl = opened(tmp_path, seeds=4)
-    for body in (GERMAN, FINNISH, GERMAN, FINNISH):
-        visit(crawl, body + LINK + LINK)
-    assert waiting(tmp_path) == {SHORT: "2de 2fi"}
-    assert visit(crawl, SHORT_PAGE) == ("de", "de", "fi", "fi")
-    crawl.close("finished")
-
-
-def test_no_more_than_ten_pages_count(tmp_path: Path) -> None:
-    crawl = opened(tmp_path, seeds=13)
-    for body in [FINNISH] * 9 + [GERMAN] * 4:
+@pytest.mark.parametrize(
+    ("bodies", "kept", "inlinks"),
+    [
+        ([GERMAN + LINK, FINNISH, GERMAN, FINNISH], "2de 2fi", "de de fi fi"),
+        ([FINNISH] * 9 + [GERMAN] * 4, "9fi 1de", "fi " * 9 + "de"),  # no more than ten count
+        ([GERMAN[:140], GERMAN], "1de", "de"),  # little text
+        (["<p>" + "1 2 3 4 5 " * 40, GERMAN], "1de", "de"),  # no language
+    ],
+)
+def test_every_page_with_a_language_counts_that_links_to_a_url_while_it_waits(
+    tmp_path: Path, bodies: list[str], kept: str, inlinks: str
+) -> None:
+    crawl = opened(tmp_path, seeds=len(bodies))
+    for body in bodies:
         visit(crawl, body + LINK)
-    assert waiting(tmp_path) == {SHORT: "9fi 1de"}
-    assert visit(crawl, SHORT_PAGE) == ("fi",) * 9 + ("de",)
-    crawl.close("finished")
-
-
-@pytest.mark.parametrize("body", [GERMAN[:140], "<p>" + "1 2 3 4 5 " * 40], ids=["short", "none"])
-def test_a_page_with_little_text_or_no_language_does_not_count(tmp_path: Path, body: str) -> None:
-    crawl = opened(tmp_path, seeds=2)
-    visit(crawl, body + LINK)
-    assert waiting(tmp_path)[SHORT] is None
-    visit(crawl, GERMAN + LINK)
-    assert visit(crawl, SHORT_PAGE) == ("de",)
+    assert waiting(tmp_path) == {SHORT: kept}
+    assert visit(crawl, SHORT_PAGE) == tuple(inlinks.split())
     crawl.close("finished")
 
 
@@ -175,11 +167,6 @@ def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path
     crawl.close("finished")
     told = rows(tmp_path / "run", "SELECT language, method FROM pages")
     assert [tuple(row) for row in told] == [("nog", "fasttext"), ("de", "text")]
-
-
-def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(SettingError, match=r"-a identify=guess: no such identify; .* nfc, "):
-        Config.read({"lang": "de", "web": "sample", "identify": "guess"})
 
 
 @pytest.mark.parametrize("command", ["crawl", "compare"])

@@ -11,7 +11,7 @@ from crawler.errors import CrawlError, SettingError
 from crawler.opening import open_crawl
 from crawler.spiders.scrapy_settings import adapt, config_of, remarks
 from tests.support import processes
-from tests.support.crawls import ROOT, crawl, environment, rows, summary
+from tests.support.crawls import ROOT, crawl, environment, summary
 
 
 def scrapy_settings(**given: object) -> Settings:
@@ -158,21 +158,6 @@ def test_a_crawl_of_nothing_that_can_be_read_is_refused_and_nothing_is_written(
     shared = {"LANGFOCUS_FRONTIER": "redis://127.0.0.1:1/0", "LANGFOCUS_LINKS": True}
     assert "keeps no links" in refusal(folder, sample, **shared)
     assert not folder.exists()
-
-
-def test_a_run_folder_of_another_crawl_is_left_as_it_was(tmp_path: Path) -> None:
-    given = {"strategy": "bfs", "web": "sample"}
-    open_crawl(config_of({"lang": "de", **given}, scrapy_settings(JOBDIR=tmp_path))).close("")
-    before = rows(tmp_path, "SELECT * FROM meta")
-    told = refusal(tmp_path, {"lang": "fr", **given})
-    assert "holds a crawl with lang=de, not lang=fr" in told
-    assert rows(tmp_path, "SELECT * FROM meta") == before
-
-
-def test_a_folder_with_something_else_in_its_run_db_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "run.db").write_bytes(b"this is no database" * 100)
-    assert refusal(tmp_path, {"lang": "de", "strategy": "bfs", "web": "sample"})
-    assert (tmp_path / "run.db").read_bytes() == b"this is no database" * 100
 
 
 def test_a_part_of_scrapy_that_is_switched_off_is_not_loaded(tmp_path: Path) -> None:

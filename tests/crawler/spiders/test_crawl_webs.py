@@ -1,8 +1,8 @@
 """Whole crawls of the webs that need no network, judged by what the servers saw."""
 
-import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,37 +34,47 @@ def url_of(access: Access) -> str:
     return f"https://{access.url.removesuffix(':443')}/" if is_tunnel else access.url
 
 
-def crawled(sample: SampleWeb, folder: Path, strategy: str) -> list[Access]:
-    """Crawl 150 pages through a real proxy and return what passed it."""
-    with loopback(sample) as proxy:
-        done = crawl(
-            "lang=de",
-            f"strategy={strategy}",
-            f"seeds={','.join(sample.seeds('de'))}",
-            "pages=150",
-            proxy=proxy.url,
-            JOBDIR=folder,
-            DOWNLOAD_DELAY=DELAY_S,
-            LANGFOCUS_RETRY_DELAY=0.1,
-        )
-        assert done.returncode == 0, done.stderr
-        return list(proxy.log)
+Crawled = Callable[[str], tuple[Path, list[Access]]]
+
+
+@pytest.fixture(scope="module")
+def crawled(sample: SampleWeb, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    """Crawl 150 pages through a real proxy; return the folder and what passed the proxy."""
+
+    @cache
+    def by(strategy: str) -> tuple[Path, list[Access]]:
+        folder = tmp_path_factory.mktemp(strategy)
+        with loopback(sample) as proxy:
+            done = crawl(
+                "lang=de",
+                f"strategy={strategy}",
+                f"seeds={','.join(sample.seeds('de'))}",
+                "pages=150",
+                proxy=proxy.url,
+                JOBDIR=folder,
+                DOWNLOAD_DELAY=DELAY_S,
+                LANGFOCUS_RETRY_DELAY=0.1,
+            )
+            assert done.returncode == 0, done.stderr
+            return folder, list(proxy.log)
+
+    return by
 
 
 @pytest.mark.parametrize("strategy", ["random", "svm"])
 def test_a_crawl_through_a_proxy_keeps_its_manners(
-    sample: SampleWeb, tmp_path: Path, strategy: str
+    sample: SampleWeb, crawled: Crawled, strategy: str
 ) -> None:
-    log = crawled(sample, tmp_path, strategy)
+    folder, log = crawled(strategy)
     pages = [access for access in pages_of(log) if access.method == "GET"]
-    told = summary(tmp_path)
+    told = summary(folder)
     assert told["pages"] == 150
     fetched = Counter(access.url for access in pages if access.status < 500)
     assert max(fetched.values()) == 1
     hosts = Counter(host_of(access.url) for access in pages if access.status in (200, 404, 410))
     assert max(hosts.values()) <= 10
     assert told["hosts"] == len(
-        rows(tmp_path, "SELECT DISTINCT host FROM pages WHERE outcome='page'")
+        rows(folder, "SELECT DISTINCT host FROM pages WHERE outcome='page'")
     )
     times = defaultdict(list)
     for access in log:
@@ -83,17 +93,16 @@ def test_a_crawl_through_a_proxy_keeps_its_manners(
 
 
 def test_the_harvest_rate_told_is_the_one_that_the_truth_gives(
-    sample: SampleWeb, tmp_path: Path
+    sample: SampleWeb, crawled: Crawled
 ) -> None:
     truth = dict(sample.truth())
     rates = {}
     for strategy in ("random", "cctld", "svm"):
-        log = pages_of(crawled(sample, tmp_path / strategy, strategy))
-        relevant = [truth[a.url] == "de" for a in log if a.status == 200 and a.url in truth]
+        folder, log = crawled(strategy)
+        pages = [a.url for a in pages_of(log) if a.status == 200]
+        relevant = [truth[url] == "de" for url in pages if url in truth]
         rates[strategy] = sum(relevant) / len(relevant)
-        assert summary(tmp_path / strategy)["harvest_rate"] == pytest.approx(
-            rates[strategy], abs=0.03
-        )
+        assert summary(folder)["harvest_rate"] == pytest.approx(rates[strategy], abs=0.03)
     assert rates["random"] < rates["cctld"] < rates["svm"]
 
 
@@ -140,21 +149,6 @@ def test_every_filter_crawls_the_sample_web(tmp_path: Path, filter_name: str) ->
     )[0][0]
     # A page may be on its way when its server turns irrelevant, so T + 1 and one more at most.
     assert filter_name == "hard" or dropped == 0
-
-
-def test_a_feed_gets_an_item_for_each_page(tmp_path: Path) -> None:
-    feed = tmp_path / "pages.jsonl"
-    done = crawl(
-        "lang=it",
-        "web=sample",
-        "pages=30",
-        JOBDIR=tmp_path / "run",
-        FEEDS=json.dumps({str(feed): {"format": "jsonlines"}}),
-    )
-    assert done.returncode == 0, done.stderr
-    items = [json.loads(line) for line in feed.read_text().splitlines()]
-    recorded = rows(tmp_path / "run", "SELECT url, language FROM pages WHERE outcome = 'page'")
-    assert [(item["url"], item["language"]) for item in items] == recorded
 
 
 @pytest.mark.skipif(not (SHARED / "data/docs.warc.gz").exists(), reason="no recorded pages here")

@@ -68,7 +68,8 @@ def test_a_crawl_stops_at_its_words_and_its_feed_has_the_fields_of_an_export(
     words = [number for (number,) in read_words]
     assert sum(words[:-1]) < 900 <= sum(words)
     items = [json.loads(line) for line in feed.read_text(encoding="utf-8").splitlines()]
-    assert len(items) == summary(tmp_path / "run")["pages"]
+    recorded = rows(tmp_path / "run", "SELECT url, language FROM pages WHERE outcome = 'page'")
+    assert [(item["url"], item["language"]) for item in items] == recorded
     assert all(list(item) == list(FIELDS) for item in items)
     assert all(item["links"] is not None for item in items if item["status"] == 200)
     assert {item["text"] for item in items} == {None}
