@@ -15,7 +15,7 @@ from crawler.crawl import Crawl
 from crawler.errors import one_line
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.opening import open_crawl
-from crawler.reading import Download, Reading
+from crawler.reading import UNREAD, Download, Reading
 from crawler.strategies.orderings import LinkSource
 from crawler.url import fingerprint
 from crawler.visit import Visitor, VisitRules
@@ -118,7 +118,7 @@ class _Fetching(Visitor, Generic[Found]):
 
     def _keep(self, download: Download, inlinks: Sequence[str]) -> Reading:
         self._pages.append(self._lookup.read(download))
-        return Reading([], None, None, None, None)
+        return UNREAD
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return all URLs as links, also those that look like files."""

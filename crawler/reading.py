@@ -118,6 +118,9 @@ class Reading(NamedTuple):
     sketch: tuple[int, ...] = ()
 
 
+UNREAD: Final = Reading([], None, None, None, None)
+"""The reading of an answer that is no page."""
+
 Read = Callable[[Download, Sequence[str]], Reading]
 """Function that reads a page; the second argument has the languages of pages that link to it."""
 
@@ -140,12 +143,7 @@ class Sifted(NamedTuple):
     left_out: dict[str, int]
 
 
-def blocks_nothing(url: str) -> bool:
-    """Return False: no URL is blocked."""
-    return False
-
-
-def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = blocks_nothing) -> Sifted:
+def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = lambda _: False) -> Sifted:
     """Return the links of a page that may be queued; `urls` are absolute.
 
     Left out are URLs of files that are no pages, unusable ones, those with a port that no browser
@@ -255,7 +253,7 @@ def page_reader(by: PageMethod, *, is_census: bool = False, target: str | None =
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
         page, told = identified(download, by, inlinks)
         if page is None:
-            return Reading([], None, None, None, None)
+            return UNREAD
         has_language = told.language is not None
         of_header, canonical = _of_header(download)
         reading = Reading(

@@ -28,18 +28,18 @@ from crawler.politeness import directives
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.directives import NOARCHIVE
 from crawler.reading import (
+    UNREAD,
     Download,
     PageRead,
     Read,
     Reading,
-    blocks_nothing,
     is_status,
     is_text,
     page_scorer,
     scored,
     sift,
 )
-from crawler.sources.revisits import Earlier, digest_of, unchanged_visit, visit_of
+from crawler.sources.revisits import Earlier, visit_of
 from crawler.sources.sitemaps import Sitemap, Sitemaps
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import SEED, LinkSource, Ordering
@@ -60,14 +60,6 @@ _NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
-def _no_earlier(url: str) -> Earlier | None:
-    return None
-
-
-def _no_country(address: str | None) -> str | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class VisitRules:
     """The target language, and the functions that read pages and addresses.
@@ -82,12 +74,12 @@ class VisitRules:
     language: str
     read: Read
     retry_rule: RetryRule = field(default_factory=RetryRule)
-    country_of: Callable[[str | None], str | None] = _no_country
+    country_of: Callable[[str | None], str | None] = lambda _: None
     least_seed_score: float = float("-inf")
     stays_on_host: bool = False
     obeys_directives: bool = True
-    is_blocked: Callable[[str], bool] = blocks_nothing
-    earlier: Callable[[str], Earlier | None] = _no_earlier
+    is_blocked: Callable[[str], bool] = lambda _: False
+    earlier: Callable[[str], Earlier | None] = lambda _: None
 
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
@@ -233,7 +225,7 @@ class Visitor:
         record = replace(
             record,
             canonical=self._canonical(lease, reading),
-            visit=self._visit(lease, download),
+            visit=self._visit(lease, download, download.body),
         )
         if self._sitemaps is not None and record.is_relevant:
             # Before the links of the page, which may fill the queue of the host.
@@ -258,13 +250,13 @@ class Visitor:
             confidence=earlier.confidence,
             method=earlier.method,
             charset=earlier.charset,
-            visit=unchanged_visit(earlier, download.etag, download.modified),
+            visit=self._visit(lease, download, None),
         )
         return self._settle(lease, record, download=download)
 
-    def _visit(self, lease: Lease, download: Download) -> Visit:
-        earlier, digest = self._rules.earlier(lease.url), digest_of(download.body)
-        return visit_of(earlier, digest, download.etag, download.modified, self._clock())
+    def _visit(self, lease: Lease, download: Download, body: bytes | None) -> Visit:
+        earlier = self._rules.earlier(lease.url)
+        return visit_of(earlier, body, download.etag, download.modified, self._clock())
 
     def _redirected(self, lease: Lease, download: Download) -> Record | None:
         if lease.redirects >= self._rules.retry_rule.max_redirects:
@@ -329,11 +321,11 @@ class Visitor:
         reading: Reading | None = None,
         left_out: Mapping[str, int] = _NOTHING,
     ) -> Record:
-        robots = download.robots
+        robots, is_page, reading = download.robots, reading is not None, reading or UNREAD
         sources = {
             "robots.txt": robots.signals if robots else (),
             "header": download.statements,
-            "page": reading.statements if reading else (),
+            "page": reading.statements,
         }
         statements = [statement for source in sources.values() for statement in source]
         is_noarchive = not self.may_keep(statements)
@@ -343,23 +335,23 @@ class Visitor:
             "noarchive": is_noarchive,
             "opted_out": any(map(directives.is_opt_out, statements)),
         }
-        if reading is not None and reading.parser is not None:
+        if reading.parser is not None:
             counts[f"parser_{reading.parser}"] = 1
         return Record(
             outcome,
             self._clock(),
             status=download.status,
-            is_download=reading is not None,
-            is_relevant=reading is not None and reading.language == self._rules.language,
-            language=reading.language if reading else None,
-            confidence=reading.confidence if reading else None,
-            method=reading.method if reading else None,
-            charset=reading.charset if reading else None,
-            words_read=reading.words if reading else None,
+            is_download=is_page,
+            is_relevant=is_page and reading.language == self._rules.language,
+            language=reading.language,
+            confidence=reading.confidence,
+            method=reading.method,
+            charset=reading.charset,
+            words_read=reading.words,
             country=self._rules.country_of(download.ip),
             address=download.ip,
             bytes=len(download.body),
-            is_reference=reading is not None and reading.is_reference,
+            is_reference=reading.is_reference,
             is_noarchive=is_noarchive,
             directives=directives.written(sources),
             robots_txt=robots.name if robots else None,

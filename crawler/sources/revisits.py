@@ -90,27 +90,20 @@ def validator(text: str | None) -> str | None:
 
 
 def visit_of(
-    earlier: Earlier | None, digest: str, etag: str | None, modified: str | None, now: float
+    earlier: Earlier | None, body: bytes | None, etag: str | None, modified: str | None, now: float
 ) -> Visit:
-    """Return the visit of a page at `now`, with the numbers of the visits before."""
+    """Return the visit of a page at `now`, with the numbers of the visits before.
+
+    `body` is None if the server of an earlier page says that it did not change.
+    """
+    etag, modified = validator(etag), validator(modified)
+    digest = digest_of(body or b"")
     if earlier is None:
-        return Visit(validator(etag), validator(modified), digest, 0, 0, now)
+        return Visit(etag, modified, digest, 0, 0, now)
+    if body is None:
+        etag, modified, digest = etag or earlier.etag, modified or earlier.modified, earlier.digest
     changes = earlier.changes + (digest != earlier.digest)
-    return Visit(
-        validator(etag), validator(modified), digest, earlier.looks + 1, changes, earlier.first_at
-    )
-
-
-def unchanged_visit(earlier: Earlier, etag: str | None, modified: str | None) -> Visit:
-    """Return the visit of a page whose server says that it did not change."""
-    return Visit(
-        validator(etag) or earlier.etag,
-        validator(modified) or earlier.modified,
-        earlier.digest,
-        earlier.looks + 1,
-        earlier.changes,
-        earlier.first_at,
-    )
+    return Visit(etag, modified, digest, earlier.looks + 1, changes, earlier.first_at)
 
 
 def check_since(since: Path, lang: str, run_folder: Path | None, *, schema: str) -> None:

@@ -48,7 +48,6 @@ _ROOT = re.compile(
 )
 _URL_LINE = re.compile(rb"\s*https?://\S+\s*$")
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-_PAGE_TYPES = ("text/html", "application/xhtml")
 _XML = re.compile(
     r"(?:text|application)/(?:[\w.-]++\+)?xml|application/(?:x-)?gzip|application/octet"
 )

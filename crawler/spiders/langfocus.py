@@ -89,9 +89,14 @@ def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
 
 def _lease_of(ended: object) -> Lease:
     """Return the lease of a response or of a failed download."""
-    request = ended if isinstance(ended, Response) else ended.request  # type: ignore[attr-defined]  # set by Scrapy
-    lease: Lease = request.meta[LEASE]
+    lease: Lease = _meta_of(ended)[LEASE]
     return lease
+
+
+def _meta_of(ended: object) -> dict[str, Any]:
+    """Return the `meta` of the request of a response or of a failed download."""
+    meta: dict[str, Any] = ended.request.meta  # type: ignore[attr-defined]  # set by Scrapy
+    return meta
 
 
 class LangfocusSpider(Spider):
@@ -190,7 +195,7 @@ class LangfocusSpider(Spider):
     @settles
     def on_failure(self, failure: Failure) -> None:
         """Settle a page whose download failed."""
-        lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
+        lease = _lease_of(failure)
         if self._is_over(lease) or self._waits(lease, failure):
             return
         reason, is_final = self._reason(lease, failure)
@@ -217,8 +222,7 @@ class LangfocusSpider(Spider):
 
     def _stood_still(self, failure: Failure) -> bool:
         """Return True if this process was blocked during the download, so its time-out is ours."""
-        leased_at: float = failure.request.meta[LEASED_AT]  # type: ignore[attr-defined]  # set by Scrapy
-        return self.crawl.waiting.ended_after(leased_at)
+        return self.crawl.waiting.ended_after(_meta_of(failure)[LEASED_AT])
 
     @settles
     def parse_robots(self, response: Response, **kwargs: Any) -> None:
@@ -245,8 +249,8 @@ class LangfocusSpider(Spider):
     @settles
     def on_robots_failure(self, failure: Failure) -> None:
         """Fetch nothing from a host whose robots.txt cannot be fetched (RFC 9309, 2.3.1.4)."""
-        lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
-        file: str = failure.request.meta[ROBOTS_FILE]  # type: ignore[attr-defined]  # set by Scrapy
+        lease = _lease_of(failure)
+        file: str = _meta_of(failure)[ROBOTS_FILE]
         self.crawl.robots.end(file)
         if self._waits(lease, failure):
             return
