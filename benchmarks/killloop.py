@@ -1,6 +1,7 @@
 """A crawl whose processes are killed again and again loses nothing and does nothing twice.
 
     python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis] [--sitemaps]
+    python -m benchmarks.killloop --readers [--kills 60]
 
 Serves a web (`benchmarks.killweb`) from a separate process and starts `scrapy crawl langfocus` on
 it. It sends the crawl SIGKILL 0.5 to 3 seconds after its first fetch, and one time in five at any
@@ -11,12 +12,16 @@ Every reachable URL has exactly one record with the right outcome. Crowded hosts
 many URLs as the cap. No host was contacted sooner than the delay after its last answer. The WARC
 files hold each answer of the run once and nothing else, and an export has the text of every page in
 the language (`benchmarks.killoutputs`). Nothing that was answered is fetched again, except after a
-kill. With `--sitemaps` the web has pages that only sitemaps and feeds name. Prints one JSON line;
+kill. With `--sitemaps` the web has pages that only sitemaps and feeds name. With
+`--readers` the crawl goes on, and each second one of the processes that read its pages is killed:
+then nothing at all is fetched again. Prints one JSON line;
 exit code 1 if anything is wrong.
 """
 
 import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +41,7 @@ from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
 from crawler.shared.stored import connect
 from tests.support.crawls import ROOT, command, environment, rows, summary
+from tests.support.processes import children
 from tests.support.redisserver import RedisServer
 
 _WORKERS = 3
@@ -149,6 +155,20 @@ def kill_workers(
             victim.kill()
             done.at.append(time.monotonic())
             done.hit["worker"] += 1
+    return done
+
+
+def kill_readers(server: Server, worker: Worker, kills: int, random: Random) -> Kills:
+    """Kill a reader of a crawl each second until `kills` were made or the crawl ended."""
+    done = Kills()
+    worker.start()
+    wait_for_fetches(server, worker)
+    while done.hit.total() < kills and not worker.ends_within(1.0):
+        templates = children(worker.process.pid) if worker.process is not None else []
+        readers = [pid for template in templates for pid in children(template)]
+        for pid in random.sample(readers, min(1, len(readers))):
+            os.kill(pid, signal.SIGKILL)
+            done.hit["reader"] += 1
     return done
 
 
@@ -313,7 +333,10 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         ]
         for worker in workers:
             stack.callback(worker.kill)
-        kills = kill_workers(server, workers, redis, arguments.kills, random)
+        if arguments.readers:
+            kills = kill_readers(server, workers[0], arguments.kills, random)
+        else:
+            kills = kill_workers(server, workers, redis, arguments.kills, random)
         wrong = finish(workers)
         run, slots = folders[0], None
         if redis is not None:
@@ -384,13 +407,17 @@ def found(web: KillWeb, run: Path) -> dict[str, Any]:
 
 
 def claims(kills: int) -> Iterator[Claim]:
-    """Yield what was wrong after kills of a crawl, alone and shared, with the default ordering."""
-    for frontier in ("sqlite", "redis"):
-        line = [f"--kills={kills}", f"--pages={60 * kills}", f"--frontier={frontier}"]
-        given = _parser().parse_args([*line, "--strategy=focus", "--latency=0.2", "--sitemaps"])
+    """Yield what was wrong after kills of a crawl, alone and shared, and of its readers."""
+    usual = [f"--kills={kills}", "--strategy=focus", "--latency=0.2"]
+    victims = {
+        "sqlite": ["--sitemaps", f"--pages={60 * kills}"],
+        "redis": ["--sitemaps", f"--pages={60 * kills}", "--frontier=redis"],
+        "readers": ["--readers", f"--pages={500 + 60 * kills}"],
+    }
+    for name, line in victims.items():
         with tempfile.TemporaryDirectory() as folder:
-            wrong = measure(given, Path(folder))["wrong_in_all"]
-        yield Claim(f"without a fault after {kills} kills: {frontier}", [-wrong], "faults", 0.0)
+            wrong = measure(_parser().parse_args([*usual, *line]), Path(folder))["wrong_in_all"]
+        yield Claim(f"without a fault after {kills} kills: {name}", [-wrong], "faults", 0.0)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -405,6 +432,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--sitemaps", action="store_true", help="also pages in sitemaps alone")
+    parser.add_argument("--readers", action="store_true", help="kill readers of pages, not crawls")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")
     return parser
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import dedent
@@ -19,26 +20,16 @@ from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
 from crawler.reading import Download, PageRead
 from crawler.spiders import page_readers
-from tests.support.processes import wait_until
+from tests.support.crawls import rows, wait_for
+from tests.support.crawls import started as started_crawl
+from tests.support.loopback import loopback
+from tests.support.processes import HANG_S, children, wait_until
 from tests.support.smallweb import SmallWeb
 
 CONFIG = Config.read({"lang": "de", "seeds": "http://a.de/"})
 WEB = SmallWeb(pages=40)
 READERS = 2
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-
-
-def children(parent: int) -> list[int]:
-    """The processes that a process started, found where the kernel lists them."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            after_name = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        if int(after_name[1]) == parent and after_name[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
 
 
 def page(url: str, body: bytes | None = None) -> Download:
@@ -195,6 +186,42 @@ def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:
         family = [template, *children(template)]
         crawl.kill()
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
+
+
+def test_a_crawl_whose_reader_is_killed_again_and_again_has_every_page_once(
+    tmp_path: Path,
+) -> None:
+    web, first = SmallWeb(pages=300), 160
+    arguments = ("lang=de", "strategy=bfs", "filter=none", f"seeds={web.url(0)}")
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS": 8}
+    with (
+        loopback(web, answers=first) as proxy,
+        started_crawl(*arguments, proxy=proxy.url, LANGFOCUS_READERS=1, **settings) as crawl,
+    ):
+
+        def readers() -> list[int]:
+            return [pid for template in children(crawl.pid) for pid in children(template)]
+
+        killed = set[int]()
+        for answers in range(first, first + 160, 40):
+            wait_for(proxy, answers, crawl)
+            wait_until(lambda: bool(set(readers()) - killed), crawl)
+            (reader,) = set(readers()) - killed
+            os.kill(reader, signal.SIGSTOP)
+            # It ends with pages in flight. The pages of the reader before are settled by then: they
+            # are settled in their order, and no more than 8 requests go on at once.
+            proxy.answers = answers + 8
+            wait_for(proxy, answers + 8, crawl)
+            os.kill(reader, signal.SIGKILL)
+            killed.add(reader)
+            proxy.answers = answers + 40
+        proxy.answers = None
+        assert crawl.wait(HANG_S) == 0, crawl.communicate()
+    assert len(killed) == 4
+    asked = Counter(access.url for access in proxy.log if "/page/" in access.url)
+    assert asked == Counter(web.urls())
+    found = rows(tmp_path, "SELECT url, outcome, language FROM pages WHERE url LIKE '%/page/%'")
+    assert sorted(found) == sorted((web.url(n), "page", web.language(n)) for n in range(300))
 
 
 def test_processors_are_counted_where_the_kernel_names_none(

@@ -150,6 +150,19 @@ def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
         time.sleep(POLL_S)
 
 
+def children(parent: int) -> list[int]:
+    """The processes that a process started, found where the kernel lists them."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after_name = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(after_name[1]) == parent and after_name[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
 @cache
 def _template() -> socket.socket:
     """The socket of the process that forks; this process has one, which ends with it."""
