@@ -24,7 +24,6 @@ DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False
 DNS_TIMEOUT = 20
 DNSCACHE_SIZE = 100_000
-TWISTED_DNS_RESOLVER = "crawler.spiders.names.CaresNames"
 # Scrapy starts this number of tasks for each response, even for one item; our spider yields one.
 CONCURRENT_ITEMS = 1
 

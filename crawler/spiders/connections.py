@@ -31,7 +31,7 @@ from crawler.politeness.network import (
 )
 from crawler.politeness.turns import HostTurns, Line, Recent
 from crawler.spiders.live_handler import LiveDownloadHandler
-from crawler.spiders.names import Lookups
+from crawler.spiders.names import Names
 from crawler.spiders.requests import EXCHANGE, LEASE, ROBOTS_BYTES, take_slot
 from crawler.spiders.responses import sent
 from crawler.url import host_of
@@ -55,11 +55,17 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         self._crawl = cast("LangfocusSpider", crawler.spider).crawl
         config = self._crawl.config
         self._allows_private = config.private_addresses
-        self._lookups = Lookups()
+        self._names: Names | None = None
         self._chosen: Recent[str] = Recent()
         self._line = Line()
         self._delay_s = config.delay_s
         self._turns = HostTurns(max(config.delay_s, config.max_crawl_delay_s))
+
+    async def close(self) -> None:
+        """End all connections and lookups."""
+        await super().close()
+        if self._names is not None:
+            self._names.close()
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the reason why the host was not contacted."""
@@ -117,7 +123,17 @@ class GuardedDownloadHandler(LiveDownloadHandler):
 
     async def _addresses(self, host: str) -> list[str]:
         """Return the addresses of a host that may be contacted, the chosen one first."""
-        addresses = await self._lookups.addresses(host)
+        if self._names is None:
+            from twisted.internet import reactor
+
+            settings, servers = self._crawler.settings, self._crawl.config.dns
+            self._names = Names(
+                reactor,
+                timeout_s=settings.getfloat("DNS_TIMEOUT"),
+                cache_size=settings.getint("DNSCACHE_SIZE"),
+                servers=servers,
+            )
+        addresses = await self._names.addresses(host)
         allowed = [
             address
             for address in addresses

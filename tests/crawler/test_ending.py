@@ -21,7 +21,7 @@ from tests.support.nameserver import name_server
 from tests.support.report_run import Row, make_run
 
 NEVER = float("inf")
-NAMES = {"TWISTED_DNS_RESOLVER": "crawler.spiders.names.CaresNames", "DNS_TIMEOUT": 0.2}
+NAMES = {"DNS_TIMEOUT": 0.2}
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
 """A rest of hosts after a failure that is longer than the patience of a crawl."""
 

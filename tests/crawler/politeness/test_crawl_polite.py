@@ -1,6 +1,5 @@
 """Crawls of real servers on this machine: who is contacted, how often, and under which name."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from crawler.spiders.responses import download_of
 from crawler.spiders.scrapy_settings import config_of
 from tests.support.crawls import CONTACT, crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
+from tests.support.nameserver import name_server
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
@@ -66,12 +66,11 @@ def polite(
         "JOBDIR": folder,
         "DOWNLOAD_DELAY": 0,
         "LANGFOCUS_RETRY_DELAY": 0,
-        "TWISTED_DNS_RESOLVER": "tests.support.names.GivenNames",
-        "TEST_NAMES": json.dumps(dict(names or {})),
     }
     given = ",".join(seeds)
     crawled = ("lang=de", "strategy=bfs", f"seeds={given}", *arguments)
-    return crawl(*crawled, **{**chosen, **settings})
+    with name_server(names or {}) as server:
+        return crawl(*crawled, **{**chosen, "LANGFOCUS_DNS": server.address, **settings})
 
 
 def outcomes(folder: Path) -> dict[str, str]:
@@ -208,16 +207,6 @@ def test_a_name_that_leads_into_the_own_network_is_refused(tmp_path: Path) -> No
     assert done.returncode != 0
     assert outcomes(tmp_path) == {url: "private_address"}
     assert server.log == []
-
-
-def test_the_address_that_was_judged_is_the_one_that_is_asked(tmp_path: Path) -> None:
-    with served() as (_, server):
-        url = f"http://rebinding.example:{server.port}/"
-        # It leads to this machine once, then to an address at which nobody listens.
-        names = {"rebinding.example": "127.0.0.1 127.0.0.2"}
-        allowed: dict[str, Any] = {"LANGFOCUS_PRIVATE_ADDRESSES": True, "ROBOTSTXT_OBEY": False}
-        polite(tmp_path, url, names=names, RETRY_TIMES=0, **allowed)
-    assert outcomes(tmp_path) == {url: "page"}
 
 
 @pytest.mark.parametrize("target", ["http://inside.example:{port}/x", "http://127.0.0.1:{port}/x"])

@@ -17,7 +17,6 @@ from tests.support.crawls import rows
 from tests.support.nameserver import NameServer, name_server
 
 OURS = {
-    "TWISTED_DNS_RESOLVER": "crawler.spiders.names.CaresNames",
     "DNS_TIMEOUT": 2.5,
     "RETRY_TIMES": 0,
     "LANGFOCUS_PER_ADDRESS": 0,
