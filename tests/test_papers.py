@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from classifiers.papers.baykan import custom, special
+from classifiers.training import methods
 from crawler.simulate.generator import generate
 from crawler.simulate.measures import WebMeasures
 from tests.crawler.commands.test_compare import forked
@@ -26,7 +27,7 @@ from tests.support.studyurls import SYLLABLES, labelled, write
 PAPERS = (Path(__file__).parents[1] / "docs" / "papers.md").read_text(encoding="utf-8")
 COMMANDS: list[str] = re.findall(r"`langfocus ([^`]+)`", PAPERS)
 NAMES = {"DATA": "urls.tsv", "OTHER": "other.tsv", "PAGES": "pages", "COUNTRY.mmdb": "geo.mmdb"}
-SMALLER = "--urls 12 --folds 2 --languages en de".split()
+SMALLER = "--urls 12 --languages en de".split()
 """Arguments that make an experiment on URLs small."""
 
 
@@ -59,6 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(custom, "CustomFeatures", small)
         patch.setattr(special, "N_CHOSEN", 3)
         patch.setattr("crawler.commands.compare.run_child", forked)
+        patch.setattr("crawler.commands.url_evaluation.FOLDS", 2)
         assert call("graph", "--from", "docs.warc.gz", "graphs/docs", "--target", "de") == 0
         yield folder
 
@@ -98,8 +100,16 @@ def ran(*arguments: str, folder: Path, proxy: str | None = None) -> None:
 
 
 def test_each_item_of_the_papers_has_a_command() -> None:
-    numbers = re.findall(r"^\| ([0-9]+) \|.*`langfocus [a-z].*`", PAPERS, flags=re.MULTILINE)
+    numbers = re.findall(
+        r"^\| ([0-9]+) \|.*`(?:langfocus|python -m) [a-z].*`", PAPERS, flags=re.MULTILINE
+    )
     assert numbers == [str(number) for number in range(1, 28)]
+
+
+def test_the_training_of_a_method_on_the_papers_runs(folder: Path) -> None:
+    (line,) = re.findall(r"`python -m classifiers.training.methods ([^`]+)`", PAPERS)
+    methods.main([NAMES.get(word, word) for word in shlex.split(line)])
+    assert (folder / "byte-ngrams.npz").exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

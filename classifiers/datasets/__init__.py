@@ -56,20 +56,18 @@ _SAMPLE_TABLE: Final = shipped_folder("data", "langfocus/data") / "sample-urls.t
 _EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .gz but Parquet"
 
 
-def open_dataset(path: str | Path, format: str | None = None) -> Dataset[LabelledUrl]:
-    """The labelled URLs of a file or folder, in the format of its name or in `format`.
+def open_dataset(path: str | Path) -> Dataset[LabelledUrl]:
+    """The labelled URLs of a file or folder, in the format of its name.
 
-    `format` is a key of FORMATS. The path `sample` is the table that ships, unless there is such a
-    file. Nothing is read yet. DatasetError if there is no such file, or if no format has its name.
+    The path `sample` is the table that ships, unless there is such a file. Nothing is read yet.
+    DatasetError if there is no such file, or if no format has its name.
     """
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():
         path = _SAMPLE_TABLE
-    if format is not None and format not in FORMATS:
-        raise DatasetError(f"no format is called {format!r}; there are {', '.join(FORMATS)}")
     if not path.exists():
         raise DatasetError(f"{path}: no such file or folder")
-    return FORMATS[format or _format_of(path)](path)
+    return FORMATS[_format_of(path)](path)
 
 
 def _format_of(path: Path) -> str:
@@ -78,10 +76,7 @@ def _format_of(path: Path) -> str:
     for name, pattern in _NAMES.items():
         if pattern.fullmatch(path.name.lower()):
             return name
-    raise DatasetError(
-        f"{path}: no format has this name; expected {_EXPECTED}; "
-        f"or name the format: {', '.join(FORMATS)}"
-    )
+    raise DatasetError(f"{path}: no format has this name; expected {_EXPECTED}")
 
 
 def _format_of_folder(folder: Path) -> str:

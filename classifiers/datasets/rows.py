@@ -75,6 +75,12 @@ def unreadable(place: str, error: Exception) -> DatasetError:
     return DatasetError(f"{place}: cannot be read ({reason or type(error).__name__})")
 
 
+def left_out(reasons: Counter[str]) -> str:
+    """The number of rows left out, and of each reason, the most frequent reason first."""
+    counts = [f"{reason} {count}" for reason, count in reasons.most_common()]
+    return f"{reasons.total()} rows left out" + (f" ({', '.join(counts)})" if counts else "")
+
+
 @lru_cache(maxsize=4096)
 def code_of(tag: str) -> str | None:
     """The code of the project; None if the language is not known."""

@@ -11,12 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from heapq import nsmallest
-from itertools import islice
 from typing import Final, TypeVar
 
-from classifiers.datasets import Dataset, LabelledPage, LabelledText, stable_share
-from classifiers.datasets.texts import is_held_out
+from classifiers.datasets import LabelledPage, LabelledText
 from classifiers.errors import MissingPackageError, ModelError, StudyError
 from classifiers.pages import methods
 from classifiers.pages.method import MIN_REFERENCE_LENGTH, NOTHING, PageMethod, Surroundings
@@ -134,46 +131,9 @@ def grouped(
     return groups
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Selects rows of labelled data."""
-
-    languages: Collection[str] = ()
-    """Empty for all."""
-    kinds: Collection[str] = ()
-    """Empty for all."""
-    held_out: float = 1.0
-    """The share of rows that training leaves out for the same value."""
-    limit: int | None = None
-    """Most rows; None for all."""
-
-    def has(self, row: LabelledText | LabelledPage) -> bool:
-        """Whether a row is selected, apart from the limit."""
-        is_wanted = not self.languages or row.language in self.languages
-        is_of_kind = not self.kinds or row.kind in self.kinds
-        return is_wanted and is_of_kind and is_held_out(row, self.held_out)
-
-
-def selected(data: Dataset[Labelled], choice: Choice) -> Iterator[Labelled]:
-    """The rows that are selected, in their order.
-
-    If there are more than the limit, those with the smallest hashes of their content are taken:
-    the same rows for any order of the data. The data are then read twice.
-    """
-
-    def rows() -> Iterator[Labelled]:
-        return (row for row in data if choice.has(row))
-
-    if choice.limit is None:
-        return rows()
-    smallest = nsmallest(choice.limit, map(_rank, rows()))
-    chosen = frozenset(smallest)
-    return islice((row for row in rows() if _rank(row) in chosen), len(smallest))
-
-
-def _rank(row: LabelledText | LabelledPage) -> float:
-    text = row.name if isinstance(row, LabelledPage) else f"{row.language}:{row.text}"
-    return stable_share(text, 0, "page study")
+def in_languages(data: Iterable[Labelled], languages: Collection[str]) -> Iterator[Labelled]:
+    """The rows in some languages, all rows if there are none."""
+    return (row for row in data if not languages or row.language in languages)
 
 
 def cases_of_pages(

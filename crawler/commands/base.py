@@ -183,14 +183,6 @@ def natural(text: str) -> int:
     return _at_least(text, 0)
 
 
-def share(text: str) -> float:
-    """Return a number between 0 and 1, both excluded; argparse's error for any other text."""
-    value = float(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return value
-
-
 def _at_least(text: str, least: int) -> int:
     value = int(text)
     if value < least:

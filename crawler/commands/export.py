@@ -28,7 +28,7 @@ line, an empty line after each page. .jsonl.gz and .txt.gz are compressed. Stand
 JSON lines.
 
 Lines that a host repeats on three pages or more are left out, and so are pages with nearly the text
-of a page that was fetched before. The same pages give the same file, with any number of processes.
+of a page that was fetched before. The same pages give the same file.
 The folder FILE.parts keeps what an interrupted export has done; the same command goes on there.
 
 examples:
@@ -74,13 +74,6 @@ def arguments(parser: Parser) -> None:
         action="store_true",
         help="keep lines that a host repeats; the field repeated has their numbers",
     )
-    parser.add_argument(
-        "--processes",
-        type=natural,
-        default=0,
-        metavar="N",
-        help="processes that read pages (default: one for each core)",
-    )
     parser.add_file("--json", "also write the figures of the corpus to FILE, as JSON")
 
 
@@ -101,7 +94,6 @@ def run(opts: argparse.Namespace) -> None:
         opts.min_words,
         keeps_copies=opts.keep_copies,
         keeps_repeated=opts.keep_repeated,
-        processes=opts.processes,
     )
     stdout = cast(TextIO, PrintableStream(sys.stdout))
     with _progress() as on_progress, redirect_stdout(stdout):

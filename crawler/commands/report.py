@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from crawler.commands.base import Parser, write_json
+from crawler.commands.base import Parser
 from crawler.errors import SettingError
 
 DESCRIPTION = (
@@ -16,7 +16,6 @@ DESCRIPTION = (
 _EXAMPLES = """\
 examples:
   langfocus report runs/FOLDER
-  langfocus report runs/FOLDER --json figures.json
   langfocus report runs/FOLDER --labels labels.csv
   langfocus report runs/FOLDER --explain http://www.example.de/
 """
@@ -38,7 +37,6 @@ def arguments(parser: Parser) -> None:
         metavar="URL",
         help="print why this URL was fetched when it was, or waits in the queue, and nothing else",
     )
-    parser.add_file("--json", "also write the figures to FILE, as JSON")
 
 
 def run(opts: argparse.Namespace) -> None:
@@ -48,9 +46,7 @@ def run(opts: argparse.Namespace) -> None:
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
     if opts.explain is None:
-        figures, page = report(folder, opts.labels)
-        write_json(opts.json, figures)
-        print(page)
+        print(report(folder, opts.labels)[1])
         return
     if opts.labels is not None:
         raise SettingError("--explain and --labels are two reports: give one of them")

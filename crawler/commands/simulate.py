@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, meanings, pairs, positive, write_json
+from crawler.commands.base import Parser, meanings, pairs, write_json
 
 if TYPE_CHECKING:
     from crawler.report.table import Table
@@ -48,7 +48,6 @@ def arguments(parser: Parser) -> None:
     parser.epilog = meanings("arguments (-a NAME=VALUE):", ARGUMENTS) + "\n" + _MANUAL
     parser.add_argument("folder", metavar="GRAPH_FOLDER", type=Path, help="the folder of a graph")
     parser.add_pairs("-a", "argument of the simulation (may be repeated)")
-    parser.add_argument("--limit", metavar="N", type=positive, help="end each crawl after N pages")
     parser.add_file("--html", "write tables and plots to FILE")
     parser.add_file("--json", "write all figures to FILE, as JSON")
 
@@ -61,7 +60,7 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.simulate.webgraph import WebGraph
 
     graph = WebGraph.open(opts.folder)
-    plan = make_plan(pairs(opts.spargs), graph, limit=opts.limit)
+    plan = make_plan(pairs(opts.spargs), graph)
     results: list[SimulatedCrawl] = []
     try:
         with Display(sys.stderr) as display:

@@ -40,6 +40,7 @@ ARGUMENTS: Final = {
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
     "host_cap": "URLs of one host that are ever fetched, 0 for any number (default: 0)",
+    "pages": "end each crawl after this many pages (default: when nothing is queued)",
     "random_state": "another number, other draws of random and cctld (default: 0)",
 }
 """Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
@@ -118,9 +119,7 @@ class _Stopped(Exception):
     """Ends a simulation whose result is no longer needed."""
 
 
-def make_plan(
-    given: Mapping[str, str], graph: WebGraph, *, limit: int | None = None
-) -> SimulationPlan:
+def make_plan(given: Mapping[str, str], graph: WebGraph) -> SimulationPlan:
     """Return the simulations that arguments ask for.
 
     With neither strategies nor filters they are those of Tamura 2007, 5.1, and those orderings of
@@ -132,14 +131,10 @@ def make_plan(
         if name not in ARGUMENTS:
             raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
     lang = language_in(graph, given.get("lang"), "-a lang")
-    host_caps = _numbers(given, "host_cap", "0")
-    if len(host_caps) != 1:
-        raise SettingError("-a host_cap: one number for all simulations")
-    random_states = _numbers(given, "random_state", "0")
-    if len(random_states) != 1:
-        raise SettingError("-a random_state: one number for all simulations")
-    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_caps[0])))
-    return SimulationPlan(lang, cases, random_states[0], limit)
+    cases = _cases(given, _pairs(given, graph, lang), _number(given, "host_cap"))
+    random_state = _number(given, "random_state")
+    limit = _number(given, "pages") or None
+    return SimulationPlan(lang, tuple(dict.fromkeys(cases)), random_state, limit)
 
 
 def _pairs(given: Mapping[str, str], graph: WebGraph, lang: str) -> list[tuple[str, str]]:
@@ -302,6 +297,13 @@ def _listed(given: Mapping[str, str], name: str, default: str, known: Sequence[s
     if not parts:
         raise SettingError(f"-a {name} is empty; name some of {', '.join(known)}")
     return list(dict.fromkeys(parts))
+
+
+def _number(given: Mapping[str, str], name: str) -> int:
+    numbers = _numbers(given, name, "0")
+    if len(numbers) != 1:
+        raise SettingError(f"-a {name}: one number for all simulations")
+    return numbers[0]
 
 
 def _numbers(given: Mapping[str, str], name: str, default: str) -> list[int]:

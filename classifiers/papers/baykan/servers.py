@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Final
 
 from classifiers.errors import StudyError
@@ -23,9 +20,6 @@ Resolver = Callable[[str], Sequence[str]]
 CountryOfHost = Callable[[str], str | None]
 """Host -> the ISO 3166-1 code of its server's country; None if it is not known."""
 
-TIMEOUT_S: Final = 5.0
-"""Seconds that the system's resolver may take for one host."""
-
 _LOOKUPS: Final = 32
 _LANGUAGES: Final = {
     country.upper(): language for language, row in TABLE_I.items() for country in row.split()
@@ -35,25 +29,6 @@ _LANGUAGES: Final = {
 def language_of_country(country: str | None) -> str | None:
     """The language of an ISO 3166-1 country by Table I; None if the table does not list it."""
     return _LANGUAGES.get((country or "").upper())
-
-
-def resolve(host: str, timeout_s: float = TIMEOUT_S) -> list[str]:
-    """The addresses of a host by the system's resolver, in its order; empty after `timeout_s`."""
-    answers: SimpleQueue[list[str]] = SimpleQueue()
-
-    def ask() -> None:
-        try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except (OSError, ValueError):  # an unknown host, or text that cannot be a host name
-            found = []
-        answers.put([str(each[4][0]) for each in found])
-
-    # The system's resolver takes no time limit, so a slow thread is abandoned.
-    Thread(target=ask, daemon=True).start()
-    try:
-        return answers.get(timeout=timeout_s)
-    except Empty:
-        return []
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ def test_the_help_describes_every_argument_and_has_an_example(name: str) -> None
     assert f"langfocus {name}" in DOCS
 
 
+def test_there_are_few_flags() -> None:
+    assert sum(len(flags(name)) for name in COMMANDS) <= MOST_FLAGS
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_unknown_option_is_one_line_and_exit_code_2(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -1,4 +1,4 @@
-"""`langfocus evaluate` and `langfocus train` with labelled pages and texts."""
+"""`langfocus evaluate` with labelled pages and texts."""
 
 import gzip
 import io
@@ -7,16 +7,10 @@ import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from classifiers.pages.method import Surroundings
-from classifiers.pages.methods import names
-from classifiers.papers.page_cases import text_page
-from classifiers.training.methods import NAMES
-from crawler.commands import evaluate, train
 from tests.support.commandline import call
 
 ROOT = Path(__file__).parents[3]
@@ -152,34 +146,9 @@ def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("options", "number"),
-    [
-        (["--languages", "German", "ru"], 12),
-        (["--kinds", "sentence"], 12),
-        (["--limit", "5"], 5),
-        (["--limit", "500"], 24),
-        (["--languages", "de", "--kinds", "word-pair", "--limit", "2"], 2),
-    ],
-)
-def test_part_of_the_data_can_be_chosen(
-    texts: Path, options: list[str], number: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("evaluate", str(texts), "--methods", "text", *options) == 0
-    assert f"\ntexts: {number}\n" in capsys.readouterr().out
-
-
-def test_the_same_rows_stand_for_the_data_whatever_their_order(texts: Path, tmp_path: Path) -> None:
-    header, *lines = texts.read_text(encoding="utf-8").splitlines()
-    turned = tmp_path / "turned.tsv"
-    turned.write_text("\n".join([header, *lines[::-1]]) + "\n", encoding="utf-8")
-    found = []
-    for path in (texts, turned):
-        figures = tmp_path / "f.json"
-        options = ["--methods", "text", "--limit", "9", "--json", str(figures)]
-        assert call("evaluate", str(path), *options) == 0
-        found.append(json.loads(figures.read_text())["confusion"])
-    assert found[0] == found[1]
+def test_some_languages_can_be_chosen(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("evaluate", texts, "--methods", "text", "--languages", "German", "ru") == 0
+    assert "\ntexts: 12\n" in capsys.readouterr().out
 
 
 def test_methods_of_the_default_that_cannot_be_had_are_named(
@@ -197,7 +166,6 @@ def test_methods_of_the_default_that_cannot_be_had_are_named(
         ["--methods", "poems"],
         ["--languages", "nolanguage"],
         ["--languages", "sw"],
-        ["--kinds", "poem"],
         ["baselines"],
         ["--classifiers", "cctld"],
         ["--urls", "20"],
@@ -210,25 +178,6 @@ def test_what_cannot_be_asked_of_pages_is_one_line_and_exit_code_2(
 ) -> None:
     data = request.getfixturevalue(sort)
     assert call("evaluate", str(data), *args) == 2
-    check_one_line(capsys)
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["--methods", "nfc"],
-        ["--kinds", "web"],
-        ["--limit", "5"],
-        ["--short"],
-        ["--held-out", "0.1"],
-    ],
-)
-def test_what_only_pages_have_is_refused_for_urls(
-    args: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    urls = tmp_path / "urls.tsv"
-    urls.write_text("url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\n")
-    assert call("evaluate", str(urls), *args) == 2
     check_one_line(capsys)
 
 
@@ -272,138 +221,3 @@ sys.exit(main(["evaluate", {str(data)!r}, *{options!r}]))
     found = json.loads(figures.read_text())
     assert found["not carried out"] == ["langdetect"]
     assert list(found["confusion"]) == ["text"]
-
-
-def load(method: str, path: Path) -> object:
-    from importlib import import_module
-
-    return import_module(NAMES[method]).load(path)
-
-
-@pytest.mark.parametrize("method", ["cavnar-trenkle", "nfc"])
-@pytest.mark.parametrize("sort", ["texts", "pages"])
-def test_a_method_is_trained_from_texts_or_the_texts_of_pages(
-    method: str,
-    sort: str,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    data, model = request.getfixturevalue(sort), tmp_path / "model.npz"
-    figures = tmp_path / "f.json"
-    options = ["--method", method, "--output", str(model), "--json", str(figures)]
-    assert call("train", str(data), *options) == 0
-    printed = capsys.readouterr().out
-    assert f"{24 if sort == 'texts' else 12} usable rows, 0 rows left out" in printed
-    learned = load(method, model)
-    assert learned.languages == set(SENTENCES)  # type: ignore[attr-defined]
-    for language, sentences in SENTENCES.items():
-        answer = learned.identify(text_page(sentences[0]))  # type: ignore[attr-defined]
-        assert answer.language == language
-    found = json.loads(figures.read_text())
-    assert found["languages"] == sorted(SENTENCES)
-    assert found["bytes"] == model.stat().st_size
-
-
-@pytest.mark.parametrize(
-    ("options", "languages"),
-    [
-        (["--languages", "de,French", "--kinds", "sentence"], {"de", "fr"}),
-        (["--min-urls", "6"], set(SENTENCES)),
-        (["--min-urls", "7"], {"de"}),
-    ],
-)
-def test_part_of_the_texts_can_be_learned_from(
-    tmp_path: Path, options: list[str], languages: set[str]
-) -> None:
-    model, texts = tmp_path / "model.npz", write_texts(tmp_path / "texts.tsv")
-    with texts.open("a", encoding="utf-8") as file:
-        file.write("Noch ein Satz.\tde\tsentence\tmade\n")
-    assert call("train", str(texts), "--method", "nfc", "--output", str(model), *options) == 0
-    assert load("nfc", model).languages == languages  # type: ignore[attr-defined]
-
-
-def test_what_was_held_out_from_training_is_what_is_evaluated(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data, model = write_texts(tmp_path / "texts.tsv"), str(tmp_path / "model.npz")
-    assert call("train", str(data), "--method", "nfc", "--held-out", "0.4", "--output", model) == 0
-    learned = int(capsys.readouterr().out.partition(" usable rows")[0])
-    options = ["--methods", "text", "--held-out", "0.4"]
-    assert call("evaluate", str(data), *options) == 0
-    printed = capsys.readouterr().out
-    assert 0 < learned < 24
-    assert f"\ntexts: {24 - learned}\n" in printed
-    assert "\nheld out: 0.4\n" in printed
-
-
-@pytest.mark.parametrize("command", [["evaluate"], ["train", "--method", "nfc"]])
-@pytest.mark.parametrize("share", ["0", "1", "x"])
-def test_what_is_no_share_is_a_usage_error(command: list[str], share: str, texts: Path) -> None:
-    assert call(*command, str(texts), "--held-out", share) == 2
-
-
-def test_top_level_domains_are_learned_from_pages_or_labelled_urls(
-    pages: Path, tmp_path: Path
-) -> None:
-    urls = tmp_path / "urls.tsv"
-    urls.write_text(
-        "url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\nhttp://b.fr/\tfr\tk\ts\n"
-    )
-    for data in (pages, urls):
-        model = tmp_path / "model.npz"
-        options = ["--method", "top-level-domain", "--output", str(model)]
-        assert call("train", str(data), *options) == 0
-        learned = load("top-level-domain", model)
-        found = learned.identify(  # type: ignore[attr-defined]
-            text_page(""), Surroundings(url="http://x.fr/")
-        )
-        assert found.language == "fr"
-
-
-def test_a_method_is_written_under_its_name_if_no_file_is_given(
-    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert call("train", str(texts), "--method", "nfc") == 0
-    assert (tmp_path / "nfc.npz").exists()
-
-
-def urls_and_others(folder: Path) -> Iterable[tuple[list[str], str]]:
-    """Arguments of `langfocus train` with data that do not suit them, and what is said of it."""
-    urls = folder / "urls.tsv"
-    urls.write_text("url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\n")
-    bare = folder / "bare.tsv"
-    bare.write_text("text\tlang\nEin Text\tde\n")
-    empty = folder / "empty.tsv"
-    empty.write_text("text\tlang\tkind\tsource\n")
-    texts = write_texts(folder / "texts.tsv")
-    yield [str(urls), "--method", "nfc"], "nfc learns from texts"
-    yield [str(folder / "none.tsv"), "--method", "nfc"], "none.tsv"
-    yield [str(bare), "--method", "nfc"], "no column kind, source"
-    yield [str(empty), "--method", "nfc"], "no usable rows"
-    yield [str(texts), "--method", "nfc", "--kinds", "poem"], "no usable rows"
-    yield [str(texts), "--method", "top-level-domain"], "learns from URLs"
-
-
-def test_data_that_a_method_cannot_learn_from_are_one_line_and_exit_code_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for args, message in urls_and_others(tmp_path):
-        assert call("train", *args) == 1
-        printed = capsys.readouterr()
-        assert printed.out == ""
-        assert printed.err.startswith("langfocus: ")
-        assert printed.err.count("\n") == 1
-        assert message in printed.err
-
-
-def test_a_method_that_is_not_known_is_a_usage_error(texts: Path) -> None:
-    assert call("train", str(texts), "--method", "poems") == 2
-
-
-def test_the_help_tells_of_texts_and_pages() -> None:
-    for text in (evaluate._MANUAL, train._MANUAL):
-        for expected in ("pages.tsv", "html.tar", "text, lang", "texts.tsv.gz --method"):
-            assert expected in text
-    assert set(NAMES) - {"byte-ngrams", "letters"} <= set(names())

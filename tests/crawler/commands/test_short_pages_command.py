@@ -49,9 +49,9 @@ def test_short_pages_have_a_table_of_their_own_and_neighbours_of_a_graph(
 ) -> None:
     graph, file = tmp_path / "graph", tmp_path / "figures.json"
     assert call("graph", "--from", data, graph, "--target", "de") == 0
-    arguments = ["--labels", tmp_path / "labels.tsv", "--graph", graph, "--short"]
+    arguments = ["--labels", tmp_path / "labels.tsv", "--graph", graph]
     methods = ["--methods", "nfc", "inlinks", "outlinks"]
-    assert call("evaluate", data, *arguments, *methods, "--json", file) == 0
+    assert call("evaluate", data, "short", *arguments, *methods, "--json", file) == 0
     printed = capsys.readouterr().out
     assert "cut: to 5-24 and 25-49 characters in turn" in printed
     assert "left out, because their text is short or not in the language of the label: 1" in printed

@@ -147,7 +147,7 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
 
 
 def test_the_same_simulation_has_the_same_figures(folder: Path, tmp_path: Path) -> None:
-    options = ["-a", "strategies=random,soft", "-a", "filters=none,server", "--limit", 300]
+    options = ["-a", "strategies=random,soft", "-a", "filters=none,server", "-a", "pages=300"]
     files = []
     for number in (1, 2):
         found = simulated(tmp_path / f"{number}.json", folder, *options)
@@ -161,7 +161,7 @@ def test_the_same_simulation_has_the_same_figures(folder: Path, tmp_path: Path) 
 def test_a_crawl_that_was_limited_is_marked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call("simulate", folder, "-a", "strategies=bfs", "--limit", 50) == 0
+    assert call("simulate", folder, "-a", "strategies=bfs", "-a", "pages=50") == 0
     assert "* ended after 50 pages" in capsys.readouterr().out
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -176,35 +175,35 @@ def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
     assert "cannot be read" in str(found[2]["reason"])
 
 
+@pytest.fixture
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training in seconds: few buckets and few names made of words."""
+    monkeypatch.setattr(training, "Options", partial(training.Options, names=300, buckets=4096))
+
+
+@pytest.mark.usefixtures("_small")
 def test_train_writes_a_model_that_identify_uses(
     called: Callable[..., Done], tmp_path: Path
 ) -> None:
     data, model = write(tmp_path / "u.tsv", rows()), tmp_path / "m.npz"
-    figures = tmp_path / "figures.json"
-    options = ["--output", str(model), "--buckets", "4096", "--json", str(figures)]
-    options += ["--no-word-lists"]
-    done = called("train", str(data), *options)
+    done = called("train", data, "--output", model)
     assert done.code == 0, done.err
     assert "mean F1" in done.out
-    assert json.loads(figures.read_text())["evaluation"]["five"]["mean_f1"] > 90
+    assert UrlModel.load(model).parameters.facts["evaluation"]["five"]["mean_f1"] > 90
     urls = "http://verein.com/zeitung-straße\n".encode()
-    answer = records(
-        called("identify", "urls", "-s", f"LANGFOCUS_URL_MODEL={model}", stdin=urls).out
-    )[0]
+    setting = f"LANGFOCUS_URL_MODEL={model}"
+    (answer,) = records(called("identify", "urls", "-s", setting, stdin=urls).out)
     assert answer["language"] == "de"
 
 
-def test_train_reads_a_dump_of_a_directory_whatever_its_name(
-    called: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(training, "Options", partial(training.Options, names=300))
+@pytest.mark.usefixtures("_small")
+def test_train_reads_a_dump_of_a_directory(called: Callable[..., Done], tmp_path: Path) -> None:
     places = {"de": "Top/World/Deutsch/A", "fr": "Top/Arts", "it": "Top/Regional"}
-    listed = [page(row.url, places[row.language]) for row in rows(40)]
-    data, model = dump(tmp_path, *listed, name="directory"), tmp_path / "m.npz"
-    options = ["--format", "odp", "--output", str(model), "--buckets", "4096", "--no-evaluate"]
-    done = called("train", str(data), *options)
+    listed = [page(row.url, places[row.language]) for row in rows(60)]
+    data, model = dump(tmp_path, *listed, name="content.rdf.u8"), tmp_path / "m.npz"
+    done = called("train", data, "--output", model)
     assert done.code == 0, done.err
-    assert "80 usable URLs, 40 rows left out (Top/Regional 40)" in done.out
+    assert "120 usable URLs, 60 rows left out (Top/Regional 60)" in done.out
     assert UrlModel.load(model).languages == ("de", "en")
     assert UrlModel.load(model).parameters.facts["word_lists"]
 
@@ -215,7 +214,6 @@ def test_train_reads_a_dump_of_a_directory_whatever_its_name(
         ["train", "none.tsv"],
         ["train", "pyproject.toml"],
         ["train", "seeds"],
-        ["train", "pyproject.toml", "--format", "odp"],
         ["identify", "urls", "none.txt"],
         ["identify", "urls", "-s", "LANGFOCUS_URL_MODEL=pyproject.toml", "README.md"],
         ["identify", "pages", "--list", "none.tsv"],
@@ -238,7 +236,6 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(
         ["train"],
         ["train", "a", "b"],
         ["train", "a", "--languages", "nolanguage"],
-        ["train", "a", "--format", "csv"],
         ["identify"],
         ["identify", "poems"],
         ["identify", "pages"],
@@ -321,17 +318,13 @@ def test_facts_of_a_text_model_are_read(tmp_path: Path) -> None:
     assert known["yue"].sentences == 0
 
 
+@pytest.mark.usefixtures("_small")
 def test_train_without_its_extra_leaves_word_lists_out_and_says_so(
     called: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "wordfreq", None)
-    data, model = write(tmp_path / "u.tsv", rows(40)), tmp_path / "m.npz"
-    options = ["--output", model, "--buckets", "4096", "--no-evaluate"]
-    done = called("train", data, *options)
+    data, model = write(tmp_path / "u.tsv", rows(60)), tmp_path / "m.npz"
+    done = called("train", data, "--output", model)
     assert done.code == 0, done.err
-    said = done.out.splitlines()[0]
-    assert said == "word lists are left out: pip install 'langfocus[training]' adds them"
+    assert "word lists are left out: pip install 'langfocus[training]' adds them" in done.out
     assert not UrlModel.load(model).parameters.facts["word_lists"]
-    wanted = called("train", data, *options, "--word-lists")
-    assert wanted.code == 1
-    assert re.search(r"wordfreq .*pip install .*'langfocus\[training\]'", wanted.err)

@@ -114,7 +114,7 @@ def test_orderings_need_what_they_order_by(graph: WebGraph) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_simulations_done_together_are_those_done_alone(jobs: int, graph: WebGraph) -> None:
-    plan = make_plan({}, graph, limit=250)
+    plan = make_plan({"pages": "250"}, graph)
     results = list(simulate_all(graph, plan, jobs=jobs))
     assert {result.case for result in results} == set(plan.cases)
     assert len(results) == len(plan.cases)
@@ -129,7 +129,8 @@ def test_simulations_done_together_are_those_done_alone(jobs: int, graph: WebGra
 def test_another_random_state_is_another_draw(graph: WebGraph) -> None:
     courses = {}
     for state in ("1", "2"):
-        plan = make_plan({"strategies": "bfs,random", "random_state": state}, graph, limit=200)
+        given = {"strategies": "bfs,random", "random_state": state, "pages": "200"}
+        plan = make_plan(given, graph)
         for result in simulate_all(graph, plan):
             courses[result.case.name, state] = result.figures
     assert courses["bfs", "1"] == courses["bfs", "2"]
