@@ -73,7 +73,7 @@ class Lease:
     the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
     the target of a redirect gets those of the redirect. `parent` is the URL of the page that linked
     to it first, None for a seed. With an ordering that learns, `score` is the log-odds at the time
-    of the lease, without falls, and `reasons` what each feature adds to it (`Weighed.reasons`).
+    of the lease, without penalties, and `reasons` what each feature adds to it (`Weighed.reasons`).
     A URL can be queued before its registered domain is full: `is_beyond_cap` says that it must
     not be fetched; the caller settles it as `DOMAIN_FULL`.
     """
@@ -269,7 +269,7 @@ class Frontier(Protocol):
         `address` is None if it is not known. Call it just before the request. The first time the
         URL takes a slot of its host, its domain and its address, for ever; the other URLs of a host
         whose last slot is taken leave the queue. Every call counts as a try. Or the URL's score
-        falls, so that URLs of other addresses go first (`LATER`).
+        penalties, so that URLs of other addresses go first (`LATER`).
 
         Without `is_page` the request is for the robots.txt that the URL needs, or the URL is a
         sitemap: these have budgets of their own, so no slot is taken and no try is counted.

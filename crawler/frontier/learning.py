@@ -16,7 +16,13 @@ from crawler.frontier.choosing import LEAST_CHANGE
 from crawler.frontier.evidence_rows import EvidenceRows, KnownUrl, Links
 from crawler.frontier.origins import LinkingPage
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import fallen, fallen_to, falls_of, least_expected, unfallen
+from crawler.frontier.slots import (
+    least_expected,
+    penalized,
+    penalties_of,
+    with_penalties,
+    without_penalties,
+)
 from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Prior, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
 from crawler.url import host_of
@@ -63,16 +69,16 @@ class Scorer(ABC):
         """Return the log-odds of a URL, with their parts."""
         return self._belief.weigh(self._standings([url])[0])
 
-    def score(self, url: KnownUrl, odds: float, falls: int = 0) -> float:
-        """Return the score in the queue that a URL has now, after at least so many falls.
+    def score(self, url: KnownUrl, odds: float, penalties: int = 0) -> float:
+        """Return the score in the queue that a URL has now, after at least so many penalties.
 
         A page of an earlier run keeps its own.
         """
         doubts_up_to = self._doubts_up_to
         doubts = doubts_up_to or 0.0
-        if url.score > doubts and unfallen(url.score, doubts) >= FIRST_SCORE:
-            return fallen_to(url.score, falls, doubts_up_to)
-        return self._in_queue(url, odds, max(falls, falls_of(url.score, doubts_up_to)))
+        if url.score > doubts and without_penalties(url.score, doubts) >= FIRST_SCORE:
+            return with_penalties(url.score, penalties, doubts_up_to)
+        return self._in_queue(url, odds, max(penalties, penalties_of(url.score, doubts_up_to)))
 
     def linked(
         self,
@@ -100,10 +106,10 @@ class Scorer(ABC):
         is_changed = abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0)
         return now if is_changed else before
 
-    def _in_queue(self, url: KnownUrl, odds: float, falls: int) -> float:
+    def _in_queue(self, url: KnownUrl, odds: float, penalties: int) -> float:
         if self._expects_seeds and url.depth == 0 and self._doubts_up_to is not None:
             odds = max(odds, least_expected(self._doubts_up_to))
-        return fallen(odds, falls, self._doubts_up_to)
+        return penalized(odds, penalties, self._doubts_up_to)
 
     def _standings(self, urls: Sequence[KnownUrl]) -> list[Standing]:
         units = [units_of(url.url) for url in urls]

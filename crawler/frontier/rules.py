@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from crawler.frontier.slots import highest_fallen
+from crawler.frontier.slots import highest_penalized
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.orderings import Draw
@@ -40,7 +40,7 @@ class FrontierRules:
     possible if URLs are drawn uniformly.
 
     A URL with the score `doubts_up_to` or less is doubtful; None: no URL is doubtful. A doubtful
-    URL, and one whose score fell, is leased only after no better URL was ready for `patience_s`
+    URL, and one with a penalty, is leased only after no better URL was ready for `patience_s`
     seconds. It waits only while a better one may come: from a page that is being fetched, or from a
     host that rests.
 
@@ -48,8 +48,8 @@ class FrontierRules:
     queue only while fewer than `host_queue` URLs of its host wait or got a request; 0 is no limit.
     So the best `host_cap` of `host_queue` URLs are fetched, and the first ones if both are equal.
     URLs of a registered domain take `domain_cap` slots and those of an IP address `address_cap`;
-    relevant pages earn more, and scores fall with the slots taken (`crawler.frontier.slots`). Two
-    contacts of a host are `delay_s` seconds apart. At most
+    relevant pages earn more, and URLs get penalties when many slots are taken
+    (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most
     `budget_pages` pages are settled or leased; None allows any number. The relevant pages and the
     leases together are at most `budget_relevant`. With `is_expected_only` no URL with the score
     `doubts_up_to` or less is leased.
@@ -103,7 +103,7 @@ class FrontierRules:
     def waits_up_to(self) -> float | None:
         """The highest score of URLs that wait for better ones; None: no URL waits."""
         if self.domain_cap or self.address_cap:
-            return highest_fallen(self.doubts_up_to)
+            return highest_penalized(self.doubts_up_to)
         return self.doubts_up_to
 
     def is_expected(self, score: float) -> bool:

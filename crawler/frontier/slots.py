@@ -3,7 +3,7 @@
 A host cap does not stop a farm of hosts: one domain with any number of sub-domains, or any number
 of domains on one address. So domains and addresses have slots too. A URL takes them when its
 request is sent. A fixed number would also stop a university with 300 sub-domains, or a platform for
-blogs. So relevant pages earn more slots, and the score of a URL falls long before the slots end.
+blogs. So relevant pages earn more slots, and URLs get penalties long before the slots end.
 """
 
 from ipaddress import IPv6Address, IPv6Network
@@ -23,15 +23,15 @@ A domain of which a tenth of the pages is relevant never runs out of slots.
 """
 
 FREE_SHARE: Final = 10
-"""The first of this many equal parts of a cap is taken without a fall."""
+"""The first of this many equal parts of a cap is taken without a penalty."""
 
 # Powers of two, because Python and Lua must compute the same numbers.
 GRAIN_BITS: Final = 20
-FALL: Final = 1 << GRAIN_BITS
-"""The number that one fall takes from a score that is not promising."""
+PENALTY: Final = 1 << GRAIN_BITS
+"""The number that one penalty takes from a score that is not promising."""
 
 SHRINKING: Final = 40
-"""One fall halves a promising score so many times."""
+"""One penalty halves a promising score so many times."""
 
 _LEAST_PROMISE: Final = ldexp(1.0, -30)
 
@@ -44,12 +44,12 @@ def are_full(cap: int, taken: int, relevant: int) -> bool:
     return cap > 0 and taken >= cap + EARNED_SLOTS * relevant
 
 
-def level_of(cap: int, taken: int, relevant: int) -> int:
-    """Return the number of falls of the next URL of a domain or an address.
+def penalties_for(cap: int, taken: int, relevant: int) -> int:
+    """Return the number of penalties of the next URL of a domain or an address.
 
     It is 0 for the first tenth of the cap, then 1. It grows by 1 when the slots double that count:
     those `taken` less half as many as the holder has relevant pages. So a portal of many hosts in
-    the language falls later, and a farm in the language still falls.
+    the language gets penalties later, and a farm in the language still gets them.
     """
     counted = max(0, taken - relevant // 2)
     return (counted // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
@@ -66,27 +66,27 @@ def holder_of(address: str) -> str:
     return f"ip {ip.ipv4_mapped or IPv6Network((int(ip) >> 64 << 64, 64))}"
 
 
-def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
-    """Return a score after `level` falls.
+def penalized(score: float, level: int, doubts_up_to: float | None) -> float:
+    """Return a score after `level` penalties.
 
-    A fallen URL is worse than every URL of its kind that fell fewer times. The kinds stay apart: a
+    Such a URL is worse than every URL of its kind that has fewer penalties. The kinds stay apart: a
     promising URL (`FrontierRules.doubts_up_to`) is always better than a doubtful one.
     """
     if not level:
         return score
     if doubts_up_to is None or score <= doubts_up_to:
-        return score - level * FALL
+        return score - level * PENALTY
     return doubts_up_to + ldexp(score - doubts_up_to, -SHRINKING * level)
 
 
-def fallen_to(score: float, falls: int, doubts_up_to: float | None) -> float:
-    """Return a score after at least so many falls."""
-    more = falls - falls_of(score, doubts_up_to) if falls else 0
-    return fallen(score, more, doubts_up_to) if more > 0 else score
+def with_penalties(score: float, penalties: int, doubts_up_to: float | None) -> float:
+    """Return a score after at least so many penalties."""
+    more = penalties - penalties_of(score, doubts_up_to) if penalties else 0
+    return penalized(score, more, doubts_up_to) if more > 0 else score
 
 
-def falls_of(score: float, doubts_up_to: float | None) -> int:
-    """Return how often a score fell.
+def penalties_of(score: float, doubts_up_to: float | None) -> int:
+    """Return how many penalties a score has.
 
     This holds for scores that were between -2**19 and 2**19, and 2**-20 or more above
     `doubts_up_to` if they were promising.
@@ -96,28 +96,28 @@ def falls_of(score: float, doubts_up_to: float | None) -> int:
         return 0
     if doubts_up_to is not None and above > 0:
         return max(0, -((frexp(above)[1] + GRAIN_BITS - 1) // SHRINKING))
-    return max(0, floor(0.5 - above / FALL))
+    return max(0, floor(0.5 - above / PENALTY))
 
 
-def unfallen(score: float, doubts_up_to: float) -> float:
-    """Return a score before its falls.
+def without_penalties(score: float, doubts_up_to: float) -> float:
+    """Return a score before its penalties.
 
     This holds for scores between -2**19 and 2**19 that are multiples of 2**-20 away from
     `doubts_up_to`.
     """
     above = score - doubts_up_to
     if above <= 0:
-        return doubts_up_to + remainder(above, FALL)
-    while above < 1 / FALL:
+        return doubts_up_to + remainder(above, PENALTY)
+    while above < 1 / PENALTY:
         above = ldexp(above, SHRINKING)
     return doubts_up_to + above
 
 
 def least_expected(doubts_up_to: float) -> float:
-    """Return a low score of a URL that did not fall and is expected in the language."""
-    return doubts_up_to + 1 / FALL
+    """Return a low score of a URL that has no penalty and is expected in the language."""
+    return doubts_up_to + 1 / PENALTY
 
 
-def highest_fallen(doubts_up_to: float | None) -> float:
-    """Return a score that no URL has before it fell and that every fallen URL is below."""
-    return -FALL / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE
+def highest_penalized(doubts_up_to: float | None) -> float:
+    """Return a score that every URL with a penalty is below, and no other has."""
+    return -PENALTY / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE

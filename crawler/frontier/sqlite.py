@@ -37,7 +37,7 @@ from crawler.frontier.origins import LinkOrigin, origin_of
 from crawler.frontier.patience import Patience
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, UniformDraw
-from crawler.frontier.slots import are_full, fallen_to, falls_of, holder_of, level_of
+from crawler.frontier.slots import are_full, holder_of, penalties_for, penalties_of, with_penalties
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
@@ -195,8 +195,8 @@ class SqliteFrontier:
                 if full is not None:
                     return full
                 if place is not None:
-                    falls = level_of(self._rules.address_cap, place.taken, place.relevant)
-                    score = fallen_to(score, falls, self._rules.doubts_up_to)
+                    penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
+                    score = with_penalties(score, penalties, self._rules.doubts_up_to)
             if score < pick.score:
                 counts["lowered"] += 1
                 self._storage.set_score(pick.url_id, score)
@@ -275,16 +275,16 @@ class SqliteFrontier:
         pick = self._selection.take()
         if pick is None:
             return None
-        lease, falls, was_sent = self._lease(pick)
-        has_fallen = falls > falls_of(pick.score, self._rules.doubts_up_to)
+        lease, penalties, was_sent = self._lease(pick)
+        is_penalized = penalties > penalties_of(pick.score, self._rules.doubts_up_to)
         if self._learner is None:
-            score = fallen_to(pick.score, falls, self._rules.doubts_up_to)
+            score = with_penalties(pick.score, penalties, self._rules.doubts_up_to)
         else:
             url = self._learner.known(pick.url_id)
             weighed = self._learner.weigh(url)
-            score = self._learner.score(url, weighed.odds, falls)
+            score = self._learner.score(url, weighed.odds, penalties)
             lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
-        return _Taken(lease, pick.score, score, has_fallen, pick, was_sent)
+        return _Taken(lease, pick.score, score, is_penalized, pick, was_sent)
 
     def _best_besides(self, taken: _Taken) -> float | None:
         """Return the best score of all other URLs that are ready."""
@@ -311,7 +311,7 @@ class SqliteFrontier:
         taken, relevant = self._storage.slots(domain_of(lease.host))
         if are_full(cap, taken, relevant):
             lease = replace(lease, is_beyond_cap=True)
-        return lease, level_of(cap, taken, relevant), was_sent
+        return lease, penalties_for(cap, taken, relevant), was_sent
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""

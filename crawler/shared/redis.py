@@ -36,12 +36,12 @@ from crawler.frontier.base import (
 from crawler.frontier.choosing import Candidate, chosen
 from crawler.frontier.origins import LinkOrigin, origin_of
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import fallen_to, falls_of, holder_of
+from crawler.frontier.slots import holder_of, penalties_of, with_penalties
 from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.learner import SharedLearner
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkPacker, Packed, encoded
-from crawler.shared.script import script_of
+from crawler.shared.script import script
 from crawler.shared.stored import (
     RefusedError,
     StoredCrawl,
@@ -292,7 +292,7 @@ class RedisFrontier(StoredCrawl):
             domain=self._packer.domain_of(lease.host),
             address=holder,
             is_page=int(is_page),
-            falls=falls_of(held.score, self._rules.doubts_up_to),
+            penalties=penalties_of(held.score, self._rules.doubts_up_to),
         )
         if answer == Sending.NOW.value and is_page:
             self._held[lease.fingerprint] = held._replace(is_sent=True, address=holder)
@@ -301,7 +301,7 @@ class RedisFrontier(StoredCrawl):
             raise LeaseError(f"{lease.url} is not leased")
         if not answer.isdecimal():
             return Sending(answer)
-        score = fallen_to(held.score, int(answer), self._rules.doubts_up_to)
+        score = with_penalties(held.score, int(answer), self._rules.doubts_up_to)
         self._call("lower", **self._given_back(lease, score, is_penalized=True))
         return Sending.LATER
 
@@ -338,16 +338,16 @@ class RedisFrontier(StoredCrawl):
             return None
         *told, due, others = answer
         lease = self._leased(told)
-        before, falls = self._held[lease.fingerprint].score, int(due)
-        score = fallen_to(before, falls, self._rules.doubts_up_to)
+        before, penalties = self._held[lease.fingerprint].score, int(due)
+        score = with_penalties(before, penalties, self._rules.doubts_up_to)
         if self._learner is not None:
             url = self._learner.leased(lease)
             weighed = self._learner.weigh(url)
-            score = self._learner.score(url, weighed.odds, falls)
+            score = self._learner.score(url, weighed.odds, penalties)
             lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
-        has_fallen = falls > falls_of(before, self._rules.doubts_up_to)
+        is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
         best_other = 0.0 - float(others) if others else None
-        return _Taken(lease, before, score, has_fallen, best_other)
+        return _Taken(lease, before, score, is_penalized, best_other)
 
     def _put_back(self, taken: _Taken) -> None:
         """Let the next call give a URL back, with the score that it has now."""
@@ -565,11 +565,10 @@ class RedisFrontier(StoredCrawl):
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        script = script_of(values[1].decode())
         try:
-            return self._ask("EVALSHA", script.digest, 1, *values)
+            return self._ask("EVALSHA", script().digest, 1, *values)
         except self._unknown_script:
-            return self._ask("EVAL", script.text, 1, *values)
+            return self._ask("EVAL", script().text, 1, *values)
 
     def _fields(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
         """Return the values of fields of a hash of the crawl, as bytes."""

@@ -1,21 +1,11 @@
-"""The Lua scripts of the shared frontier: one for each command."""
+"""The Lua script of the shared frontier; each call is one run of it."""
 
-import re
 from functools import cache
 from hashlib import sha1
 from importlib import resources
 from typing import NamedTuple
 
-_FILES = (
-    "keys",
-    "best_first",
-    "hosts",
-    "slots",
-    "admitting",
-    "settling",
-    "sealing",
-    "calls",
-)
+_FILES = ("keys", "best_first", "hosts", "slots", "admitting", "settling", "sealing", "calls")
 
 
 class Script(NamedTuple):
@@ -26,17 +16,8 @@ class Script(NamedTuple):
 
 
 @cache
-def script_of(command: str) -> Script:
-    """Return the script of a command: the sections of the Lua files that it needs, in order.
-
-    `lua/keys.lua` describes the format of sections.
-    """
+def script() -> Script:
+    """Return the script: the files of the folder `lua`, in their order."""
     folder = resources.files("crawler.shared").joinpath("lua")
-    source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)
-    text, *sections = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
-    wanted = {command, "all"}
-    for names, section in zip(sections[::2], sections[1::2], strict=True):
-        if not wanted.isdisjoint(names.split()):
-            text += section
-    body = text.encode()
-    return Script(body, sha1(body, usedforsecurity=False).hexdigest())
+    text = b"\n".join(folder.joinpath(f"{name}.lua").read_bytes() for name in _FILES)
+    return Script(text, sha1(text, usedforsecurity=False).hexdigest())

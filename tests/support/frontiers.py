@@ -29,7 +29,7 @@ class Known:
     is_sent: bool = False
     is_sent_now: bool = False
     tries: int = 0
-    falls: int = 0
+    penalties: int = 0
     address: str | None = None
     inlinks: list[str] = field(default_factory=list)
     inlinks_at_lease: list[str] = field(default_factory=list)
@@ -94,7 +94,7 @@ class ObviousFrontier:
             if known.link.url == link.url:
                 is_waiting = known.is_queued and not known.is_leased
                 if self.lifts and is_waiting and link.score > known.link.score:
-                    known.link, known.falls = link, 0
+                    known.link, known.penalties = link, 0
                 return Admission.SEEN
         if not is_welcome(link):
             return Admission.REJECTED
@@ -126,8 +126,8 @@ class ObviousFrontier:
     def is_full(self, holder: str, cap: int) -> bool:
         return 0 < cap <= self._taken(holder) - 10 * self.relevant.get(holder, 0)
 
-    def _falls(self, holder: str, cap: int) -> int:
-        """A tenth of the slots is free; then a score falls each time that their number doubles.
+    def _penalties(self, holder: str, cap: int) -> int:
+        """A tenth of the slots is free; then each doubling of their number is a penalty.
 
         Each second relevant page pays for a slot.
         """
@@ -137,7 +137,7 @@ class ObviousFrontier:
             level, bound = level + 1, 2 * bound
         return level
 
-    def _fallen(self, score: float, times: int) -> float:
+    def _penalized(self, score: float, times: int) -> float:
         for _ in range(times):
             is_promising = self.doubts_up_to is not None and score > self.doubts_up_to
             score = score / 2.0**40 if is_promising else score - 2.0**20
@@ -153,10 +153,10 @@ class ObviousFrontier:
                 return Sending.DOMAIN_FULL
             if holder and self.is_full(holder, self.address_cap):
                 return Sending.ADDRESS_FULL
-            more = self._falls(holder, self.address_cap) - page.falls if holder else 0
+            more = self._penalties(holder, self.address_cap) - page.penalties if holder else 0
             if more > 0:
-                page.link = Link(url, self._fallen(page.link.score, more))
-                page.falls += more
+                page.link = Link(url, self._penalized(page.link.score, more))
+                page.penalties += more
                 self.lowered += 1
                 self._end_lease(url)
                 return Sending.LATER
@@ -202,22 +202,22 @@ class ObviousFrontier:
             if not ready:
                 return None
             best, *others = ready
-            due = 0 if best.is_sent else self._falls(domain_of(best.host), self.domain_cap)
-            falls = max(best.falls, due)
-            score = self._score_now(best, falls)
+            due = 0 if best.is_sent else self._penalties(domain_of(best.host), self.domain_cap)
+            penalties = max(best.penalties, due)
+            score = self._score_now(best, penalties)
             rest = [k for k in self.known if k.is_queued and k.host == best.host and k is not best]
             rivals = [k.link.score for k in (*others, *rest)]
             is_worse = score < max(rivals) if rivals else score <= self._doubtful()
-            is_moved = falls > best.falls or score <= best.link.score - self.least_change
+            is_moved = penalties > best.penalties or score <= best.link.score - self.least_change
             if score >= best.link.score or not (is_worse and is_moved) or tries == 1:
                 self.lease(best.link.url)
                 return best.link.url
-            self.lowered += falls > best.falls
-            tries -= falls == best.falls
-            best.link, best.falls = replace(best.link, score=score), falls
+            self.lowered += penalties > best.penalties
+            tries -= penalties == best.penalties
+            best.link, best.penalties = replace(best.link, score=score), penalties
 
-    def _score_now(self, known: Known, falls: int) -> float:
-        return self._fallen(known.link.score, falls - known.falls)
+    def _score_now(self, known: Known, penalties: int) -> float:
+        return self._penalized(known.link.score, penalties - known.penalties)
 
     def _doubtful(self) -> float:
         return 2.0**-30 if self.domain_cap or self.address_cap else 0.0

@@ -69,11 +69,11 @@ class ObviousLearner(ObviousFrontier):
         weighed = self.belief.weigh(self.standing(url))
         return weighed.odds, weighed.reasons()
 
-    def score(self, url: str, falls: int) -> float:
-        return self._fallen(self.odds(url), falls)
+    def score(self, url: str, penalties: int) -> float:
+        return self._penalized(self.odds(url), penalties)
 
-    def _score_now(self, known: Known, falls: int) -> float:
-        return self.score(known.link.url, falls)
+    def _score_now(self, known: Known, penalties: int) -> float:
+        return self.score(known.link.url, penalties)
 
     # Admission.
 
@@ -140,6 +140,6 @@ class ObviousLearner(ObviousFrontier):
     def _rescore(self) -> None:
         for known in self.known:
             if known.link.url in self.met and known.is_queued and not known.is_leased:
-                before, after = known.link.score, self.score(known.link.url, known.falls)
+                before, after = known.link.score, self.score(known.link.url, known.penalties)
                 if abs(after - before) >= self.least_change or (after > 0) != (before > 0):
                     known.link = replace(known.link, score=after)

@@ -1,5 +1,3 @@
---@ admit seed
-
 -- Part 5, admitting links.
 
 local function drops(tally)
@@ -119,8 +117,6 @@ local function refusals(hosts, directories, origin)
   return is_refused
 end
 
---@ admit retry seed
-
 local function is_seen(fp)
   return redis_call('SISMEMBER', seen_key(fp), fp) == 1
 end
@@ -128,8 +124,6 @@ end
 local function note_seen(fp)
   redis_call('SADD', seen_key(fp), fp)
 end
-
---@ admit seed
 
 -- Returns the URLs of each of these hosts that got a request, and the places left in its queue, by its
 -- name.

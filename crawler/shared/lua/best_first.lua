@@ -1,5 +1,3 @@
---@ all
-
 -- Part 2, the choice of the next URL: `ready` has each ready host once, by its best URL; `heads` has
 -- that entry.
 

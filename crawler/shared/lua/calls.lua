@@ -1,11 +1,8 @@
---@ all
-
--- Part 8, the calls: a command returns the answer for the client; false means that the lease is not
--- held.
+-- Part 8, the calls: a command returns the answer for the client. Where the arguments have a token, the
+-- lease is held under it, and `order` is that of its URL; otherwise the answer is false.
 
 local commands = {}
-
---@ open
+local order
 
 -- The stream of a worker exists from its first call on, so that its loss is noticed.
 local function join()
@@ -28,22 +25,14 @@ function commands.open()
   return 'ok'
 end
 
---@ seed
-
 function commands.seed()
   return admit_links(arguments.links, { inlinks = {} })
 end
-
---@ admit
 
 function commands.admit()
   local host, fp = arguments.host, arguments.fingerprint
   local record, directory = arguments.record, arguments.directory
   local is_by_directory = config.is_by_directory == 1
-  local order = order_of_held(host, fp, arguments.token)
-  if not order then
-    return false
-  end
   for _, unit in ipairs(arguments.units) do
     redis_call('HINCRBY', P .. 'tallies', unit, arguments.tally)
   end
@@ -80,8 +69,6 @@ function commands.admit()
   return letters
 end
 
---@ lower next
-
 -- Gives a leased URL back with another tier; its host was not contacted.
 local function give_back(back)
   local order = order_of_held(back.host, back.fingerprint, back.token)
@@ -98,8 +85,6 @@ local function give_back(back)
   rest(back.host, now)
 end
 
---@ send
-
 -- Returns what has no slot left for another URL, nil if all have one.
 local function full_of(host, domain, holder)
   local sent = tonumber(redis_call('HGET', P .. 'sent', host) or 0)
@@ -112,7 +97,7 @@ local function full_of(host, domain, holder)
   elseif holder ~= '' and taken[holder] >= most_slots(config.address_cap, earned[holder]) then
     return 'address_full'
   end
-  return nil, holder == '' and 0 or level_at(config.address_cap, taken[holder], earned[holder])
+  return nil, holder == '' and 0 or penalties_at(config.address_cap, taken[holder], earned[holder])
 end
 
 -- Counts a URL that gets a request; drops the others of a host that is full now.
@@ -129,17 +114,13 @@ end
 
 function commands.send()
   local host, fp = arguments.host, arguments.fingerprint
-  local order = order_of_held(host, fp, arguments.token)
-  if not order then
-    return false
-  end
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
   local is_first = row[SENT] == 0
   if is_first then
     local full, level = full_of(host, arguments.domain, arguments.address)
     if full then
       return full
-    elseif level > arguments.falls then
+    elseif level > arguments.penalties then
       return tostring(level)
     end
   end
@@ -153,14 +134,10 @@ function commands.send()
   return 'now'
 end
 
---@ lower
-
 function commands.lower()
   give_back(arguments.back)
   return 'ok'
 end
-
---@ retry
 
 -- Makes another spelling of a leased URL that URL; false if it is known as a URL of its own. The
 -- spelling before stays known.
@@ -181,10 +158,6 @@ end
 
 function commands.retry()
   local host, fp = arguments.host, arguments.fingerprint
-  local order = order_of_held(host, fp, arguments.token)
-  if not order then
-    return false
-  end
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
   if arguments.url ~= '' then
     if not respell(host, fp, order) then
@@ -206,19 +179,12 @@ function commands.retry()
   return 'ok'
 end
 
---@ release
-
 function commands.release()
-  local host, fp = arguments.host, arguments.fingerprint
-  if not order_of_held(host, fp, arguments.token) then
-    return false
-  end
+  local host = arguments.host
   end_lease(host)
   rest(host, arguments.not_before or now + delay_of(host))
   return 'ok'
 end
-
---@ drop
 
 -- Drops some queued URLs of a host that are blocked, unless they are leased or got a request.
 function commands.drop()
@@ -239,8 +205,6 @@ function commands.drop()
   return #fps
 end
 
---@ note
-
 function commands.note()
   for name, number in pairs(arguments.counts) do
     count(name, number)
@@ -251,14 +215,10 @@ function commands.note()
   return 'ok'
 end
 
---@ delay
-
 function commands.delay()
   redis_call('HSET', P .. 'delay', arguments.host, arguments.delay_s)
   return 'ok'
 end
-
---@ renew
 
 function commands.renew()
   for _, lease in ipairs(arguments.leases) do
@@ -269,8 +229,6 @@ function commands.renew()
   end
   return 'ok'
 end
-
---@ keep_robots
 
 local ENTRY_BYTES = 100
 
@@ -302,9 +260,7 @@ function commands.keep_robots()
   return 'again'
 end
 
---@ next
-
--- Returns how often a URL must have fallen with its domain, and true if that is full. One that got a
+-- Returns how many penalties a URL must have with its domain, and true if that is full. One that got a
 -- request has its slot.
 local function due_to_domain(row, host)
   if config.domain_cap == 0 or row[SENT] > 0 then
@@ -313,7 +269,7 @@ local function due_to_domain(row, host)
   local domain = string.sub(host, -row[DOMAIN])
   local taken, earned = slots_taken({ domain }, config.domain_cap)
   local is_full = taken[domain] >= most_slots(config.domain_cap, earned[domain])
-  return level_at(config.domain_cap, taken[domain], earned[domain]), is_full
+  return penalties_at(config.domain_cap, taken[domain], earned[domain]), is_full
 end
 
 -- Returns the best tier of the other URLs, '' if there is none. The URL is taken, so its host is no
@@ -344,7 +300,7 @@ function commands.next()
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)
   local row, languages, order = unpacked(redis_call('HGET', P .. 'urls', fp))
-  local falls, is_full = due_to_domain(row, host)
+  local penalties, is_full = due_to_domain(row, host)
   if config.is_uniform == 1 and order > (redis_call('HGET', P .. 'drawn', row[TIER]) or '') then
     redis_call('HSET', P .. 'drawn', row[TIER], order)
   end
@@ -356,11 +312,9 @@ function commands.next()
   return {
     fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
     tostring(row[TRIES]), table.concat(languages, ' '), row[PARENT], is_full and '1' or '',
-    row[SENT] == 2 and '1' or '', tostring(falls), next_best(host, place),
+    row[SENT] == 2 and '1' or '', tostring(penalties), next_best(host, place),
   }
 end
-
---@ all
 
 -- A call is done once: a client that lost the answer asks again and gets the same answer.
 
@@ -377,7 +331,11 @@ if fault then
   return redis.error_reply(fault)
 end
 read_config()
-local is_done, answer = pcall(commands[command])
+local is_done, answer = pcall(function()
+  order = arguments.token
+    and order_of_held(arguments.host, arguments.fingerprint, arguments.token)
+  return (order or not arguments.token) and commands[command]()
+end)
 if not is_done then
   local told = type(answer) == 'table' and answer.err or answer
   redis_call('SET', P .. 'seal', told)

@@ -1,5 +1,3 @@
---@ all
-
 -- Part 3, hosts: a host is leased, resting, ready or has nothing queued.
 
 local function delay_of(host)
@@ -20,8 +18,6 @@ local function note_promise(host, ready_at, tier)
     redis_call('ZADD', P .. 'promising', ready_at, host)
   end
 end
-
---@ admit drop seed
 
 -- The places in a list of the hosts that are neither leased nor resting; `tiers` are those of new URLs.
 local function free_among(hosts, tiers)
@@ -56,8 +52,6 @@ local function refresh(hosts)
   selection.refresh(free_hosts)
 end
 
---@ admit lower next open release retry
-
 local function rest(host, ready_at)
   if ready_at > now then
     redis_call('ZADD', P .. 'resting', ready_at, host)
@@ -69,8 +63,6 @@ local function rest(host, ready_at)
   end
 end
 
---@ admit lower next release renew retry send
-
 -- Returns the order of a URL that is leased under a token, or nil.
 local function order_of_held(host, fp, token)
   local packed = redis_call('HGET', P .. 'leased', host)
@@ -80,8 +72,6 @@ local function order_of_held(host, fp, token)
   end
 end
 
---@ admit lower next open release retry
-
 local function end_lease(host)
   redis_call('HDEL', P .. 'leased', host)
   redis_call('ZREM', P .. 'leases', host)
@@ -89,8 +79,6 @@ local function end_lease(host)
     redis_call('SREM', P .. 'hopes', host)
   end
 end
-
---@ next open
 
 local function take_back_expired()
   local expired = redis_call('ZRANGE', P .. 'leases', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
@@ -101,8 +89,6 @@ local function take_back_expired()
   count('expired', #expired)
   return #expired
 end
-
---@ next
 
 local function wake_rested()
   local rested = redis_call('ZRANGE', P .. 'resting', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)

@@ -1,16 +1,14 @@
 #!lua
--- The scripts of the shared frontier, part 1: keys, rows and counters. A call is one script, which
--- Redis runs without interruption.
+-- The script of the shared frontier, part 1: keys, rows and counters. A call is one run of it, which
+-- Redis does not interrupt.
 --
--- `crawler.shared.script` joins the files of this folder. A line `--@ NAMES` begins a section that
--- is only in the scripts of these commands; a section of `all` is in every script. A script
--- has only the functions that it needs, because Lua makes each function again at every call.
+-- `crawler.shared.script` joins the files of this folder.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
 -- command's arguments as JSON, links as `admit_links` takes them, and the name of the beginning of
--- the crawl that the client joined. An order, of discovery or of
--- draws, has 15 digits; a tier is minus a score. Keys, after the prefix:
+-- the crawl that the client joined. An order, of discovery or of draws, has 15 digits; a tier is minus
+-- a score. Keys, after the prefix:
 --
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON
 --   seen:NNNNN             set of the fingerprints that end in these digits; small sets of integers
@@ -157,8 +155,6 @@ local function store_counts()
   end
 end
 
---@ admit drop lower next retry seed send
-
 local ORDER_DIGITS = 15
 
 -- Returns the row, the languages and the order of a URL from their packed form.
@@ -168,13 +164,9 @@ local function unpacked(kept)
   return table.remove(values, 1), values, string.sub(kept, 1, ORDER_DIGITS)
 end
 
---@ admit lower next retry seed send
-
 local function packed(row, languages, order)
   return order .. pack(row, unpack(languages)) .. string.char(#languages)
 end
-
---@ admit seed
 
 -- Of a URL that is drawn uniformly the order is the tick until which it waits, a time with an
 -- exponential distribution: `crawler.frontier.selection.UniformDraw` tells why.
@@ -194,8 +186,6 @@ local function order_of(place, tier)
   local waits = math.floor(-math.log(1 - math.random()) * MEAN_TICKS)
   return string.format('%015d', clocks[tier] + waits)
 end
-
---@ admit drop retry seed send
 
 local function seen_key(fp)
   return P .. 'seen:' .. string.sub(fp, -5)

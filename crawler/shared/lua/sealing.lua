@@ -1,5 +1,3 @@
---@ all
-
 -- Part 7, the seal, by which a call notices that keys of the crawl have vanished: a server that
 -- evicts keys, or a person who deletes some. `seal` has the name of this beginning of the crawl and
 -- the number of the keys below that exist after the last call.

@@ -1,5 +1,3 @@
---@ admit drop send
-
 -- Part 6, settling.
 
 -- Takes a URL out of the queue for good.
@@ -42,14 +40,10 @@ local function drop(host, fps, members, name)
   count(name, #fps)
 end
 
---@ admit send
-
 local function drop_unit(host, directory, name)
   local fps, members = unsent_of(host, directory)
   drop(host, fps, members, name)
 end
-
---@ admit
 
 -- Makes the URL that a page gives as its own a known one; it leaves the queue of the page's host.
 local function make_known(host, fp)

@@ -1,5 +1,3 @@
---@ admit next seed send
-
 -- Part 4, the slots of domains and of addresses, as `crawler/frontier/slots.py` describes them. A
 -- holder is a domain or an address.
 
@@ -19,11 +17,9 @@ local function most_slots(cap, relevant)
   return cap > 0 and cap + config.earned_slots * relevant or math.huge
 end
 
---@ next send
-
--- Returns the number of falls of the next URL. Half as many slots as the holder has relevant pages do
+-- Returns the number of penalties of the next URL. Half as many slots as the holder has relevant pages do
 -- not count.
-local function level_at(cap, taken, relevant)
+local function penalties_at(cap, taken, relevant)
   if cap == 0 then
     return 0
   end

@@ -600,7 +600,7 @@ def test_a_farm_waits_until_others_of_its_kind_were_fetched(
     if doubts_up_to is None:  # the last in its kind, or first in another
         order.remove("http://doubtful.de/")
         order.append("http://doubtful.de/")
-    # Each time that the number of slots doubles, the next URLs fall once more.
+    # Each time that the number of slots doubles, the next URLs get one more penalty.
     groups = order[:14], order[14:19], order[19:29], order[29:]
     assert [sum("farm" in url for url in group) for group in groups] == [5, 5, 10, 0]
     assert set(others) < set(groups[0])

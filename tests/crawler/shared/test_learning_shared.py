@@ -175,7 +175,7 @@ def crawl_a_while(both: Pair, random: Random, steps: int) -> int:
         {"host_cap": 4, "host_queue": 5, "patience_s": 3.0, "filter": make_filter("server")},
         {"host_cap": 0, "domain_cap": 200, "address_cap": 5, "doubts_up_to": None},
     ],
-    ids=["plain", "slots", "full", "falls"],
+    ids=["plain", "slots", "full", "penalties"],
 )
 def test_both_frontiers_decide_the_same(
     redis_server: RedisServer, tmp_path: Path, changes: dict[str, object]
