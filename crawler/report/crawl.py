@@ -97,7 +97,6 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         ("copies (their text stands on many domains)", summary.copies, bool(summary.copies)),
         ("harvest rate", summary.harvest_rate, True),
         ("harvest rate, last 200 pages", summary.harvest_last_200, True),
-        ("coverage", summary.coverage, summary.coverage is not None),
         ("pages without a label", summary.unlabelled, True),
         ("hosts", summary.hosts, True),
         ("most URLs of one host", summary.max_urls_per_host, True),

@@ -20,6 +20,11 @@ _MOST_DISTANCES: Final = 24
 """Rows of Figures 1 and 2; greater distances are together in one more row."""
 _MOST_DOMAINS: Final = 9
 _MOST_LANGUAGES: Final = 10
+_COUNTS: Final = (
+    *("target", "vertices", "pages", "relevant_pages", "links", "servers", "relevant_servers"),
+    *("unfetched_links", "unfetched_urls"),
+)
+"""Figures that the JSON has under their own names."""
 
 _Pairs = tuple[tuple[int, int], tuple[int, int]]
 
@@ -55,17 +60,9 @@ def origin(provenance: Mapping[str, object]) -> str:
 def graph_json(figures: GraphFigures, provenance: Mapping[str, object]) -> dict[str, Any]:
     """All figures of a graph as JSON types."""
     return {
-        "target": figures.target,
         "provenance": dict(provenance),
         "is_made_to_tamura_2007": paper.is_made_to(provenance),
-        "vertices": figures.vertices,
-        "pages": figures.pages,
-        "relevant_pages": figures.relevant_pages,
-        "links": figures.links,
-        "servers": figures.servers,
-        "relevant_servers": figures.relevant_servers,
-        "unfetched_links": figures.unfetched_links,
-        "unfetched_urls": figures.unfetched_urls,
+        **{name: getattr(figures, name) for name in _COUNTS},
         "table_1": [
             {"language": language, "domain": domain, "pages": pages}
             for (language, domain), pages in sorted(figures.pages_by.items())

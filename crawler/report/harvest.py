@@ -7,7 +7,7 @@ page: SQLite counts the rows, or they are streamed. So a run can have ten millio
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -111,8 +111,6 @@ class Summary:
     countries: dict[str, int]
     counts: dict[str, int]
     """The frontier's own counters (stored, seen, host_full, ...)."""
-    coverage: float | None
-    """Relevant pages crawled / all relevant pages (Tamura 2007, 5.2); `None` if unknown."""
     seeds: list[str]
     gaps: list[str]
     """What does not know the language of the crawl, a sentence each (`crawler.gaps`)."""
@@ -143,17 +141,13 @@ class Calibration(NamedTuple):
     error: float | None = None
 
 
-def summarise(
-    run: sqlite3.Connection | Path | str, *, truth: Collection[str] | None = None
-) -> Summary:
+def summarise(run: sqlite3.Connection | Path | str) -> Summary:
     """The figures of a run at this moment.
 
-    `truth` has the URLs of all relevant pages, which are known for a recorded or generated web
-    only; the coverage is computed from it. Raises RunFolderError for a folder without a run. Cost:
-    some scans of the table of pages.
+    Raises RunFolderError for a folder without a run. Cost: some scans of the table of pages.
     """
     with reading(run) as connection:
-        return _summary(connection, truth)
+        return _summary(connection)
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:
@@ -175,7 +169,7 @@ def calibration_from(scores: Iterable[tuple[float, bool]]) -> Calibration:
     return Calibration(squares / pages, sum(map(abs, excess)) / pages)
 
 
-def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> Summary:
+def _summary(connection: sqlite3.Connection) -> Summary:
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     if "lang" not in meta:
         raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
@@ -209,7 +203,6 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         brier=calibration.brier,
         calibration_error=calibration.error,
         counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
-        coverage=None if truth is None else _coverage(connection, truth),
         changes=_changes(connection),
         advice=_advice(connection, lang),
     )
@@ -260,11 +253,6 @@ def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
     ).fetchone()
     sent = connection.execute("SELECT coalesce(max(sent), 0) FROM hosts").fetchone()[0]
     return hosts, sent or most
-
-
-def _coverage(connection: sqlite3.Connection, truth: Collection[str]) -> float | None:
-    urls = connection.execute("SELECT url FROM pages WHERE outcome = 'page'")
-    return share_of(sum(url in truth for (url,) in urls), len(truth))
 
 
 def _calibration(connection: sqlite3.Connection, lang: str) -> Calibration:

@@ -130,15 +130,6 @@ def test_a_session_killed_before_its_first_page_took_no_time() -> None:
     assert summary.finish_reason is None
 
 
-def test_coverage_counts_pages_of_the_truth() -> None:
-    rows = [Row(url="http://a.de/"), Row(url="http://b.de/"), Row(url="http://c.de/")]
-    with closing(make_run(None, rows)) as run:
-        assert summarise(run).coverage is None
-        truth = {"http://a.de/", "http://c.de/", "http://d.de/", "http://e.de/"}
-        assert summarise(run, truth=truth).coverage == 0.5
-        assert summarise(run, truth=set()).coverage is None
-
-
 def test_settings_and_seeds_come_from_the_run() -> None:
     with closing(make_run(None, [], tolerance="", host_cap="0")) as run:
         summary = summarise(run)
