@@ -15,6 +15,7 @@ measure it again, or say that its figures are as of their date. The marks are de
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import Any
 from benchmarks.document_tables import filled, sources, tables_of
 from crawler.errors import SettingError
 from crawler.report.files import json_text, write_whole
-from crawler.report.provenance import ROOT, code_digest
+from crawler.report.provenance import ROOT
 
 
 def documents() -> list[Path]:
@@ -56,11 +57,14 @@ def _change(content: Any, root: Path) -> str:
         return ""
     if not measured.get("modules"):
         return "names no modules"
-    try:
-        is_same = code_digest(measured["modules"], root) == measured["digest"]
-    except FileNotFoundError as error:
-        return str(error)
-    return "" if is_same else f"{', '.join(measured['modules'])}: changed since {measured['date']}"
+    # A commit that is not there, or was measured with changes, is no commit of this code.
+    words = ["git", "diff", "--quiet", f"{measured['commit']}", "--"]
+    words += [f":(glob){module}" for module in measured["modules"]]
+    words += [f":(glob){module}/**" for module in measured["modules"]]
+    done = subprocess.run(words, cwd=root, capture_output=True, check=False)
+    if done.returncode == 0:
+        return ""
+    return f"{', '.join(measured['modules'])}: changed since {measured['date']}"
 
 
 def mark_as_of(file: Path) -> None:

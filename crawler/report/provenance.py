@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import platform
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -42,7 +41,6 @@ def provenance(
         "command": shlex.join(Path(word).name if "/" in word else word for word in command),
         "commit": _commit(modules),
         "modules": list(modules),
-        "digest": code_digest(modules),
         "data": {path.name: sha256(path) for path in data},
         "versions": {"Python": platform.python_version(), **_versions(packages)},
     }
@@ -58,50 +56,6 @@ def sha256(path: Path) -> str:
         digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
         _add(file, digest)
     return digest.hexdigest()
-
-
-def code_digest(modules: Sequence[str], root: Path = ROOT) -> str:
-    """The SHA-256 of the code and the models that patterns name (`provenance`).
-
-    Comments, docstrings and the layout of Python do not count, nor do pages of documentation.
-    Versions of Python agree. FileNotFoundError if a pattern names nothing.
-    """
-    digest = hashlib.sha256()
-    for file in sorted({file for module in modules for file in _files(root, module)}):
-        digest.update(f"{file.relative_to(root).as_posix()}\0".encode())
-        if file.suffix == ".py":
-            digest.update(ascii(_shape(ast.parse(file.read_bytes()))).encode())
-        else:
-            _add(file, digest)
-    return digest.hexdigest()
-
-
-def _files(root: Path, module: str) -> Iterator[Path]:
-    found = list(root.glob(module))
-    if not found:
-        raise FileNotFoundError(f"{module}: no such code in {root}")
-    for path in found:
-        for file in path.rglob("*") if path.is_dir() else (path,):
-            if file.is_file() and file.suffix != ".md" and "__pycache__" not in file.parts:
-                yield file
-
-
-def _shape(node: Any) -> Any:
-    """The tree without places, texts that stand alone, and fields that only new Pythons have."""
-    if isinstance(node, ast.AST):
-        fields = [(name, _shape(value)) for name, value in ast.iter_fields(node)]
-        return type(node).__name__, [field for field in fields if field[1] not in (None, [])]
-    if isinstance(node, list):
-        return [_shape(each) for each in node if not _is_text(each)]
-    return node
-
-
-def _is_text(node: Any) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
 
 
 def _commit(modules: Sequence[str]) -> str | None:
