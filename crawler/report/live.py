@@ -5,14 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from crawler.report.course import PORTION
-from crawler.report.formatting import percent
+from crawler.report.formatting import percent, share_of
 from crawler.report.progress import Display
 
 SPEED_OVER_S = 10.0
 """The speed shown is that of the last ten seconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Totals:
     """The counts of pages at one time, such as those of earlier sessions."""
 
@@ -42,34 +42,27 @@ class LiveLine:
         self._display = display
         self._clock = clock
         self._title = title
-        self.stand(totals or Totals())
+        self._totals = totals or Totals()
         self._last: deque[bool | None] = deque(maxlen=PORTION)
-        self._last_labelled = 0
-        self._last_relevant = 0
-        self._queue_and_hosts = (0, 0)
+        self._queued = self._hosts = 0
         self._shown_pages: int | None = None
-        self._speeds: deque[tuple[float, int]] = deque([(clock(), self._pages)])
+        self._speeds: deque[tuple[float, int]] = deque([(clock(), self._totals.pages)])
         self._is_closed = False
 
     def record(self, is_relevant: bool | None) -> None:
         """Count a page; `None` is one without a label, which is in no rate."""
-        if len(self._last) == PORTION:
-            self._count_last(self._last[0], -1)
         self._last.append(is_relevant)
-        self._count_last(is_relevant, 1)
-        self._pages += 1
-        self._labelled += is_relevant is not None
-        self._relevant += is_relevant is True
+        self._totals.pages += 1
+        self._totals.labelled += is_relevant is not None
+        self._totals.relevant += is_relevant is True
 
     def stand(self, totals: Totals) -> None:
         """Set the totals: a worker of a shared crawl shows the totals of the whole crawl."""
-        self._pages = totals.pages
-        self._labelled = totals.labelled
-        self._relevant = totals.relevant
+        self._totals = totals
 
     def show(self, queued: int, hosts: int) -> None:
         """Update the line if it is due; cheap enough for every page."""
-        self._queue_and_hosts = (queued, hosts)
+        self._queued, self._hosts = queued, hosts
         if not self._is_closed:
             self._display.update(self, self._shown)
 
@@ -79,23 +72,19 @@ class LiveLine:
             return
         self._is_closed = True
         self._display.close()
-        if self._display.is_terminal or self._shown_pages != self._pages:
+        if self._display.is_terminal or self._shown_pages != self._totals.pages:
             self._display.tell(self.text(self._clock()))
 
     def text(self, now: float) -> str:
         """The line with all figures at `now`."""
-        queued, hosts = self._queue_and_hosts
-        if self._is_census:
-            return (
-                f"{self._title}  {self._pages:,} pages  "
-                f"with a language {percent(_rate(self._labelled, self._pages))}  "
-                f"queue {queued:,}  hosts {hosts:,}  {self._speed(now):,.1f} pages/s"
-            )
-        last = percent(_rate(self._last_relevant, self._last_labelled))
+        rate = f"with a language {self._rate()}"
+        if not self._is_census:
+            labelled = len(self._last) - self._last.count(None)
+            last = percent(share_of(self._last.count(True), labelled))
+            rate = f"harvest {self._rate()} (last 200: {last})"
         return (
-            f"{self._title}  {self._pages:,} pages  "
-            f"harvest {percent(_rate(self._relevant, self._labelled))} (last 200: {last})  "
-            f"queue {queued:,}  hosts {hosts:,}  {self._speed(now):,.1f} pages/s"
+            f"{self._title}  {self._totals.pages:,} pages  {rate}  queue {self._queued:,}  "
+            f"hosts {self._hosts:,}  {self._speed(now):,.1f} pages/s"
         )
 
     def fitting(self, now: float) -> str:
@@ -103,35 +92,26 @@ class LiveLine:
         whole = self.text(now)
         if len(whole) <= self._display.width:
             return whole
-        rate = _rate(self._labelled if self._is_census else self._relevant, self._of_rate)
-        hosts = self._queue_and_hosts[1]
-        figures = f"{self._pages:,} pages  {percent(rate)}  hosts {hosts:,}"
-        return f"{self._title}  {figures}  {self._speed(now):,.1f}/s"
+        pages = f"{self._totals.pages:,} pages  {self._rate()}  hosts {self._hosts:,}"
+        return f"{self._title}  {pages}  {self._speed(now):,.1f}/s"
 
-    @property
-    def _of_rate(self) -> int:
-        return self._pages if self._is_census else self._labelled
+    def _rate(self) -> str:
+        """The share of pages with a language in a census, else the harvest rate."""
+        totals = self._totals
+        if self._is_census:
+            return percent(share_of(totals.labelled, totals.pages))
+        return percent(share_of(totals.relevant, totals.labelled))
 
     def _shown(self) -> str:
         now = self._clock()
         line = self.fitting(now)
-        self._shown_pages = self._pages
-        self._speeds.append((now, self._pages))
+        self._shown_pages = self._totals.pages
+        self._speeds.append((now, self._totals.pages))
         return line
-
-    def _count_last(self, is_relevant: bool | None, by: int) -> None:
-        if is_relevant is not None:
-            self._last_labelled += by
-        if is_relevant:
-            self._last_relevant += by
 
     def _speed(self, now: float) -> float:
         # The oldest sample stays until the next is old enough to replace it.
         while len(self._speeds) > 1 and now - self._speeds[1][0] >= SPEED_OVER_S:
             self._speeds.popleft()
         then, pages = self._speeds[0]
-        return (self._pages - pages) / (now - then) if now > then else 0.0
-
-
-def _rate(relevant: int, labelled: int) -> float | None:
-    return relevant / labelled if labelled else None
+        return (self._totals.pages - pages) / (now - then) if now > then else 0.0
