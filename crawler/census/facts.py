@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from classifiers.geoip import CountryLookup
 from classifiers.pages.method import PageMethod, Surroundings
@@ -171,16 +171,14 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
     url, answer = normalise(found.url), found.answer
     if url is None or url.endswith("/robots.txt"):
         return None
-    kind = answer.header("Content-Type")
-    told: dict[str, Any] = {"language": None, "method": None, "charset": None, "answers": None}
-    outcome = PAGE
+    kind, outcome, page, told = answer.header("Content-Type"), PAGE, None, None
     if 300 <= answer.status < 400 and answer.header("Location"):
         outcome = REDIRECT
     elif is_success(answer.status) and not is_text(kind):
         outcome = "media"
     elif is_success(answer.status):
         language = answer.header("Content-Language")
-        told = _identified(Download(url, answer.status, answer.body, kind, language), method)
+        page, told = identified(Download(url, answer.status, answer.body, kind, language), method)
     return Fact(
         page=fingerprint(url),
         host=host_of(url),
@@ -188,24 +186,15 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
         is_present=True,
         outcome=outcome,
         status=answer.status,
+        language=told.language if told and page else None,
+        method=told.method if told and page else None,
+        charset=page.charset if page else None,
         address=answer.ip,
         country=None,
-        **told,
+        answers=json.dumps(answers_of(method, page, Surroundings(url))) if page else None,
     )
 
 
 def is_success(status: int | None) -> bool:
     """Return True for a status whose page counts (Cai 2009, 3.2.2: 200)."""
     return status is not None and 200 <= status < 300
-
-
-def _identified(download: Download, method: PageMethod) -> dict[str, Any]:
-    page, language = identified(download, method)
-    if page is None:
-        return {"language": None, "method": None, "charset": None, "answers": None}
-    return {
-        "language": language.language,
-        "method": language.method,
-        "charset": page.charset,
-        "answers": json.dumps(answers_of(method, page, Surroundings(download.url))),
-    }

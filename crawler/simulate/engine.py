@@ -6,7 +6,7 @@ One worker, and no host ever rests. Filters, orderings and the frontier decide a
 (`random`, `cctld`) draw with the same probabilities, not with the same random numbers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -60,14 +60,13 @@ class Simulation:
     filter (Tamura 2007, 5.1); of several shortest paths, on one through relevant pages if there is
     one. `target` None is the graph's own. Directories are those of the graph, for every
     `filter.directory_depth`. `host_cap` 0: any number of URLs of a host; `host_queue` is that
-    of a crawl. `seeds` are vertices,
-    None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
+    of a crawl. `random_state` counts for `random` and `cctld` only. The crawl ends after
     `limit` pages, None: when nothing is left that can be downloaded. The tolerance of the filter is
     halved after each `half_life` downloads of the whole crawl; 0: it stays. A unit that a smaller
     tolerance makes irrelevant gets no new links at once, and loses its queued URLs with its next
     irrelevant page.
 
-    `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships.
+    `evidence` is that of `focus`, None: found anew.
     """
 
     filter: Filter
@@ -76,11 +75,9 @@ class Simulation:
     host_cap: int = 0
     host_queue: int = 0
     half_life: int = 0
-    seeds: Sequence[int] | npt.NDArray[np.int32] | None = None
     random_state: int = 0
     limit: int | None = None
     evidence: focusing.GraphEvidence | None = None
-    prior: Prior | None = None
 
     def check(self, graph: WebGraph) -> None:
         """Raise `SettingError` for an ordering or a number that cannot be simulated."""
@@ -92,15 +89,6 @@ class Simulation:
                 "a tolerance, a host cap, a host queue and a half-life are 0 or more"
             )
 
-    def seeds_on(self, graph: WebGraph) -> npt.NDArray[np.int32]:
-        """Return the vertices where the crawl begins; `SettingError` for none or unknown ones."""
-        vertices = np.array(graph.seeds if self.seeds is None else self.seeds, np.int64)
-        if vertices.ndim != 1 or not len(vertices):
-            raise SettingError("a crawl begins with one seed or more")
-        if vertices.min() < 0 or vertices.max() >= graph.n_vertices:
-            raise SettingError(f"seeds are vertices from 0 to {graph.n_vertices - 1}")
-        return vertices.astype(np.int32)
-
 
 def simulate(
     graph: WebGraph, simulation: Simulation, on_progress: Callable[[int], None] | None = None
@@ -108,7 +96,7 @@ def simulate(
     """Return the course of a crawl of a graph; the same arguments give the same course.
 
     `on_progress` is called now and then with the number of pages. Raises `SettingError` for an
-    ordering or seed that the graph does not have and `GraphError` for a language that none of its
+    ordering that the graph does not have and `GraphError` for a language that none of its
     pages is in.
     """
     from crawler.simulate import kernel
@@ -116,7 +104,7 @@ def simulate(
     simulation.check(graph)
     target = graph.target if simulation.target is None else simulation.target
     kind = _kind(simulation.ordering)
-    seeds, n_pages, limit = simulation.seeds_on(graph), graph.n_pages, simulation.limit
+    seeds, n_pages, limit = frozen(graph.seeds), graph.n_pages, simulation.limit
     # After the last page there may be redirects and failures to settle.
     last = n_pages + 1 if limit is None or limit > n_pages else limit
     rules, state = _rules(simulation, kind), _states(graph, target)
@@ -281,4 +269,4 @@ def _learning(graph: WebGraph, simulation: Simulation, target: str, kind: int) -
     if kind != LEARNED:
         return focusing.learning(focusing.GraphEvidence.nothing(), Prior.shipped(), 1)
     evidence = simulation.evidence or focusing.GraphEvidence.of(graph, target)
-    return focusing.learning(evidence, simulation.prior or Prior.shipped(), _n_fetchable(graph))
+    return focusing.learning(evidence, Prior.shipped(), _n_fetchable(graph))

@@ -33,7 +33,7 @@ HALF_LIFE: Final = 100_000
 ARGUMENTS: Final = {
     "lang": "language to look for (default: the one that the graph was made for)",
     "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, focus, perfect, "
-    "and svm or any other whose scores the graph has (default: soft)",
+    "and svm where the graph has URLs (default: soft)",
     "filters": f"which links enter the queue, of {', '.join((*FILTERS, DECLINING))} "
     "(default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",

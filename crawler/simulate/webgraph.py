@@ -15,8 +15,7 @@ L links, S servers:
     seeds            int32 (n,)    vertices where a crawl begins, in their order
 
 and, where they are known: `page_bytes` int32 (V,), `server_domain` int16 (S,) as an index into
-`domains` (-1: none), URLs in UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8), and the scores
-of orderings, `score-NAME` float32 (V,), higher is fetched earlier.
+`domains` (-1: none), and URLs in UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8).
 """
 
 import json
@@ -75,7 +74,6 @@ _COLUMNS: Final[Mapping[str, _Kind]] = {
     "url_bytes": _Kind(np.uint8),
 }
 _OPTIONAL: Final = ("page_bytes", "server_domain", "url_start", "url_bytes")
-_SCORE: Final = "score-"
 _COUNTS: Final = ("vertices", "pages", "links", "servers", "directories")
 _CHUNK: Final = 1 << 22
 
@@ -105,6 +103,7 @@ class WebGraph:
     url_start: npt.NDArray[np.int64] | None = None
     url_bytes: npt.NDArray[np.uint8] | None = None
     scores: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+    """The scores of an ordering, (V,), higher is fetched earlier; they are not written."""
     provenance: Mapping[str, object] = field(default_factory=dict)
     folder: Path | None = None
 
@@ -119,14 +118,12 @@ class WebGraph:
         folder = Path(folder)
         facts = _facts(folder)
         names = [n for n in _COLUMNS if n not in _OPTIONAL or (folder / f"{n}.npy").is_file()]
-        scores = sorted(path.stem for path in folder.glob(f"{_SCORE}*.npy"))
         graph = cls(
             languages=tuple(facts["languages"]),
             target=facts["target"],
             n_servers=facts["servers"],
             n_directories=facts["directories"],
             domains=tuple(facts.get("domains", ())),
-            scores={name.removeprefix(_SCORE): _column(folder, name) for name in scores},
             provenance=facts.get("provenance", {}),
             folder=folder,
             **{name: _column(folder, name) for name in names},
@@ -245,8 +242,6 @@ class WebGraph:
         for name, (column, kind) in self._columns().items():
             if kind.end:
                 _check_range(f"{place}{name}", column, kind.least, counts[kind.end])
-            elif kind.type is np.float32 and np.isnan(column).any():
-                raise GraphError(f"{place}{name} has scores that are no numbers")
         _check_starts(f"{place}link_start", self.link_start, self.n_links)
         if self.url_start is not None and self.url_bytes is not None:
             _check_starts(f"{place}url_start", self.url_start, len(self.url_bytes))
@@ -254,8 +249,6 @@ class WebGraph:
     def _columns(self) -> dict[str, tuple[Column, _Kind]]:
         """The columns that the graph has, by name."""
         found = {name: (getattr(self, name), kind) for name, kind in _COLUMNS.items()}
-        score = _Kind(np.float32, "vertices")
-        found |= {_SCORE + name: (scores, score) for name, scores in self.scores.items()}
         return {name: pair for name, pair in found.items() if pair[0] is not None}
 
 

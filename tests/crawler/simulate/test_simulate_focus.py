@@ -10,7 +10,6 @@ from crawler.simulate import focusing
 from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
-from crawler.strategies.focus.belief import Prior
 from tests.support.simulatedwebs import crawl_live, random_graph
 
 CASES = [
@@ -108,19 +107,3 @@ def test_a_limit_ends_a_crawl_where_the_whole_one_would_have_been() -> None:
     part = simulate(graph, Simulation(filter=rule, ordering="focus", limit=7))
     assert part.order.tolist() == whole.order[:7].tolist()
     assert not part.is_complete
-
-
-def test_the_weights_that_a_crawl_begins_with_are_an_argument() -> None:
-    graph, shipped = random_graph(2), Prior.shipped()
-    turned = replace(shipped, mean=tuple(-weight for weight in shipped.mean))
-    evidence = focusing.GraphEvidence.of(graph, "th")
-    orders = [
-        simulate(
-            graph,
-            Simulation(
-                filter=make_filter("none"), ordering="focus", evidence=evidence, prior=prior
-            ),
-        ).order.tolist()
-        for prior in (None, shipped, turned)
-    ]
-    assert orders[0] == orders[1] != orders[2]

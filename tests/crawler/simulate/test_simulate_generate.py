@@ -6,11 +6,11 @@ distance (Fig. 1) within 2 points.
 """
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from crawler.errors import SettingError
 from crawler.simulate.engine import Course, Simulation, simulate
+from crawler.simulate.figures import GraphFigures, Yardstick, course_figures, graph_figures
 from crawler.simulate.generator import generate
 from crawler.simulate.measures import (
     HIDDEN_BY_DISTANCE,
@@ -32,28 +32,14 @@ def web() -> WebGraph:
 
 
 @pytest.fixture(scope="module")
-def sources(web: WebGraph) -> npt.NDArray[np.int32]:
-    return np.repeat(np.arange(web.n_vertices, dtype=np.int32), np.diff(web.link_start))
+def figures(web: WebGraph) -> GraphFigures:
+    return graph_figures(web)
 
 
-def with_relevant_pages(web: WebGraph) -> npt.NDArray[np.bool_]:
-    has = np.zeros(web.n_servers, np.bool_)
-    has[web.page_server[web.relevant()]] = True
-    return has
-
-
-def with_pages(web: WebGraph) -> npt.NDArray[np.bool_]:
-    has = np.zeros(web.n_servers, np.bool_)
-    has[web.page_server[web.page_status == PAGE]] = True
-    return has
-
-
-def test_counts_are_exact_and_links_nearly(web: WebGraph) -> None:
-    assert web.n_pages == MEASURES.pages
-    assert web.n_vertices == MEASURES.vertices
-    assert web.relevant().sum() == MEASURES.relevant_pages
-    assert with_pages(web).sum() == MEASURES.servers
-    assert with_relevant_pages(web).sum() == MEASURES.relevant_servers
+def test_counts_are_exact_and_links_nearly(web: WebGraph, figures: GraphFigures) -> None:
+    asked = ("pages", "vertices", "relevant_pages", "servers", "relevant_servers")
+    for name in asked:
+        assert getattr(figures, name) == getattr(MEASURES, name), name
     assert web.n_links == pytest.approx(MEASURES.links, rel=0.01)
     assert len(web.seeds) == MEASURES.seeds
     assert web.relevant()[web.seeds].all()
@@ -73,83 +59,46 @@ def test_every_vertex_is_linked(web: WebGraph) -> None:
     assert is_known.all()
 
 
-def test_table_1_domains_and_languages(web: WebGraph) -> None:
-    assert web.server_domain is not None
-    is_page, is_relevant = web.page_status == PAGE, web.relevant()
-    is_th = (web.server_domain == web.domains.index("th"))[web.page_server]
-    assert is_relevant.sum() / is_page.sum() == pytest.approx(0.094, abs=0.001)
-    assert (is_relevant & is_th).sum() / is_relevant.sum() == pytest.approx(0.343, abs=0.01)
-    assert (is_page & is_th).sum() / is_page.sum() == pytest.approx(0.047, abs=0.002)
-    is_english = is_page & (web.page_language == web.languages.index("en"))
-    assert is_english.sum() / is_page.sum() == pytest.approx(0.440, abs=0.02)
-    for domain, share in (("com", 0.563), ("de", 0.079), ("net", 0.069)):
-        has = (web.server_domain == web.domains.index(domain))[web.page_server]
-        assert (has & is_page).sum() / is_page.sum() == pytest.approx(share, abs=0.02)
+def test_table_1_domains_and_languages(figures: GraphFigures) -> None:
+    def share(language: str, domain: str, of: int = figures.pages) -> float:
+        """The share of pages in a language under a domain; "" for any."""
+        pages = figures.pages_by.items()
+        found = (n for (lang, top), n in pages if language in ("", lang) and domain in ("", top))
+        return sum(found) / of
+
+    assert share("th", "") == pytest.approx(0.094, abs=0.001)
+    assert share("th", "th", figures.relevant_pages) == pytest.approx(0.343, abs=0.01)
+    assert share("en", "") == pytest.approx(0.440, abs=0.02)
+    assert share("", "th") == pytest.approx(0.047, abs=0.002)
+    for domain, expected in (("com", 0.563), ("de", 0.079), ("net", 0.069)):
+        assert share("", domain) == pytest.approx(expected, abs=0.02)
 
 
-def percent(part: npt.NDArray[np.bool_], of: npt.NDArray[np.bool_]) -> float:
-    return float(100 * (part & of).sum() / of.sum())
-
-
-def test_table_4_languages_of_linked_pages(web: WebGraph, sources: npt.NDArray[np.int32]) -> None:
-    relevant, target = web.relevant(), web.link_target
-    is_near = with_relevant_pages(web)[web.page_server[sources]]
-    is_known = web.page_status[target] == PAGE
-    leaves = web.page_server[sources] != web.page_server[target]
-    rows = (relevant[sources], is_near & ~relevant[sources], ~is_near)
-    expected = ((71.8, 37.4), (21.5, 35.3), (0.2, 0.3))
-    for of, (within, between) in zip(rows, expected, strict=True):
-        assert percent(relevant[target], of & is_known) == pytest.approx(within, abs=1)
-        assert percent(relevant[target], of & is_known & leaves) == pytest.approx(between, abs=1)
-
-
-def test_table_5_languages_of_linked_servers(web: WebGraph, sources: npt.NDArray[np.int32]) -> None:
-    target = web.page_server[web.link_target]
-    near, is_known = with_relevant_pages(web), with_pages(web)[target]
-    is_near = near[web.page_server[sources]]
-    leaves = web.page_server[sources] != target
-    for of, (within, between) in ((is_near, (87.4, 53.4)), (~is_near, (0.5, 1.1))):
-        assert percent(near[target], of & is_known) == pytest.approx(within, abs=1)
-        assert percent(near[target], of & is_known & leaves) == pytest.approx(between, abs=1)
-
-
-def distances(web: WebGraph, sources: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
-    """Links on the shortest path from any of these vertices, -1 where there is none."""
-    found = np.full(web.n_vertices, -1, np.int32)
-    found[sources], layer, steps = 0, sources, 0
-    while len(layer):
-        steps += 1
-        numbers = np.diff(web.link_start)[layer]
-        first = np.repeat(web.link_start[layer] - np.cumsum(numbers) + numbers, numbers)
-        layer = np.unique(web.link_target[first + np.arange(numbers.sum())])
-        layer = layer[found[layer] < 0]
-        found[layer] = steps
-    return found
-
-
-def test_fig_1_pages_and_relevant_ones_by_distance(web: WebGraph) -> None:
-    found, is_page, relevant = distances(web, web.seeds), web.page_status == PAGE, web.relevant()
-    assert (found >= 0).all()
-    for steps, (pages, share) in enumerate(
-        zip(MEASURES.pages_by_distance, RELEVANT_BY_DISTANCE, strict=True)
+def test_tables_4_and_5_languages_of_linked_pages_and_servers(figures: GraphFigures) -> None:
+    expected = ((71.8, 37.4), (21.5, 35.3), (0.2, 0.3), (87.4, 53.4), (0.5, 1.1))
+    for row, (within, between) in zip(
+        (*figures.by_page, *figures.by_server), expected, strict=True
     ):
-        within = is_page & (found <= steps)
+        assert 100 * row.all[0] / sum(row.all) == pytest.approx(within, abs=1)
+        assert 100 * row.outside[0] / sum(row.outside) == pytest.approx(between, abs=1)
+
+
+def test_fig_1_pages_and_relevant_ones_by_distance(figures: GraphFigures) -> None:
+    found = np.cumsum(figures.by_distance, axis=0)
+    assert found[-1].tolist() == [figures.pages, figures.relevant_pages]
+    expected = zip(MEASURES.pages_by_distance, RELEVANT_BY_DISTANCE, strict=True)
+    for (within, relevant), (pages, share) in zip(found, expected, strict=False):
         if pages > 100:
-            assert within.sum() == pytest.approx(pages, rel=0.06)
-            assert percent(relevant, within) == pytest.approx(100 * share, abs=2)
+            assert within == pytest.approx(pages, rel=0.06)
+            assert relevant / within == pytest.approx(share, abs=0.02)
 
 
 def test_fig_2_relevant_pages_are_mostly_linked_from_others_and_few_are_far(
-    web: WebGraph, sources: npt.NDArray[np.int32]
+    figures: GraphFigures,
 ) -> None:
-    relevant = web.relevant()
-    behind = distances(web, np.flatnonzero(relevant))
-    steps = np.where(relevant[sources], 1, np.where(behind[sources] < 0, 99, behind[sources] + 1))
-    nearest = np.full(web.n_vertices, 99)
-    np.minimum.at(nearest, web.link_target, steps)
-    number = np.bincount(nearest[relevant])[1:6]
-    assert number[0] / relevant.sum() > 0.9
-    assert (number[1:] < 0.5 * number[:-1]).all()
+    number = np.array([*figures.nearest[1:], 0, 0, 0, 0, 0])[:5]
+    assert number[0] / figures.relevant_pages > 0.9
+    assert (number[1:] < np.maximum(0.5 * number[:-1], 1)).all()
 
 
 @pytest.fixture(scope="module")
@@ -190,13 +139,9 @@ def test_strategies_stand_to_each_other_as_in_the_paper(
 def test_hard_focused_misses_the_hidden_share_within_each_distance(
     web: WebGraph, courses: dict[str, Course]
 ) -> None:
-    found, relevant = distances(web, web.seeds), web.relevant()
-    is_crawled = np.zeros(web.n_vertices, np.bool_)
-    is_crawled[courses["hard"].order] = True
+    missed = course_figures(courses["hard"], Yardstick(web)).miss_ratio
     for steps in (2, 4, 6, 8):
-        within = relevant & (found <= steps)
-        missed = (within & ~is_crawled).sum() / within.sum()
-        assert missed == pytest.approx(HIDDEN_BY_DISTANCE[steps], abs=0.025)
+        assert missed[steps] == pytest.approx(HIDDEN_BY_DISTANCE[steps], abs=0.025)
 
 
 def test_a_crawl_by_domain_takes_what_is_in_the_domain_first(web: WebGraph) -> None:
