@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.links import Anchor, LinkList, Resolver
+from classifiers.pages.html.links import LinkList, Resolver
 from classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
@@ -51,8 +51,7 @@ class ParsedPage:
     `text` is the visible text in reading order with single spaces, menus included, without
     scripts, code and form controls. `links` are absolute http(s) URLs without fragments, each
     once, in document order; `dropped_links` counts those that were too long, broken or too many.
-    `anchors` are the same links with their texts and attributes; empty unless
-    requested. `declarations` go from the most to the least reliable. `charset_source` is the
+    `declarations` go from the most to the least reliable. `charset_source` is the
     evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `statements` are
     the names and contents of META elements about the use of the page, names in lower case.
     `nofollowed` are those of `links` to which every element says `rel=nofollow`. `alternates` are
@@ -75,7 +74,6 @@ class ParsedPage:
     parser: str
     canonical: str | None = None
     charset_declared: str | None = None
-    anchors: tuple[Anchor, ...] = ()
     statements: tuple[tuple[str, str], ...] = ()
     nofollowed: frozenset[str] = frozenset()
     alternates: tuple[tuple[str, str], ...] = ()
@@ -89,15 +87,14 @@ def parse_page(
     url: str,
     content_language: str | None = None,
     max_characters: int = MAX_CHARACTERS,
-    anchors: bool = False,
 ) -> ParsedPage:
     """The text, links and declarations of a page.
 
     `content_type` and `content_language` are the values of the HTTP headers, None if there is
-    none. Any bytes give a page; nothing raises. About 0.8 ms per 100 kB; `anchors` adds a fifth.
+    none. Any bytes give a page; nothing raises. About 0.8 ms per 100 kB.
     """
     decoded = decode(body[:MAX_BYTES], content_type)
-    raw = read(decoded.utf8, max_characters, anchors=anchors)
+    raw = read(decoded.utf8, max_characters)
     base = _base(raw.elements, url)
     resolver = Resolver(base, decoded.charset)
     links = LinkList(resolver)
@@ -119,7 +116,6 @@ def parse_page(
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
-        anchors=_anchors(raw, links) if anchors else (),
         statements=tuple(_statements(heads.metas)),
         nofollowed=_nofollowed(raw.elements, links),
         alternates=tuple(_alternates(raw.elements, links)),
@@ -185,25 +181,6 @@ def _is_page_link(attributes: _Attributes) -> bool:
 
 def _relations(attributes: _Attributes) -> list[str]:
     return (attributes.get("rel") or "").lower().split()
-
-
-def _anchors(raw: RawPage, links: LinkList) -> tuple[Anchor, ...]:
-    """Each kept link with the attributes of the first element that links to it.
-
-    The text is that of the first such element with a text, since the first may be a picture.
-    """
-    found: dict[str, Anchor] = {}
-    for element, text in zip(raw.elements, raw.anchors, strict=True):
-        url = links.url_of(_target(element) or "")
-        if url is None:
-            continue
-        known = found.get(url)
-        if known is None:
-            values = (element[1].get(name) or "" for name in ("hreflang", "lang", "rel"))
-            found[url] = Anchor(url, text, *values)
-        elif text and not known.text:
-            found[url] = known._replace(text=text)
-    return tuple(found.values())
 
 
 def _canonical(heads: list[_Attributes], resolver: Resolver) -> str | None:

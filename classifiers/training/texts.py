@@ -26,7 +26,6 @@ from classifiers.pages.text.textengine import model_script
 from classifiers.pages.text.textgrams import buckets
 from classifiers.pages.text.textmodel import (
     MAX_LEAD,
-    LazyTable,
     ScriptModel,
     TextModel,
     language_of,
@@ -308,7 +307,7 @@ def _learned(held: Held) -> ScriptModel:
     values[values < FAINTEST] = 0
     scale = max(float(values.max()), 1e-6) / 127**2
     codes = np.rint(np.sqrt(values / scale)).astype(np.int8)
-    table = LazyTable(np.ascontiguousarray(codes.T))
+    table = np.ascontiguousarray(codes.T)
     return ScriptModel(texts.script, texts.tags, table, scale, floors, held.typical)
 
 

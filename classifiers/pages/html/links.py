@@ -7,7 +7,6 @@ the cost for links that need no change, which are nearly all.
 import codecs
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 from classifiers.pages.charset.charsets import codec
@@ -21,9 +20,6 @@ MAX_ODD_LINKS = 10_000
 
 MAX_URL_LENGTH = 2_048
 """Characters of the longest URL that is kept."""
-
-MAX_ANCHOR = 200
-"""Characters that are kept of the text of a link."""
 
 # Text that the parser does not change: in a name, in a path and its segments, in a query.
 _LABEL = rf"(?!xn--)[a-z0-9_-]{{1,{MAX_LABEL}}}+"
@@ -60,20 +56,6 @@ def _escaped_reference(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("escaped-reference", _escaped_reference)
-
-
-class Anchor(NamedTuple):
-    """A link with its text and attributes.
-
-    `text` has single spaces and at most `MAX_ANCHOR` characters. A link without text has the `alt`
-    of its image. `hreflang`, `lang` and `rel` are the attributes as written; '' if missing.
-    """
-
-    url: str
-    text: str
-    hreflang: str
-    lang: str
-    rel: str
 
 
 class Resolver:

@@ -1,7 +1,7 @@
 """The parts of a page that identification and the crawl need, from one tree.
 
 lexbor reads a page in the same way as browsers, at 250 MB/s. Of a page that would take it too long
-(`costly`) it reads the beginning. BeautifulSoup with lxml reads a page for which lexbor raises.
+(`costly`) it reads the beginning. A page for which lexbor raises is written anew by BeautifulSoup.
 """
 
 import re
@@ -10,12 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
-
-from classifiers.pages.html.links import MAX_ANCHOR
 
 MAX_SOUP_BYTES = 50_000
 """Bytes of a page that BeautifulSoup reads: 0.05 s, or 0.2 s if every closing tag is wrong."""
@@ -26,22 +23,16 @@ MAX_ELEMENTS = 12_000
 # Any page with fewer bytes and tags costs less than half a second.
 _HARMLESS_BYTES, _HARMLESS_TAGS = 50_000, 1_500
 
-# The parser of the standard library is quadratic in unclosed tags.
-_MAX_SLOW_BYTES = 20_000
-
 Element = tuple[str, dict[str, str | None]]
 
 _WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta"
-_WANTED_TAGS = ("a", "area", "frame", "iframe", "link", "base", "meta")
 
-_HIDDEN_TAGS = (
+_HIDDEN = (
     "head title script style noscript template pre code kbd samp tt option button textarea"
     " iframe svg math"
 )
-_HIDDEN = frozenset(_HIDDEN_TAGS.split())
 # Elements that occur inside words; every other one separates the text around it.
-_INLINE_TAGS = "b i em strong u s font wbr nobr mark big small sub sup"
-_INSIDE_WORDS = frozenset(_INLINE_TAGS.split())
+_INSIDE_WORDS = "b i em strong u s font wbr nobr mark big small sub sup"
 
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
 # In feeds, and if letters of other scripts follow later, this many times more text is read, and
@@ -64,10 +55,9 @@ class RawPage:
     """A page before its links are resolved.
 
     `elements` are the elements with links and metadata in document order, each a name and its
-    attributes (of `a` only `href` if anchors were not asked for, and `rel` and `hreflang` if the
-    page has the words nofollow or hreflang); `unread` counts those beyond `MAX_ELEMENTS`.
-    `anchors` are the texts of the elements, if they were asked for. `root` and `body` are the
-    attributes of `html` and `body`; `parser` is `lexbor`, `lexbor-cut` or `beautifulsoup`.
+    attributes (of `a` only `href`, and `rel` and `hreflang` if the page has the words nofollow or
+    hreflang); `unread` counts those beyond `MAX_ELEMENTS`. `root` and `body` are the attributes of
+    `html` and `body`; `parser` is `lexbor`, `lexbor-cut` or `beautifulsoup`.
     """
 
     text: str = ""
@@ -75,7 +65,6 @@ class RawPage:
     root: dict[str, str | None] = field(default_factory=dict)
     body: dict[str, str | None] = field(default_factory=dict)
     elements: list[Element] = field(default_factory=list)
-    anchors: list[str] = field(default_factory=list)
     unread: int = 0
     parser: str = "lexbor"
 
@@ -93,18 +82,15 @@ def affordable(html: bytes) -> bytes:
     return html if end >= len(html) else html[:end]
 
 
-def read(html: bytes, max_characters: int, *, anchors: bool = False) -> RawPage:
+def read(html: bytes, max_characters: int) -> RawPage:
     """The parts of a page given in UTF-8; `text` is at most `max_characters` long."""
     kept = affordable(html)
-    parser = "lexbor" if kept is html else "lexbor-cut"
     with suppress(Exception):
-        return _read_lexbor(kept, max_characters, anchors, parser)
-    return _read_soup(kept, max_characters, anchors)
+        return _read_lexbor(kept, max_characters, "lexbor" if kept is html else "lexbor-cut")
+    return _read_anew(kept, max_characters)
 
 
-def _read_lexbor(
-    html: bytes, max_characters: int, anchors: bool = False, parser: str = "lexbor"
-) -> RawPage:
+def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     tree = LexborHTMLParser(html, scripting=True)
     root = tree.root
     if root is None:
@@ -114,14 +100,13 @@ def _read_lexbor(
     nodes = tree.css(_WANTED)
     kept = nodes[:MAX_ELEMENTS]
     metas = _further_metas(tree, html, kept if len(kept) < len(nodes) else None)
-    of_anchors = ("href", "rel", "hreflang") if _qualifies_links(html) else ("href",)
+    of_links = ("href", "rel", "hreflang") if _qualifies_links(html) else ("href",)
     return RawPage(
         text=_representative(root if body is None else body, html, max_characters),
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[_element(node, None if anchors else of_anchors) for node in kept] + metas,
-        anchors=[_anchor(node) for node in kept] + [""] * len(metas) if anchors else [],
+        elements=[_element(node, of_links) for node in kept] + metas,
         unread=len(nodes) - len(kept),
         parser=parser,
     )
@@ -139,7 +124,7 @@ def _further_metas(
         texts = (node.text() for node in tree.css("noscript"))
         written = "".join(meta for text in texts for meta in _META.findall(text))
         nodes += LexborHTMLParser(written).css("meta") if written else []
-    return [_element(node, None) for node in nodes]
+    return [("meta", node.attributes) for node in nodes]
 
 
 def _qualifies_links(html: bytes) -> bool:
@@ -147,26 +132,12 @@ def _qualifies_links(html: bytes) -> bool:
     return any(word in html for word in _QUALIFYING)
 
 
-def _element(node: LexborNode, of_anchors: tuple[str, ...] | None) -> Element:
-    """An element; an `a` has only the attributes `of_anchors`, None: all."""
-    name = str(node.tag)
-    if name == "a" and of_anchors is not None:
+def _element(node: LexborNode, of_links: tuple[str, ...]) -> Element:
+    """An element; an `a` has only the attributes `of_links`."""
+    if node.tag == "a":
         attributes = node.attrs
-        return name, {key: attributes.get(key) for key in of_anchors}
-    return name, node.attributes
-
-
-def _anchor(node: LexborNode) -> str:
-    child = node.first_child
-    if child is None:
-        return ""
-    if child.tag == "-text" and child.next is None:
-        return _tidy(child.text_content or "", MAX_ANCHOR)
-    text = _visible(node, MAX_ANCHOR) or _tidy(node.text(separator=" "), MAX_ANCHOR)
-    if text:
-        return text
-    image = node.css_first("img[alt]")
-    return _tidy(image.attributes["alt"] or "", MAX_ANCHOR) if image is not None else ""
+        return "a", {key: attributes.get(key) for key in of_links}
+    return str(node.tag), node.attributes
 
 
 def _representative(root: LexborNode, html: bytes, limit: int) -> str:
@@ -259,72 +230,21 @@ def _kinds() -> tuple[frozenset[int], frozenset[int], int]:
     nodes = tree.css("body")[0].traverse(include_text=True)
     number = {node.tag: node.tag_id for node in nodes}
     hidden, inline = (
-        frozenset(tree.create_node(name).tag_id for name in names)
+        frozenset(tree.create_node(name).tag_id for name in names.split())
         for names in (_HIDDEN, _INSIDE_WORDS)
     )
     return hidden, inline | {number["-text"], number["-comment"]}, number["-text"]
 
 
-def _read_soup(html: bytes, max_characters: int, anchors: bool = False) -> RawPage:
-    soup = _soup(html)
-    if soup is None:
-        return RawPage(parser="beautifulsoup")
-    title = soup.find("title")
-    found = soup.find_all(_WANTED_TAGS, limit=MAX_ELEMENTS)
-    return RawPage(
-        text=_soup_text(soup, max_characters),
-        title=_tidy(title.get_text(), 300) if title is not None else "",
-        root=_attributes(soup.find("html")),
-        body=_attributes(soup.find("body")),
-        elements=[(tag.name, _attributes(tag)) for tag in found],
-        anchors=[_soup_anchor(tag) for tag in found] if anchors else [],
-        parser="beautifulsoup",
-    )
-
-
-def _soup_anchor(tag: Any) -> str:
-    text = _tidy(tag.get_text(" ")[: 4 * MAX_ANCHOR], MAX_ANCHOR)
-    image = None if text else tag.find("img", alt=True)
-    return _tidy(str(image["alt"]), MAX_ANCHOR) if image is not None else text
-
-
-def _soup(html: bytes) -> Any:
-    """The page as BeautifulSoup reads it; None if no parser can read it."""
+def _read_anew(html: bytes, max_characters: int) -> RawPage:
+    """A page that lexbor refuses, as BeautifulSoup writes its beginning; empty if both refuse."""
     from bs4 import BeautifulSoup
 
-    for builder, limit in (("lxml", MAX_SOUP_BYTES), ("html.parser", _MAX_SLOW_BYTES)):
-        with warnings.catch_warnings(), suppress(Exception):
-            warnings.simplefilter("ignore")
-            return BeautifulSoup(html[:limit].decode("utf-8", "replace"), builder)
-    return None
-
-
-def _soup_text(soup: Any, limit: int) -> str:
-    from bs4.element import NavigableString, PreformattedString, Tag
-
-    parts: list[str] = []
-    found = 0
-    node = soup.contents[0] if soup.contents else None
-    while node is not None and found <= limit:
-        following = node.next_element
-        if isinstance(node, Tag):
-            if node.name in _HIDDEN:
-                last = node._last_descendant()
-                following = last.next_element if last is not None else following
-            parts.append("" if node.name in _INSIDE_WORDS else " ")
-        elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString):
-            before = getattr(node.previous_sibling, "name", None)
-            is_apart = before is not None and before not in _INSIDE_WORDS
-            parts.append(" " * is_apart + str(node)[: 4 * limit])
-            found += len(parts[-1].strip())
-        node = following
-    return _tidy("".join(parts), limit)
-
-
-def _attributes(tag: Any) -> dict[str, str | None]:
-    if tag is None:
-        return {}
-    return {k: v if isinstance(v, str) else " ".join(v) for k, v in tag.attrs.items()}
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        written = str(BeautifulSoup(html[:MAX_SOUP_BYTES].decode("utf-8", "replace"), "lxml"))
+        return _read_lexbor(written.encode("utf-8", "replace"), max_characters, "beautifulsoup")
+    return RawPage(parser="beautifulsoup")
 
 
 def _tidy(text: str, limit: int) -> str:

@@ -197,7 +197,7 @@ class LangfocusEngine:
             self._tables[model.script] = Table(
                 textgrams.kinds(model.script),
                 model.bits,
-                model.table.padded,
+                model.table,
                 model.scale,
                 model.floors,
                 np.array(prior, np.float64),

@@ -47,34 +47,7 @@ def language_of(tag: str) -> str:
     return tag.partition("-")[0]
 
 
-class LazyTable:
-    """Values of one script, in memory once: as they are in the file, or padded after their use."""
-
-    def __init__(self, codes: Codes) -> None:
-        self.shape: tuple[int, ...] = codes.shape
-        self._compact: Codes | None = codes
-        self._padded: Codes | None = None
-
-    @property
-    def codes(self) -> Codes:
-        """Return the roots of the values, (n_buckets, n_tags)."""
-        if self._padded is not None:
-            return self._padded[:-1, : self.shape[1]]
-        assert self._compact is not None
-        return self._compact
-
-    @property
-    def padded(self) -> Codes:
-        """Return the table that `classifiers.weights.sum_rows` reads."""
-        if self._padded is None:
-            from classifiers.weights import table_of  # numba takes half a second
-
-            self._padded = table_of(self.codes.T)
-            self._compact = None
-        return self._padded
-
-
-@dataclass(frozen=True)
+@dataclass
 class ScriptModel:
     """The languages of one script."""
 
@@ -82,7 +55,7 @@ class ScriptModel:
     """The winner of a vote; `Hani` for Chinese and Japanese."""
     tags: tuple[str, ...]
     """The columns: codes of languages, some with a variety (`zh-Hant`)."""
-    table: LazyTable
+    codes: Codes
     """Roots of the values beyond the floor, (n_buckets, n_tags)."""
     scale: float
     """Nats of a squared code."""
@@ -97,17 +70,18 @@ class ScriptModel:
         return tuple(map(language_of, self.tags))
 
     @cached_property
-    def columns(self) -> dict[str, list[int]]:
-        """Return the columns of each language."""
-        found: dict[str, list[int]] = {}
-        for at, code in enumerate(self.languages):
-            found.setdefault(code, []).append(at)
-        return found
+    def table(self) -> Codes:
+        """The table that `classifiers.weights.sum_rows` reads; in memory once, with the codes."""
+        from classifiers.weights import table_of  # numba takes half a second
+
+        table = table_of(self.codes.T)
+        self.codes = table[:-1, : self.codes.shape[1]]
+        return table
 
     @property
     def bits(self) -> int:
         """Return the binary logarithm of the number of buckets."""
-        return self.table.shape[0].bit_length() - 1
+        return len(self.codes).bit_length() - 1
 
 
 @dataclass(frozen=True)
@@ -131,7 +105,7 @@ class TextModel:
         """Return the format and a digest of the values."""
         digest = hashlib.blake2b(self.typicality.tobytes(), digest_size=4)
         for _, model in sorted(self.scripts.items()):
-            for array in (model.table.codes, model.floors, model.typical):
+            for array in (model.codes, model.floors, model.typical):
                 digest.update(array.tobytes())
         return f"{FORMAT}-{digest.hexdigest()}"
 
@@ -140,7 +114,7 @@ class TextModel:
         arrays: dict[str, Any] = {}
         for script, model in sorted(self.scripts.items()):
             arrays[f"tags_{script}"] = np.array(model.tags)
-            arrays[f"codes_{script}"] = np.ascontiguousarray(model.table.codes)
+            arrays[f"codes_{script}"] = np.ascontiguousarray(model.codes)
             arrays[f"scale_{script}"] = np.float64(model.scale)
             arrays[f"floors_{script}"] = model.floors
             arrays[f"typical_{script}"] = model.typical
@@ -189,11 +163,11 @@ def _script_model(script: str, arrays: arrayfile.Arrays) -> ScriptModel:
     tags, codes, scale, floors, typical = (arrays[f"{part}_{script}"] for part in _PARTS)
     names = tuple(str(tag) for tag in tags.ravel())
     nats = float(scale) if scale.shape == () else 0.0
-    return ScriptModel(script, names, LazyTable(codes), nats, floors, typical)
+    return ScriptModel(script, names, codes, nats, floors, typical)
 
 
 def _fits(model: ScriptModel) -> bool:
-    codes = model.table.codes
+    codes = model.codes
     n_buckets, n_tags = codes.shape if codes.ndim == 2 else (0, 0)
     return bool(
         codes.dtype == np.int8

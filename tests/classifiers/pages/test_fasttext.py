@@ -19,10 +19,10 @@ from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import (
     VARIABLE,
     FasttextEngine,
+    labels_of,
     named_file,
     unknown_labels,
 )
-from classifiers.pages.text.fasttextfile import labels_of
 from tests.support.fasttextmodel import write_model
 
 NOGAI = "ногай тили казак сёз бар уьшин"

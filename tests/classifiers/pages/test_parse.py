@@ -1,6 +1,7 @@
 """A page is parsed once into its text, its links and its declarations."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from classifiers.pages.html import tree
-from classifiers.pages.html.links import MAX_ANCHOR, MAX_LINKS, Anchor
+from classifiers.pages.html.links import MAX_LINKS
 from classifiers.pages.parse import MAX_BYTES, MAX_CHARACTERS, Declaration, ParsedPage, parse_page
 
 URL = "http://example.org/a/b.html"
@@ -91,15 +92,14 @@ def test_links_over_the_limit_are_dropped_and_counted() -> None:
     assert page.dropped_links == 5
 
 
-@pytest.mark.parametrize("anchors", [False, True])
-def test_statements_are_read_in_noscript_and_after_any_number_of_links(anchors: bool) -> None:
+def test_statements_are_read_in_noscript_and_after_any_number_of_links() -> None:
     links = "<a href=x>x</a>" * (tree.MAX_ELEMENTS + 1)
     html = (
         "<meta name=robots content=noai><NoScript><p><META name=robots content='nofollow'>"
         "</noscript>%s<meta name=robots content=noarchive>"
     )
     for body in (html % "", html % links):
-        page = parse_page(body.encode(), content_type="text/html", url=URL, anchors=anchors)
+        page = parse_page(body.encode(), content_type="text/html", url=URL)
         assert {content for _, content in page.statements} == {"noai", "nofollow", "noarchive"}
 
 
@@ -178,25 +178,6 @@ def test_the_body_the_translations_and_the_data_of_a_page_declare_its_language()
 
 def test_a_broken_canonical_url_is_none() -> None:
     assert parse('<link rel=canonical href="http://[">').canonical is None
-
-
-def test_links_have_anchors_and_attributes_where_they_are_asked_for() -> None:
-    html = (
-        '<a href=/de hreflang=de lang=de-AT rel="nofollow me">Zur <b>deut</b>schen\n Seite</a>'
-        '<a href=/p><img src=p.png alt="A picture"></a><a href="/both"><img src=q.png></a>'
-        "<a href=/code><code>f()</code></a><a href=/both><h2>Head</h2>line<script>x</script></a>"
-        '<a href="mailto:x@y.example">mail</a><a href=/long>' + "word " * 100 + "</a>"
-    )
-    page = parse_page(html.encode(), content_type=None, url=URL, anchors=True)
-    assert page.anchors[:4] == (
-        Anchor("http://example.org/de", "Zur deutschen Seite", "de", "de-AT", "nofollow me"),
-        Anchor("http://example.org/p", "A picture", "", "", ""),
-        Anchor("http://example.org/both", "Head line", "", "", ""),
-        Anchor("http://example.org/code", "f()", "", "", ""),
-    )
-    assert len(page.anchors[4].text) == MAX_ANCHOR
-    assert [link.url for link in page.anchors] == page.links
-    assert parse(html).anchors == ()
 
 
 def test_the_encoding_that_meta_claims_is_kept() -> None:
@@ -279,17 +260,23 @@ def test_nesting_of_forty_thousand_elements_is_survived_by_the_text_walk() -> No
     assert tree._visible(root, 100) == "down"
 
 
-def test_the_other_parser_finds_the_same() -> None:
+def test_what_lexbor_refuses_is_written_anew_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
     html = (
-        b'<!DOCTYPE html><html lang="de"><head><title>T</title><base href="/x/"></head><body>'
-        b"<p>Some <b>bo</b>ld text<pre>code</pre><script>x</script></p><!-- c --> end"
-        b'<a href="y" class="a b">y</a></body></html>'
+        '<!DOCTYPE html><html lang="de"><head><title>T</title><base href="/x/"></head><body>'
+        "<p>Some <b>bo</b>ld text<pre>code</pre><script>x</script></p><!-- c --> end"
+        '<a href="y" class="a b" rel=nofollow>y</a><meta name=robots content=noai></body></html>'
     )
-    ours, theirs = tree._read_lexbor(html, 100, True), tree._read_soup(html, 100, True)
-    assert (ours.text, ours.title) == (theirs.text, theirs.title)
-    assert ours.elements == theirs.elements
-    assert (ours.root, ours.body) == (theirs.root, theirs.body)
-    assert ours.anchors == theirs.anchors
+    expected = parse(html)
+
+    def refusing(given: bytes, scripting: bool = False) -> LexborHTMLParser:
+        if given == html.encode():
+            raise ValueError("refused")
+        return LexborHTMLParser(given, scripting=scripting)
+
+    monkeypatch.setattr(tree, "LexborHTMLParser", refusing)
+    assert parse(html) == replace(expected, parser="beautifulsoup")
+    monkeypatch.setattr(tree, "LexborHTMLParser", None)
+    assert parse(html).text == ""
 
 
 TAGS = ["<div>", "</div>", "<p>", "<a href='/x'>", "</a>", "<b>", "<table>", "<td>", "<svg>", "x y"]

@@ -124,7 +124,7 @@ def test_a_file_whose_arrays_do_not_fit_together_is_refused(
 def test_training_and_scoring_see_the_same_features(small: TextModel) -> None:
     text = "Der Zug fährt nach Norden, l'été « поезд » 12 Straße"
     latin = small.scripts["Latn"]
-    values = latin.table.codes.astype(np.float64) ** 2 * latin.scale
+    values = latin.codes.astype(np.float64) ** 2 * latin.scale
     features = matrix([text], "Latn", latin.bits)
     (expected,) = features @ values + features.sum() * latin.floors
     found = sums_of(text, LangfocusEngine(small))
