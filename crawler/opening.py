@@ -20,7 +20,6 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
 from crawler.outputs.warc import WarcArchive, argument_fields
-from crawler.politeness.blocking import Blocking
 from crawler.politeness.host_files import FileStore, HostFiles
 from crawler.politeness.robots import Robots
 from crawler.politeness.turns import Occupancy, OwnOccupancy
@@ -80,7 +79,8 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     awaits_answer = prepared.web is None and config.lang != "" and not frontier.counts().pages
     ending = Ending.of_run(config, connection, clock(), awaits_answer=awaits_answer)
     revisits = Revisits(connection)
-    blocking = Blocking(prepared.block_file, taken_down(connection))
+    blocking = prepared.blocking
+    blocking.taken_down = taken_down(connection)
     robots = Robots(
         frontier,
         config.bot.robots_name,

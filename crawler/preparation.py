@@ -1,7 +1,7 @@
 """The parts of a crawl that are made before its run is opened; nothing is written here."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from classifiers.pages.text.fasttextengine import VARIABLE, named_file
 from crawler.config import SEED_FOLDER, Config, FileName
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
-from crawler.politeness.blocking import BlockFile
+from crawler.politeness.blocking import Blocking
 from crawler.reading import ReadPage, page_method, page_reader, page_scorer
 from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
@@ -28,7 +28,7 @@ from crawler.visit import VisitRules
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
-    `gaps` tell what does not know its language. `block_file` is None if the crawl has none.
+    `gaps` tell what does not know its language.
     """
 
     config: Config
@@ -36,7 +36,7 @@ class Preparation:
     web: Web | None
     rules: VisitRules
     gaps: tuple[str, ...] = ()
-    block_file: BlockFile | None = None
+    blocking: Blocking = field(default_factory=Blocking)
 
 
 def prepare(config: Config) -> Preparation:
@@ -68,9 +68,9 @@ def prepare(config: Config) -> Preparation:
     lacks = gaps(config, ordering, method)
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
-    block_file = None if config.block is None else BlockFile(Path(config.block))
+    blocking = Blocking(_path(config.block))
     config = _with_seeds(config, web)
-    return Preparation(config, ordering, web, rules, lacks, block_file)
+    return Preparation(config, ordering, web, rules, lacks, blocking)
 
 
 def check_goals(config: Config, *, doubts: bool) -> None:

@@ -163,21 +163,36 @@ def stamp_of(path: Path) -> object:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-class BlockFile:
-    """The block list of a file, read again after the file changes."""
+class Blocking:
+    """All that a crawl may not fetch: the `list` of a file, and the hosts of take-downs.
 
-    def __init__(self, path: Path, stamp: Stamp = stamp_of) -> None:
-        """Read the file; raises `SettingError` for a missing file and for a malformed line."""
+    The file is read again after it changes.
+    """
+
+    def __init__(self, path: Path | None = None, stamp: Stamp = stamp_of) -> None:
+        """Read a file, if one is given; raises `SettingError` for one that cannot be used."""
+        self.list, self.taken_down = BlockList(), BlockList()
         self._path, self._stamp = path, stamp
         self._looked_at = float("-inf")
+        if path is None:
+            return
         self._seen = stamp(path)
         try:
-            self.list, bad = self._read()
+            self.list, bad = _read(path)
         except (OSError, UnicodeDecodeError) as error:
             raise SettingError(f"-a block={path}: {_told(error)}") from error
         if bad:
             more = f" (and {len(bad) - 1:,} more lines)" if len(bad) > 1 else ""
             raise SettingError(f"-a block={path}:{bad[0].number}: {bad[0].reason}{more}")
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is blocked now."""
+        return not self.list and not self.taken_down
+
+    def blocks(self, url: str) -> bool:
+        """Return True if a normalised URL may not be fetched."""
+        return any(entries.blocks(url) for entries in (self.list, self.taken_down) if entries)
 
     def follow(self, now: float) -> int | None:
         """Read the file if it changed and return the number of ignored lines, else None.
@@ -185,7 +200,7 @@ class BlockFile:
         Looks at the file at most every `LOOK_EVERY_S`. A file that is gone or cannot be read
         changes nothing; the log tells it once.
         """
-        if 0 <= now - self._looked_at < LOOK_EVERY_S:
+        if self._path is None or 0 <= now - self._looked_at < LOOK_EVERY_S:
             return None
         self._looked_at = now
         stamp = self._stamp(self._path)
@@ -193,16 +208,12 @@ class BlockFile:
             return None
         self._seen = stamp
         try:
-            self.list, bad = self._read()
+            self.list, bad = _read(self._path)
         except (OSError, UnicodeDecodeError) as error:
             _log.warning("%s: %s; the list stays as it was", self._path, _told(error))
             return None
         self._tell(bad)
         return len(bad)
-
-    def _read(self) -> tuple[BlockList, list[BadLine]]:
-        data = read_regular(self._path, _MOST_BYTES)
-        return read_lines(data.decode("utf-8-sig").splitlines())
 
     def _tell(self, bad: Sequence[BadLine]) -> None:
         for line in bad[:_MOST_NAMED]:
@@ -213,30 +224,12 @@ class BlockFile:
         _log.warning("%s was read again: it has %s entries", self._path, f"{entries:,}")
 
 
+def _read(path: Path) -> tuple[BlockList, list[BadLine]]:
+    data = read_regular(path, _MOST_BYTES)
+    return read_lines(data.decode("utf-8-sig").splitlines())
+
+
 def _told(error: OSError | UnicodeDecodeError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "the file is not UTF-8"
     return f"cannot be read: {error.strerror or error}"
-
-
-class Blocking:
-    """All that a crawl may not fetch: the list of its file, and the hosts of take-downs."""
-
-    def __init__(self, file: BlockFile | None = None, taken_down: BlockList | None = None) -> None:
-        self._file = file
-        self._taken_down = taken_down or BlockList()
-
-    @property
-    def is_empty(self) -> bool:
-        """True if nothing is blocked now."""
-        return not self._taken_down and not (self._file and self._file.list)
-
-    def blocks(self, url: str) -> bool:
-        """Return True if a normalised URL may not be fetched."""
-        if self._file is not None and self._file.list.blocks(url):
-            return True
-        return bool(self._taken_down) and self._taken_down.blocks(url)
-
-    def follow(self, now: float) -> int | None:
-        """Read the file again if it changed; see `BlockFile.follow`."""
-        return None if self._file is None else self._file.follow(now)

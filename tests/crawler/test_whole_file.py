@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import SettingError
-from crawler.politeness.blocking import BlockFile
+from crawler.politeness.blocking import Blocking
 from crawler.report.labels import read_labels
 from crawler.sources.hosts import read_hosts
 from crawler.sources.seeds import read_seeds
@@ -58,7 +58,7 @@ def test_a_link_in_the_place_of_an_unfinished_file_is_not_followed(tmp_path: Pat
     "read",
     [
         lambda path: read_seeds(str(path), "-a seeds"),
-        BlockFile,
+        Blocking,
         lambda path: read_hosts(path, "-a hosts"),
         lambda path: read_labels(path, "de"),
     ],

@@ -12,7 +12,7 @@ from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.frontier.base import Lease
 from crawler.opening import open_crawl
-from crawler.politeness.blocking import LOOK_EVERY_S, BlockFile, read_lines
+from crawler.politeness.blocking import LOOK_EVERY_S, Blocking, read_lines
 from crawler.reading import Download
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
@@ -64,15 +64,15 @@ def test_a_malformed_line_is_told_with_its_number(line: str, tmp_path: Path) -> 
     path = tmp_path / "block.txt"
     path.write_text(f"# names\n\na.de\n{line}\n", "utf-8")
     with pytest.raises(SettingError, match=r"-a block=.*block\.txt:4: "):
-        BlockFile(path)
+        Blocking(path)
 
 
 def test_a_file_that_is_missing_or_no_text_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="cannot be read: No such file"):
-        BlockFile(tmp_path / "none.txt")
+        Blocking(tmp_path / "none.txt")
     (tmp_path / "block.txt").write_bytes(b"\xff\xfe")
     with pytest.raises(SettingError, match="not UTF-8"):
-        BlockFile(tmp_path / "block.txt")
+        Blocking(tmp_path / "block.txt")
 
 
 def test_a_file_is_read_again_when_it_changed_and_keeps_its_list_when_it_is_gone(
@@ -81,17 +81,17 @@ def test_a_file_is_read_again_when_it_changed_and_keeps_its_list_when_it_is_gone
     path = tmp_path / "block.txt"
     path.write_text("a.de\n")
     times = iter([1, 1, 2, None])
-    file = BlockFile(path, lambda _: next(times))
+    file = Blocking(path, lambda _: next(times))
     path.write_text("a.de\nno host\nb.de/x\n")
     assert file.follow(0.0) is None
     assert file.follow(LOOK_EVERY_S / 2) is None
-    assert not file.list.blocks("http://b.de/x")
+    assert not file.blocks("http://b.de/x")
     assert file.follow(LOOK_EVERY_S) == 1
     assert "block.txt:2 is ignored: no host: this is no host name" in caplog.text
-    assert file.list.blocks("http://b.de/x")
+    assert file.blocks("http://b.de/x")
     path.unlink()
     assert file.follow(3 * LOOK_EVERY_S) is None
-    assert file.list.blocks("http://b.de/x")
+    assert file.blocks("http://b.de/x")
     assert "the list stays as it was" in caplog.text
 
 
