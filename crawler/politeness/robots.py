@@ -12,6 +12,8 @@ from enum import Enum
 from hashlib import sha256
 from typing import Final, Protocol
 
+import msgspec
+
 from crawler.frontier.base import KeptRobots
 from crawler.politeness.directives import RobotsVersion
 from crawler.politeness.host_files import FileStore, HostFiles
@@ -52,7 +54,6 @@ CACHE_BYTES = 16 * 1024 * 1024
 _UNREACHABLE = "unreachable"
 _FAILED = "failed "
 _MOVED = "moved "
-_SITEMAP = "sitemap: "
 _SERVER_IS_BUSY = 429
 _ENTRY_BYTES = 600
 
@@ -250,7 +251,7 @@ class Robots:
         if not self._keeps_sitemaps:
             rules = replace(rules, sitemaps=())
         version = f"sha256:{sha256(body).hexdigest()}" if has_rules else str(status)
-        return _stored(self._bot, rules, version)
+        return msgspec.json.encode((self._bot, version, rules)).decode()
 
     def _remember(self, name: str, kept: KeptRobots) -> _Known | None:
         known = self._restore(kept)
@@ -311,15 +312,7 @@ class _Cache:
             self._left += self._known.popitem(last=False)[1][1]
 
 
-def _stored(bot: str, rules: Rules, version: str) -> str:
-    """Return rules as a text: bot, facts, and the rules; an empty line before the plain ones.
-
-    The facts have tabs between them: delay, version, signals and sitemaps.
-    """
-    plain = "" if rules.plain == rules.spelled else f"\n\n{rules.plain}"
-    sitemaps = (f"{_SITEMAP}{url}" for url in rules.sitemaps)
-    facts = "\t".join([repr(rules.delay_s), version, *rules.signals, *sitemaps])
-    return f"{bot}\n{facts}\n{rules.spelled}{plain}"
+_STORED = msgspec.json.Decoder(tuple[str, str, Rules])
 
 
 def _restored(bot: str, text: str) -> tuple[Rules, str] | None:
@@ -327,20 +320,11 @@ def _restored(bot: str, text: str) -> tuple[Rules, str] | None:
 
     None if the text is damaged or has the rules for another bot.
     """
-    name, _, rest = text.partition("\n")
-    facts, _, lines = rest.partition("\n")
-    spelled, gap, plain = lines.partition("\n\n")
-    delay, *others = facts.split("\t")
     try:
-        delay_s = float(delay)
-    except ValueError:
+        name, version, rules = _STORED.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
         return None
-    if name != bot or not others:
-        return None
-    version, *told = others
-    sitemaps = tuple(fact.removeprefix(_SITEMAP) for fact in told if fact.startswith(_SITEMAP))
-    signals = tuple(fact for fact in told if not fact.startswith(_SITEMAP))
-    return Rules(spelled, plain if gap else spelled, delay_s, signals, sitemaps), version
+    return (rules, version) if name == bot else None
 
 
 def is_unreachable(status: int | None) -> bool:

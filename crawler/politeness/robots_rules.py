@@ -51,8 +51,8 @@ class Rules:
     """The rules for one bot: one rule a line, `+/path` allows, `-/path` forbids.
 
     The longest paths come first; of equally long ones those that allow. `plain` has the rules
-    without needless escapes; it is mostly the same text. `delay_s` is the Crawl-delay in seconds, 0
-    if there is none. `signals` are the lines Content-Signal and Content-Usage as statements
+    without needless escapes, "" if they are the same text. `delay_s` is the Crawl-delay in seconds,
+    0 if there is none. `signals` are the lines Content-Signal and Content-Usage as statements
     (`crawler.politeness.directives`), `sitemaps` the normalised URLs of the lines Sitemap.
     """
 
@@ -74,10 +74,11 @@ class Rules:
         if not _allow(self.spelled, path):
             return False
         plain = _plain(path).replace("*", "%2A").replace("$", "%24")
-        if (plain != path or self.plain is not self.spelled) and not _allow(self.plain, plain):
+        rules = self.plain or self.spelled
+        if (plain != path or self.plain) and not _allow(rules, plain):
             return False
         simple = _simple(plain)
-        return simple == plain or _allow(self.plain, simple)
+        return simple == plain or _allow(rules, simple)
 
 
 def rules_for(bot: str, body: bytes) -> Rules:
@@ -98,7 +99,7 @@ def rules_for(bot: str, body: bytes) -> Rules:
     spelled = _sorted(group.paths)
     return Rules(
         spelled,
-        spelled if plain == group.paths else _sorted(plain),
+        "" if plain == group.paths else _sorted(plain),
         group.delay_s,
         kept(reading.signals + group.signals),
         tuple(reading.sitemaps),
@@ -217,9 +218,9 @@ def _allow(lines: str, path: str) -> bool:
     signed = "+" + path, "-" + path
     for line in lines.split("\n"):
         is_plain = "*" not in line and line[-1:] != "$"
-        text = signed[line[0] == "-"]
+        text = signed[line[:1] == "-"]
         if text.startswith(line) if is_plain else matches(line, text):
-            return line[0] == "+"
+            return line[:1] == "+"
     return True
 
 

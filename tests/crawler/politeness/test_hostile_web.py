@@ -376,7 +376,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     links = "".join(f"<a href='http://{host}/'>x</a>" for host in hosts)
     hosts["start.de"] = sends(answer(PAGE + links.encode()))
     return crawl(
-        tmp_path_factory.mktemp("large"), hosts, DOWNLOAD_MAXSIZE=10**8, DOWNLOAD_TIMEOUT=30
+        tmp_path_factory.mktemp("large"), hosts, DOWNLOAD_MAXSIZE=10**8, DOWNLOAD_TIMEOUT=300
     )
 
 

@@ -200,7 +200,7 @@ def test_a_rule_that_allows_matches_an_equal_spelling(rule: str, path: str) -> N
 def test_only_the_rules_for_the_bot_are_kept() -> None:
     others = "".join(f"User-agent: bot{n}\nDisallow: /{n}\n\n" for n in range(999))
     rules = rules_for("langfocus", f"{others}User-agent: *\nDisallow: /x\n".encode())
-    assert rules == Rules("-/x", "-/x", 0.0)
+    assert rules == Rules("-/x")
 
 
 @given(st.binary(max_size=300), st.text(max_size=60))
