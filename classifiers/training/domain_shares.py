@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -51,15 +50,6 @@ class Site(NamedTuple):
     language: str
 
 
-@dataclass(frozen=True)
-class DomainShares:
-    """The share of each top-level domain among the sites of each language."""
-
-    tops: tuple[str, ...]
-    logs: Shares
-    """Natural logarithms of the shares, (n_languages, n_tops)."""
-
-
 def top_of(url: str) -> str:
     """The top-level domain of a URL in letters, lower case; '' if it has none."""
     top = top_level_domain(url)
@@ -81,10 +71,11 @@ def own_domains(language: str) -> list[str]:
     return [*OTHER.get(language, "").split(), *SHARED.get(language, "").split()]
 
 
-def count(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str]) -> DomainShares:
-    """The shares of top-level domains, from distinct sites and expectations.
+def log_shares(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str]) -> Shares:
+    """Logarithms of the shares of top-level domains in each language, (n_languages, n_tops).
 
-    `tops` must have every domain of the sites, and those of `all_tops`.
+    They are of distinct sites and expectations. `tops` must have every domain of the sites, and
+    those of `all_tops`.
     """
     places = {top: at for at, top in enumerate(tops)}
     rows = {code: at for at, code in enumerate(named)}
@@ -95,7 +86,8 @@ def count(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str]) -> D
     abroad = _abroad(counts, named, places)
     expected = np.array([_expected(code, abroad, places) for code in named])
     total = counts.sum(axis=1, keepdims=True) + _EXPECTED
-    return DomainShares(tuple(tops), np.log((counts + _EXPECTED * expected) / total))
+    logs: Shares = np.log((counts + _EXPECTED * expected) / total)
+    return logs
 
 
 def all_tops(sites: Sequence[Site], named: Sequence[str]) -> list[str]:

@@ -97,8 +97,6 @@ class Examples:
     folds: npt.NDArray[np.int64]
     """The part that an example belongs to, (n_urls,); a registered domain is in one part, a path in
     that of its URL. -1 for made-up paths, which are never left out."""
-    n_labelled: int
-    """Number of labelled URLs."""
     masses: npt.NDArray[np.float64]
     """Weight of each language among the negatives of another, (n_languages,)."""
 
@@ -136,7 +134,6 @@ def collect(
         np.array(weights),
         np.array(rest_weights),
         np.array(numbers, np.int64),
-        len(rows),
         masses,
     )
 

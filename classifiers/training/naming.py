@@ -260,7 +260,7 @@ def _unseen_shares(sample: Seen, named: Sequence[str]) -> Floats:
     result = np.zeros((len(sites), len(named)), np.float32)
     for left_out in range(_FOLDS):
         others = [site for site, at in zip(sites, fold, strict=True) if at != left_out]
-        logs = domain_shares.count(others, named, tops).logs
+        logs = domain_shares.log_shares(others, named, tops)
         logs = logs - logs.mean(axis=0)
         for row, site in enumerate(sites):
             if fold[row] == left_out and site.top:
@@ -374,7 +374,7 @@ def _evidence(design: _Design, weights: _Weights, sample: Seen) -> Evidence:
     nats = _clue_nats(design, weights)
     sites = _sites(sample)
     tops = domain_shares.all_tops(sites, design.named)
-    logs = domain_shares.count(sites, design.named, tops).logs
+    logs = domain_shares.log_shares(sites, design.named, tops)
     logs = _domain_weights(weights, n_named)[:, None] * (logs - logs.mean(axis=0))
     nats |= {clues.key_of(clues.TOP, top): logs[:, at] for at, top in enumerate(tops)}
     keys = sorted(nats)

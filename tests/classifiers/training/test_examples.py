@@ -27,7 +27,6 @@ def test_paths_of_words_are_learned_without_their_hosts_where_there_are_many() -
 
 def test_a_path_is_in_the_part_of_its_url() -> None:
     examples = collected()
-    assert examples.n_labelled == 1050
     assert np.array_equal(examples.folds[1050:], examples.folds[:1000])
     assert np.bincount(examples.folds, minlength=4).min() > 400
 
