@@ -59,12 +59,10 @@ class _Moved(NamedTuple):
 class Lookup(Generic[Found]):
     """The finds under some URLs, while they are fetched and afterwards.
 
-    `read` is called once with each page. `on_end` is called whenever a URL is settled. About 200
-    bytes are kept for each URL besides its find.
+    `read` is called once with each page. About 200 bytes are kept for each URL besides its find.
     """
 
     read: Callable[[Download], Found]
-    on_end: Callable[[], None] = lambda: None
     _ends: "dict[int, Found | Unfetched | _Moved]" = field(default_factory=dict)
 
     def find(self, url: str) -> Found | Unfetched | None:
@@ -80,7 +78,6 @@ class Lookup(Generic[Found]):
     def end(self, key: int, end: "Found | Unfetched | _Moved") -> None:
         """Settle the URL with this fingerprint."""
         self._ends[key] = end
-        self.on_end()
 
 
 def open_fetch(urls: Iterable[str], config: Config, folder: Path, lookup: Lookup[Found]) -> Crawl:

@@ -8,15 +8,13 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from crawler.commands.base import ExitCode, Parser, settings_of
 from crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
-
-Record = dict[str, Any]
 
 _OPTIONS: Final = {
     "urls": ("explain", "format"),
@@ -194,24 +192,19 @@ def _fasttext(settings: Settings) -> Path | None:
 def _pages(opts: argparse.Namespace, settings: Settings) -> int:
     """Write a record for each page; return the exit code, that of a failure for an unread page."""
     from classifiers.pages.methods import DEFAULT_METHOD, method_with
-    from crawler.commands.page_lines import (
-        PageLines,
-        PageReader,
-        Sources,
-        fetch_and_write,
-        tell_damages,
-    )
+    from crawler.commands.page_lines import PageLines, fetch, sources_of, tell_damages
 
     if not (opts.sources or opts.list):
         raise SettingError("identify pages needs files, URLs or --list FILE")
     by = method_with(opts.method or DEFAULT_METHOD, _fasttext(settings))
-    lines = PageLines(PageReader(by, explains=opts.explain))
+    lines = PageLines(by, explains=opts.explain)
+    sources = list(sources_of(opts.sources, opts.list))
+    fetched = fetch(sources, lines.read, settings)
     output = _output()
-
-    def write(record: Record) -> None:
+    for record in lines.records(sources, fetched.lookup):
         output.write(json.dumps(record) + "\n")
         output.flush()
-
-    fetch_and_write(lines, Sources(tuple(opts.sources), opts.list), settings, write)
     tell_damages(lines)
+    if fetched.error:
+        raise fetched.error
     return ExitCode.FAILED if lines.failures else ExitCode.DONE

@@ -62,25 +62,6 @@ def test_help_and_mistakes_load_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_manual_that_names_it_as_it_was_called(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
-    told = capsys.readouterr().out
-    assert ended.value.code == 0
-    assert told.startswith(f"usage: langfocus {name}")
-    assert f"scrapy {name}" not in told
-
-
-def test_an_unknown_option_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", "x", "--jsn", "x"]) == 2
-    assert capsys.readouterr().err == (
-        "langfocus: --jsn: not understood; see langfocus report --help\n"
-    )
-
-
 class TestProject:
     """The settings of a Scrapy project in whose folder a command is called."""
 

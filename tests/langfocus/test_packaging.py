@@ -13,8 +13,8 @@ from zipfile import ZipFile
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from langfocus.sample_urls import LANGUAGES, sample_urls, table
 from tests.support.crawls import ROOT
+from tests.support.sampleurls import LANGUAGES, sample_urls, table
 
 PACKAGES = ("langfocus", "crawler", "classifiers")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

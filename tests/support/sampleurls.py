@@ -1,6 +1,6 @@
 """Labelled URLs for first steps, made from the sample web; `data/sample-urls.tsv` contains them.
 
-    python -m langfocus.sample_urls > langfocus/data/sample-urls.tsv
+    python -m tests.support.sampleurls > langfocus/data/sample-urls.tsv
 
 They show what `langfocus train` and `langfocus evaluate` read and write. A model trained on them is
 of no use for crawls.
