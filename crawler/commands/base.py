@@ -124,10 +124,11 @@ def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
 
 
 def settings_of(opts: argparse.Namespace) -> Settings:
-    """Return Scrapy's settings, with those of `-s NAME=VALUE`; raises SettingError."""
-    from crawler.spiders.project import load_settings
+    """Return Scrapy's settings for langfocus, with those of `-s NAME=VALUE`; SettingError."""
+    from scrapy.settings import Settings
 
-    settings = load_settings()
+    settings = Settings()
+    settings.setmodule("crawler.settings", priority="project")
     settings.setdict(pairs(opts.set, "-s"), priority="cmdline")
     return settings
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 import crawler.commands
-from crawler.settings import EXTENSIONS, SPIDER_MODULES
-from crawler.spiders.project import load_settings
 from langfocus import __version__
 from langfocus.command_line import main
 from langfocus.command_table import COMMANDS
@@ -60,58 +58,6 @@ def test_help_and_mistakes_load_nothing_heavy() -> None:
         "sys.exit(bool(heavy & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-class TestProject:
-    """The settings of a Scrapy project in whose folder a command is called."""
-
-    def folder(self, path: Path, name: str, text: str) -> Path:
-        (path / "scrapy.cfg").write_text(f"[settings]\ndefault = {name}\n")
-        (path / f"{name}.py").write_text(text)
-        below = path / "below"
-        below.mkdir()
-        return below
-
-    def test_no_project_is_needed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
-        monkeypatch.chdir(tmp_path)
-        settings = load_settings()
-        assert settings["LANGFOCUS_CRAWL"] is None
-        assert settings.getlist("SPIDER_MODULES") == SPIDER_MODULES
-
-    def test_a_project_overrides_what_it_names(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
-        text = (
-            "LANGFOCUS_CRAWL = 'elsewhere'\n"
-            "EXTENSIONS = {'scrapy.extensions.memusage.MemoryUsage': None}\n"
-            "SPIDER_MODULES = ['theirs.spiders']\n"
-        )
-        monkeypatch.chdir(self.folder(tmp_path, "door_project", text))
-        settings = load_settings()
-        assert settings["LANGFOCUS_CRAWL"] == "elsewhere"
-        assert settings.getint("DNS_TIMEOUT") == 20
-        assert set(settings.getdict("EXTENSIONS")) > set(EXTENSIONS)
-        assert settings.getlist("SPIDER_MODULES") == [*SPIDER_MODULES, "theirs.spiders"]
-
-    def test_the_environment_goes_before_a_project(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "door_named.py").write_text("LANGFOCUS_CRAWL = 'named'\n")
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "door_named")
-        monkeypatch.chdir(self.folder(tmp_path, "door_unused", "LANGFOCUS_CRAWL = 'unused'\n"))
-        assert load_settings()["LANGFOCUS_CRAWL"] == "named"
-
-    def test_a_module_that_is_not_there_is_one_line(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "door_missing")
-        assert main(["crawl", "-a", "lang=de"]) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert "settings module door_missing" in line
 
 
 def test_spiders_that_cannot_be_imported_are_one_line(
