@@ -172,13 +172,7 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
         "costs": [
             {"coverage": coverage, **cost._asdict()} for coverage, cost in course.milestones.items()
         ],
-        "links": {
-            "stored": course.stored,
-            "seen": course.seen,
-            "rejected": course.rejected,
-            "host_full": course.host_full,
-            "dropped_irrelevant": course.dropped_irrelevant,
-        },
+        "links": dict(course.links),
     }
 
 
@@ -332,17 +326,8 @@ def _cost_tables(crawls: Sequence[SimulatedCrawl]) -> list[Table]:
 
 def _links_table(crawls: Sequence[SimulatedCrawl]) -> Table:
     """The numbers of links by the crawl's decision."""
-    rows = [
-        (
-            crawl.case.name,
-            course.stored,
-            course.seen,
-            course.rejected,
-            course.host_full,
-            course.dropped_irrelevant,
-        )
-        for crawl in crawls
-        for course in [crawl.figures]
+    rows: list[list[str | int]] = [
+        [crawl.case.name, *crawl.figures.links.values()] for crawl in crawls
     ]
     head = ("links", "queued", "seen before", "rejected", "host full", "dropped later")
     return Table("Links by outcome", head, rows)

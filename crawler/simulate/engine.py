@@ -6,7 +6,7 @@ One worker, and no host ever rests. Filters, orderings and the frontier decide a
 (`random`, `cctld`) draw with the same probabilities, not with the same random numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +26,10 @@ ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
 them stand the names in `WebGraph.scores`."""
 
+FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")
+"""What becomes of links, of seeds too: queued, seen before, rejected by the filter, to a host that
+is full; and of queued URLs: they left the queue with their server or directory."""
+
 _PAGES_A_CALL = 250_000
 """Pages between two looks at the clock, for a progress bar or an interruption."""
 
@@ -35,19 +39,13 @@ class Course:
     """The pages of a crawl in the order downloaded, and the counts of its links.
 
     `order` are vertices, int32 (N,); `queue` is how many URLs waited after each of them, int32
-    (N,), those that were never fetched in the recorded Web included (Tamura 2007, Fig. 7). Links
-    were `stored`, `seen` before, `rejected` by the filter or found their host full
-    (`host_full`); seeds are among them. `dropped_irrelevant` URLs left the queue with their
-    server or directory. `is_complete` is False where `limit` ended the crawl.
+    (N,), those that were never fetched in the recorded Web included (Tamura 2007, Fig. 7). `links`
+    has the number of each name in `FATES`. `is_complete` is False where `limit` ended the crawl.
     """
 
     order: npt.NDArray[np.int32]
     queue: npt.NDArray[np.int32]
-    stored: int
-    seen: int
-    rejected: int
-    host_full: int
-    dropped_irrelevant: int
+    links: Mapping[str, int]
     is_complete: bool
 
 
@@ -129,11 +127,7 @@ def simulate(
     return Course(
         order=memory.order[:number],
         queue=memory.queue[:number],
-        stored=int(counts[kernel.STORED]),
-        seen=int(counts[kernel.SEEN]),
-        rejected=int(counts[kernel.REJECTED]),
-        host_full=int(counts[kernel.HOST_FULL]),
-        dropped_irrelevant=int(counts[kernel.DROPPED]),
+        links=dict(zip(FATES, counts[kernel.STORED : kernel.DROPPED + 1].tolist(), strict=True)),
         # After the last page of the graph no URL in the queue gives another page.
         is_complete=has_ended or number == n_pages,
     )

@@ -192,7 +192,7 @@ class CourseFigures:
     `points` are numbers of pages; `relevant`, `servers`, `queue` and `bytes` (None: sizes are not
     known) are the counts after so many. Row d of `missed` is how many of the relevant pages within
     d links from the seeds were not crawled, and how many there are. `milestones` maps a coverage
-    to its cost, and lacks those that were not reached.
+    to its cost, and lacks those that were not reached. `links` are those of the `Course`.
     """
 
     points: Sequence[int]
@@ -203,11 +203,7 @@ class CourseFigures:
     relevant_there_are: int
     missed: Sequence[tuple[int, int]]
     milestones: Mapping[float, Cost]
-    stored: int
-    seen: int
-    rejected: int
-    host_full: int
-    dropped_irrelevant: int
+    links: Mapping[str, int]
     is_complete: bool
 
     @property
@@ -261,11 +257,7 @@ def course_figures(
         relevant_there_are=yardstick.n_relevant,
         missed=_missed(order, yardstick),
         milestones=costs,
-        stored=course.stored,
-        seen=course.seen,
-        rejected=course.rejected,
-        host_full=course.host_full,
-        dropped_irrelevant=course.dropped_irrelevant,
+        links=course.links,
         is_complete=course.is_complete,
     )
 

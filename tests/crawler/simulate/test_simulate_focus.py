@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crawler.simulate import focusing
-from crawler.simulate.engine import Course, Simulation, simulate
+from crawler.simulate.engine import FATES, Course, Simulation, simulate
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
 from tests.support.simulatedwebs import crawl_live, random_graph
@@ -52,8 +52,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
     assert len(course.order) > 10
     assert course.order.tolist() == live.order
     assert course.queue.tolist() == live.queue
-    for name in ("stored", "seen", "rejected", "host_full", "dropped_irrelevant"):
-        assert getattr(course, name) == live.counts.get(name, 0), name
+    assert course.links == {name: live.counts.get(name, 0) for name in FATES}
 
 
 def without_urls(graph: WebGraph) -> WebGraph:
