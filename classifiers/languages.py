@@ -5,7 +5,7 @@ shorter one. Varieties that share a Web share a code: `no` includes Bokmål, `zh
 Chinese but Cantonese (`yue`), `ar` the spoken Arabics, `fa` Dari, `ak` Twi, `tl` Filipino, `sr`
 Montenegrin and text that is tagged Serbo-Croatian. Names, official languages and
 scripts come from CLDR, which Babel reads on first use. A language beyond these codes, which only a
-model of fastText may know, has its ISO 639-3 code (`classifiers.further_languages`).
+model of fastText may know, has its ISO 639-3 code.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,6 @@ from babel.core import get_global
 from babel.languages import get_official_languages
 
 from classifiers.errors import LanguageError
-from classifiers.further_languages import further_names
 from classifiers.tables.country_domains import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
 from classifiers.tables.language_codes import (
     ALSO_ACCEPTED,
@@ -55,6 +55,7 @@ __all__ = [
 _TAG: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)
 _NAMES_FILE: Final = Path(__file__).parent / "tables/names.txt"
 _LONGEST_TAG: Final = 80
+_NO_LANGUAGE: Final = frozenset({"mis", "mul", "und", "zxx"})
 _SHOWN: Final = 40
 """Characters of an unknown name that an error shows."""
 _NEAR: Final = 0.7
@@ -115,7 +116,7 @@ def known() -> frozenset[str]:
 
 def name(code: str) -> str:
     """Return the English name; raises LanguageError for a code that is not known."""
-    return ENGLISH.get(_checked(code)) or str(_english().get(code) or further_names()[code])
+    return ENGLISH.get(_checked(code)) or str(_english().get(code) or _further_names()[code])
 
 
 def language_of_tld(tld: str) -> str | None:
@@ -218,9 +219,33 @@ def called_names() -> Iterator[tuple[str, list[str]]]:
 
 
 @lru_cache(maxsize=1)
+def _further_names() -> dict[str, str]:
+    """ISO 639-3 code -> English name, with CLDR's name where it has one.
+
+    CLDR names about 270; the package python-iso639 (extra `fasttext`) names all. Codes of languages
+    that the project knows under another code are among them.
+    """
+    listed = _listed() | _english()
+    return {
+        code: str(name)
+        for code, name in listed.items()
+        if len(code) == 3 and code not in _NO_LANGUAGE
+    }
+
+
+def _listed() -> dict[str, str]:
+    """The names of the package, {} if it is not installed."""
+    try:
+        iso639 = import_module("iso639")
+    except ImportError:
+        return {}
+    return {each.part3: each.name for each in iso639.ALL_LANGUAGES if each.scope == "I"}
+
+
+@lru_cache(maxsize=1)
 def _further() -> dict[str, str]:
     """ISO 639-3 code -> English name, of languages beyond the codes of the project."""
-    return {code: text for code, text in further_names().items() if canonical(code) is None}
+    return {code: text for code, text in _further_names().items() if canonical(code) is None}
 
 
 @lru_cache(maxsize=1)

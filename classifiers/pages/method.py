@@ -86,6 +86,30 @@ class Adding(Protocol):
         """A sentence about the further model that a user wants to know; "" without one."""
 
 
+@runtime_checkable
+class ByEvidence(Protocol):
+    """A method that joins several kinds of evidence."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The names of its kinds of evidence."""
+
+    def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
+        """The language by one kind of evidence alone; None if it tells none."""
+
+
+def answers_of(
+    method: PageMethod, page: ParsedPage, surroundings: Surroundings = NOTHING
+) -> dict[str, str | None]:
+    """Return the answer of each kind of evidence alone, for counts such as Table 4-4 of Cai 2009.
+
+    A method without kinds of evidence has its own answer.
+    """
+    if isinstance(method, ByEvidence):
+        return {kind: method.alone(kind, page, surroundings) for kind in method.kinds}
+    return {method.name: method.identify(page, surroundings).language}
+
+
 def unknown(reason: str) -> PageLanguage:
     """The answer without a language, for that reason."""
     return PageLanguage(None, 0.0, "none", reason)

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from classifiers.geoip import CountryLookup
-from classifiers.pages.method import PageMethod, Surroundings
-from classifiers.pages.methods.alone import answers_of
+from classifiers.pages.method import PageMethod, Surroundings, answers_of
 from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT
 from crawler.reading import Download, identified, is_text

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classifiers.pages.charset.charsets import codec
+
 
 class CodePage(NamedTuple):
     """A single-byte encoding and its use."""
 
-    codec: str
-    """Python's name."""
     languages: str
     """Codes of the languages that were written in it, with spaces between."""
     rarity: float
@@ -26,31 +26,31 @@ _WESTERN = (
 )
 _CENTRAL = "bs cs hr hsb hu pl ro sk sl sq"
 CODE_PAGES: dict[str, CodePage] = {
-    "windows-1252": CodePage("cp1252", _WESTERN, 0.0),
-    "windows-1251": CodePage("cp1251", "be bg mk ru sr uk", 0.0),
-    "windows-1250": CodePage("cp1250", _CENTRAL, 0.0),
-    "iso-8859-2": CodePage("iso8859-2", _CENTRAL, 0.5),
-    "windows-1254": CodePage("cp1254", "tr", 0.5),
-    "windows-1253": CodePage("cp1253", "el", 0.0),
-    "iso-8859-7": CodePage("iso8859-7", "el", 0.5),
-    "windows-1255": CodePage("cp1255", "he yi", 0.0),
-    "iso-8859-8": CodePage("iso8859-8", "he", 0.5),
-    "windows-1256": CodePage("cp1256", "ar fa ur", 0.0),
-    "iso-8859-6": CodePage("iso8859-6", "ar", 1.0),
-    "windows-1257": CodePage("cp1257", "et lt lv", 0.5),
-    "windows-1258": CodePage("cp1258", "vi", 1.0),
-    "windows-874": CodePage("cp874", "th", 0.0),
-    "koi8-r": CodePage("koi8-r", "bg ru", 0.5),
-    "koi8-u": CodePage("koi8-u", "be uk", 0.5),
-    "iso-8859-15": CodePage("iso8859-15", _WESTERN, 2.0),
-    "iso-8859-5": CodePage("iso8859-5", "be bg mk ru sr uk", 1.0),
-    "ibm866": CodePage("cp866", "be ru uk", 4.0),
-    "ibm855": CodePage("cp855", "bg mk ru sr", 5.0),
-    "x-mac-cyrillic": CodePage("mac_cyrillic", "be bg mk ru sr uk", 4.0),
-    "iso-8859-13": CodePage("iso8859-13", "et lt lv", 2.0),
-    "iso-8859-4": CodePage("iso8859-4", "et lt lv", 3.0),
-    "iso-8859-3": CodePage("iso8859-3", "eo mt", 2.0),
-    "macintosh": CodePage("mac_roman", "ca da de en es fi fr is it nl no pt sv", 4.0),
+    "windows-1252": CodePage(_WESTERN, 0.0),
+    "windows-1251": CodePage("be bg mk ru sr uk", 0.0),
+    "windows-1250": CodePage(_CENTRAL, 0.0),
+    "iso-8859-2": CodePage(_CENTRAL, 0.5),
+    "windows-1254": CodePage("tr", 0.5),
+    "windows-1253": CodePage("el", 0.0),
+    "iso-8859-7": CodePage("el", 0.5),
+    "windows-1255": CodePage("he yi", 0.0),
+    "iso-8859-8": CodePage("he", 0.5),
+    "windows-1256": CodePage("ar fa ur", 0.0),
+    "iso-8859-6": CodePage("ar", 1.0),
+    "windows-1257": CodePage("et lt lv", 0.5),
+    "windows-1258": CodePage("vi", 1.0),
+    "windows-874": CodePage("th", 0.0),
+    "koi8-r": CodePage("bg ru", 0.5),
+    "koi8-u": CodePage("be uk", 0.5),
+    "iso-8859-15": CodePage(_WESTERN, 2.0),
+    "iso-8859-5": CodePage("be bg mk ru sr uk", 1.0),
+    "ibm866": CodePage("be ru uk", 4.0),
+    "ibm855": CodePage("bg mk ru sr", 5.0),
+    "x-mac-cyrillic": CodePage("be bg mk ru sr uk", 4.0),
+    "iso-8859-13": CodePage("et lt lv", 2.0),
+    "iso-8859-4": CodePage("et lt lv", 3.0),
+    "iso-8859-3": CodePage("eo mt", 2.0),
+    "macintosh": CodePage("ca da de en es fi fr is it nl no pt sv", 4.0),
 }
 """Single-byte encodings that are distinguished, by their WHATWG names."""
 
@@ -68,8 +68,8 @@ def characters() -> list[str]:
     """The characters beyond ASCII of all readings, in order; the number of one is its place + 1."""
     found: set[str] = set()
     high = bytes(range(128, 256))
-    for page in CODE_PAGES.values():
-        found.update(high.decode(page.codec, "ignore"))
+    for name in CODE_PAGES:
+        found.update(high.decode(codec(name), "ignore"))
     return sorted(c for c in found if not "\x80" <= c <= "\x9f")
 
 

@@ -49,6 +49,9 @@ _DAMAGE = 0.02
 # This number of multi-byte sequences is not valid UTF-8 by chance in another encoding.
 _SURE_SEQUENCES = 10
 
+DECLARING = frozenset({"http", "meta"})
+"""Sources of a declared encoding; a detected one is no declaration."""
+
 STRONG_LANGUAGES: dict[str, str] = {
     "windows-874": "th",
     "shift_jis": "ja",

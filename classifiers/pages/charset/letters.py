@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifiers.arrayfile import MODELS, read_arrays
+from classifiers.pages.charset.charsets import codec
 from classifiers.pages.charset.codepages import (
     BEYOND_ASCII,
     CODE_PAGES,
@@ -94,7 +95,7 @@ class LetterModel:
         self, languages: list[str], keys: list[Keys], shares: list[Shares]
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Costs of (byte beyond ASCII * 256 + neighbour, reading), before and after the byte."""
-        numbers = {name: self._numbers(CODE_PAGES[name].codec) for name, _ in self.readings}
+        numbers = {name: self._numbers(codec(name)) for name, _ in self.readings}
         tables = {}
         mixtures = self._mixtures(keys, shares)
         for code, key, share, mixture in zip(languages, keys, shares, mixtures, strict=True):
@@ -107,10 +108,10 @@ class LetterModel:
         )
         return before, after
 
-    def _numbers(self, codec: str) -> tuple[Keys, Keys]:
+    def _numbers(self, python: str) -> tuple[Keys, Keys]:
         """Byte beyond ASCII -> number of its character; any byte -> its context as neighbour."""
         number = {c: i for i, c in enumerate(self._characters, start=1)}
-        high = [bytes([byte]).decode(codec, "replace") for byte in range(128, 256)]
+        high = [bytes([byte]).decode(python, "replace") for byte in range(128, 256)]
         beyond = np.array([number.get(c, 0) for c in high])
         return beyond, np.concatenate((ascii_contexts(), BEYOND_ASCII + beyond))
 

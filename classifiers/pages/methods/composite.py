@@ -17,10 +17,9 @@ from functools import cache
 from typing import Final
 
 from classifiers import languages
-from classifiers.pages.charset.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
+from classifiers.pages.charset.encodings import DECLARING, STRONG_LANGUAGES, WEAK_LANGUAGES
 from classifiers.pages.declared import meant
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking, unknown
-from classifiers.pages.methods.alone import by_declaration, by_encoding
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
 from classifiers.pages.text.textengine import (
@@ -159,9 +158,10 @@ class Composite:
     def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
         """The language by one kind of evidence alone; None if it tells none."""
         if kind == "encoding":
-            return by_encoding(page)
+            is_declared = page.charset_source in DECLARING
+            return STRONG_LANGUAGES.get(page.charset) if is_declared else None
         if kind == "declaration":
-            return by_declaration(page)
+            return next((code for one in page.declarations for code in meant(one.tag)), None)
         return by_ranking(self.engine.rank(page.text)).language
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
@@ -286,7 +286,7 @@ def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
         in_ascii = scales.ballot.script == "Latn" and page.text.isascii()
         if fitting or "Latn" in languages.scripts(strong):
             scales.add("encoding", strong, STRONG_ENCODING, words)
-        elif in_ascii and page.charset_source in {"http", "meta"}:
+        elif in_ascii and page.charset_source in DECLARING:
             scales.add("encoding", strong, EMPTY_ENCODING, words)
     elif weak is not None and _may_be(weak, scales.ballot):
         scales.add("encoding", weak, WEAK_ENCODING, words)

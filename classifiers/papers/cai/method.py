@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from classifiers.datasets.texts import LabelledText
+from classifiers.pages.charset.encodings import DECLARING
 from classifiers.pages.declared import meant
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
-from classifiers.pages.methods.alone import DECLARING
 from classifiers.pages.parse import ParsedPage
 from classifiers.papers.cai import models as cai_models
 from classifiers.papers.cai.encodings import encoded, filtered, language_of_encoding

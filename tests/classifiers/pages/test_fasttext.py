@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers.errors import MissingPackageError, ModelError
-from classifiers.pages.method import Adding, PageMethod
+from classifiers.pages.method import Adding, ByEvidence, PageMethod, answers_of
 from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
 from classifiers.pages.methods.added import LEAST_LETTERS, added_languages
-from classifiers.pages.methods.alone import ByEvidence
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import (
     VARIABLE,
@@ -87,8 +86,6 @@ def test_short_texts_are_not_given_to_the_model(joined: PageMethod) -> None:
 
 
 def test_the_model_is_a_kind_of_evidence(joined: PageMethod) -> None:
-    from classifiers.pages.methods.alone import answers_of
-
     assert isinstance(joined, ByEvidence)
     assert answers_of(joined, page_of(CHUVASH, "ru")) | {"text": None} == {
         "encoding": None,

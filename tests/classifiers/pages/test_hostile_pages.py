@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.page_hostile import INPUTS, ordinary
+from benchmarks.page_hostile import INPUTS, made, ordinary
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.costly import MOST_TAGS
+from classifiers.pages.html.links import MAX_LINKS
 from classifiers.pages.html.tree import affordable
 from classifiers.pages.methods import identify
 from classifiers.pages.parse import parse_page
@@ -30,6 +31,23 @@ def test_a_bad_page_is_answered_with_a_reason(make: Maker) -> None:
         assert 0 <= answer.confidence <= 1
         assert (answer.language is None) == (answer.method == "none")
     assert time.process_time() - start < GUARD_S
+
+
+LARGE = (
+    "one tag|a million nested|links|odd links|nulls|emoji|code|numbers|attributes|one text|cdata|"
+    "tags of a thousand attributes|unclosed comments|tables|tables with formatting|bodies|"
+    "framesets|links around blocks"
+).split("|")
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_and_hostile_page_is_answered_soon(name: str) -> None:
+    body = made(INPUTS[name], 20_000_000)
+    start = time.process_time()
+    page = parse_page(body, content_type=None, url=URL)
+    assert time.process_time() - start < GUARD_S / 2
+    assert page.parser in {"lexbor", "lexbor-cut"}
+    assert len(page.links) <= MAX_LINKS
 
 
 @pytest.mark.parametrize("content_type", ["text/html; charset=utf-16", "text/html; charset=gbk"])
