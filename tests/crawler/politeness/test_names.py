@@ -1,5 +1,6 @@
 """Crawls whose names are looked up at a server of this machine."""
 
+import asyncio
 import ssl
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +12,7 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.politeness.network import dns_servers
+from crawler.spiders.connections import GuardedDownloadHandler
 from crawler.url import host_of
 from tests.crawler.politeness.test_crawl_polite import linking, outcomes, polite, served
 from tests.support.crawls import rows
@@ -68,6 +70,41 @@ def test_the_slot_of_a_page_is_charged_to_the_address_that_was_asked(
     assert told == {"a.de": "page"}
     charged = rows(tmp_path, "SELECT host, taken FROM hosts WHERE host LIKE '%127.0.0.%'")
     assert charged == [("ip 127.0.0.1", 1)]
+
+
+def test_a_name_is_not_asked_for_again_between_its_check_and_the_connection(
+    tmp_path: Path,
+) -> None:
+    never_kept: dict[str, Any] = {"DNSCACHE_SIZE": 0, "ROBOTSTXT_OBEY": False}
+    with served() as (_, server), name_server({"a.de": "127.0.0.1"}) as names:
+        url = f"http://a.de:{server.port}/"
+        told = looked_up(tmp_path, url, names, LANGFOCUS_PRIVATE_ADDRESSES=True, **never_kept)
+    assert told == {"a.de": "page"}
+    assert names.asked["a.de"] == 1
+
+
+class Answering:
+    """Names that have the same addresses."""
+
+    async def addresses(self, host: str) -> list[str]:
+        return ["10.0.0.1", "2606:4700::1111", "8.8.8.8", "::1", "9.9.9.9"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ("", ["8.8.8.8", "9.9.9.9", "2606:4700::1111"]),
+        ("2606:4700::1111", ["2606:4700::1111", "8.8.8.8", "9.9.9.9"]),
+        ("10.0.0.1", ["8.8.8.8", "9.9.9.9", "2606:4700::1111"]),
+    ],
+)
+def test_a_host_is_asked_at_its_public_addresses_alone_the_chosen_one_first(
+    chosen: str, expected: list[str]
+) -> None:
+    handler: Any = GuardedDownloadHandler.__new__(GuardedDownloadHandler)
+    handler._allows_private, handler._names = False, Answering()
+    handler._chosen = {"a.de": chosen}
+    assert asyncio.run(handler._addresses("a.de")) == expected
 
 
 def certificate(folder: Path) -> Path:
