@@ -37,7 +37,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.politeness.network import is_private_url
 from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from crawler.politeness.traps import is_trap
-from crawler.reading import Download, Reading, page_method, page_reader
+from crawler.reading import Download, ReadPage, page_method, page_reader
 from crawler.run import open_run
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived
@@ -284,8 +284,8 @@ def _url_seeds() -> list[bytes]:
 
 
 @cache
-def _reader() -> Callable[[Download, tuple[str, ...]], Reading]:
-    return page_reader(page_method("composite"))
+def _reader() -> ReadPage:
+    return page_reader(page_method("composite"), make_ordering("cctld", "de"), "de")
 
 
 def language(data: bytes) -> None:
@@ -293,7 +293,7 @@ def language(data: bytes) -> None:
     body, kind, spoken, address = _page_input(data)
     download = Download(address, 200, body, kind, spoken)
     for inlinks in ((), ("de", "ru")):
-        found = _reader()(download, inlinks)
+        found = _reader()(download, inlinks, 1)
         known = found.language is None or languages.canonical(found.language) is not None
         expect(known, "no language", found)
         sure = found.confidence
@@ -432,7 +432,7 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
         make_ordering("cctld", "de"),
         VisitRules(
             "de",
-            _reader(),  # type: ignore[arg-type]  # a tuple is a sequence
+            _reader(),
             RetryRule(1, 10.0, max_redirects=3),
         ),
         lambda: now[0],

@@ -113,7 +113,7 @@ class _Fetching(Visitor, Generic[Found]):
         self._lookup = lookup
         self._pages: list[Found] = []
 
-    def _keep(self, download: Download, inlinks: Sequence[str]) -> Reading:
+    def _keep(self, download: Download, inlinks: Sequence[str], depth: int) -> Reading:
         self._pages.append(self._lookup.read(download))
         return UNREAD
 

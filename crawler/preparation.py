@@ -14,7 +14,7 @@ from crawler.config import SEED_FOLDER, Config, FileName
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
 from crawler.politeness.blocking import Blocking
-from crawler.reading import ReadPage, page_method, page_reader, page_scorer
+from crawler.reading import ReadPage, page_method, page_reader
 from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
 from crawler.sources.opening import open_web
@@ -49,11 +49,13 @@ def prepare(config: Config) -> Preparation:
     )
     method = page_method(config.identify, named_file(_path(config.fasttext)))
     check_language(config.lang, method)
-    rules = replace(
-        _page_rules(config, method),
-        retry_rule=config.retry_rule,
-        country_of=_country_lookup(_path(config.geoip)),
+    rules = VisitRules(
+        config.lang,
+        _reader(config, method, ordering),
+        config.retry_rule,
+        _country_lookup(_path(config.geoip)),
         stays_on_host=config.is_census,
+        obeys_directives=config.obeys_directives,
     )
     if config.expected and ordering.doubts_up_to is not None:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
@@ -91,23 +93,21 @@ def check_goals(config: Config, *, doubts: bool) -> None:
             )
 
 
-def page_scorer_of(config: Config) -> ReadPage:
+def page_reader_of(config: Config) -> ReadPage:
     """Return the function that reads a page and scores its links; raises `CrawlError`."""
     method = page_method(config.identify, named_file(_path(config.fasttext)))
-    rules = _page_rules(config, method)
-    return page_scorer(
-        rules.read, _ordering(config), config.lang, obeys_directives=config.obeys_directives
-    )
+    return _reader(config, method, _ordering(config))
 
 
-def _page_rules(config: Config, method: PageMethod) -> VisitRules:
-    """Return the rules that reading a page depends on."""
-    read = page_reader(
+def _reader(config: Config, method: PageMethod, ordering: Ordering) -> ReadPage:
+    return page_reader(
         method,
+        ordering,
+        config.lang,
         is_census=config.is_census,
-        target=config.lang if config.uses_hreflang else None,
+        uses_hreflang=config.uses_hreflang,
+        obeys_directives=config.obeys_directives,
     )
-    return VisitRules(config.lang, read, obeys_directives=config.obeys_directives)
 
 
 def _ordering(config: Config) -> Ordering:

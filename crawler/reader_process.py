@@ -20,7 +20,7 @@ from typing import NamedTuple, NoReturn
 
 import msgspec
 
-from crawler.preparation import page_scorer_of
+from crawler.preparation import page_reader_of
 from crawler.reading import Download, ReadPage
 
 
@@ -49,7 +49,7 @@ def main(control: int) -> None:
     """Load the models that standard input names, then fork a reader for each socket that comes."""
     with socket.socket(fileno=control) as crawl:
         config = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the crawl that started us
-        read_page = page_scorer_of(config)
+        read_page = page_reader_of(config)
         # Compiled code is loaded by its first call.
         page = b"<html><title>a</title><p>A page of a few words. <a href=/b>Link</a>"
         read_page(Download("http://example.org/", 200, page, "text/html"), (), 1)

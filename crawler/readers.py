@@ -21,7 +21,7 @@ import msgspec
 
 from crawler.config import Config
 from crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
-from crawler.reading import Download, PageRead
+from crawler.reading import Download, Reading
 
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
@@ -44,7 +44,7 @@ class ReadingError(Exception):
     """An exception while a page was read; its message is the traceback."""
 
 
-Answer = PageRead | str | ReadingError
+Answer = Reading | str | ReadingError
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +106,7 @@ class Readers:
         self._readers: list[_Reader] = []
         self._waiting: deque[_Page] = deque()
         self._unsettled: deque[_Page] = deque()
-        self._decoder = msgspec.msgpack.Decoder(PageRead)
+        self._decoder = msgspec.msgpack.Decoder(Reading)
 
     async def read(self, download: Download, inlinks: tuple[str, ...], depth: int) -> Answer | None:
         """Return a page, or the outcome of one that cannot be read; None: read it in the crawl.

@@ -87,42 +87,37 @@ class Download:
 
 
 class Reading(NamedTuple):
-    """The links of a page (absolute, unsorted), its language and its charset.
+    """A page that was read: its language, what it says of itself, and its links.
 
-    `forbidden` are links that it asks not to follow (`nofollow`), `declared` are links to pages
-    that it says are in the target language (`hreflang`), `declared_other` links to pages in
-    another, `feeds` its RSS and Atom feeds.
-    `dropped_links` is the number of links that could not be resolved or are too long.
-    `is_reference` is True if its language is evidence for linked pages: the method reads them, and
-    the text is long enough. `parser` is the name of the HTML parser. `canonical` is the absolute
-    URL that the page gives as its own, None if it gives none.
-    `statements` are those of its META elements (`crawler.politeness.directives`). `words` are those
-    of the text by which it was identified, `sketch` is that of `crawler.copied_text`.
+    `words` are those of the text by which it was identified, `sketch` is that of
+    `crawler.copied_text`. `is_reference` is True if its language is evidence for linked pages: the
+    method reads them, and the text is long enough. `canonical` is the absolute URL that the page
+    gives as its own. `statements` are those of its META elements (`crawler.politeness.directives`),
+    `feeds` its RSS and Atom feeds. `links` are those that may be queued, scored; blocked links are
+    still among them. `left_out` are the numbers of others: those of `sift`, and links that the page
+    asks not to follow, if that is obeyed.
     """
 
-    links: Sequence[str]
-    language: str | None
-    confidence: float | None
-    method: str | None
-    charset: str | None
-    dropped_links: int = 0
-    is_reference: bool = False
+    language: str | None = None
+    confidence: float | None = None
+    method: str | None = None
+    charset: str | None = None
     parser: str | None = None
+    words: int | None = None
+    sketch: tuple[int, ...] = ()
+    is_reference: bool = False
     canonical: str | None = None
     statements: tuple[str, ...] = ()
-    words: int | None = None
-    forbidden: Sequence[str] = ()
-    declared: Sequence[str] = ()
-    declared_other: Sequence[str] = ()
     feeds: Sequence[str] = ()
-    sketch: tuple[int, ...] = ()
+    links: Sequence[Link] = ()
+    left_out: dict[str, int] = {}  # noqa: RUF012  # nobody changes it
 
 
-UNREAD: Final = Reading([], None, None, None, None)
+UNREAD: Final = Reading()
 """The reading of an answer that is no page."""
 
-Read = Callable[[Download, Sequence[str]], Reading]
-"""Function that reads a page; the second argument has the languages of pages that link to it."""
+ReadPage = Callable[[Download, Sequence[str], int], Reading]
+"""Function that reads a page, for the languages of the pages that link to it and its depth."""
 
 
 def is_text(content_type: str | None) -> bool:
@@ -176,59 +171,6 @@ def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[
     return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
 
 
-class PageRead(NamedTuple):
-    """A page that was read: `reading` without links, and the links that may be queued, scored.
-
-    Blocked links are still among `links`. `left_out` are the numbers of others: those of `sift`,
-    and links that the page asks not to follow, if that is obeyed.
-    """
-
-    reading: Reading
-    links: Sequence[Link]
-    left_out: dict[str, int]
-
-
-ReadPage = Callable[[Download, Sequence[str], int], PageRead]
-"""Function that reads a page and scores its links, for the languages of the pages that link to it
-and its depth.
-"""
-
-
-def page_scorer(
-    read: Read, ordering: Ordering, language: str, *, obeys_directives: bool = True
-) -> ReadPage:
-    """Return a function that reads a page by `read` and scores its links by an ordering.
-
-    A page in the `language` is relevant. Without `obeys_directives` links with nofollow are
-    followed.
-    """
-
-    def followed(download: Download, reading: Reading) -> tuple[Sequence[str], int]:
-        if not obeys_directives:
-            return [*reading.links, *reading.forbidden], 0
-        if directives.forbids_links({*download.statements, *reading.statements}):
-            return [], len(reading.links) + len(reading.forbidden)
-        return reading.links, len(reading.forbidden)
-
-    def read_page(download: Download, inlinks: Sequence[str], depth: int) -> PageRead:
-        reading = read(download, inlinks)
-        found, nofollow = followed(download, reading)
-        sifted = sift(found)
-        source = LinkSource(
-            reading.language == language,
-            depth,
-            frozenset(filter(None, map(normalise, reading.declared))),
-            frozenset(filter(None, map(normalise, reading.declared_other))),
-        )
-        links = scored(ordering, sifted.wanted, source)
-        bare = reading._replace(links=(), forbidden=(), declared=(), declared_other=())
-        left_out = sifted.left_out | {"ignored_nofollow": nofollow}
-        left_out["ignored_url"] += reading.dropped_links
-        return PageRead(bare, links, left_out)
-
-    return read_page
-
-
 def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
     """Return the method with this name with its models loaded; raises `SettingError`.
 
@@ -241,49 +183,71 @@ def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
         raise SettingError(f"{told}: {error}") from error
 
 
-def page_reader(by: PageMethod, *, is_census: bool = False, target: str | None = None) -> Read:
-    """Return a function that parses a page once and identifies its language by a method.
+def page_reader(
+    by: PageMethod,
+    ordering: Ordering,
+    language: str,
+    *,
+    is_census: bool = False,
+    uses_hreflang: bool = True,
+    obeys_directives: bool = True,
+) -> ReadPage:
+    """Return a function that parses a page once, identifies it by a method and scores its links.
 
+    It depends on nothing but the page and these arguments. A page in the `language` is relevant.
     Only for a method that reads neighbours is a page evidence for the pages that it links to. A
-    census reads no links. With a `target` language the reading has the links to pages that the page
-    declares to be in that language.
+    census reads no links. If it `uses_hreflang`, a link that the page declares to be in a language
+    is scored by that. Without `obeys_directives` links with nofollow are followed.
     """
     is_neighbourly = by.name in NEIGHBOURLY
+    target = language if uses_hreflang else ""
 
-    def read(download: Download, inlinks: Sequence[str]) -> Reading:
+    def read(download: Download, inlinks: Sequence[str], depth: int) -> Reading:
         page, told = identified(download, by, inlinks)
         if page is None:
             return UNREAD
         has_language = told.language is not None
         of_header, canonical = _of_header(download)
         reading = Reading(
-            [],
             told.language,
             told.confidence,
             told.method,
             page.charset,
+            page.parser,
+            words=number_of_words(page.text) if has_language else None,
+            sketch=sketch_of(page.text) if has_language else (),
             is_reference=is_neighbourly and len(page.text) >= MIN_REFERENCE_LENGTH,
-            parser=page.parser,
             canonical=page.canonical or canonical,
             statements=directives.of_metas(page.statements),
-            words=number_of_words(page.text) if has_language else None,
             feeds=page.feeds,
-            sketch=sketch_of(page.text) if has_language else (),
         )
         if is_census:
             return reading
         links = [*page.links]
         links += [url for url, _ in of_header if url not in links]
-        alternates = [*page.alternates, *of_header] if target else []
-        return reading._replace(
-            links=[url for url in links if url not in page.nofollowed],
-            forbidden=sorted(page.nofollowed),
-            dropped_links=page.dropped_links,
-            declared=[url for url, tag in alternates if target in meant(tag)],
-            declared_other=[url for url, tag in alternates if target not in meant(tag)],
-        )
+        followed = links
+        if obeys_directives:
+            followed = [url for url in links if url not in page.nofollowed]
+            if directives.forbids_links({*download.statements, *reading.statements}):
+                followed = []
+        wanted, left_out = sift(followed)
+        left_out["ignored_url"] += page.dropped_links
+        left_out["ignored_nofollow"] = len(links) - len(followed)
+        source = _source(told.language == language, depth, [*page.alternates, *of_header], target)
+        return reading._replace(links=scored(ordering, wanted, source), left_out=left_out)
 
     return read
+
+
+def _source(
+    is_relevant: bool, depth: int, alternates: Sequence[tuple[str, str]], target: str
+) -> LinkSource:
+    """Return a page as the source of its links; without a target no declaration counts."""
+    declared: dict[bool, list[str]] = {True: [], False: []}
+    for url, tag in alternates if target else ():
+        if normal := normalise(url):
+            declared[target in meant(tag)].append(normal)
+    return LinkSource(is_relevant, depth, frozenset(declared[True]), frozenset(declared[False]))
 
 
 def _of_header(download: Download) -> tuple[list[tuple[str, str]], str | None]:

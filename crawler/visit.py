@@ -30,12 +30,10 @@ from crawler.politeness.directives import NOARCHIVE
 from crawler.reading import (
     UNREAD,
     Download,
-    PageRead,
-    Read,
     Reading,
+    ReadPage,
     is_status,
     is_text,
-    page_scorer,
     scored,
     sift,
 )
@@ -68,11 +66,11 @@ class VisitRules:
     to which they redirect, have at least the score `least_seed_score`. With `stays_on_host` a
     redirect to another host leads to no page. URLs that `is_blocked` get no request.
     `earlier` returns the page of an earlier run with a URL.
-    Without `obeys_directives`, links with nofollow are followed and pages with noarchive are kept.
+    Without `obeys_directives`, pages with noarchive are kept.
     """
 
     language: str
-    read: Read
+    read: ReadPage
     retry_rule: RetryRule = field(default_factory=RetryRule)
     country_of: Callable[[str | None], str | None] = lambda _: None
     least_seed_score: float = float("-inf")
@@ -122,9 +120,6 @@ class Visitor:
         self._frontier = frontier
         self._ordering = ordering
         self._rules = rules
-        self._read_page = page_scorer(
-            rules.read, ordering, rules.language, obeys_directives=rules.obeys_directives
-        )
         self._clock = clock
         self.listeners = list(listeners)
         self._keep_exchange = keep
@@ -160,7 +155,7 @@ class Visitor:
         return is_success and not self.is_sitemap(lease)
 
     def answered(
-        self, lease: Lease, download: Download, page: PageRead | str | None = None
+        self, lease: Lease, download: Download, page: Reading | str | None = None
     ) -> Record | None:
         """Settle a URL that a server answered; None: it went back into the queue.
 
@@ -191,7 +186,7 @@ class Visitor:
             return self._succeeded(lease, download, page)
         return self._settle_other(lease, download)
 
-    def _succeeded(self, lease: Lease, download: Download, page: PageRead | str | None) -> Record:
+    def _succeeded(self, lease: Lease, download: Download, page: Reading | str | None) -> Record:
         if not is_text(download.content_type):
             return self._settle(lease, self._record("media", download), download=download)
         if isinstance(page, str):
@@ -213,11 +208,10 @@ class Visitor:
         """Settle a URL without contacting its host."""
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
-    def _settle_page(self, lease: Lease, download: Download, page: PageRead | None) -> Record:
-        page = page or self._read_page(download, lease.inlinks, lease.depth)
-        reading, links = page.reading, page.links
-        wanted = [link for link in links if not self._rules.is_blocked(link.url)]
-        left_out = page.left_out | {"blocked": len(links) - len(wanted)}
+    def _settle_page(self, lease: Lease, download: Download, page: Reading | None) -> Record:
+        reading = page or self._rules.read(download, lease.inlinks, lease.depth)
+        wanted = [link for link in reading.links if not self._rules.is_blocked(link.url)]
+        left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
         record = self._record(PAGE, download, reading, left_out)
         record = self._without_copy(lease, record, reading)
         if record.is_copy:

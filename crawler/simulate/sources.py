@@ -19,7 +19,6 @@ from crawler.reading import (
     is_text,
     page_method,
     page_reader,
-    page_scorer,
     sift,
 )
 from crawler.run import reading
@@ -146,7 +145,7 @@ def _archive(path: Path) -> GraphSource:
     from crawler.sources.archive import ArchiveWeb
 
     web, by = ArchiveWeb(path), page_method(DEFAULT_METHOD, named_file())
-    read = page_scorer(page_reader(by), BreadthFirst(), "")
+    read = page_reader(by, BreadthFirst(), "")
     return GraphSource(f"WARC {path}", lambda left_out: _archive_rows(web, read, left_out))
 
 
@@ -190,4 +189,4 @@ def _answer_row(url: str, answer: Answer, read: ReadPage, left_out: Counter[str]
         return GraphRow(url, FAILED)
     count_ignored(left_out, found.left_out)
     links = [link.url for link in found.links]
-    return GraphRow(url, PAGE, found.reading.language, len(answer.body), links)
+    return GraphRow(url, PAGE, found.language, len(answer.body), links)

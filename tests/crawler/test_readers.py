@@ -15,10 +15,10 @@ import pytest
 from msgspec.json import encode
 
 from crawler.config import Config
-from crawler.preparation import page_scorer_of
+from crawler.preparation import page_reader_of
 from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
-from crawler.reading import Download, PageRead
+from crawler.reading import Download, Reading
 from crawler.spiders import page_readers
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
@@ -101,7 +101,7 @@ def test_readers_give_what_the_crawl_itself_reads_in_the_order_of_the_pages(
     started: Started,
 ) -> None:
     downloads = [page(url) for url in WEB.urls()]
-    own = page_scorer_of(CONFIG)
+    own = page_reader_of(CONFIG)
     expected = [own(download, ("de",), 1) for download in downloads]
     # A list comes where the crawl itself has a tuple.
     assert encode(started.read(*downloads)) == encode(expected)
@@ -131,7 +131,7 @@ def test_a_page_whose_reader_is_killed_is_read_again(started: Started) -> None:
         return list(await asyncio.gather(*asked))
 
     answers = started.runner.run(killed_meanwhile())
-    assert [type(answer) for answer in answers] == [PageRead] * 200
+    assert [type(answer) for answer in answers] == [Reading] * 200
 
 
 def test_a_page_that_takes_too_long_twice_is_given_up_and_the_others_are_read(
@@ -140,7 +140,7 @@ def test_a_page_that_takes_too_long_twice_is_given_up_and_the_others_are_read(
     started.renew(Limits(processor_s=0.03))
     answers = started.read(page(WEB.url(1)), long_page(2_000_000), page(WEB.url(2)))
     assert answers[1] == TIMEOUT
-    assert [type(answer) for answer in answers[::2]] == [PageRead] * 2
+    assert [type(answer) for answer in answers[::2]] == [Reading] * 2
 
 
 def test_a_page_that_takes_too_much_memory_twice_is_given_up(started: Started) -> None:
@@ -151,11 +151,11 @@ def test_a_page_that_takes_too_much_memory_twice_is_given_up(started: Started) -
 def test_a_reader_whose_memory_grew_is_replaced_between_two_pages(started: Started) -> None:
     started.renew(Limits(growth_bytes=-(2**40)))
     answers = started.read(*(page(url) for url in WEB.urls()))
-    assert [type(answer) for answer in answers] == [PageRead] * 40
+    assert [type(answer) for answer in answers] == [Reading] * 40
 
 
 def test_an_exception_of_a_page_is_answered_with_its_traceback() -> None:
-    def read(download: Download, inlinks: Sequence[str], depth: int) -> PageRead:
+    def read(download: Download, inlinks: Sequence[str], depth: int) -> Reading:
         raise ValueError(download.url)
 
     answer = answer_to((page(WEB.url(1)), (), 1), read, Limits())
@@ -165,7 +165,7 @@ def test_an_exception_of_a_page_is_answered_with_its_traceback() -> None:
 
 def test_a_page_larger_than_a_socket_holds_is_read(started: Started) -> None:
     large = [long_page(3_000_000) for _ in range(5)]
-    assert [type(answer) for answer in started.read(*large)] == [PageRead] * 5
+    assert [type(answer) for answer in started.read(*large)] == [Reading] * 5
 
 
 def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from crawler.reading import (
     page_method,
     page_reader,
 )
+from crawler.strategies.orderings import BreadthFirst
 
 WITHOUT_TEXT = Download("http://www.beispiel.de/", 200, b"<img src=plakat.png>", "text/html")
 
@@ -18,12 +19,14 @@ WITHOUT_TEXT = Download("http://www.beispiel.de/", 200, b"<img src=plakat.png>",
 def test_a_page_without_text_has_a_language_if_the_method_reads_urls(
     method: str, language: str | None
 ) -> None:
-    reading = page_reader(page_method(method))(WITHOUT_TEXT, ())
+    reading = page_reader(page_method(method), BreadthFirst(), "de")(WITHOUT_TEXT, (), 1)
     assert reading.language == language
 
 
 def test_a_page_without_text_has_the_language_of_its_inlinks_by_their_method() -> None:
-    reading = page_reader(page_method("inlinks"))(WITHOUT_TEXT, ("fr", "fr", "de"))
+    reading = page_reader(page_method("inlinks"), BreadthFirst(), "de")(
+        WITHOUT_TEXT, ("fr", "fr", "de"), 1
+    )
     assert (reading.language, reading.method) == ("fr", "inlinks")
 
 

@@ -59,7 +59,12 @@ class Visit:
             make_ordering(ordering, "de"),
             VisitRules(
                 "de",
-                page_reader(page_method("composite"), target="de"),
+                page_reader(
+                    page_method("composite"),
+                    make_ordering(ordering, "de"),
+                    "de",
+                    obeys_directives=obeys_directives,
+                ),
                 RetryRule(2, 10.0, max_redirects=3),
                 lambda ip: "DE" if ip else None,
                 obeys_directives=obeys_directives,

@@ -11,13 +11,13 @@ from crawler.frontier.base import PAGE as PAGE_OUTCOME
 from crawler.frontier.base import Lease, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.reading import Download, Reading
+from crawler.reading import Download, Reading, scored, sift
 from crawler.run import open_run
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.strategies import SEED, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import Confidence, Ordering
+from crawler.strategies.orderings import Confidence, LinkSource, Ordering
 from crawler.visit import Visitor, VisitRules
 
 LANGUAGES = ("th", "en")
@@ -122,12 +122,14 @@ def crawl_live(
     )
     frontier = SqliteFrontier(run.connection, rules, now=0.0)
 
-    def read(download: Download, _: Sequence[str]) -> Reading:
+    def read(download: Download, _: Sequence[str], depth: int) -> Reading:
         vertex = vertex_of[download.url]
         index = int(graph.page_language[vertex])
         language = None if index < 0 else graph.languages[index]
         links = [graph.url(target) for target in graph.links(vertex).tolist()]
-        return Reading(links, language, 1.0, "text", "utf-8")
+        wanted, left_out = sift(links)
+        found = scored(rule, wanted, LinkSource(language == "th", depth))
+        return Reading(language, 1.0, "text", "utf-8", links=found, left_out=left_out)
 
     visitor = Visitor(frontier, rule, VisitRules("th", read), lambda: 0.0)
     frontier.seed(visitor.links([graph.url(v) for v in graph.seeds.tolist()], SEED), 0.0)

@@ -177,7 +177,7 @@ class Crawled:
         self.visitor = Visitor(
             self.frontier,
             made,
-            VisitRules("de", page_reader(page_method("composite"), target="de")),
+            VisitRules("de", page_reader(page_method("composite"), made, "de")),
             lambda: 0.0,
             sitemaps=Sitemaps(
                 made, self.robots, HostFiles(self.frontier, "sitemaps"), lambda _: False, "de"
