@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,13 +13,12 @@ from classifiers.geoip import CountryLookup, country_lookup, parsed_address
 from classifiers.papers.baykan.words import parts
 from classifiers.tables.country_domains import TABLE_I
 
-Resolver = Callable[[str], Sequence[str]]
-"""Host -> its addresses; an empty sequence or OSError if it has none."""
+Addresses = Mapping[str, Sequence[str]]
+"""Host in lower case -> its addresses."""
 
 CountryOfHost = Callable[[str], str | None]
 """Host -> the ISO 3166-1 code of its server's country; None if it is not known."""
 
-_LOOKUPS: Final = 32
 _LANGUAGES: Final = {
     country.upper(): language for language, row in TABLE_I.items() for country in row.split()
 }
@@ -43,34 +41,30 @@ class Servers:
         return self.countries.get(_spelled(host))
 
 
-def locate(urls: Iterable[str], mmdb: Path, resolver: Resolver) -> Servers:
+def locate(urls: Iterable[str], mmdb: Path, addresses: Addresses) -> Servers:
     """The countries of the servers of some URLs, by a MaxMind DB file.
 
     GeoIPError if the file cannot be read.
     """
-    hosts = sorted({host for url in urls if (host := _spelled(parts(url)[0]))})
     look_up = country_lookup(mmdb)
-    with ThreadPoolExecutor(_LOOKUPS) as pool:
-        found = pool.map(lambda host: server_country(host, look_up, resolver), hosts)
-        return Servers({host: code for host, code in zip(hosts, found, strict=True) if code})
+    hosts = sorted({host for url in urls if (host := _spelled(parts(url)[0]))})
+    found = {host: server_country(host, look_up, addresses) for host in hosts}
+    return Servers({host: code for host, code in found.items() if code})
 
 
-def server_country(host: str, countries: CountryLookup, resolver: Resolver) -> str | None:
+def server_country(host: str, countries: CountryLookup, addresses: Addresses) -> str | None:
     """The ISO 3166-1 code of the country of a host's server; None if it is not known.
 
-    The first address of the host whose country is known decides. A host that is an IP address is
-    not resolved.
+    The first address of the host whose country is known decides. A host that is an IP address
+    stands for itself.
     """
     bare = host.strip("[]")
-    try:
-        addresses = [bare] if parsed_address(bare) else resolver(host) if host else []
-    except OSError:
-        addresses = []
-    return next((country for country in map(countries, addresses) if country), None)
+    own = [bare] if parsed_address(bare) else addresses.get(host, ())
+    return next((country for country in map(countries, own) if country), None)
 
 
-def listed(path: Path) -> Resolver:
-    """A resolver for the hosts of a file with lines `host<TAB>address`; StudyError for others."""
+def listed(path: Path) -> Addresses:
+    """The addresses of a file with lines `host<TAB>address`; StudyError for others."""
     table: dict[str, list[str]] = defaultdict(list)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -81,7 +75,7 @@ def listed(path: Path) -> Resolver:
         if not tab and line.strip():
             raise StudyError(f"{path}:{number}: expected host and address with a tab between")
         table[_spelled(host)].append(address.strip())
-    return lambda host: table.get(_spelled(host), [])
+    return table
 
 
 def _spelled(host: str) -> str:

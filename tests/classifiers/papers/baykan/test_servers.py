@@ -1,8 +1,8 @@
 """The countries of hosts' servers."""
 
-from collections.abc import Sequence
+from pathlib import Path
 
-from classifiers.papers.baykan.servers import language_of_country, server_country
+from classifiers.papers.baykan.servers import language_of_country, listed, server_country
 
 COUNTRIES = {"5.1.2.3": "DE", "5.1.1.1": "DE", "5.2.1.1": "FR", "2a02:1::5": "AT"}
 ADDRESSES: dict[str, list[str]] = {
@@ -18,18 +18,8 @@ def country_of(address: str | None) -> str | None:
     return COUNTRIES.get(address or "")
 
 
-def addresses_of(host: str) -> Sequence[str]:
-    if host not in ADDRESSES:
-        raise OSError(f"no {host}")
-    return ADDRESSES[host]
-
-
-def refused(host: str) -> list[str]:
-    raise AssertionError(host)
-
-
 def country(host: str) -> str | None:
-    return server_country(host, country_of, addresses_of)
+    return server_country(host, country_of, ADDRESSES)
 
 
 def test_the_first_address_with_a_country_decides() -> None:
@@ -40,9 +30,14 @@ def test_a_host_without_a_known_country_has_none() -> None:
     assert [country(host) for host in ("private.com", "nowhere.com", "never.com", "")] == [None] * 4
 
 
-def test_a_host_that_is_an_address_is_not_resolved() -> None:
-    assert server_country("5.1.1.1", country_of, refused) == "DE"
-    assert server_country("[2a02:1::5]", country_of, refused) == "AT"
+def test_a_host_that_is_an_address_stands_for_itself() -> None:
+    assert server_country("5.1.1.1", country_of, {"5.1.1.1": ["5.2.1.1"]}) == "DE"
+    assert server_country("[2a02:1::5]", country_of, {}) == "AT"
+
+
+def test_hosts_of_a_file_are_found_in_any_spelling(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("A.com.\t5.1.2.3\na.com\t5.2.1.1\n\n")
+    assert listed(tmp_path / "hosts")["a.com"] == ["5.1.2.3", "5.2.1.1"]
 
 
 def test_a_country_speaks_the_language_of_table_i() -> None:
