@@ -4,12 +4,10 @@ An exchange is appended to its file, then its row is committed, then its URL is 
 leaves at most the last of them without the next step, which `crawler.outputs.repair` undoes.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.frontier.base import UNCHANGED, Lease, Record
@@ -20,11 +18,8 @@ from crawler.outputs.warc_files import Place, WarcFiles
 from crawler.outputs.warc_records import (
     NOT_MODIFIED,
     SAME_PAYLOAD,
-    Packed,
     Revisit,
     digest_of,
-    fields_block,
-    pack,
     pack_answer,
     pack_metadata,
     pack_request,
@@ -52,13 +47,6 @@ def _told(value: object) -> str:
     return " ".join(map(str, value[:_MOST_TOLD])) + more
 
 
-class _Written(NamedTuple):
-    """A row of `archived` and the place of its exchange."""
-
-    row: int
-    place: Place
-
-
 class WarcArchive:
     """The WARC files of a run, in its folder.
 
@@ -78,17 +66,8 @@ class WarcArchive:
         worker: str = "",
     ) -> None:
         self._connection = connection
-        stamp = "".join(filter(str.isdigit, warc_date(now)))
-        mark = f"-{hashlib.blake2b(worker.encode(), digest_size=4).hexdigest()}" if worker else ""
         fields = {name: text for name, text in {**FORMAT, **information}.items() if text}
-
-        def warcinfo(file: str) -> Packed:
-            headers = {"WARC-Filename": file}
-            return pack("warcinfo", warc_date(now), headers, fields_block(fields))
-
-        self._files = WarcFiles(
-            folder, lambda number: f"pages-{stamp}-{number:05}{mark}.warc.gz", warcinfo, most_bytes
-        )
+        self._files = WarcFiles(folder, fields, now=now, most_bytes=most_bytes, worker=worker)
 
     @contextmanager
     def keeping(
@@ -107,12 +86,12 @@ class WarcArchive:
             original = archived.original_of_earlier(self._connection, lease.url)
             revisit = Revisit(NOT_MODIFIED, original)
         key = None if record is None else lease.fingerprint
-        written = self._write(exchange, key, record, revisit)
+        row, place = self._write(exchange, key, record, revisit)
         try:
             yield
         except BaseException:
-            archived.remove(self._connection, written.row)
-            self._files.cut(written.place)
+            archived.remove(self._connection, row)
+            self._files.cut(place)
             raise
 
     def add(self, exchange: Exchange) -> None:
@@ -129,7 +108,8 @@ class WarcArchive:
         fingerprint: int | None,
         record: Record | None,
         revisit: Revisit | None = None,
-    ) -> _Written:
+    ) -> tuple[int, Place]:
+        """Write an exchange; return the id of its row, and its place."""
         self._files.prepare()
         digest = digest_of(exchange.body)
         revisit = revisit or self._same_payload(exchange, digest)
@@ -150,7 +130,7 @@ class WarcArchive:
             place.offset + len(data),
         )
         try:
-            return _Written(archived.add(self._connection, row), place)
+            return archived.add(self._connection, row), place
         except StorageError:
             self._files.cut(place)
             raise

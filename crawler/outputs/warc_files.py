@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from crawler.errors import RunFolderError, StorageError
-from crawler.outputs.warc_records import Packed
+from crawler.outputs.warc_records import fields_block, pack, warc_date
 
 NAME: Final = re.compile(r"pages-\d{14}-\d{5}(-[0-9a-f]{8})?\.warc\.gz")
 """The names of the WARC files of a run."""
@@ -40,18 +41,16 @@ class Place(NamedTuple):
 class WarcFiles:
     """Appends to the newest WARC file of a session; the first one is made with the first record.
 
-    `name` returns the name of the file with a number, `information` makes its first record. A file
-    of `most_bytes` or more gets no further exchange. All methods raise `StorageError`.
+    `fields` are those of the `warcinfo` record of each file. Files of a `worker` have a mark of
+    their own, so that those of all workers can lie in one folder. A file of `most_bytes` or more
+    gets no further exchange. All methods raise `StorageError`.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        name: Callable[[int], str],
-        information: Callable[[str], Packed],
-        most_bytes: int,
+        self, folder: Path, fields: Mapping[str, str], *, now: float, most_bytes: int, worker: str
     ) -> None:
-        self._folder, self._name, self._information = folder, name, information
+        self._folder, self._fields, self._date = folder, fields, warc_date(now)
+        self._mark = f"-{blake2b(worker.encode(), digest_size=4).hexdigest()}" if worker else ""
         self._most_bytes = most_bytes
         self._descriptor = -1
         self._number = self._size = 0
@@ -97,13 +96,15 @@ class WarcFiles:
 
     def _begin(self) -> None:
         self._number += 1
-        while (self._folder / self._name(self._number)).exists():
+        stamp = "".join(filter(str.isdigit, self._date))
+        while (self._folder / f"pages-{stamp}-{self._number:05}{self._mark}.warc.gz").exists():
             self._number += 1
-        self.file = self._name(self._number)
+        self.file = f"pages-{stamp}-{self._number:05}{self._mark}.warc.gz"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
         self._descriptor = os.open(self._folder / self.file, flags, 0o666)
         self._size = 0
-        information = self._information(self.file)
+        headers = {"WARC-Filename": self.file}
+        information = pack("warcinfo", self._date, headers, fields_block(self._fields))
         self.warcinfo_id = information.record_id
         self._write(information.data)
 
