@@ -89,50 +89,35 @@ def read(path: Path) -> Parameters:
         raise ModelError(f"{path}: the model file cannot be read ({reason})") from error
 
 
-def _parameters(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Parameters:
+def _parameters(arrays: arrayfile.Arrays, path: Path) -> Parameters:
     found = arrays["format"]
     if found.shape != () or found.dtype.kind != "i" or int(found) != FORMAT:
         raise ModelError(f"{path}: model format {found}, this version reads {FORMAT}; train anew")
-    weights = arrays["weights"]
-    numbers = [arrays[name] for name in ("scales", "intercepts")]
-    languages = tuple(str(code) for code in arrays["languages"].ravel())
-    _check_shapes(len(languages), weights, numbers)
-    if not all(np.isfinite(each).all() for each in numbers):
-        raise ValueError("some numbers are not finite")
-    facts = json.loads(str(arrays["facts"]))
-    scales, intercepts = numbers
-    return Parameters(languages, weights, scales, intercepts, _evidence(arrays, languages), facts)
-
-
-def _evidence(arrays: dict[str, npt.NDArray[Any]], languages: tuple[str, ...]) -> Evidence:
-    named = tuple(str(code) for code in arrays["named"].ravel())
+    languages, named = (
+        tuple(str(code) for code in arrays[name].ravel()) for name in ("languages", "named")
+    )
     keys, nats = arrays["clue_keys"], arrays["clue_nats"]
-    mixing, intercepts = arrays["mixing"], arrays["evidence_intercepts"]
-    if named[: len(languages)] != languages:
+    bits = arrays["weights"].shape[-1].bit_length() - 1 if arrays["weights"].ndim else 0
+    shapes: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
+        "weights": (np.int8, (len(languages), 1 << min(max(bits, _MIN_BITS), _MAX_BITS))),
+        "scales": (np.float32, (len(languages),)),
+        "intercepts": (np.float32, (len(languages),)),
+        "mixing": (np.float32, (len(languages), len(named))),
+        "evidence_intercepts": (np.float32, (len(named),)),
+        "clue_keys": (np.uint64, (keys.size,)),
+        "clue_nats": (np.float16, (keys.size, len(named))),
+    }
+    for name, (kind, shape) in shapes.items():
+        array = arrays[name]
+        if array.dtype != kind or array.shape != shape:
+            raise ValueError(f"{name}: {array.dtype} {array.shape} for {kind.__name__} {shape}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name}: some numbers are not finite")
+    if not languages or named[: len(languages)] != languages:
         raise ValueError("the named languages do not begin with those of the classifiers")
-    types = [each.dtype for each in (mixing, intercepts, keys, nats)]
-    if types != [np.float32, np.float32, np.uint64, np.float16]:
-        raise ValueError("its evidence has unexpected types")
-    shapes = [(len(languages), len(named)), (len(named),), (len(keys), len(named))]
-    if [mixing.shape, intercepts.shape, nats.shape] != shapes or keys.shape != (len(keys),):
-        raise ValueError("its evidence has unexpected shapes")
-    if not all(np.isfinite(each).all() for each in (mixing, intercepts, nats)):
-        raise ValueError("some evidence is not finite")
     if not (keys[1:] > keys[:-1]).all():
         raise ValueError("its clues are not sorted")
-    return Evidence(named, mixing, intercepts, keys, nats)
-
-
-def _check_shapes(
-    n_languages: int, weights: npt.NDArray[Any], numbers: list[npt.NDArray[Any]]
-) -> None:
-    shape = weights.shape
-    if weights.dtype != np.int8 or any(each.dtype != np.float32 for each in numbers):
-        raise ValueError("its arrays have unexpected types")
-    if not n_languages or len(shape) != 2 or shape[0] != n_languages:
-        raise ValueError(f"{n_languages} languages, but weights of shape {shape}")
-    if any(each.shape != (n_languages,) for each in numbers):
-        raise ValueError(f"{n_languages} languages, but {[len(each) for each in numbers]} numbers")
-    bits = int(shape[1]).bit_length() - 1
-    if shape[1] != 1 << bits or not _MIN_BITS <= bits <= _MAX_BITS:
-        raise ValueError(f"{shape[1]} buckets, not a power of two")
+    evidence = Evidence(named, arrays["mixing"], arrays["evidence_intercepts"], keys, nats)
+    facts = json.loads(str(arrays["facts"]))
+    weights, scales, intercepts = (arrays[name] for name in ("weights", "scales", "intercepts"))
+    return Parameters(languages, weights, scales, intercepts, evidence, facts)
