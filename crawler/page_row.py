@@ -1,30 +1,17 @@
 """The columns of a run's table `pages`, declared once.
 
 The table's SQL, the statements that fill it and the rows that readers get are made from the fields
-of `PageRow`. A new column needs a field here and, if its value comes from a fetch, one in `Record`.
+of `PageRow`. A new column needs a field here and, if its value comes from a fetch, one in `Record`
+with the same name.
 """
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from enum import Enum
+from dataclasses import dataclass
 from math import isnan
 from operator import attrgetter, itemgetter
 from types import UnionType
 from typing import Any, get_type_hints
-
-
-class _GivenBy(Enum):
-    """The source of a column's value."""
-
-    ORDER = "the order of settling"
-    URL = "the URL, known since it was queued"
-    RECORD = "the record of its fetch, which has a field of that name"
-
-
-def _column(given_by: _GivenBy, sql_type: str = "") -> Any:
-    """Return a field; without an SQL type it gets that of its Python type."""
-    return field(metadata={"given_by": given_by, "sql_type": sql_type})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +27,29 @@ class PageRow:
     `Record` (`crawler.frontier.base`).
     """
 
-    id: int = _column(_GivenBy.ORDER, "INTEGER PRIMARY KEY")
-    fingerprint: int = _column(_GivenBy.URL, "INTEGER NOT NULL UNIQUE")
-    url: str = _column(_GivenBy.URL)
-    host: str = _column(_GivenBy.URL)
-    parent: str | None = _column(_GivenBy.URL)
-    depth: int = _column(_GivenBy.URL)
-    status: int | None = _column(
-        _GivenBy.RECORD, "INTEGER CHECK(status BETWEEN 100 AND 999 OR status IS NULL)"
-    )
-    outcome: str = _column(_GivenBy.RECORD)
-    language: str | None = _column(_GivenBy.RECORD)
-    confidence: float | None = _column(_GivenBy.RECORD)
-    method: str | None = _column(_GivenBy.RECORD)
-    charset: str | None = _column(_GivenBy.RECORD)
-    country: str | None = _column(_GivenBy.RECORD)
-    address: str | None = _column(_GivenBy.RECORD)
-    directives: str | None = _column(_GivenBy.RECORD)
-    robots_txt: str | None = _column(_GivenBy.RECORD)
-    words_read: int | None = _column(_GivenBy.RECORD)
-    bytes: int = _column(_GivenBy.RECORD)
-    score: float = _column(_GivenBy.URL)
-    reasons: str | None = _column(_GivenBy.URL)
-    queued: int = _column(_GivenBy.ORDER)
-    fetched_at: float = _column(_GivenBy.RECORD)
-    is_copy: int = _column(_GivenBy.RECORD)
+    id: int
+    fingerprint: int
+    url: str
+    host: str
+    parent: str | None
+    depth: int
+    status: int | None
+    outcome: str
+    language: str | None
+    confidence: float | None
+    method: str | None
+    charset: str | None
+    country: str | None
+    address: str | None
+    directives: str | None
+    robots_txt: str | None
+    words_read: int | None
+    bytes: int
+    score: float
+    reasons: str | None
+    queued: int
+    fetched_at: float
+    is_copy: int
 
 
 _TYPES = get_type_hints(PageRow)
@@ -80,27 +65,29 @@ _SQL_TYPES = {
 }
 
 
-def _names_given_by(*sources: _GivenBy) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(PageRow) if f.metadata["given_by"] in sources)
+_OTHER_SQL_TYPES = {
+    "id": "INTEGER PRIMARY KEY",
+    "fingerprint": "INTEGER NOT NULL UNIQUE",
+    "status": "INTEGER CHECK(status BETWEEN 100 AND 999 OR status IS NULL)",
+}
+_OF_ORDER = ("id", "queued")
 
-
-PAGE_COLUMNS = _names_given_by(*_GivenBy)
+PAGE_COLUMNS = tuple(_TYPES)
 """The names of all columns, in their order."""
 
-URL_COLUMNS = _names_given_by(_GivenBy.URL)
+URL_COLUMNS = ("fingerprint", "url", "host", "parent", "depth", "score", "reasons")
 """The columns that a URL has before it is fetched."""
 
 _BOUNDS = (("id", 1, 1 << 53), ("status", 100, 999), ("bytes", 0, 1 << 53))
 _page_values_of = itemgetter(*PAGE_COLUMNS[1:])
-_RECORD_COLUMNS = _names_given_by(_GivenBy.RECORD)
+_RECORD_COLUMNS = tuple(n for n in PAGE_COLUMNS if n not in (*URL_COLUMNS, *_OF_ORDER))
 _values_of = attrgetter(*_RECORD_COLUMNS)
 
 
 def create_pages() -> str:
     """Return the statement that makes the table `pages`."""
-    columns = [
-        f"{f.name} {f.metadata['sql_type'] or _SQL_TYPES[_TYPES[f.name]]}" for f in fields(PageRow)
-    ]
+    types = {name: _OTHER_SQL_TYPES.get(name, _SQL_TYPES[kind]) for name, kind in _TYPES.items()}
+    columns = [f"{name} {sql_type}" for name, sql_type in types.items()]
     return f"CREATE TABLE pages({', '.join(columns)})"
 
 

@@ -113,7 +113,7 @@ class Summary:
     """The frontier's own counters (stored, seen, host_full, ...)."""
     seeds: list[str]
     gaps: list[str]
-    """What does not know the language of the crawl, a sentence each (`crawler.gaps`)."""
+    """What does not know the language of the crawl, a sentence each (`crawler.preparation`)."""
     advice: list[str]
     """What a next crawl may do otherwise, a sentence each (`_advice`)."""
     settings: dict[str, str]
