@@ -2,15 +2,14 @@
 
     python -m benchmarks.pages [TEXTS...] [--share 0.2] [--each 40] [--model FILE]
 
-Trains the text model without a fixed share of the texts, or reads a model that `langfocus train
---held-out SHARE` made. The test texts are the news of that share: sentences, and pages of 20, which
-declare nothing and have no address. Accuracy is the mean over languages of the % named rightly,
-over all languages and over those that a rival knows; Bosnian, Croatian and Serbian count as one,
-and Cantonese as Chinese (its texts here are in Standard Chinese). Speed is pages per second of
-processor time, in turn within each round. The rivals are those of `langfocus[engines]` and
-langdetect; each reads the visible text alone. Control characters, lone surrogates and code points
-that are no characters are replaced by spaces first.
-
+Trains the text model without a fixed share of the texts, or reads a model that `python -m
+classifiers.training.methods text --held-out SHARE` made. The test texts are the news of that
+share: sentences, and pages of 20, which declare nothing and have no address. Accuracy is the mean
+over languages of the % named rightly, over all languages and over those that a rival knows;
+Bosnian, Croatian and Serbian count as one, and Cantonese as Chinese (its texts here are in
+Standard Chinese). Speed is pages per second of processor time, in turn within each round. The
+rivals are those of `langfocus[engines]` and langdetect; each reads the visible text alone. Control
+characters, lone surrogates and code points that are no characters are replaced by spaces first.
 Prints a line for each claim.
 """
 
