@@ -4,7 +4,8 @@ URLs, their order and all counters are on disk. Only the hosts with a queued URL
 memory: 325 bytes for a host that is ready, 390 for one that rests, for any length of its queue.
 Leases are not stored: a URL leaves the queue in the transaction that settles it. After a kill,
 every URL that was leased is therefore still queued. A crawl writes the changes of some 20 ms in one
-transaction (`group`). A kill undoes them, so their URLs are queued again.
+transaction (`group`). A kill undoes them, so their URLs are queued again. A request waits until the
+slot of its URL is written: a host that was asked for ten URLs is full after a kill, too.
 """
 
 import sqlite3
@@ -207,6 +208,8 @@ class SqliteFrontier:
         if score < pick.score:
             self._lower(lease, pick, score, now)
             return Sending.LATER
+        if host is not None:
+            self._storage.commit()
         if is_page:
             held.was_sent, held.is_sent_now, held.address = True, True, holder
         self._take_out(pick.host, dropped)
