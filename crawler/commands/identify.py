@@ -6,15 +6,12 @@ import argparse
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, Final, cast
 
-from crawler.commands.base import ExitCode, Parser, settings_of
+from crawler.commands.base import ExitCode, Parser, pairs, settings_of
 from crawler.errors import SettingError
-
-if TYPE_CHECKING:
-    from scrapy.settings import Settings
 
 _OPTIONS: Final = {
     "urls": ("explain", "format"),
@@ -130,10 +127,10 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> int | None:
     """Write a line for each URL, page or language."""
     _check_options(opts)
-    settings = settings_of(opts)
+    given = pairs(opts.set, "-s")
     if opts.kind == "pages":
-        return _pages(opts, settings)
-    lines = _urls(opts, settings) if opts.kind == "urls" else _languages(opts, settings)
+        return _pages(opts, given)
+    lines = _urls(opts, given) if opts.kind == "urls" else _languages(opts, given)
     output = _output()
     for text in lines:
         output.write(text)
@@ -156,14 +153,14 @@ def _output() -> IO[str]:
     return cast(IO[str], PrintableStream(sys.stdout)) if sys.stdout.isatty() else sys.stdout
 
 
-def _urls(opts: argparse.Namespace, settings: Settings) -> Iterator[str]:
+def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     from classifiers.urls.model import UrlModel
     from crawler.commands.input_lines import InputLines
     from crawler.commands.url_lines import UrlColumns, UrlLines, UrlTable, texts
 
     if len(opts.sources) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
-    file = settings.get("LANGFOCUS_URL_MODEL")
+    file = given.get("LANGFOCUS_URL_MODEL")
     model = UrlModel.load(Path(file) if file else None)
     writer: UrlColumns | UrlLines | UrlTable = UrlLines(model, explains=opts.explain)
     if opts.format == "tsv":
@@ -173,33 +170,33 @@ def _urls(opts: argparse.Namespace, settings: Settings) -> Iterator[str]:
     return texts(InputLines(opts.sources[0] if opts.sources else None), writer)
 
 
-def _languages(opts: argparse.Namespace, settings: Settings) -> Iterator[str]:
+def _languages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     from crawler.commands.language_list import language_records
 
     if opts.sources:
         raise SettingError(f"{opts.sources[0]}: identify languages takes no arguments")
-    return (json.dumps(record) + "\n" for record in language_records(_fasttext(settings)))
+    return (json.dumps(record) + "\n" for record in language_records(_fasttext(given)))
 
 
-def _fasttext(settings: Settings) -> Path | None:
+def _fasttext(given: Mapping[str, str]) -> Path | None:
     """Return the model file of fastText that the settings or the environment name."""
     from classifiers.pages.text.fasttextengine import VARIABLE, named_file
 
-    given = settings.get(VARIABLE)
-    return named_file(Path(given) if given else None)
+    file = given.get(VARIABLE)
+    return named_file(Path(file) if file else None)
 
 
-def _pages(opts: argparse.Namespace, settings: Settings) -> int:
+def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> int:
     """Write a record for each page; return the exit code, that of a failure for an unread page."""
     from classifiers.pages.methods import DEFAULT_METHOD, method_with
     from crawler.commands.page_lines import PageLines, fetch, sources_of, tell_damages
 
     if not (opts.sources or opts.list):
         raise SettingError("identify pages needs files, URLs or --list FILE")
-    by = method_with(opts.method or DEFAULT_METHOD, _fasttext(settings))
+    by = method_with(opts.method or DEFAULT_METHOD, _fasttext(given))
     lines = PageLines(by, explains=opts.explain)
     sources = list(sources_of(opts.sources, opts.list))
-    fetched = fetch(sources, lines.read, settings)
+    fetched = fetch(sources, lines.read, lambda: settings_of(opts))
     output = _output()
     for record in lines.records(sources, fetched.lookup):
         output.write(json.dumps(record) + "\n")

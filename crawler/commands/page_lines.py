@@ -79,17 +79,23 @@ class Fetched(NamedTuple):
 
 
 def fetch(
-    sources: Iterable[Source], read: Callable[[Download], Record], settings: Settings
+    sources: Iterable[Source],
+    read: Callable[[Download], Record],
+    settings_of: Callable[[], Settings],
 ) -> Fetched:
-    """Fetch the pages of all URLs as a crawl does; raises `SettingError`."""
-    from crawler.spiders.running import run_without_report
-    from crawler.spiders.scrapy_settings import config_of
+    """Fetch the pages of all URLs as a crawl does; raises `SettingError`.
 
+    Scrapy's settings are made if there is a URL: without one Scrapy is not loaded.
+    """
     lookup = Lookup(read)
     addresses = [normalise(source.name) for source in sources if source.is_url]
     urls = [url for url in addresses if url]
     if not urls:
         return Fetched(lookup, None)
+    from crawler.spiders.running import run_without_report
+    from crawler.spiders.scrapy_settings import config_of
+
+    settings = settings_of()
     for name in _UNUSED:
         if settings.get(name):
             raise SettingError(f"{name}: identify pages keeps no run; use langfocus crawl")

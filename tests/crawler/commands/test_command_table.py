@@ -146,3 +146,16 @@ def test_commands_load_scrapy_and_heavy_packages_only_when_they_run() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert done.stdout == b"[]\n"
+
+
+def test_the_language_of_urls_is_told_without_scrapy(tmp_path: Path) -> None:
+    (tmp_path / "urls").write_text("http://a.de/\n")
+    code = (
+        "import sys\n"
+        "from crawler.commands.base import run_command\n"
+        "assert run_command('identify', ['urls', sys.argv[1]]) == 0\n"
+        "print([name for name in ('scrapy', 'twisted') if name in sys.modules])\n"
+    )
+    line = [sys.executable, "-c", code, str(tmp_path / "urls")]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, check=True)
+    assert done.stdout.splitlines()[-1] == b"[]"
