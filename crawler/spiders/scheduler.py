@@ -1,5 +1,6 @@
 """The scheduler that Scrapy's engine asks; it turns a lease of the frontier into a Request."""
 
+import gc
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -75,12 +76,17 @@ class FrontierScheduler(BaseScheduler):
             self._crawl.start()
         except StorageError as error:
             self._crawl.fault = str(error)
+        # What is loaded by now stays until the end. To look at it again and again for garbage took
+        # a tenth of the crawl's processor time.
+        gc.collect()
+        gc.freeze()
         self._crawl.frontier.group(lambda write: call_later(_GROUPED_S, self._write, write))
         if self._crawl.worker is not None:
             self._tending.start(self._crawl.worker.every_s, now=False)
 
     def close(self, reason: str) -> None:
         """End the session; leased URLs stay in the queue."""
+        gc.unfreeze()
         self._wake_up.cancel()
         if self._tending.running:
             self._tending.stop()
