@@ -124,6 +124,8 @@ def test_every_command_on_the_papers_runs(
         line = ["labelled.tsv" if word == "sample.tsv" else word for word in line]
     if name == "evaluate" and arguments[0] in ("DATA", "sample"):
         line += SMALLER
+    if "--generate" in line:
+        line += ["--scale", "0.0001"]
     if name == "compare":
         line += ["-a", "pages=30", "-s", f"JOBDIR={folder / 'runs' / 'compared'}"]
     if name in ("crawl", "census"):
