@@ -44,7 +44,7 @@ TIMED: Final = 300
 """Pages whose time is measured."""
 OURS: Final = "composite"
 MERGED: Final = {"bs": "hr", "sr": "hr", "yue": "zh"}
-LEAD: Final = {"cld2": 0.0, "py3langid": 0.5, "lingua": -0.5, "langdetect": 0.5}
+LEAD: Final = {"cld2": 0.0, "py3langid": 0.0, "lingua": -0.5, "langdetect": 0.0}
 """Points that the accuracy on a rival's own languages must be above the rival's on pages."""
 
 

@@ -96,7 +96,13 @@ def measured(names: Sequence[str], rounds: int) -> bool:
         group = GROUPS[name]
         found = [_told(claim) for claim in group.measured(rounds)]
         is_kept &= all(claim.is_kept for claim in found)
-        of = provenance(sys.argv, [], date.today(), PACKAGES, group.modules)
+        of = provenance(
+            ["python", "-m", "benchmarks.run", *sys.argv[1:]],
+            [],
+            date.today(),
+            PACKAGES,
+            group.modules,
+        )
         FOLDER.mkdir(exist_ok=True)
         write_whole(
             FOLDER / f"{name}.json",
