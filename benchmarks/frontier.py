@@ -17,6 +17,7 @@ nor writes anything to disk. Every measurement runs in a process of its own.
 
 import argparse
 import multiprocessing
+import os
 import random
 import tempfile
 import time
@@ -27,6 +28,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from benchmarks.claim import Claim, ratios
+from benchmarks.memory import resident_mb
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
@@ -63,12 +65,6 @@ def addresses(hosts: int, urls: int) -> Iterator[str]:
     for number in range(urls):
         host = number % hosts * _STRIDE % hosts
         yield f"http://www.host-{host:07d}.example/section/page-{number // hosts}.html"
-
-
-def resident_bytes() -> int:
-    """Return the resident memory of this process in bytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
 
 
 def frontier_in(folder: Path, draw: Draw, now: float) -> SqliteFrontier:
@@ -112,7 +108,7 @@ def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:
 
 def take(folder: Path, draw: Draw, pops: int) -> dict[str, float]:
     """Open a filled frontier and take URLs from it."""
-    before = resident_bytes()
+    before = resident_mb(os.getpid())
     now = 1e6
     frontier = frontier_in(folder, draw, now)
     now += _DELAY_S
@@ -138,7 +134,7 @@ def take(folder: Path, draw: Draw, pops: int) -> dict[str, float]:
             min(pops, frontier.counts().queued // 2),
             lambda lease, now: frontier.admit(lease, record, now=now),
         ),
-        "memory_mb": (resident_bytes() - before) / 1e6,
+        "memory_mb": resident_mb(os.getpid()) - before,
     }
 
 
@@ -156,7 +152,7 @@ def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, 
     )
     engine = SimpleNamespace(downloader=downloader)
     crawler: Any = SimpleNamespace(settings=Settings(), engine=engine)
-    before = resident_bytes()
+    before = resident_mb(os.getpid())
     queue = DownloaderAwarePriorityQueue.from_crawler(crawler, LifoMemoryQueue, "")
     spent = 0.0
     for address in addresses(hosts, urls):
@@ -164,7 +160,7 @@ def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, 
         started_at = time.process_time()
         queue.push(request)
         spent += time.process_time() - started_at
-    memory_mb = (resident_bytes() - before) / 1e6
+    memory_mb = resident_mb(os.getpid()) - before
     for slot in list(queue.pqueues)[:_ACTIVE_DOWNLOADS]:
         downloader.slots[slot] = SimpleNamespace(active=[None])
     return {

@@ -10,7 +10,6 @@ grows by little.
 import argparse
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -49,11 +48,9 @@ def curves(pages: int) -> tuple[list[float], list[float]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with proxyweb.serve(folder / "web", seed=1) as web:
-            seeds = folder / "seeds.txt"
-            seeds.write_text("\n".join(home_pages(web.folder / "truth.tsv", 12_000)))
-            command = [sys.executable, "-m", "scrapy", "crawl", "langfocus", "-a", "lang=de"]
-            command += ["-a", f"seeds={seeds}", "-a", f"pages={pages}"]
-            command += ["-s", f"JOBDIR={folder / 'run'}", "-s", "LANGFOCUS_QUIET=True"]
+            seeds = home_pages(web, 12_000, folder / "seeds.txt")
+            told = ("lang=de", f"seeds={seeds}", f"pages={pages}")
+            command = proxyweb.command_of(folder / "run", *told)
             environment = os.environ | {"http_proxy": web.address}
             with subprocess.Popen(command, cwd=proxyweb.ROOT, env=environment) as crawl:
                 own, others = [], []

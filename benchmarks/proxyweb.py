@@ -78,13 +78,19 @@ def serve(
             server.terminate()
 
 
-def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dict[str, Any]:
-    """Run `scrapy crawl langfocus` through the proxy and return its `summary.json`."""
+def command_of(folder: Path, *arguments: str, **settings: object) -> list[str]:
+    """Return the command line of a crawl into a run folder."""
     command = [sys.executable, "-m", "scrapy", "crawl", "langfocus"]
     for argument in arguments:
         command += ["-a", argument]
     for name, value in {"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings}.items():
         command += ["-s", f"{name}={value}"]
+    return command
+
+
+def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dict[str, Any]:
+    """Run `scrapy crawl langfocus` through the proxy and return its `summary.json`."""
+    command = command_of(folder, *arguments, **settings)
     environment = os.environ | {"http_proxy": web.address}
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())

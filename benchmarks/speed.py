@@ -39,15 +39,16 @@ _BULK: Final = {5: 0, 60: 55_000}
 """Size of a page in KB -> bytes of script and style that the web adds."""
 
 
-def home_pages(truth: Path, number: int) -> list[str]:
-    """Return the home pages of a web's hosts, spread over all languages."""
-    with truth.open(encoding="utf-8") as rows:
+def home_pages(web: proxyweb.Served, number: int, file: Path) -> Path:
+    """Write a seed file with home pages of a web's hosts, spread over all languages."""
+    with (web.folder / "truth.tsv").open(encoding="utf-8") as rows:
         homes = [
             r["url"]
             for r in csv.DictReader(rows, delimiter="\t")
             if r["url"].count("/") == 3 and r["url"].endswith("/")
         ]
-    return homes[:: max(1, len(homes) // number)][:number]
+    file.write_text("\n".join(homes[:: max(1, len(homes) // number)][:number]))
+    return file
 
 
 def pages_per_second(log: Path) -> tuple[float, int]:
@@ -112,9 +113,7 @@ def measure(who: str, pages: int, kb: int) -> float:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with proxyweb.serve(folder / "web", seed=1, bulk=_BULK[kb]) as web:
-            seeds = folder / "seeds.txt"
-            seeds.write_text("\n".join(home_pages(web.folder / "truth.tsv", 10_000)))
-            CRAWLS[who](web, seeds, pages)
+            CRAWLS[who](web, home_pages(web, 10_000, folder / "seeds.txt"), pages)
         speed, number = pages_per_second(folder / "web" / "log.tsv")
     if number < 0.8 * pages:
         sys.exit(f"{who} fetched {number} pages, not {pages}: nothing was measured")
