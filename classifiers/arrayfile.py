@@ -65,8 +65,13 @@ def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays
     except ModelError:
         raise
     except DAMAGE as error:
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise ModelError(f"{path}: the model file cannot be read ({reason})") from error
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> ModelError:
+    """The error of one line about a model file that is damaged."""
+    reason = " ".join(str(error).split())[:120] or type(error).__name__
+    return ModelError(f"{path}: the model file cannot be read ({reason})")
 
 
 def _check_size(path: Path, archive: zipfile.ZipFile | None, names: Sequence[str]) -> None:

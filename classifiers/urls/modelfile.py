@@ -85,8 +85,7 @@ def read(path: Path) -> Parameters:
     try:
         return _parameters(arrays, path)
     except (ValueError, TypeError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise ModelError(f"{path}: the model file cannot be read ({reason})") from error
+        raise arrayfile.unreadable(path, error) from error
 
 
 def _parameters(arrays: arrayfile.Arrays, path: Path) -> Parameters:
