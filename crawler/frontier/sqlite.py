@@ -208,9 +208,9 @@ class SqliteFrontier:
         if score < pick.score:
             self._lower(lease, pick, score, now)
             return Sending.LATER
-        if host is not None:
-            self._storage.commit()
         if is_page:
+            if host is not None:
+                self._storage.commit()
             held.was_sent, held.is_sent_now, held.address = True, True, holder
         self._take_out(pick.host, dropped)
         return Sending.NOW

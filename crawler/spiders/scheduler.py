@@ -27,7 +27,6 @@ _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABL
 _MOST_REFUSALS = 500
 """Most URLs that are refused in one call, so that the engine is not blocked for long."""
 
-
 _GROUPED_S = 0.02
 """Seconds of which the changes of the frontier are written together."""
 
@@ -130,7 +129,7 @@ class FrontierScheduler(BaseScheduler):
         except StorageError as error:
             self._crawl.fault = str(error)
         except Exception as error:
-            told = one_line(f"{type(error).__name__}: {error}")
+            told = _told(error)
             self._crawl.fault = f"the queue of the run cannot be read: {told}; restore a copy"
         return None
 
@@ -165,8 +164,7 @@ class FrontierScheduler(BaseScheduler):
         except StorageError as error:
             self._crawl.fault = str(error)
         except Exception as error:
-            told = one_line(f"{type(error).__name__}: {error}")
-            self._crawl.fault = f"the leases cannot be renewed: {told}"
+            self._crawl.fault = f"the leases cannot be renewed: {_told(error)}"
         if self._crawl.fault and self._tending.running:
             self._tending.stop()
 
@@ -215,3 +213,7 @@ class FrontierScheduler(BaseScheduler):
         ready_at = self._crawl.ready_at()
         if ready_at is not None:
             self._wake_up.at(ready_at)
+
+
+def _told(error: Exception) -> str:
+    return one_line(f"{type(error).__name__}: {error}")
