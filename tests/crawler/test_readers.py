@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from crawler.reading import Download, Reading
 from crawler.spiders import page_readers
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
-from tests.support.loopback import loopback
+from tests.support.loopback import Proxy, loopback
 from tests.support.processes import HANG_S, children, wait_until
 from tests.support.smallweb import SmallWeb
 
@@ -188,14 +189,18 @@ def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
 
 
+def answered(proxy: Proxy, requests: int) -> bool:
+    return proxy.answered >= requests
+
+
 def test_a_crawl_whose_reader_is_killed_again_and_again_has_every_page_once(
     tmp_path: Path,
 ) -> None:
-    web, first = SmallWeb(pages=300), 160
+    web = SmallWeb(pages=300)
     arguments = ("lang=de", "strategy=bfs", "filter=none", f"seeds={web.url(0)}")
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS": 8}
     with (
-        loopback(web, answers=first) as proxy,
+        loopback(web, answers=160) as proxy,
         started_crawl(*arguments, proxy=proxy.url, LANGFOCUS_READERS=1, **settings) as crawl,
     ):
 
@@ -203,15 +208,14 @@ def test_a_crawl_whose_reader_is_killed_again_and_again_has_every_page_once(
             return [pid for template in children(crawl.pid) for pid in children(template)]
 
         killed = set[int]()
-        for answers in range(first, first + 160, 40):
-            wait_for(proxy, answers, crawl)
+        for answers in (160, 200, 240, 280):
+            more = answers + 8
+            wait_for(proxy, more, crawl)  # so 8 requests wait for their answers
             wait_until(lambda: bool(set(readers()) - killed), crawl)
             (reader,) = set(readers()) - killed
             os.kill(reader, signal.SIGSTOP)
-            # It ends with pages in flight. The pages of the reader before are settled by then: they
-            # are settled in their order, and no more than 8 requests go on at once.
-            proxy.answers = answers + 8
-            wait_for(proxy, answers + 8, crawl)
+            proxy.answers = more
+            wait_until(partial(answered, proxy, more), crawl)
             os.kill(reader, signal.SIGKILL)
             killed.add(reader)
             proxy.answers = answers + 40

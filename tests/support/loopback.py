@@ -40,11 +40,13 @@ class Proxy:
     """A running proxy; `log` has the requests in the order in which they came.
 
     `answers` is the number of requests that it answers: later ones are in the log and wait, so
-    that a crawl cannot end before the test has done to it what it wants. None: all.
+    that a crawl cannot end before the test has done to it what it wants. None: all. `answered` is
+    the number of answers that it has written.
     """
 
     port: int = 0
     answers: int | None = None
+    answered: int = 0
     log: list[Access] = field(default_factory=list)
 
     @property
@@ -121,6 +123,7 @@ class _Server:
         is_open = headers.get("connection", "").lower() != "close"
         writer.write(_bytes(answer, is_open, with_body=method != "HEAD"))
         await writer.drain()
+        self._proxy.answered += 1
         return is_open
 
     def _answer(self, method: str, url: str, headers: dict[str, str]) -> Answer:
