@@ -6,19 +6,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from crawler.report.formatting import Cell, language_name, percent, share_of, size
+from crawler.report.formatting import Cell, language_name, percent, share_of
 from crawler.report.graph import distance_parts, origin
 from crawler.report.page import Page
 from crawler.report.plots import Plot, Series
 from crawler.report.progress import Display
 from crawler.report.table import Table
-from crawler.simulate.figures import MILESTONES, ROUND_NUMBERS, Cost, CourseFigures, GraphFigures
+from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 
-VERSION = 2
+VERSION = 3
 """Version of the JSON."""
 
-_MOST_SEEDS = 100
 _MOST_STEPS = 8
 _MOST_DISTANCES = 7
 _DRAWN_DISTANCES = 24
@@ -124,10 +123,8 @@ def simulation_page(
         parts=[
             _overview(plan, crawls),
             *(plot for plot in plots if plot.series),
-            *_cost_tables(crawls),
             _links_table(crawls),
             *distance_parts(figures),
-            _commands_table(plan, crawls),
             _PAPER,
         ],
     )
@@ -149,9 +146,6 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
     return {
         "name": result.case.name,
         **asdict(result.case),
-        "arguments": result.case.arguments,
-        "seeds": list(result.seeds[:_MOST_SEEDS]),
-        "n_seeds": len(result.seeds),
         "seconds": round(result.seconds, 3),
         "is_complete": course.is_complete,
         "pages": course.pages,
@@ -167,11 +161,7 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
             "relevant": list(course.relevant),
             "queue": list(course.queue),
             "servers": list(course.servers),
-            "bytes": None if course.bytes is None else list(course.bytes),
         },
-        "costs": [
-            {"coverage": coverage, **cost._asdict()} for coverage, cost in course.milestones.items()
-        ],
         "links": dict(course.links),
     }
 
@@ -304,26 +294,6 @@ def _curve_table(curve: _Curve, crawls: Sequence[SimulatedCrawl], most: int) -> 
     return Table(curve.title, ("after", *(f"{step:,}" for step in steps), "end"), rows)
 
 
-def _cost_tables(crawls: Sequence[SimulatedCrawl]) -> list[Table]:
-    """Pages, servers and, if sizes are known, bytes that some coverages took."""
-    costs: list[tuple[str, Callable[[Cost], Cell]]] = [
-        ("Pages crawled", lambda cost: cost.pages),
-        ("Servers accessed", lambda cost: cost.servers),
-    ]
-    if all(crawl.figures.bytes is not None for crawl in crawls):
-        costs.append(("Bytes downloaded", lambda cost: size(cost.bytes or 0)))
-    head = ("coverage", *map(percent, MILESTONES))
-    tables = []
-    for title, value in costs:
-        rows: list[list[Cell]] = []
-        for crawl in crawls:
-            reached = [crawl.figures.milestones.get(coverage) for coverage in MILESTONES]
-            cells = [None if cost is None else value(cost) for cost in reached]
-            rows.append([crawl.case.name, *cells])
-        tables.append(Table(f"{title} to reach a coverage", head, rows))
-    return tables
-
-
 def _links_table(crawls: Sequence[SimulatedCrawl]) -> Table:
     """The numbers of links by the crawl's decision."""
     rows: list[list[str | int]] = [
@@ -331,13 +301,3 @@ def _links_table(crawls: Sequence[SimulatedCrawl]) -> Table:
     ]
     head = ("links", "queued", "seen before", "rejected", "host full", "dropped later")
     return Table("Links by outcome", head, rows)
-
-
-def _commands_table(plan: SimulationPlan, crawls: Sequence[SimulatedCrawl]) -> Table:
-    """For each case the command of the same crawl on the Web."""
-    rows = [
-        (f"langfocus crawl -a lang={plan.lang} {crawl.case.arguments}",)
-        for crawl in crawls
-        if crawl.case.arguments
-    ]
-    return Table("Commands for the same crawls", ("",), rows)

@@ -8,19 +8,19 @@ One worker, and no host ever rests. Filters, orderings and the frontier decide a
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from classifiers.languages import tlds_of
 from crawler.errors import SettingError
-from crawler.simulate import focusing
+from crawler.simulate import kernel
+from crawler.simulate.focusing import NO_EVIDENCE, GraphEvidence, learning
+from crawler.simulate.kernel import Memory, Rules, WebArrays
+from crawler.simulate.queues import FIRST
 from crawler.simulate.webgraph import PAGE, WebGraph, frozen
 from crawler.strategies.filters import Filter, Unit
-from crawler.strategies.focus.belief import Prior
-
-if TYPE_CHECKING:
-    from crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
@@ -29,6 +29,16 @@ them stand the names in `WebGraph.scores`."""
 FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")
 """What becomes of links, of seeds too: queued, seen before, rejected by the filter, to a host that
 is full; and of queued URLs: they left the queue with their server or directory."""
+
+_KINDS: Final = {
+    "bfs": kernel.DEPTH,
+    "perfect": kernel.DEPTH,
+    "soft": kernel.SOFT,
+    "random": kernel.DRAW,
+    "cctld": kernel.DRAW,
+    "focus": kernel.LEARNED,
+}
+"""How the kernel finds the next URL of an ordering; others have scores."""
 
 _PAGES_A_CALL = 250_000
 """Pages between two looks at the clock, for a progress bar or an interruption."""
@@ -75,17 +85,7 @@ class Simulation:
     half_life: int = 0
     random_state: int = 0
     limit: int | None = None
-    evidence: focusing.GraphEvidence | None = None
-
-    def check(self, graph: WebGraph) -> None:
-        """Raise `SettingError` for an ordering or a number that cannot be simulated."""
-        if self.ordering not in ORDERINGS and self.ordering not in graph.scores:
-            known = ", ".join([*ORDERINGS, *graph.scores])
-            raise SettingError(f"the graph has no ordering {self.ordering!r}; it has {known}")
-        if min(self.filter.tolerance, self.host_cap, self.host_queue, self.half_life) < 0:
-            raise SettingError(
-                "a tolerance, a host cap, a host queue and a half-life are 0 or more"
-            )
+    evidence: GraphEvidence | None = None
 
 
 def simulate(
@@ -94,32 +94,33 @@ def simulate(
     """Return the course of a crawl of a graph; the same arguments give the same course.
 
     `on_progress` is called now and then with the number of pages. Raises `SettingError` for an
-    ordering that the graph does not have and `GraphError` for a language that none of its
-    pages is in.
+    ordering that the graph does not have or a number that cannot be, and `GraphError` for a
+    language that none of its pages is in.
     """
-    from crawler.simulate import kernel
-
-    simulation.check(graph)
+    _check(graph, simulation)
     target = graph.target if simulation.target is None else simulation.target
-    kind = _kind(simulation.ordering)
+    kind = _KINDS.get(simulation.ordering, kernel.SCORE)
     seeds, n_pages, limit = frozen(graph.seeds), graph.n_pages, simulation.limit
+    n_fetchable = int(np.count_nonzero(graph.page_status))
     # After the last page there may be redirects and failures to settle.
     last = n_pages + 1 if limit is None or limit > n_pages else limit
-    rules, state = _rules(simulation, kind), _states(graph, target)
-    web = _web(graph, simulation, target, kind)
+    state, web = _states(graph, target), _web(graph, simulation, target)
     if simulation.ordering == "perfect":
-        reached = np.empty(_n_fetchable(graph), np.int32)
+        reached = np.empty(n_fetchable, np.int32)
         parent = np.full(graph.n_vertices, -1, np.int32)
         kernel.mark_wanted(web.link_start, web.link_target, seeds, state, reached, parent)
     else:
         state |= np.uint8(kernel.WANTED)
-    memory = _memory(graph, rules, state, min(last, n_pages), simulation.random_state)
-    learning = _learning(graph, simulation, target, kind)
-    counts = memory.counts
+    evidence, n_scored = NO_EVIDENCE, 1
+    if kind == kernel.LEARNED:
+        evidence, n_scored = simulation.evidence or GraphEvidence.of(graph, target), n_fetchable
+    rules = _rules(simulation, kind)
+    memory = _memory(graph, rules, state, n_fetchable, min(last, n_pages), simulation.random_state)
+    known, counts = learning(evidence, n_scored), memory.counts
     has_ended = False
     while not has_ended and counts[kernel.N_PAGES] < last:
         until = min(last, int(counts[kernel.N_PAGES]) + _PAGES_A_CALL)
-        has_ended = kernel.crawl(web, rules, memory, learning, seeds, until)
+        has_ended = kernel.crawl(web, rules, memory, known, seeds, until)
         seeds = seeds[:0]
         if on_progress is not None and not has_ended and counts[kernel.N_PAGES] < last:
             on_progress(int(counts[kernel.N_PAGES]))
@@ -133,23 +134,16 @@ def simulate(
     )
 
 
-def _kind(ordering: str) -> int:
-    from crawler.simulate import kernel
-
-    kinds = {
-        "random": kernel.DRAW,
-        "cctld": kernel.DRAW,
-        "soft": kernel.SOFT,
-        "focus": kernel.LEARNED,
-        "bfs": kernel.DEPTH,
-        "perfect": kernel.DEPTH,
-    }
-    return kinds.get(ordering, kernel.SCORE)
+def _check(graph: WebGraph, simulation: Simulation) -> None:
+    if simulation.ordering not in ORDERINGS and simulation.ordering not in graph.scores:
+        known = ", ".join([*ORDERINGS, *graph.scores])
+        raise SettingError(f"the graph has no ordering {simulation.ordering!r}; it has {known}")
+    numbers = (simulation.filter.tolerance, simulation.host_cap, simulation.host_queue)
+    if min(*numbers, simulation.half_life) < 0:
+        raise SettingError("a tolerance, a host cap, a host queue and a half-life are 0 or more")
 
 
-def _rules(simulation: Simulation, kind: int) -> "Rules":
-    from crawler.simulate.kernel import Rules
-
+def _rules(simulation: Simulation, kind: int) -> Rules:
     filter = simulation.filter
     return Rules(
         filter.follows_irrelevant_pages,
@@ -164,20 +158,18 @@ def _rules(simulation: Simulation, kind: int) -> "Rules":
     )
 
 
-def _web(graph: WebGraph, simulation: Simulation, target: str, kind: int) -> "WebArrays":
-    from crawler.simulate.kernel import SCORE, WebArrays
-
+def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
     server, unit = graph.page_server, graph.page_server
     if simulation.filter.uses_relevance and simulation.filter.unit is Unit.DIRECTORY:
         directory = np.asarray(graph.page_directory)
         unit = np.where(directory >= 0, directory + np.int32(graph.n_servers), server)
-    is_scored = kind == SCORE
+    scores = graph.scores.get(simulation.ordering, np.zeros(1, np.float32))
     return WebArrays(
         frozen(server),
         frozen(unit),
         frozen(graph.link_start),
         frozen(graph.link_target),
-        frozen(_keys(graph.scores[simulation.ordering]) if is_scored else np.zeros(1, np.uint32)),
+        frozen(_keys(scores)),
         frozen(_tiers(graph, simulation.ordering, target)),
     )
 
@@ -192,42 +184,34 @@ def _keys(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.uint32]:
 
 def _tiers(graph: WebGraph, ordering: str, target: str) -> npt.NDArray[np.uint8]:
     """For each server 1 if it is drawn first, (S,)."""
-    tiers = np.zeros(graph.n_servers, np.uint8)
-    if ordering == "cctld":
-        if graph.server_domain is None:
-            raise SettingError("the graph does not know the domains of its servers: no cctld")
-        from classifiers.languages import tlds_of
-
-        matching = tlds_of(target)
-        # The last row is that of servers without a domain, whose index is -1.
-        matches = np.array([domain in matching for domain in graph.domains] + [False], np.uint8)
-        tiers[:] = matches[graph.server_domain]
-    return tiers
+    if ordering != "cctld":
+        return np.zeros(graph.n_servers, np.uint8)
+    if graph.server_domain is None:
+        raise SettingError("the graph does not know the domains of its servers: no cctld")
+    matching = tlds_of(target)
+    # The last row is that of servers without a domain, whose index is -1.
+    matches = np.array([domain in matching for domain in graph.domains] + [False], np.uint8)
+    return matches[graph.server_domain]
 
 
 def _states(graph: WebGraph, target: str) -> npt.NDArray[np.uint8]:
-    from crawler.simulate.kernel import LABELLED, RELEVANT
-
     states = graph.page_status.astype(np.uint8)
-    states[graph.relevant(target)] |= np.uint8(RELEVANT)
-    states[(graph.page_language >= 0) & (graph.page_status == PAGE)] |= np.uint8(LABELLED)
+    states[graph.relevant(target)] |= np.uint8(kernel.RELEVANT)
+    has_label = (graph.page_language >= 0) & (graph.page_status == PAGE)
+    states[has_label] |= np.uint8(kernel.LABELLED)
     return states
 
 
-def _n_fetchable(graph: WebGraph) -> int:
-    return int(np.count_nonzero(graph.page_status))
-
-
 def _memory(
-    graph: WebGraph, rules: "Rules", state: npt.NDArray[np.uint8], limit: int, random_state: int
-) -> "Memory":
-    from crawler.simulate import kernel
-    from crawler.simulate.queues import FIRST
-
-    kind, n, n_servers = rules.kind, _n_fetchable(graph), graph.n_servers
-    n_units = 1
-    if rules.uses_relevance:
-        n_units = 2 * n_servers + graph.n_directories
+    graph: WebGraph,
+    rules: Rules,
+    state: npt.NDArray[np.uint8],
+    n_fetchable: int,
+    limit: int,
+    random_state: int,
+) -> Memory:
+    kind, n, n_servers = rules.kind, n_fetchable, graph.n_servers
+    n_units = 2 * n_servers + graph.n_directories if rules.uses_relevance else 1
     in_heap = {kernel.SOFT: 2 * n, kernel.DEPTH: n, kernel.SCORE: n}.get(kind, 1)
     in_bag = n if kind in (kernel.DRAW, kernel.LEARNED) else 0
     counts = np.zeros(kernel.N_COUNTS, np.int64)
@@ -236,7 +220,7 @@ def _memory(
     def zeros(length: int) -> npt.NDArray[np.int32]:
         return np.zeros(length, np.int32)
 
-    return kernel.Memory(
+    return Memory(
         state=state,
         number=zeros(graph.n_vertices if kind in (kernel.SOFT, kernel.LEARNED) else 1),
         found=zeros(n),
@@ -254,13 +238,3 @@ def _memory(
         bag=zeros(in_bag),
         chance=np.random.default_rng(random_state).integers(0, 1 << 63, 1, dtype=np.uint64),
     )
-
-
-def _learning(graph: WebGraph, simulation: Simulation, target: str, kind: int) -> "Learning":
-    """What `focus` knows at first; nothing for other orderings."""
-    from crawler.simulate.kernel import LEARNED
-
-    if kind != LEARNED:
-        return focusing.learning(focusing.GraphEvidence.nothing(), Prior.shipped(), 1)
-    evidence = simulation.evidence or focusing.GraphEvidence.of(graph, target)
-    return focusing.learning(evidence, Prior.shipped(), _n_fetchable(graph))

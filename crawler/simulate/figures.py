@@ -9,16 +9,14 @@ redirect adds nothing to them, and a link to one is a link to its target.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from crawler.simulate import distances
 from crawler.simulate.engine import Course
 from crawler.simulate.webgraph import PAGE, UNKNOWN, WebGraph, frozen
-
-MILESTONES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
-"""Coverages for which a course gives the costs to reach them."""
 
 ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
 """Numbers of pages that are among the points of every course that has so many."""
@@ -110,13 +108,10 @@ class Yardstick:
     """
 
     def __init__(self, graph: WebGraph, target: str | None = None) -> None:
-        from crawler.simulate import distances  # numba takes half a second
-
         self.graph = graph
         self.target = graph.target if target is None else target
         self.relevant = graph.relevant(self.target)
         self.n_relevant = int(np.count_nonzero(self.relevant))
-        self._search = distances
         self.start, self.link_target = frozen(graph.link_start), frozen(graph.link_target)
         self.status = frozen(graph.page_status)
         self.landing = np.zeros(graph.n_vertices if graph.has_redirects else 0, np.int32)
@@ -128,7 +123,7 @@ class Yardstick:
         distance = np.full(self.graph.n_vertices, -1, np.int16)
         queue = np.empty(self.graph.n_pages, np.int32)
         links = self.start, self.link_target, self.status, self.landing
-        self._search.distances_from(*links, frozen(self.graph.seeds), distance, queue)
+        distances.distances_from(*links, frozen(self.graph.seeds), distance, queue)
         return distance
 
     @cached_property
@@ -146,7 +141,7 @@ class Yardstick:
         """
         queue = np.empty((2, 2 * self.graph.n_pages), np.int32)
         links = self.start, self.link_target, self.status, self.landing
-        counts = self._search.nearest_relevant(*links, self.relevant, queue)
+        counts = distances.nearest_relevant(*links, self.relevant, queue)
         counts[0] = self.n_relevant - counts.sum()
         return _trimmed(counts)
 
@@ -165,7 +160,7 @@ class Yardstick:
         of_end = (3 * target + of_server).astype(np.uint8)
         counts, is_linked = np.zeros((3, 2, 9), np.int64), np.zeros(len(server), np.bool_)
         links = self.start, self.link_target, self.landing, server
-        self._search.count_links(*links, of_source, of_end, counts, is_linked)
+        distances.count_links(*links, of_source, of_end, counts, is_linked)
         unfetched = int(np.count_nonzero(is_linked & (self.status == UNKNOWN)))
         return counts.reshape(3, 2, 3, 3), unfetched
 
@@ -177,32 +172,21 @@ def _trimmed(counts: Longs) -> list[int]:
     return kept
 
 
-class Cost(NamedTuple):
-    """The pages, servers and bytes (None: sizes are not known) that a coverage took."""
-
-    pages: int
-    servers: int
-    bytes: int | None
-
-
 @dataclass(frozen=True)
 class CourseFigures:
     """How a crawl went, as Tamura 2007, Figures 4 to 8, draw it.
 
-    `points` are numbers of pages; `relevant`, `servers`, `queue` and `bytes` (None: sizes are not
-    known) are the counts after so many. Row d of `missed` is how many of the relevant pages within
-    d links from the seeds were not crawled, and how many there are. `milestones` maps a coverage
-    to its cost, and lacks those that were not reached. `links` are those of the `Course`.
+    `points` are numbers of pages; `relevant`, `servers` and `queue` are the counts after so many.
+    Row d of `missed` is how many of the relevant pages within d links from the seeds were not
+    crawled, and how many there are. `links` are those of the `Course`.
     """
 
     points: Sequence[int]
     relevant: Sequence[int]
     servers: Sequence[int]
     queue: Sequence[int]
-    bytes: Sequence[int] | None
     relevant_there_are: int
     missed: Sequence[tuple[int, int]]
-    milestones: Mapping[float, Cost]
     links: Mapping[str, int]
     is_complete: bool
 
@@ -227,44 +211,23 @@ class CourseFigures:
         return [missed / max(1, there_are) for missed, there_are in self.missed]
 
 
-def course_figures(
-    course: Course, yardstick: Yardstick, milestones: Sequence[float] = MILESTONES
-) -> CourseFigures:
-    """Return Figures 4 to 8 of a course, and its costs to reach some coverages."""
+def course_figures(course: Course, yardstick: Yardstick) -> CourseFigures:
+    """Return Figures 4 to 8 of a course."""
     graph, order = yardstick.graph, course.order
     points = _points(len(order), graph.n_pages)
-    relevant = np.flatnonzero(yardstick.relevant[order])
     # The place of the first page of each server: written backwards, the first stays.
     first = np.full(graph.n_servers, -1, np.int64)
     first[graph.page_server[order[::-1]]] = np.arange(len(order))[::-1]
-    servers = np.sort(first[first >= 0])
-    sizes = None
-    if graph.page_bytes is not None:
-        sizes = np.cumsum(graph.page_bytes[order], dtype=np.int64)
-    costs = {}
-    for coverage in sorted(set(milestones)):
-        wanted = wanted_pages(coverage, yardstick.n_relevant)
-        if wanted <= len(relevant):
-            pages = int(relevant[wanted - 1]) + 1
-            size = None if sizes is None else int(sizes[pages - 1])
-            costs[coverage] = Cost(pages, int(np.searchsorted(servers, pages)), size)
     return CourseFigures(
         points=points.tolist(),
-        relevant=np.searchsorted(relevant, points).tolist(),
-        servers=np.searchsorted(servers, points).tolist(),
+        relevant=np.searchsorted(np.flatnonzero(yardstick.relevant[order]), points).tolist(),
+        servers=np.searchsorted(np.sort(first[first >= 0]), points).tolist(),
         queue=course.queue[points - 1].tolist(),
-        bytes=None if sizes is None else sizes[points - 1].tolist(),
         relevant_there_are=yardstick.n_relevant,
         missed=_missed(order, yardstick),
-        milestones=costs,
         links=course.links,
         is_complete=course.is_complete,
     )
-
-
-def wanted_pages(coverage: float, relevant: int) -> int:
-    """Return how many relevant pages a coverage is, at least 1."""
-    return max(1, int(np.ceil(coverage * relevant - 1e-9)))
 
 
 def _knowledge(yardstick: Yardstick) -> npt.NDArray[np.int8]:

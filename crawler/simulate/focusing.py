@@ -6,19 +6,16 @@ servers, if these are known, and no other evidence; its units are servers and di
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from crawler.simulate.kernel import Learning
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
 from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
-
-if TYPE_CHECKING:
-    from crawler.simulate.kernel import Learning
 
 _CHUNK: Final = 50_000
 _NONE: Final = -1
@@ -26,8 +23,7 @@ _NONE: Final = -1
 Ints = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
-class GraphEvidence:
+class GraphEvidence(NamedTuple):
     """The evidence about the vertices of a graph for one target language.
 
     `facts` float32 (E, 5) are those of `Evidence`: of each vertex, or with `by_server` of each
@@ -49,11 +45,14 @@ class GraphEvidence:
         deepest, parent = _units_of_servers(graph)
         return cls(_facts_of_servers(graph, target), deepest, parent, by_server=True)
 
-    @classmethod
-    def nothing(cls) -> "GraphEvidence":
-        """The evidence of a crawl that uses none."""
-        nothing = np.zeros(0, np.int32)
-        return cls(np.zeros((0, len(Evidence._fields)), np.float32), nothing, nothing, True)
+
+NO_EVIDENCE: Final = GraphEvidence(
+    np.zeros((0, len(Evidence._fields)), np.float32),
+    np.zeros(0, np.int32),
+    np.zeros(0, np.int32),
+    by_server=True,
+)
+"""The evidence of a crawl that uses none."""
 
 
 def _urls(graph: WebGraph) -> Iterator[tuple[int, list[str]]]:
@@ -112,10 +111,9 @@ def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
     return deepest.astype(np.int32), parent
 
 
-def learning(evidence: GraphEvidence, prior: Prior, n_fetchable: int) -> "Learning":
+def learning(evidence: GraphEvidence, n_fetchable: int) -> Learning:
     """Return what a compiled crawl of so many URLs knows at first; the crawl changes it."""
-    from crawler.simulate.kernel import Learning
-
+    prior = Prior.shipped()
     belief = Belief(prior)
     return Learning(
         facts=evidence.facts,

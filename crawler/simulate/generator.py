@@ -34,6 +34,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from crawler.simulate import growth as g
 from crawler.simulate import measures as paper
 from crawler.simulate.measures import Counts, WebMeasures, link_plan
 from crawler.simulate.webgraph import PAGE, WebGraph
@@ -63,9 +64,6 @@ class _Generator:
     """The steps from measures to a graph."""
 
     def __init__(self, measures: WebMeasures, random_state: int) -> None:
-        from crawler.simulate import growth  # numba takes half a second
-
-        self._growth = growth
         self._measures, self._random_state = measures, random_state
         self._rng = np.random.default_rng(random_state)
         self._chance = self._rng.integers(0, 1 << 63, 1, dtype=np.uint64)
@@ -75,7 +73,7 @@ class _Generator:
         self._make_servers()
         web = self._web(self._depths())
         parent = np.empty(len(self._home), np.int32)
-        self._growth.find_parents(web, self._chance, parent)
+        g.find_parents(web, self._chance, parent)
         order = np.argsort(parent, kind="stable").astype(np.int32)
         child = order[np.count_nonzero(parent < 0) :]
         n_children = np.bincount(parent[child], minlength=len(parent))
@@ -86,16 +84,14 @@ class _Generator:
         room = len(child) + sum(int(cell.sum(dtype=np.int64)) for cell in number)
         link_start = np.empty(self._measures.vertices + 1, np.int64)
         target = np.empty(room, np.int32)
-        end = self._growth.link(
-            web, urls, child_start, child, number, link_start, target, self._chance
-        )
+        end = g.link(web, urls, child_start, child, number, link_start, target, self._chance)
         del child_start, child, number
         return self._finished(web, urls, link_start, target[:end])
 
     # Servers.
 
     def _make_servers(self) -> None:
-        m, rng, g = self._measures, self._rng, self._growth
+        m, rng = self._measures, self._rng
         relevant, near, is_in_domain = self._relevant_servers()
         n_near, n_far = m.relevant_servers, m.servers - m.relevant_servers
         far = _sizes(rng, n_far, m.pages - m.relevant_server_pages, 1.8)
@@ -148,7 +144,7 @@ class _Generator:
 
         `_reach` pages of the server are in the row, or beside the last of them.
         """
-        m, rng, g = self._measures, self._rng, self._growth
+        m, rng = self._measures, self._rng
         wanted = paper.HIDDEN_BY_DISTANCE[-1] * (1 - paper.SINGLE_HIDDEN) * m.relevant_pages
         large = np.quantile(relevant, 0.99)
         chosen = rng.permutation(m.relevant_servers)
@@ -167,7 +163,7 @@ class _Generator:
 
     def _divide(self, sizes: Counts) -> None:
         """Divide each server's pages into segments, by who links to them."""
-        m, rng, g, kind = self._measures, self._rng, self._growth, self._kind
+        m, rng, kind = self._measures, self._rng, self._kind
         linked, shy, front, back = sizes.T
         is_open, is_other = kind == g.OPEN, kind == g.OTHER
         single = paper.HIDDEN_BY_DISTANCE[-1] * paper.SINGLE_HIDDEN
@@ -191,7 +187,7 @@ class _Generator:
 
     def _depths(self) -> Bytes:
         """The depth of each page; in each segment they rise."""
-        g, past, home, start = self._growth, self._past, self._home, self._start
+        past, home, start = self._past, self._home, self._start
         normal = np.empty(len(home), np.float64)
         g.draw_normals(self._chance, normal)
         normal *= (1.0 - _CLOSENESS) ** 0.5
@@ -245,7 +241,7 @@ class _Generator:
         """Sort the depths of some pages in each server, and of relevant ones in each segment."""
         pages = np.flatnonzero(some)
         home = self._home[pages]
-        is_shy = (pages >= self._start[home, self._growth.SHY]) & (self._past[pages] < 0)
+        is_shy = (pages >= self._start[home, g.SHY]) & (self._past[pages] < 0)
         keys = (2 * home.astype(np.int64) + is_shy) << 8 | depth[pages]
         keys.sort()
         depth[pages] = keys & 255
@@ -267,7 +263,7 @@ class _Generator:
 
     def _web(self, depth: Bytes) -> Any:
         """The pages with their pools, in which those of one depth are in no order of servers."""
-        g, kind, row = self._growth, self._kind[self._home], self._row
+        kind, row = self._kind[self._home], self._row
         place = np.arange(len(self._home), dtype=np.int32)
         is_front = (row > 0) & (place < self._start[self._home, g.BACK])
         is_linked = (kind == g.OPEN) & (place < self._start[self._home, g.SHY])
@@ -291,7 +287,7 @@ class _Generator:
 
     def _numbers(self, web: Any, parent: Ints, child: Ints) -> Bytes:
         """How many links of each kind each page has beside those to its children, (N_CELLS, n)."""
-        g, n, row, home = self._growth, len(parent), self._row, self._home
+        n, row, home = len(parent), self._row, self._home
         parent = parent[child]
         is_own = home[parent] == home[child]
         kind = np.where(is_own, np.minimum(row[child], 1), row[child] + np.uint8(3))
@@ -355,7 +351,7 @@ class _Generator:
 
     def _unfetched(self, number: Bytes) -> Any:
         """URLs that were never fetched, as many on each server as its links to them call for."""
-        m, g = self._measures, self._growth
+        m = self._measures
         n_urls = m.vertices - m.pages
         own = np.append(0, np.cumsum(number[g.INTRA_UNKNOWN], dtype=np.int64))
         links = own[self._start[:, 4]] - own[self._start[:, 0]]
@@ -374,7 +370,7 @@ class _Generator:
         n_directories = np.floor(0.5 * np.sqrt(self._sizes)).astype(np.int64)
         base = np.append(0, np.cumsum(n_directories)).astype(np.int32)
         directory = np.full(m.vertices, -1, np.int32)
-        self._growth.place_directories(web, urls, self._chance, base, directory)
+        g.place_directories(web, urls, self._chance, base, directory)
         domains, server_domain = self._domains(rng)
         n_nowhere = int(urls.number[-1])
         nowhere = np.arange(n_nowhere, dtype=np.int64) * m.unvisited_servers // max(n_nowhere, 1)

@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from itertools import product
 from threading import Event
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from classifiers import languages
 from classifiers.errors import LanguageError
+from classifiers.urls.model import UrlModel
 from crawler.errors import SettingError
 from crawler.frontier.rules import queue_slots
-from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
-from crawler.simulate.engine import Simulation, simulate
-from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
-from crawler.simulate.focusing import GraphEvidence
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, PAPER_FILTERS, Filter, make_filter
+
+if TYPE_CHECKING:
+    from crawler.simulate.figures import CourseFigures
 
 DECLINING: Final = "server-declining"
 """The filter `server-conservative` with a tolerance that declines as the crawl proceeds.
@@ -74,19 +74,6 @@ class StrategyCase:
             parts.append(f"half-life {self.half_life}")
         return " ".join(parts)
 
-    @property
-    def arguments(self) -> str:
-        """The arguments of a crawl that does the same; empty where only a simulation can do it."""
-        if self.strategy == "perfect" or self.filter == DECLINING:
-            return ""
-        given = {
-            "strategy": self.strategy,
-            "filter": self.filter,
-            "tolerance": self.tolerance,
-            "host_cap": self.host_cap,
-        }
-        return " ".join(f"-a {name}={value}" for name, value in given.items() if value is not None)
-
 
 @dataclass(frozen=True, slots=True)
 class SimulationPlan:
@@ -106,8 +93,7 @@ class SimulatedCrawl:
     """A simulation that has ended: the figures of its course, and the seconds it took."""
 
     case: StrategyCase
-    seeds: tuple[int, ...]
-    figures: CourseFigures
+    figures: "CourseFigures"
     seconds: float
 
 
@@ -131,48 +117,37 @@ def make_plan(given: Mapping[str, str], graph: WebGraph) -> SimulationPlan:
         if name not in ARGUMENTS:
             raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
     lang = language_in(graph, given.get("lang"), "-a lang")
-    cases = _cases(given, _pairs(given, graph, lang), _number(given, "host_cap"))
+    cases = _cases(given, _pairs(given, _orderings(graph, lang)), _number(given, "host_cap"))
     random_state = _number(given, "random_state")
     limit = _number(given, "pages") or None
     return SimulationPlan(lang, tuple(dict.fromkeys(cases)), random_state, limit)
 
 
-def _pairs(given: Mapping[str, str], graph: WebGraph, lang: str) -> list[tuple[str, str]]:
+def _orderings(graph: WebGraph, lang: str) -> list[str]:
+    """The orderings for which a graph has what they need."""
+    from crawler.simulate.engine import ORDERINGS  # numba takes half a second
+
+    known = [*ORDERINGS]
+    if graph.server_domain is None:
+        known.remove("cctld")
+    if "svm" in graph.scores or (graph.has_urls and lang in UrlModel.load(None).languages):
+        known.insert(known.index("focus"), "svm")
+    return known
+
+
+def _pairs(given: Mapping[str, str], known: Sequence[str]) -> list[tuple[str, str]]:
     """The pairs of a strategy and a filter, in their order."""
     if "strategies" not in given and "filters" not in given:
-        return [
-            ("bfs", "none"),
-            *(("soft", name) for name in PAPER_FILTERS),
-            *((name, "none") for name in _of_links(graph, lang)),
-            ("perfect", "none"),
-        ]
-    strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
+        with_filters = [("soft", name) for name in PAPER_FILTERS]
+        pairs = [(name, "none") for name in known if name != "soft"]
+        return [pairs[0], *with_filters, *pairs[1:]]
+    strategies = _listed(given, "strategies", "soft", known)
     filters = _listed(given, "filters", "none", (*FILTERS, DECLINING))
     # The perfect strategy knows its pages beforehand, so no filter changes them.
     return [
         (strategy, "none" if strategy == "perfect" else name)
         for strategy, name in product(strategies, filters)
     ]
-
-
-def _of_links(graph: WebGraph, lang: str) -> Iterator[str]:
-    """The orderings that score links, of those that a graph has for a language."""
-    yield "random"
-    if graph.server_domain is not None:
-        yield "cctld"
-    if _has_svm(graph, lang):
-        yield "svm"
-    yield "focus"
-
-
-def _has_svm(graph: WebGraph, lang: str) -> bool:
-    if "svm" in graph.scores and lang == graph.target:
-        return True
-    if not graph.has_urls:
-        return False
-    from classifiers.urls.model import UrlModel
-
-    return lang in UrlModel.load(None).languages
 
 
 def _cases(
@@ -206,6 +181,10 @@ def simulate_all(
     Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
     some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
     """
+    from crawler.simulate.engine import Simulation, simulate
+    from crawler.simulate.figures import Yardstick, course_figures
+    from crawler.simulate.focusing import GraphEvidence
+
     graph = prepared(graph, plan)
     evidence = None
     if any(case.strategy == "focus" for case in plan.cases):
@@ -234,8 +213,7 @@ def simulate_all(
             evidence=evidence,
         )
         figures = course_figures(simulate(graph, simulation, on_pages), yardstick)
-        seeds = tuple(graph.seeds.tolist())
-        return SimulatedCrawl(case, seeds, figures, perf_counter() - begun)
+        return SimulatedCrawl(case, figures, perf_counter() - begun)
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
@@ -248,30 +226,14 @@ def simulate_all(
 
 def prepared(graph: WebGraph, plan: SimulationPlan) -> WebGraph:
     """Return the graph with the scores of the URL model, if a plan needs them."""
-    if not any(case.strategy == "svm" for case in plan.cases):
+    if "svm" in graph.scores or not any(case.strategy == "svm" for case in plan.cases):
         return graph
-    if "svm" in graph.scores and plan.lang == graph.target:
-        return graph
-    if not graph.has_urls:
-        raise SettingError(f"the graph has neither scores of svm for {plan.lang} nor URLs to score")
-    from classifiers.urls.model import UrlModel
-
-    model = UrlModel.load(None)
-    scores = np.empty(graph.n_vertices, np.float32)
+    model, scores = UrlModel.load(None), np.empty(graph.n_vertices, np.float32)
     for first in range(0, graph.n_vertices, _CHUNK):
         last = min(first + _CHUNK, graph.n_vertices)
         urls = [graph.url(vertex) for vertex in range(first, last)]
         scores[first:last] = model.score(urls, plan.lang)
-    return replace(graph, scores={**graph.scores, "svm": scores})
-
-
-def _known_orderings(graph: WebGraph) -> tuple[str, ...]:
-    known = dict.fromkeys([*EVERY_GRAPH_HAS, *graph.scores])
-    if graph.has_urls:
-        known["svm"] = None
-    if graph.server_domain is None:
-        del known["cctld"]
-    return tuple(known)
+    return replace(graph, scores={"svm": scores})
 
 
 def language_in(graph: WebGraph, tag: str | None, option: str) -> str:

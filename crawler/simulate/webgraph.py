@@ -14,8 +14,8 @@ L links, S servers:
     link_target      int32 (L,)    vertices, in the order in which a page names them
     seeds            int32 (n,)    vertices where a crawl begins, in their order
 
-and, where they are known: `page_bytes` int32 (V,), `server_domain` int16 (S,) as an index into
-`domains` (-1: none), and URLs in UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8).
+and, where they are known: `server_domain` int16 (S,) as an index into `domains` (-1: none), and
+URLs in UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8).
 """
 
 import json
@@ -68,12 +68,11 @@ _COLUMNS: Final[Mapping[str, _Kind]] = {
     "link_start": _Kind(np.int64, "starts"),
     "link_target": _Kind(np.int32, "", 0, "vertices"),
     "seeds": _Kind(np.int32, "", 0, "vertices"),
-    "page_bytes": _Kind(np.int32, "vertices"),
     "server_domain": _Kind(np.int16, "servers", -1, "domains"),
     "url_start": _Kind(np.int64, "starts"),
     "url_bytes": _Kind(np.uint8),
 }
-_OPTIONAL: Final = ("page_bytes", "server_domain", "url_start", "url_bytes")
+_OPTIONAL: Final = ("server_domain", "url_start", "url_bytes")
 _COUNTS: Final = ("vertices", "pages", "links", "servers", "directories")
 _CHUNK: Final = 1 << 22
 
@@ -97,7 +96,6 @@ class WebGraph:
     link_start: npt.NDArray[np.int64]
     link_target: npt.NDArray[np.int32]
     seeds: npt.NDArray[np.int32]
-    page_bytes: npt.NDArray[np.int32] | None = None
     server_domain: npt.NDArray[np.int16] | None = None
     domains: tuple[str, ...] = ()
     url_start: npt.NDArray[np.int64] | None = None
