@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from classifiers.datasets.commoncrawl import CdxUrls, ColumnarUrls, files_called
 from classifiers.datasets.odp import OdpUrls
 from classifiers.datasets.rows import COLUMNS, Dataset, LabelledUrl, LabelledUrls
 from classifiers.datasets.splits import distinct, domain_reader, split, stable_share
@@ -18,8 +16,6 @@ from classifiers.shipped import shipped_folder
 __all__ = [
     "COLUMNS",
     "FORMATS",
-    "CdxUrls",
-    "ColumnarUrls",
     "Dataset",
     "LabelledPage",
     "LabelledPages",
@@ -37,27 +33,17 @@ __all__ = [
 
 FORMATS: Final[dict[str, Callable[[Path], Dataset[LabelledUrl]]]] = {
     "tsv": LabelledUrls,
-    "odp": OdpUrls,
-    "parquet": ColumnarUrls,
-    "cdxj": CdxUrls,
+    "rdf": OdpUrls,
+    "u8": OdpUrls,
 }
-"""Name of a format -> its reader."""
-
-_NAMES: Final = {
-    "tsv": re.compile(r".*\.tsv(\.gz)?"),
-    "odp": re.compile(r".*\.(rdf|u8)(\.gz)?"),
-    "parquet": re.compile(r".*\.parquet"),
-    "cdxj": re.compile(r"cdx-\d+(\.gz)?|.*\.cdxj?(\.gz)?"),
-}
+"""Ending of a file's name -> its reader; each may be followed by .gz."""
 SAMPLE: Final = "sample"
 """The name of the small table that ships."""
 _SAMPLE_TABLE: Final = shipped_folder("data", "langfocus/data") / "sample-urls.tsv"
 
-_EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .gz but Parquet"
-
 
 def open_dataset(path: str | Path) -> Dataset[LabelledUrl]:
-    """The labelled URLs of a file or folder, in the format of its name.
+    """The labelled URLs of a file, in the format of its name.
 
     The path `sample` is the table that ships, unless there is such a file. Nothing is read yet.
     DatasetError if there is no such file, or if no format has its name.
@@ -65,24 +51,9 @@ def open_dataset(path: str | Path) -> Dataset[LabelledUrl]:
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():
         path = _SAMPLE_TABLE
-    if not path.exists():
-        raise DatasetError(f"{path}: no such file or folder")
-    return FORMATS[_format_of(path)](path)
-
-
-def _format_of(path: Path) -> str:
-    if path.is_dir():
-        return _format_of_folder(path)
-    for name, pattern in _NAMES.items():
-        if pattern.fullmatch(path.name.lower()):
-            return name
-    raise DatasetError(f"{path}: no format has this name; expected {_EXPECTED}")
-
-
-def _format_of_folder(folder: Path) -> str:
-    readers = {"parquet": ColumnarUrls, "cdxj": CdxUrls}
-    found = [name for name, reader in readers.items() if files_called(folder, reader.names)]
-    if len(found) != 1:
-        held = "both kinds" if found else "none"
-        raise DatasetError(f"{folder}: expected Parquet files or CDXJ files in it, found {held}")
-    return found[0]
+    if not path.is_file():
+        raise DatasetError(f"{path}: no such file")
+    reader = FORMATS.get(path.name.lower().removesuffix(".gz").rpartition(".")[2])
+    if reader is None:
+        raise DatasetError(f"{path}: no format has this name; expected *.tsv or *.rdf.u8, or .gz")
+    return reader(path)

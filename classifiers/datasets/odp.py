@@ -1,7 +1,7 @@
 """Labelled URLs from the dump of the Open Directory Project (DMOZ), which Curlie continues.
 
-The dump is a stream that is nearly valid XML. It is cut after its ExternalPage elements, and only
-the address and the category of each are read: whatever else is wrong in it costs nothing.
+The dump is nearly valid XML with a tag on each line. Only the address and the category of each page
+are read: whatever else is wrong in it costs nothing.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ _NAMES: Final[dict[str, str]] = {
 _LANGUAGES_IN: Final = ("World", "Adult/World", "Kids_and_Teens/International")
 """Places below Top in which each category is a language."""
 
-_CHUNK: Final = 1 << 20
 _LONGEST: Final = 1 << 20
-"""Bytes of the longest element; a longer one is dropped, so that memory stays bounded."""
+"""Bytes of the longest line; a longer one is read in parts, so that memory stays bounded."""
 
-_OPENS: Final = b"<ExternalPage"
-_CLOSES: Final = b"</ExternalPage>"
-_ADDRESS: Final = re.compile(rb"""<ExternalPage\s+about=(?:"([^"<]*)"|'([^'<]*)')\s*>""")
-_CATEGORY: Final = re.compile(rb"<topic>([^<]*)</topic>")
-_CATEGORY_AHEAD: Final = re.compile(rb"""<Topic\s+r:id=(?:"([^"<]*)"|'([^'<]*)')""")
+_TOKEN: Final = re.compile(
+    rb"""<(?P<page>ExternalPage)\b(?:\s+about=(?P<address>"[^"<]*"|'[^'<]*')\s*>)?"""
+    rb"""|<topic>(?P<topic>[^<]*)</topic>"""
+    rb"""|</(?P<end>ExternalPage)>"""
+    rb"""|<Topic\s+r:id=(?P<ahead>"[^"<]*"|'[^'<]*')"""
+    rb"""|<(?P<dump>/?RDF)\b"""
+)
 _REFERENCE: Final = re.compile("&(?:#x([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));")
 _NAMED: Final = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_NO_DUMP: Final = "no <RDF>; expected the content.rdf.u8 of a directory"
 _MARK: Final = "\ufffd"
 """Replaces what is no character: U+FFFD."""
 
@@ -55,30 +57,29 @@ class OdpUrls(Dataset[LabelledUrl]):
     """
 
     def _rows(self) -> Iterator[LabelledUrl]:
-        ahead, done = "", 0
-        try:
-            for piece, done in self._pieces():  # noqa: B007  # errors name this place
-                start = piece.rfind(_OPENS) if piece.endswith(_CLOSES) else len(piece)
-                before = piece[:start] if start >= 0 else piece
-                if categories := _CATEGORY_AHEAD.findall(before):
-                    ahead = _text(b"".join(categories[-1]))
-                address = _ADDRESS.match(piece, start) if start >= 0 else None
-                has_page = 0 <= start < len(piece)
-                malformed = before.count(_OPENS) + (has_page and address is None)
-                if malformed:
-                    self.reasons["malformed page"] += malformed
-                if address:
-                    # Dumps before May 2003 name the category only before its pages.
-                    category = _CATEGORY.search(piece, start)
-                    url = _text(address[1] or address[2] or b"")
-                    yield from self._listed(url, (_text(category[1]) if category else "") or ahead)
-        except (OSError, EOFError, zlib.error) as error:
-            raise unreadable(f"{self.path}: byte {done}", error) from error
+        page: re.Match[bytes] | None = None
+        ahead = topic = b""
+        for token in self._tokens():
+            if page is not None and (token["page"] or token["dump"]):
+                self.reasons["malformed page"] += 1
+            if token["page"]:
+                page, topic = token, b""
+            elif token["topic"] is not None:
+                topic = topic or token["topic"]
+            elif token["ahead"]:
+                # Dumps before May 2003 name the category only before its pages.
+                ahead = token["ahead"][1:-1]
+            elif token["end"] and page is not None:
+                yield from self._listed(page["address"], topic or ahead)
+                page = None
 
-    def _listed(self, url: str, category: str) -> Iterator[LabelledUrl]:
+    def _listed(self, address: bytes | None, topic: bytes) -> Iterator[LabelledUrl]:
         """Yield the row of a listing, unless it is left out and counted."""
-        language, reason = _language_of("/".join(category.split("/", 4)[:4]))
-        if not url:
+        language, reason = _language_of("/".join(_text(topic).split("/", 4)[:4]))
+        url = _text(address[1:-1]) if address else ""
+        if address is None:
+            reason = "malformed page"
+        elif not url:
             reason = "no URL"
         elif _MARK in url or not url.isprintable():
             reason = "illegal characters in the URL"
@@ -87,34 +88,21 @@ class OdpUrls(Dataset[LabelledUrl]):
         elif language:
             yield LabelledUrl(url, language, "editor", "odp")
 
-    def _pieces(self) -> Iterator[tuple[bytes, int]]:
-        """Yield the bytes of the dump, cut after each ExternalPage, with the offset of each end.
-
-        The rest after the last page, and pieces that are too long, are cut elsewhere.
-        """
-        rest, at, begun = b"", 0, False
-        with opened(self.path) as file:
-            for chunk in iter(partial(file.read, _CHUNK), b""):
-                if not begun and b"<RDF" not in chunk:
-                    break
-                begun = True
-                *whole, rest = (rest + chunk).split(_CLOSES)
-                for piece in whole:
-                    at += len(piece) + len(_CLOSES)
-                    yield piece + _CLOSES, at
-                if len(rest) > _LONGEST:
-                    # Never cut inside a tag: it may be the tag that names the category.
-                    cut = max(rest.rfind(b"<"), 0) or len(rest)
-                    at += cut
-                    yield rest[:cut], at
-                    rest = rest[cut:]
-        if not begun:
-            expected = "no <RDF>; expected the content.rdf.u8 of a directory"
-            raise DatasetError(f"{self.path}: byte 0: {expected}")
-        yield rest, at + len(rest)
-        if b"</RDF>" not in rest:
-            end = "ends before </RDF>; the file is cut short"
-            raise DatasetError(f"{self.path}: byte {at + len(rest)}: {end}")
+    def _tokens(self) -> Iterator[re.Match[bytes]]:
+        """Yield the tags that count; DatasetError if the file is no dump or cannot be read."""
+        read, met = 0, set[bytes | None]()
+        try:
+            with opened(self.path) as file:
+                for line in iter(partial(file.readline, _LONGEST), b""):
+                    read += len(line)
+                    for token in _TOKEN.finditer(line):
+                        met.add(token["dump"])
+                        yield token
+        except (OSError, EOFError, zlib.error) as error:
+            raise unreadable(f"{self.path}: byte {read}", error) from error
+        if not {b"RDF", b"/RDF"} <= met:
+            fault = "ends before </RDF>; the file is cut short" if b"RDF" in met else _NO_DUMP
+            raise DatasetError(f"{self.path}: byte {read}: {fault}")
 
 
 def _text(raw: bytes) -> str:

@@ -62,9 +62,8 @@ def calibrate(
 ) -> Thresholds:
     """The thresholds for decision values (n_urls, n_languages) of held-out URLs.
 
-    `columns` (n_urls,) are the languages of the URLs; those without a classifier come after the
-    others. `masses` (n_languages or more,) are the weights of the languages among the negatives of
-    another one.
+    `columns` (n_urls,) are the languages of the URLs. `masses` (n_languages,) are the weights of
+    the languages among the negatives of another one.
     """
     counts = np.bincount(columns, minlength=len(languages))
     weights = (masses / np.maximum(counts, 1))[columns]
@@ -80,18 +79,13 @@ def calibrate(
             domains[language] = rule
             scores[:, at] = _by_rule(scores[:, at], is_domain, rule)
         shifts[at] = _best_shift(scores[:, at], is_positive, weights)[0]
-    shifts = _shrunk(shifts, counts[: len(languages)])
+    shifts = _shrunk(shifts, counts)
     shifts[[domains.get(language) == ALONE for language in languages]] = 0.0
     return Thresholds(shifts, domains)
 
 
 def _tops(urls: Sequence[str]) -> npt.NDArray[np.str_]:
     return np.array([top_level_domain(url) for url in urls], np.str_)
-
-
-def in_domains(urls: Sequence[str], language: str) -> Flags:
-    """Whether the top-level domain of a URL is one of the language, (n_urls,)."""
-    return _is_domain(_tops(urls), language)
 
 
 def _is_domain(tops: npt.NDArray[np.str_], language: str) -> Flags:
@@ -111,14 +105,14 @@ def _rule(scores: Floats, is_positive: Flags, is_domain: Flags, weights: Floats)
     """RAISED or ALONE if the top-level domain alone has the higher F1, else None."""
     if is_positive.sum() < _FEW or not is_domain.any():
         return None
-    alone = balanced_f1(is_domain, is_positive, weights)
+    alone = _balanced_f1(is_domain, is_positive, weights)
     if alone <= _best_shift(scores, is_positive, weights)[1]:
         return None
     raised = _best_shift(_by_rule(scores, is_domain, RAISED), is_positive, weights)[1]
     return RAISED if raised >= alone else ALONE
 
 
-def balanced_f1(says_yes: Flags, is_positive: Flags, weights: Floats) -> float:
+def _balanced_f1(says_yes: Flags, is_positive: Flags, weights: Floats) -> float:
     """F1 in the balanced limit (Baykan 2013, 3.3), 0..1, negatives weighted; (n_urls,) each."""
     recall = float(says_yes[is_positive].mean())
     wrong = float(np.average(says_yes[~is_positive], weights=weights[~is_positive]))

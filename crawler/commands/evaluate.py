@@ -71,8 +71,8 @@ output:
   finished experiments, and names the others.
 
 extras:
-  Custom-made features need the extra dictionaries, Parquet files the extra commoncrawl.
-  Without dictionaries, the comparison leaves these features out and says so.
+  Custom-made features need the extra dictionaries. Without it the comparison leaves them out and
+  says so.
 
 examples:
   langfocus evaluate sample               (a small table that ships, for first steps)

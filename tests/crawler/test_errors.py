@@ -31,8 +31,8 @@ def test_the_tree_at_the_top_of_the_module_is_the_tree_of_its_classes(module: Mo
     ("error", "message"),
     [
         (
-            MissingPackageError("no-such-one", "commoncrawl"),
-            "no-such-one is not installed: pip install 'langfocus[commoncrawl]'",
+            MissingPackageError("no-such-one", "parquet"),
+            "no-such-one is not installed: pip install 'langfocus[parquet]'",
         ),
         (
             MissingPackageError("no-such-one"),
