@@ -75,8 +75,8 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
     frontier, connection = store.frontier, store.run.connection
-    # A census and given URLs tell the failure of each URL, so they have no language and no watch.
-    awaits_answer = prepared.web is None and config.lang != "" and not frontier.counts().pages
+    # A census tells the failure of each URL.
+    awaits_answer = prepared.web is None and not config.is_census and not frontier.counts().pages
     ending = Ending.of_run(config, connection, clock(), awaits_answer=awaits_answer)
     revisits = Revisits(connection)
     blocking = prepared.blocking

@@ -46,8 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "HOSTS").write_text("".join(f"{host}\t81.2.69.160\n" for host in hosts))
     (folder / "geo.mmdb").write_bytes(database({"81.2.69.0/24": "GB"}))
     write_pages(folder / "pages", repeat=17)
-    (folder / "a.html").write_text(f"<html lang=de><p>{SENTENCES['de'] * 3}</p>")
-    (folder / "FILE").write_text("a.html\thttp://www.example.de/\n")
+    (folder / "FILE").write_text(f"<html lang=de><p>{SENTENCES['de'] * 3}</p>")
     archive(folder / "docs.warc.gz")
     rows = [f"{url(code, n)}\t{code}" for code in SENTENCES for n in range(PAGES_EACH)]
     (folder / "docs.tsv").write_text("\n".join(["url\tlang", *rows]))

@@ -40,6 +40,15 @@ examples:
   langfocus crawl -a hosts=hosts.txt -a range=1-500000 -s LANGFOCUS_CONTACT=you@example.org
 """
 
+_REASONS = {
+    "robots": "forbidden by robots.txt",
+    "robots_unreachable": "its robots.txt could not be fetched",
+    "private_address": "private address (LANGFOCUS_PRIVATE_ADDRESSES allows those)",
+    "dns": "its host has no address",
+    "refused": "connection refused",
+}
+"""Outcome -> its words in a message; other outcomes say it themselves."""
+
 _LEAST_ERROR = 400
 _NOTHING_LEFT = "finished"
 _STOPPED = {"shutdown", "cancelled"}
@@ -158,10 +167,8 @@ def _outcomes(folder: Path) -> str:
 
 def _in_words(reasons: Mapping[str, int], noun: str) -> str:
     """Return reasons with the number of hosts or URLs, the most frequent first."""
-    from crawler.fetching import REASONS
-
-    told = (
-        f"{REASONS.get(name, name)}: {number:,} {noun}{'s' if number > 1 else ''}"
-        for name, number in Counter(reasons).most_common()
-    )
+    told = []
+    for name, number in Counter(reasons).most_common():
+        words = _REASONS.get(name, name.replace("_", " "))
+        told.append(f"{words}: {number:,} {noun}{'s' if number > 1 else ''}")
     return f"; {', '.join(told)}" if reasons else ""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import Final
 
-from crawler.commands.base import ExitCode, Parser, pairs, settings_of
-from crawler.errors import SettingError
+from crawler.commands.base import Parser, pairs
+from crawler.errors import CrawlError, SettingError
 
 _OPTIONS: Final = {
     "urls": ("explain", "format"),
-    "pages": ("list", "method", "explain"),
+    "pages": ("method", "explain"),
     "languages": (),
 }
 """What can be identified -> the options that it takes."""
@@ -35,14 +34,11 @@ identify urls [FILE] [--format FORMAT] [--explain] [-s LANGFOCUS_URL_MODEL=FILE]
   columns without a header: the language, empty if there is none, and the confidence. Its lines
   are those of the input: `paste links.txt languages.tsv` puts both side by side.
 
-identify pages [FILE|FOLDER|URL ...] [--list FILE] [--method NAME] [--explain] [-s NAME=VALUE]
-  The pages are HTML files, WARC files, all of a folder and the folders in it, or are fetched as
-  a crawl does: robots.txt, delays, the contact in LANGFOCUS_CONTACT, no private addresses (the
-  settings of langfocus crawl --help). A
-  line of a list is PATH or URL, or PATH<TAB>URL where the URL of the page is known. A WARC file
-  gives a line for each HTTP response, with its URL as source; a damaged record is left out with a
-  reason. Each line of output has
-    source       the file or URL
+identify pages FILE|FOLDER|- ... [--method NAME] [--explain]
+  The pages are HTML files, WARC files, all of a folder and the folders in it; - is standard input.
+  A WARC file gives a line for each HTTP response, with its URL as source; a damaged record is a
+  line with a reason. Pages of the Web are identified by a crawl. Each line of output has
+    source       the file, or the URL in a WARC file
     language     the code of the language, null if the page does not show it
     confidence   0 to 1
     method       the evidence that decided: text, declaration, encoding, ... or none
@@ -56,7 +52,7 @@ identify pages [FILE|FOLDER|URL ...] [--list FILE] [--method NAME] [--explain] [
     encoding      charset, its source (bom, utf-8, http, meta, detected, ascii) and the charset
                   that META declares, null without one
     parser        the parser that read the page: lexbor, lexbor-cut or beautifulsoup
-  A page that cannot be read is a line with language null; the exit code is then 1. Binary files
+  A file that cannot be read is a line with language null; the exit code is then 1. Binary files
   (images, PDF, archives, programs) are no pages.
 
 identify languages
@@ -86,15 +82,14 @@ examples:
   langfocus identify urls links.txt --explain
   langfocus identify pages saved/*.html
   langfocus identify pages crawl.warc.gz
-  langfocus identify pages http://www.wetterbericht.de/ -s LANGFOCUS_CONTACT=you@example.org
-  langfocus identify pages --list pages.tsv
+  curl http://www.wetterbericht.de/ | langfocus identify pages -
   langfocus identify languages
 """
 
 
 DESCRIPTION = (
     "Identifies the language of pages: from their URLs alone, without fetching, or from "
-    "HTML files, WARC files and pages that are fetched. It can also list the known languages. "
+    "HTML files and WARC files. It can also list the known languages. "
     "The output is one JSON object a line, in the order of the input."
 )
 
@@ -104,13 +99,12 @@ def arguments(parser: Parser) -> None:
     from classifiers.pages.methods import DEFAULT_METHOD, names
 
     parser.usage = (
-        "langfocus identify {urls [FILE] | pages [FILE|FOLDER|URL ...] | languages} [options]"
+        "langfocus identify {urls [FILE] | pages FILE|FOLDER|- ... | languages} [options]"
     )
     parser.epilog = _MANUAL
     parser.add_argument("kind", choices=list(_OPTIONS), help="what is identified")
-    parser.add_argument("sources", metavar="FILE|FOLDER|URL", nargs="*", help="its sources")
-    parser.add_pairs("-s", "setting of langfocus or Scrapy (may be repeated)")
-    parser.add_argument("--list", metavar="FILE", help="pages: a file that lists pages, one a line")
+    parser.add_argument("sources", metavar="FILE|FOLDER", nargs="*", help="its sources")
+    parser.add_pairs("-s", "a model: LANGFOCUS_URL_MODEL, LANGFOCUS_FASTTEXT_MODEL")
     parser.add_argument(
         "--format", choices=("json", "tsv"), help="urls: the format of the lines (default: json)"
     )
@@ -124,50 +118,50 @@ def arguments(parser: Parser) -> None:
     )
 
 
-def run(opts: argparse.Namespace) -> int | None:
+def run(opts: argparse.Namespace) -> None:
     """Write a line for each URL, page or language."""
-    _check_options(opts)
-    given = pairs(opts.set, "-s")
-    if opts.kind == "pages":
-        return _pages(opts, given)
-    lines = _urls(opts, given) if opts.kind == "urls" else _languages(opts, given)
-    output = _output()
-    for text in lines:
-        output.write(text)
-        output.flush()
-    return None
+    from crawler.report.printer import PrintableStream
 
-
-def _check_options(opts: argparse.Namespace) -> None:
-    for option in dict.fromkeys(itertools.chain(*_OPTIONS.values())):
+    for option in ("explain", "format", "method"):
         if getattr(opts, option) and option not in _OPTIONS[opts.kind]:
             raise SettingError(f"identify {opts.kind} takes no --{option}")
     if opts.format == "tsv" and opts.explain:
         raise SettingError("--format tsv and --explain exclude each other")
-
-
-def _output() -> IO[str]:
-    """Return standard output; a terminal gets printable characters only."""
-    from crawler.report.printer import PrintableStream
-
-    return cast(IO[str], PrintableStream(sys.stdout)) if sys.stdout.isatty() else sys.stdout
+    kinds = {"urls": _urls, "pages": _pages, "languages": _languages}
+    output = PrintableStream(sys.stdout)
+    for text in kinds[opts.kind](opts, pairs(opts.set, "-s")):
+        output.write(text)
+        output.flush()
 
 
 def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     from classifiers.urls.model import UrlModel
-    from crawler.commands.input_lines import InputLines
-    from crawler.commands.url_lines import UrlColumns, UrlLines, UrlTable, texts
+    from crawler.commands import url_lines
 
     if len(opts.sources) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
     file = given.get("LANGFOCUS_URL_MODEL")
     model = UrlModel.load(Path(file) if file else None)
-    writer: UrlColumns | UrlLines | UrlTable = UrlLines(model, explains=opts.explain)
+    write = url_lines.explained_lines if opts.explain else url_lines.json_lines
     if opts.format == "tsv":
-        writer = UrlColumns(model)
+        write = url_lines.columns
     elif sys.stdout.isatty() and not (opts.format or opts.explain):
-        writer = UrlTable(model)
-    return texts(InputLines(opts.sources[0] if opts.sources else None), writer)
+        write = url_lines.table
+    for urls in url_lines.line_batches(opts.sources[0] if opts.sources else None):
+        yield write(model, urls)
+
+
+def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
+    from classifiers.pages.methods import DEFAULT_METHOD, method_with
+    from crawler.commands.page_lines import PageLines
+
+    if not opts.sources:
+        raise SettingError("identify pages needs files or folders, or - for standard input")
+    pages = PageLines(method_with(opts.method or DEFAULT_METHOD, _fasttext(given)), opts.explain)
+    for record in pages.records(opts.sources):
+        yield json.dumps(record) + "\n"
+    if pages.failures:
+        raise CrawlError(f"not all of it could be read ({pages.failures:,}): see the reasons")
 
 
 def _languages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
@@ -175,7 +169,8 @@ def _languages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[s
 
     if opts.sources:
         raise SettingError(f"{opts.sources[0]}: identify languages takes no arguments")
-    return (json.dumps(record) + "\n" for record in language_records(_fasttext(given)))
+    for record in language_records(_fasttext(given)):
+        yield json.dumps(record) + "\n"
 
 
 def _fasttext(given: Mapping[str, str]) -> Path | None:
@@ -184,24 +179,3 @@ def _fasttext(given: Mapping[str, str]) -> Path | None:
 
     file = given.get(VARIABLE)
     return named_file(Path(file) if file else None)
-
-
-def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> int:
-    """Write a record for each page; return the exit code, that of a failure for an unread page."""
-    from classifiers.pages.methods import DEFAULT_METHOD, method_with
-    from crawler.commands.page_lines import PageLines, fetch, sources_of, tell_damages
-
-    if not (opts.sources or opts.list):
-        raise SettingError("identify pages needs files, URLs or --list FILE")
-    by = method_with(opts.method or DEFAULT_METHOD, _fasttext(given))
-    lines = PageLines(by, explains=opts.explain)
-    sources = list(sources_of(opts.sources, opts.list))
-    fetched = fetch(sources, lines.read, lambda: settings_of(opts))
-    output = _output()
-    for record in lines.records(sources, fetched.lookup):
-        output.write(json.dumps(record) + "\n")
-        output.flush()
-    tell_damages(lines)
-    if fetched.error:
-        raise fetched.error
-    return ExitCode.FAILED if lines.failures else ExitCode.DONE

@@ -1,151 +1,113 @@
-"""The lines of `langfocus identify urls`: answers of the URL model as JSON or in two columns."""
+"""The lines of `langfocus identify urls`: lines of a file in, answers of the URL model out."""
 
 from __future__ import annotations
 
+import gzip
 import json
-import os
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from crawler.commands.input_lines import InputLines
+from crawler.errors import CrawlError
 from crawler.report.formatting import printable
 
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
 
-_MOST_THREADS = 4
+LONGEST_LINE: Final = 1 << 20
+"""Bytes of a line that are read; the rest is skipped."""
+
+_CHUNK_BYTES: Final = 1 << 16
+_GZIP: Final = b"\x1f\x8b"
 _FEATURES: Final = 10
 """Features that explain an answer."""
 
-_STEPS: Final = 10_000
-_DECIMALS: Final = [repr(step / _STEPS) for step in range(_STEPS + 1)]
-"""The text of each confidence: four decimals."""
-_ENDED: Final = [f"{decimal}\n" for decimal in _DECIMALS]
 
-Batch = TypeVar("Batch", bytes, list[str])
+def line_batches(path: str | None) -> Iterator[list[str]]:
+    """Yield the lines of a file, or of standard input for None and `-`, gzipped or not.
 
-
-@dataclass(frozen=True)
-class UrlLines:
-    """Writes the answers for batches of URLs as text, one line for each URL.
-
-    With `explains`, a line has the decision values and the features that explain the answer.
+    From a pipe or a terminal a batch has the lines that have arrived. Lines have no ends; bytes
+    that are not UTF-8 are kept as surrogates. A byte order mark is left out. Raises `OSError` for a
+    file that cannot be opened and `CrawlError` for damaged gzip data.
     """
+    is_stdin = path in (None, "-")
+    mark = "\ufeff"
+    with nullcontext(sys.stdin.buffer) if is_stdin else Path(str(path)).open("rb") as stream:
+        try:
+            for lines in _whole_lines(_chunks(stream)):
+                texts = [line.decode("utf-8", "surrogateescape").rstrip("\r") for line in lines]
+                texts[0] = texts[0].removeprefix(mark)
+                mark = ""
+                yield texts
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            name = "standard input" if is_stdin else path
+            raise CrawlError(f"{name}: damaged gzip data ({error})") from error
 
-    model: UrlModel
-    explains: bool = False
 
-    def text(self, urls: Sequence[str]) -> str:
-        """Return the lines of a batch with their ends."""
-        codes, confidences = self.model.name(urls)
-        steps = np.rint(confidences * _STEPS).astype(np.int64).tolist()
-        answers = zip(codes.tolist(), steps, strict=True)
-        parts = [f'"language": {self._quoted[at]}{_DECIMALS[step]}' for at, step in answers]
-        rows = zip(urls, parts, self._scores(urls), self._explained(urls, codes), strict=True)
-        return "".join(
-            [f'{{"url": {json.dumps(u)}, {part}{more}{why}}}\n' for u, part, more, why in rows]
-        )
+def _chunks(stream: Any) -> Iterator[bytes]:
+    unpacked = stream
+    if stream.peek(len(_GZIP)).startswith(_GZIP):
+        unpacked = gzip.GzipFile(fileobj=stream)
+    while chunk := unpacked.read1(_CHUNK_BYTES):
+        yield chunk
 
-    @cached_property
-    def _quoted(self) -> list[str]:
-        codes = (*self.model.named_languages, None)
-        return [f'{json.dumps(code)}, "confidence": ' for code in codes]
 
-    @cached_property
-    def _template(self) -> str:
-        scores = ", ".join(f'"{code}": %.4f' for code in self.model.languages)
-        return f', "scores": {{{scores}}}'
+def _whole_lines(chunks: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines that each chunk ends, without their line ends."""
+    carry = b""  # the beginning of a line whose end has not come
+    for chunk in chunks:
+        *lines, carry = (carry + chunk).split(b"\n")
+        carry = carry[:LONGEST_LINE]
+        if lines:
+            yield [lines[0][:LONGEST_LINE], *lines[1:]]
+    if carry:
+        yield [carry]
 
-    def _scores(self, urls: Sequence[str]) -> list[str]:
-        """The field of the decision values of each URL; empty if it is not wanted."""
-        if not self.explains:
-            return [""] * len(urls)
-        template = self._template
-        return [
-            template % tuple(row) if url.strip() else ', "scores": {}'
-            for url, row in zip(urls, self.model.scores(urls).tolist(), strict=True)
-        ]
 
-    def _explained(self, urls: Sequence[str], codes: npt.NDArray[Any]) -> list[str]:
-        if not self.explains:
-            return [""] * len(urls)
-        from classifiers.urls.explain import explain
+def json_lines(model: UrlModel, urls: Sequence[str]) -> str:
+    """Return an object for each URL: its language and the confidence."""
+    return "".join(json.dumps(record) + "\n" for record in _records(model, urls))
 
+
+def explained_lines(model: UrlModel, urls: Sequence[str]) -> str:
+    """Return the objects of `json_lines` with the decision values and the features behind them."""
+    from classifiers.urls.explain import explain
+
+    lines = []
+    for record, scores in zip(_records(model, urls), model.scores(urls).tolist(), strict=True):
+        rounded = (round(score, 4) for score in scores)
+        is_text = bool(record["url"].strip())
+        record["scores"] = dict(zip(model.languages, rounded, strict=True)) if is_text else {}
         # Languages that are known by rules have no weights: the best of the others is explained.
-        named = self.model.named_languages[: len(self.model.languages)]
-        found = [
-            explain(self.model, url, named[at] if 0 <= at < len(named) else None, _FEATURES)
-            for url, at in zip(urls, codes.tolist(), strict=True)
-        ]
-        pairs = ([[each.text, round(each.weight, 4)] for each in row] for row in found)
-        return [f', "explain": {json.dumps(row)}' for row in pairs]
+        language = record["language"] if record["language"] in model.languages else None
+        found = explain(model, record["url"], language, _FEATURES)
+        record["explain"] = [[each.text, round(each.weight, 4)] for each in found]
+        lines.append(json.dumps(record) + "\n")
+    return "".join(lines)
 
 
-@dataclass(frozen=True)
-class UrlTable:
-    """Writes the answers for batches of URLs for a reader: language, confidence and URL."""
-
-    model: UrlModel
-
-    def text(self, urls: Sequence[str]) -> str:
-        """Return the rows of a batch with their ends."""
-        codes, confidences = self.model.name(urls)
-        names = (*self.model.named_languages, "-")
-        rows = zip(codes.tolist(), confidences.tolist(), urls, strict=True)
-        return "".join(
-            [f"{names[at]:<8} {100 * sure:5.1f} %  {printable(url)}\n" for at, sure, url in rows]
-        )
+def columns(model: UrlModel, urls: Sequence[str]) -> str:
+    """Return two columns: the language, empty if there is none, and the confidence."""
+    rows = _records(model, urls)
+    return "".join(f"{row['language'] or ''}\t{row['confidence']}\n" for row in rows)
 
 
-@dataclass(frozen=True)
-class UrlColumns:
-    """Writes the answers for blocks of URLs in two columns: the language and the confidence."""
-
-    model: UrlModel
-
-    def text(self, block: bytes) -> str:
-        """Return the lines for the lines of a block, with their ends."""
-        codes, confidences = self.model.name_lines(block)
-        steps = np.rint(confidences * _STEPS).astype(np.int64).tolist()
-        names = map(self._names.__getitem__, codes.tolist())
-        ends = map(_ENDED.__getitem__, steps)
-        return "".join(chain.from_iterable(zip(names, ends, strict=True)))
-
-    @cached_property
-    def _names(self) -> list[str]:
-        """The first column by the number of a language; -1 is none."""
-        return [f"{code}\t" for code in (*self.model.named_languages, "")]
+def table(model: UrlModel, urls: Sequence[str]) -> str:
+    """Return rows for a person who reads them: language, confidence and URL."""
+    return "".join(
+        f"{row['language'] or '-':<8} {100 * row['confidence']:5.1f} %  {printable(row['url'])}\n"
+        for row in _records(model, urls)
+    )
 
 
-def texts(lines: InputLines, writer: UrlLines | UrlColumns | UrlTable) -> Iterator[str]:
-    """Yield the text of each batch of URLs, in order."""
-    if isinstance(writer, UrlColumns):
-        return _in_threads(lines.blocks(), writer.text, lines.is_ready)
-    return _in_threads(iter(lines), writer.text, lines.is_ready)
-
-
-def _in_threads(
-    batches: Iterator[Batch], write: Callable[[Batch], str], is_ready: Callable[[], bool]
-) -> Iterator[str]:
-    """Yield the text of each batch, in order.
-
-    Compiled code runs without Python's lock, so batches are scored in several threads. Before a
-    batch is waited for, the text of all earlier ones is yielded.
-    """
-    n_threads = min(os.cpu_count() or 1, _MOST_THREADS)
-    waiting: deque[Future[str]] = deque()
-    with ThreadPoolExecutor(n_threads) as pool:
-        for batch in batches:
-            waiting.append(pool.submit(write, batch))
-            while waiting and (len(waiting) > n_threads or not is_ready()):
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+def _records(model: UrlModel, urls: Sequence[str]) -> Iterator[dict[str, Any]]:
+    names = (*model.named_languages, None)
+    codes, confidences = model.name(urls)
+    rounded = np.rint(confidences * 10_000).astype(np.int64) / 10_000
+    for url, at, confidence in zip(urls, codes.tolist(), rounded.tolist(), strict=True):
+        yield {"url": url, "language": names[at], "confidence": confidence}

@@ -17,7 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from classifiers import languages
 from crawler import settings as project
-from crawler.config import FIRST_ANSWER_S, SETTINGS, Config, of_settings
+from crawler.config import FIRST_ANSWER_S, SETTINGS, Config
 from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.politeness.contact import BotName, missing_contact, product_token, user_agent
@@ -53,17 +53,14 @@ _SWITCHED = (
 """Parts of Scrapy with their switches; Scrapy imports them even if they are switched off."""
 
 
-def config_of(arguments: Mapping[str, object] | None, settings: BaseSettings) -> Config:
+def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config:
     """Return the configuration of a crawl; raises `SettingError`.
 
-    `arguments` None: that of given URLs, which has no language. A Web without servers (the sample
-    web, an archive) needs no politeness: only a delay given with `-s` counts there.
+    A Web without servers (the sample web, an archive) needs no politeness: only a delay given with
+    `-s` counts there.
     """
     _check(settings)
-    if arguments is None:
-        config = Config(**of_settings(given(settings)))
-    else:
-        config = Config.read(arguments, given(settings))
+    config = Config.read(arguments, given(settings))
     has_servers = config.web == "live"
     if not has_servers:
         delay_s = config.delay_s if is_asked_for(settings, "DOWNLOAD_DELAY") else 0.0

@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from io import BytesIO, TextIOWrapper
+from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.languages_page import PAGE, language_table
 from classifiers.arrayfile import write_arrays
@@ -19,6 +21,7 @@ from classifiers.pages.text.textengine import LanguageFacts, known_languages
 from classifiers.training import urls as training
 from classifiers.urls.model import UrlModel
 from crawler.commands.language_list import language_records
+from crawler.commands.url_lines import LONGEST_LINE, _whole_lines, line_batches
 from crawler.config import SEED_FOLDER
 from tests.classifiers.datasets.test_odp import dump, page
 from tests.classifiers.training.test_urls import rows, write
@@ -41,7 +44,7 @@ def called(
     """Call a command with arguments and standard input."""
 
     def run(*args: object, stdin: bytes = b"") -> Done:
-        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(stdin)))
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BufferedReader(BytesIO(stdin))))
         code = call(*args)
         return Done(code, *capsys.readouterr())
 
@@ -141,7 +144,22 @@ def test_a_gzipped_list_is_unpacked_and_a_damaged_one_is_an_error(
     assert called("identify", "urls", stdin=whole.read_bytes()).out.count("\n") == 6
     done = called("identify", "urls", cut)
     assert done.code == 1
-    assert done.err == f"langfocus: {cut}: damaged gzip data (it ends too early)\n"
+    assert done.err.startswith(f"langfocus: {cut}: damaged gzip data (Compressed file ended before")
+    assert done.err.count("\n") == 1
+
+
+@given(st.lists(st.lists(st.sampled_from([b"\n", b"a", b"bc\n", b"\n\n"])).map(b"".join)))
+def test_the_pieces_in_which_lines_arrive_change_nothing(pieces: list[bytes]) -> None:
+    found = [line for lines in _whole_lines(iter(pieces)) for line in lines]
+    assert found == [line.removesuffix(b"\n") for line in BytesIO(b"".join(pieces))]
+
+
+def test_lines_are_bounded_and_keep_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    long = b"x" * (3 * LONGEST_LINE)
+    path.write_bytes(b"\xef\xbb\xbfa\r\n" + long + b"\n\xff\n\n\xef\xbb\xbfb")
+    lines = [line for batch in line_batches(str(path)) for line in batch]
+    assert lines == ["a", "x" * LONGEST_LINE, "\udcff", "", "\ufeffb"]
 
 
 def test_lines_that_have_arrived_are_answered_before_the_next_ones_come() -> None:
@@ -155,24 +173,6 @@ def test_lines_that_have_arrived_are_answered_before_the_next_ones_come() -> Non
             process.stdin.write(f"http://www.example.{language}/\n".encode())
             process.stdin.flush()
             assert process.stdout.readline().startswith(language.encode())
-
-
-def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
-    called: Callable[..., Done], tmp_path: Path
-) -> None:
-    page = tmp_path / "a.html"
-    sentence = "Der Wetterbericht sagt für morgen Regen und Wind an der Küste voraus. "
-    page.write_text(f"<html><body><p>{sentence * 5}</p></body></html>", encoding="utf-8")
-    missing = tmp_path / "none.html"
-    listing = tmp_path / "pages.tsv"
-    listing.write_text(f"{page}\thttp://a.de/\n{missing}\n", encoding="utf-8")
-    done = called("identify", "pages", str(page), "--list", str(listing))
-    found = records(done.out)
-    assert done.code == 1
-    assert [each["source"] for each in found] == [str(page), str(page), str(missing)]
-    assert [each["language"] for each in found] == ["de", "de", None]
-    assert set(found[0]) == {"source", "language", "confidence", "method", "charset", "reason"}
-    assert "cannot be read" in str(found[2]["reason"])
 
 
 @pytest.fixture
@@ -216,8 +216,7 @@ def test_train_reads_a_dump_of_a_directory(called: Callable[..., Done], tmp_path
         ["train", "seeds"],
         ["identify", "urls", "none.txt"],
         ["identify", "urls", "-s", "LANGFOCUS_URL_MODEL=pyproject.toml", "README.md"],
-        ["identify", "pages", "--list", "none.tsv"],
-        ["identify", "pages", "README.md", "--method", "guess"],
+        ["identify", "pages", "--method", "guess", "README.md"],
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_exit_code_1(
@@ -240,7 +239,6 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(
         ["identify", "poems"],
         ["identify", "pages"],
         ["identify", "urls", "a", "b"],
-        ["identify", "urls", "--list", "a"],
         ["identify", "urls", "--method", "nfc"],
         ["identify", "pages", "--explain"],
         ["identify", "languages", "de"],
