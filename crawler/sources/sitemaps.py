@@ -1,12 +1,12 @@
 """Sitemaps (sitemaps.org, with Google's `hreflang`) and feeds (RSS, Atom), and their links.
 
-XML is read piece by piece and never as a whole tree. Entities are not expanded, nothing is loaded,
-and bytes, elements and links are bounded. Broken XML is read as far as it goes.
+XML is read piece by piece. Entities are not expanded, nothing is loaded, and bytes, elements and
+links are bounded. Broken XML is read as far as it goes.
 """
 
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -38,7 +38,9 @@ MAX_ADMITTED: Final = 10_000
 """Links of a file that are offered, as many as of a page: those with the best scores."""
 
 _PIECE = 64 * 1024
+_MAX_FAULTS = 1_000
 _MAX_TEXT = 4_096
+_MAX_DATE = 32
 _TRIED_LINES = 10
 _GZIP = b"\x1f\x8b"
 _ROOT = re.compile(
@@ -52,17 +54,14 @@ _XML = re.compile(
     r"(?:text|application)/(?:[\w.-]++\+)?xml|application/(?:x-)?gzip|application/octet"
 )
 
-_LOCATIONS: Final = {
-    ("urlset", "url", "loc"),
-    ("sitemapindex", "sitemap", "loc"),
-    ("rss", "channel", "item", "link"),
-    ("rdf", "item", "link"),
+_ENTRIES: Final = {
+    ("urlset", "url"),
+    ("sitemapindex", "sitemap"),
+    ("channel", "item"),
+    ("rdf", "item"),
+    ("feed", "entry"),
 }
-_ALTERNATES: Final = {("urlset", "url", "link"), ("feed", "entry", "link")}
-_DATES: Final = {("urlset", "url", "lastmod"), ("sitemapindex", "sitemap", "lastmod")}
-_ENTRIES: Final = {path[:-1] for path in (*_LOCATIONS, *_ALTERNATES)}
-_LANGUAGES: Final = {("rss", "channel", "language"), ("rdf", "channel", "language")}
-_DEEPEST: Final = 4
+"""The elements with links, each behind the one that it stands in."""
 
 
 class Entry(NamedTuple):
@@ -76,13 +75,11 @@ class Sitemap(NamedTuple):
     """The links of a sitemap or a feed, by normalised URL in their order.
 
     `is_index` is True if they lead to other sitemaps. `malformed` counts links that are no URLs.
-    `is_cut` is True if the file has more links or bytes than are read.
     """
 
     entries: dict[str, Entry]
     is_index: bool = False
     malformed: int = 0
-    is_cut: bool = False
 
 
 def may_be_sitemap(content_type: str | None) -> bool:
@@ -99,67 +96,31 @@ def read_sitemap(
     language its links to pages in that language are declared ones: those with its `hreflang`, and
     those of a feed in it.
     """
-    pieces = _unpacked(body) if body.startswith(_GZIP) else _pieces(body)
-    first = next(pieces, b"")
-    if _ROOT.match(first):
-        return _read_xml(first, pieces, _Links(url, target))
+    data = _unpacked(body) if body.startswith(_GZIP) else body[:MAX_BYTES]
+    root = _ROOT.match(data[:_PIECE])
+    links = _Links(url, target)
+    if root:
+        _read_xml(data, links)
+        return Sitemap(links.entries, root[1].lower() == b"sitemapindex", links.malformed)
     is_text = (content_type or "").strip().lower().startswith("text/plain") or body[:2] == _GZIP
-    return _read_lines(first, pieces, _Links(url, None)) if is_text and _lists(first) else None
+    if not is_text or not _lists(data[:_PIECE]):
+        return None
+    for line in filter(bytes.strip, data.split(b"\n")):
+        links.add(line[:_MAX_TEXT].decode("utf-8", "replace") if _URL_LINE.match(line) else "")
+    return Sitemap(links.entries, malformed=links.malformed)
 
 
-def _pieces(body: bytes) -> Iterator[bytes]:
-    for start in range(0, len(body), _PIECE):
-        yield body[start : start + _PIECE]
-
-
-def _unpacked(body: bytes) -> Iterator[bytes]:
-    """Yield a gzip file unpacked, as far as it is whole; further members are left out."""
-    unpacker = zlib.decompressobj(31)
-    with suppress(zlib.error):
-        data = unpacker.decompress(body, _PIECE)
-        while data:
-            yield data
-            data = unpacker.decompress(unpacker.unconsumed_tail, _PIECE)
-
-
-def _read_xml(first: bytes, pieces: Iterator[bytes], links: "_Links") -> Sitemap:
-    target = _Elements(links)
-    parser = etree.XMLParser(
-        target=target, recover=True, resolve_entities=False, no_network=True, huge_tree=False
-    )
-    left = MAX_BYTES
-    piece: bytes | None = first
-    is_cut = False
-    with suppress(etree.LxmlError):
-        while piece and not is_cut:
-            parser.feed(piece)
-            left -= len(piece)
-            piece = next(pieces, None)
-            is_cut = links.is_full or target.elements > MAX_ELEMENTS or (left <= 0 and bool(piece))
-        parser.close()
-    return Sitemap(links.entries, target.root == "sitemapindex", links.malformed, is_cut)
+def _unpacked(body: bytes) -> bytes:
+    """Return a gzip file unpacked, b"" for a damaged one; further members are left out."""
+    try:
+        return zlib.decompressobj(31).decompress(body, MAX_BYTES)
+    except zlib.error:
+        return b""
 
 
 def _lists(first: bytes) -> bool:
     lines = [line for line in first.splitlines()[: _TRIED_LINES + 1] if line.strip()]
     return bool(lines) and all(map(_URL_LINE.match, lines[:-1] or lines))
-
-
-def _read_lines(first: bytes, pieces: Iterator[bytes], links: "_Links") -> Sitemap:
-    rest = first
-    left = MAX_BYTES
-    for piece in (*pieces, b""):
-        *lines, rest = (rest + piece).split(b"\n") if piece else [*rest.split(b"\n"), b""]
-        left -= len(piece)
-        for line in lines:
-            if _URL_LINE.match(line):
-                links.add(line[:_MAX_TEXT].decode("utf-8", "replace"))
-            elif line.strip():
-                links.malformed += 1
-        if links.is_full or left <= 0:
-            return Sitemap(links.entries, malformed=links.malformed, is_cut=True)
-        rest = rest[-_MAX_TEXT:]
-    return Sitemap(links.entries, malformed=links.malformed)
 
 
 class _Links:
@@ -168,7 +129,6 @@ class _Links:
     def __init__(self, base: str, target: str | None) -> None:
         self.entries: dict[str, Entry] = {}
         self.malformed = 0
-        self.is_full = False
         self._base, self._target = base, target
 
     def is_target(self, tag: str) -> bool:
@@ -176,82 +136,71 @@ class _Links:
 
     def add(self, written: str, date: str = "", *, is_declared: bool = False) -> None:
         if len(self.entries) >= MAX_LINKS:
-            self.is_full = True
             return
-        url = normalise(written.strip(), self._base)
+        url = normalise(written.strip(), self._base) if written else None
         if url is None:
             self.malformed += 1
             return
-        known = self.entries.get(url)
-        if known is None:
-            self.entries[url] = Entry(date, is_declared)
-        elif is_declared and not known.is_declared:
+        known = self.entries.setdefault(url, Entry(date, is_declared))
+        if is_declared and not known.is_declared:
             self.entries[url] = known._replace(is_declared=True)
 
 
-class _Elements:
-    """A target of lxml's parser: it is told of each element and keeps none.
+def _read_xml(data: bytes, links: _Links) -> None:
+    parser = etree.XMLPullParser(
+        ("start", "end"),
+        recover=True,
+        resolve_entities=False,
+        no_network=True,
+        remove_comments=True,
+    )
+    elements, is_declared = 0, False
+    with suppress(etree.LxmlError):
+        for start in range(0, len(data), _PIECE):
+            piece = data[start : start + _PIECE]
+            if b">" not in piece:
+                return  # libxml2 takes the square of the length of a broken tag
+            parser.feed(piece)
+            for event, element in parser.read_events():
+                elements += event == "start"
+                parent = element.getparent()
+                if event == "start" and parent is None:
+                    is_declared = links.is_target(element.get(_LANG, ""))
+                elif event == "end" and parent is not None:
+                    path = _name(parent), _name(element)
+                    if path == ("channel", "language"):
+                        is_declared = links.is_target(_text(element))
+                    elif path in _ENTRIES:
+                        _read_entry(element, links, is_declared=is_declared)
+                        element.clear()
+            is_broken = len(parser.feed_error_log) > _MAX_FAULTS
+            if is_broken or elements > MAX_ELEMENTS or len(links.entries) >= MAX_LINKS:
+                return
 
-    `root` is the name of the first element in lower case.
-    """
 
-    def __init__(self, links: _Links) -> None:
-        self.root = ""
-        self.elements = 0
-        self._links = links
-        self._path: list[str] = []
-        self._text: list[str] | None = None
-        self._is_declared = [False]
-        self._found: list[tuple[str, bool]] = []
-        self._date = ""
+def _read_entry(entry: etree._Element, links: _Links, *, is_declared: bool) -> None:
+    """Add the links of an element; those of a whole feed may be declared."""
+    spoken = entry.get(_LANG)
+    is_declared = links.is_target(spoken) if spoken else is_declared
+    date = entry.findtext("{*}lastmod", "").strip()[:_MAX_DATE]
+    for child in entry:
+        name, href, tag = _name(child), child.get("href"), child.get("hreflang", "")
+        if name == "loc" or (name == "link" and _name(entry) == "item"):
+            if text := _text(child):
+                links.add(text, date, is_declared=is_declared)
+        elif name != "link" or not href or tag.lower() == "x-default":
+            continue
+        elif child.get("rel", "alternate").lower() == "alternate":
+            links.add(href, date, is_declared=is_declared or links.is_target(tag))
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.elements += 1
-        name = tag.rpartition("}")[2].lower()
-        self.root = self.root or name
-        self._path.append(name)
-        self._text = []
-        if len(self._path) > _DEEPEST:
-            return
-        path = tuple(self._path)
-        spoken = attributes.get(_LANG, "")
-        if path in _ENTRIES or len(path) == 1:
-            inherited = self._is_declared[0]
-            is_declared = self._links.is_target(spoken) if spoken else inherited
-            self._is_declared[len(path) > 1 :] = [is_declared]
-        if path in _ALTERNATES and attributes.get("rel", "alternate").lower() == "alternate":
-            tag_of_link = attributes.get("hreflang", "")
-            if tag_of_link.lower() != "x-default":
-                told = self._links.is_target(tag_of_link)
-                self._found.append((attributes.get("href", ""), told))
 
-    def data(self, text: str) -> None:
-        if self._text is not None and len(self._text) < _MAX_TEXT:
-            self._text.append(text[:_MAX_TEXT])
+def _name(element: etree._Element) -> str:
+    """Return the name without its namespace, in lower case."""
+    return str(element.tag).rpartition("}")[2].lower()
 
-    def end(self, tag: str) -> None:
-        path = tuple(self._path)
-        if self._path:
-            self._path.pop()
-        text, self._text = "".join(self._text or ()).strip()[:_MAX_TEXT], None
-        if path in _LOCATIONS:
-            self._found.append((text, False))
-        elif path in _DATES:
-            self._date = text[:32]
-        elif path in _LANGUAGES:
-            self._is_declared[0] = self._links.is_target(text)
-        elif path in _ENTRIES:
-            self._end_entry()
 
-    def _end_entry(self) -> None:
-        is_declared = self._is_declared[-1]
-        for url, is_told in self._found:
-            if url:
-                self._links.add(url, self._date, is_declared=is_told or is_declared)
-        self._found, self._date = [], ""
-
-    def close(self) -> None:
-        """End the file; lxml asks for it."""
+def _text(element: etree._Element) -> str:
+    return (element.text or "").strip()[:_MAX_TEXT]
 
 
 @dataclass(frozen=True, slots=True)
