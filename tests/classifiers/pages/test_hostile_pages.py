@@ -7,9 +7,8 @@ import pytest
 
 from benchmarks.page_hostile import INPUTS, made, ordinary
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.costly import MOST_TAGS
 from classifiers.pages.html.links import MAX_LINKS
-from classifiers.pages.html.tree import affordable
+from classifiers.pages.html.tree import MOST_TAGS, affordable
 from classifiers.pages.methods import identify
 from classifiers.pages.parse import parse_page
 
@@ -34,8 +33,8 @@ def test_a_bad_page_is_answered_with_a_reason(make: Maker) -> None:
 
 
 LARGE = (
-    "one tag|a million nested|links|odd links|nulls|emoji|code|numbers|attributes|one text|cdata|"
-    "tags of a thousand attributes|unclosed comments|tables|tables with formatting|bodies|"
+    "one tag|a million nested|links|odd links|nulls|emoji|code|numbers|one text|cdata|"
+    "tags of a thousand attributes|unclosed comments|tables|tables with formatting|"
     "framesets|links around blocks"
 ).split("|")
 
@@ -79,30 +78,12 @@ def numbered(pattern: bytes, number: int) -> bytes:
 
 COSTLY = {
     "nested": b"<div>" * 40_000,
-    "nested in a script of a drawing": b"<svg><script>" + b"<div>" * 40_000,
+    "nested and closed": b"<x-1>" * 40_000 + b"</x-1>" * 40_000,
+    "nested in a script of a drawing": b"<svg><script>" + b"<DIV>" * 40_000,
     "mismatched": b"<div></b>" * 25_000,
     "formatting": numbered(b"<b id=%d><p>", 5_000),
     "formatting made again": numbered(b"<i id=%d>", 300) + b"<p>x</p>" * 30_000,
-    "names of tags": numbered(b"<x%d></x>", 40_000),
-    "names of attributes": numbered(b"<p a%d>", 50_000),
-    "attributes of many bodies": numbered(b"<body a%d=1>", 30_000),
-    **{
-        f"attributes {pattern.decode()!r} {place}": before + b"<a " + numbered(pattern, 40_000)
-        for pattern in (
-            b"a%d",
-            b"a%d=1",
-            b"a%d/",
-            b"<%d",
-            b'a%d=">"',
-            b"a%d = '<b>'",
-            b"a%d\n=\t'>'",
-        )
-        for place, before in {
-            "alone": b"",
-            "after a script": b"<script>if (a <b) x = \"</script>' </script>",
-            "after a comment": b"<!-- '--><!--> '--!><a b='>'>",
-        }.items()
-    },
+    "names of tags": numbered(b"<x%d>", 40_000),
 }
 
 
@@ -124,7 +105,6 @@ def test_of_a_page_that_would_cost_minutes_the_beginning_is_read(costly: bytes) 
         b'<p data-card="<b>bold</b> <i>text</i>" class="c">some text = "quoted < more" </p>',
         b"<script>if (a<b) { s = '<a href=\"' + x + '\">' ; t = \"<b></b>\"; }</script><p>text</p>",
         b"<script>for(i=0;i<n;i++){x=y/z;s='a b c'}" + b"f(a, b, 'c');" * 300 + b"</script>",
-        b"<script>" + b"if (a <b) { x = 'y' }\n" * 5_000 + b"</script>",
         b"<p>" + b"a long paragraph, without an end, " * 60,
         b"<svg><path d='" + b"M 1 2 L 3 4 " * 400 + b"'/></svg>",
         b"<li>item<p>text<br>",
