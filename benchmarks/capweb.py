@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tests.support.hostileserver import PAGE
-from tests.support.smallweb import SENTENCES
 
 LINKS: Final = 40
 """Links of a page of most cases, four times the cap."""
@@ -46,7 +45,7 @@ class Case:
     """A kind of hosts.
 
     `about` says in a line what they do. Without `has_robots` no host has a robots.txt. A crawl must
-    get `least` pages of each host whose name begins with `full`. Each answer waits `latency_s`.
+    get `least` pages of each host whose name begins with `full`.
     """
 
     name: str
@@ -55,7 +54,6 @@ class Case:
     reply: Reply
     has_robots: bool = False
     least: int = 0
-    latency_s: float = 0.02
 
 
 def reply(
@@ -68,11 +66,10 @@ def reply(
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def page(*links: str, head: str = "", headers: Iterable[str] = (), lang: str = "de") -> bytes:
-    """Return a page, in German or another language."""
+def page(*links: str, head: str = "", headers: Iterable[str] = ()) -> bytes:
+    """Return a page in German."""
     body = "".join(f'<a href="{link}">Seite</a> ' for link in links)
-    text = PAGE if lang == "de" else f"<p>{SENTENCES[lang] * 5}</p>".encode()
-    return reply("200 OK", *headers, body=f"<head>{head}</head>{body}".encode() + text)
+    return reply("200 OK", *headers, body=f"<head>{head}</head>{body}".encode() + PAGE)
 
 
 def to(location: str, *headers: str, status: str = "302 Found") -> bytes:
@@ -141,13 +138,6 @@ def _moved(case: str, about: str, target: Callable[[Asked], str], links: int = L
     return Case(case, about, _seeds(case), answer)
 
 
-def _turned(asked: Asked) -> str:
-    """Return the path with other letters in upper case, another one for each request."""
-    bits = asked.number
-    letters = [c.upper() if bits >> n & 1 else c for n, c in enumerate(asked.path.lower())]
-    return "".join(letters)
-
-
 def _escaped(asked: Asked) -> str:
     """Return the path with one letter more escaped."""
     return f"{asked.path[:-1]}%{ord(asked.path[-1]) + 0x80 & 0xFF:02x}a"
@@ -161,10 +151,6 @@ def _next_scheme(asked: Asked) -> str:
     return f"{scheme}://{host}{asked.path}"
 
 
-def _slashed(asked: Asked) -> str:
-    return asked.path[:-1] if asked.path.endswith("/") else f"{asked.path}/"
-
-
 def _tracked(asked: Asked) -> str:
     return f"{asked.path.partition('?')[0]}?utm_source=s{asked.number}"
 
@@ -174,32 +160,13 @@ def _redirecting() -> Iterator[Case]:
     yield _moved("away", "200 links redirect to another host", lambda _: "http://b.away.de/", 200)
     yield _moved("chain", "each redirect leads to the next", lambda a: f"{a.path}-x")
     yield _moved("utm", "redirects to the same URL with a new utm_source", _tracked)
-    yield _moved("slash", "redirects with and without final slash in turn", _slashed)
     yield _moved("scheme", "redirects between http, https and www in turn", _next_scheme)
-    yield _moved("letters", "redirects to other letters in upper case", _turned)
     yield _moved("escapes", "redirects to other escapes", _escaped)
     yield _moved(
         "port",
         "redirects to another port of the host",
         lambda a: f"http://{a.host.partition(':')[0]}:{8000 + a.number}{a.path}",
         100,
-    )
-    yield _moved(
-        "www-away",
-        "redirects to www of itself at another path",
-        lambda a: f"http://www.{a.host.removeprefix('www.')}/neu{a.path}",
-    )
-
-    def spelled(asked: Asked) -> str:
-        forms = ["http://wer@{0}/{1}", "http://{0}./{1}", "//{0}:80/{1}", "HTTP:\\\\{0}\\{1}",
-                 "http://{0}//{1}", "./x/../{1}"]  # fmt: skip
-        return forms[asked.number % 6].format(asked.host.upper(), f"neu-{asked.number}")
-
-    yield _moved("location", "redirects to new URLs, with hosts in other spellings", spelled)
-    yield _moved(
-        "session",
-        "redirects to the same URL with a new session id",
-        lambda a: f"{a.path.partition('?')[0]}?PHPSESSID={a.number:032x}",
     )
 
     def ping(asked: Asked) -> bytes:
@@ -238,23 +205,18 @@ def _redirecting() -> Iterator[Case]:
 
 
 def _linking() -> Iterator[Case]:
-    def meta(asked: Asked) -> bytes:
-        refresh = f'<meta http-equiv="refresh" content="0; url=/m-{asked.number}">'
-        return page(*numbered(), head=refresh)
-
-    yield Case("meta", "each page refreshes to a new URL", _seeds("meta"), meta)
-
-    def canonical(asked: Asked) -> bytes:
+    def named(asked: Asked) -> bytes:
         new = f"/k-{asked.number}"
-        head = f'<link rel="canonical" href="{new}">'
+        head = f'<meta http-equiv="refresh" content="0; url={new}-m">'
+        head += f'<link rel="canonical" href="{new}">'
         head += f'<link rel="alternate" hreflang="de" href="{new}-de">'
         return page(*numbered(), head=head, headers=[f'Link: <{new}-l>; rel="canonical"'])
 
     yield Case(
-        "canonical",
-        "each page names new URLs as canonical and as translation",
-        _seeds("canonical"),
-        canonical,
+        "named",
+        "each page names new URLs as refresh, canonical and translation",
+        _seeds("named"),
+        named,
     )
 
     def sessions(asked: Asked) -> bytes:
@@ -297,26 +259,6 @@ def _linking() -> Iterator[Case]:
         tuple(f"http://h0.seeds.de/seite-{n}" for n in range(40)),
         lambda _: page(),
     )
-    # A crawl learns which of these are German, so after a kill it prefers others than before.
-    kinds = ["nachrichten/seite", "news/page", "actualites/article", "a", "de/1", "en/1"]
-
-    def crowd(asked: Asked) -> bytes:
-        links = [f"/{kinds[n % 6]}-{n}" for n in range(60)]
-        number = int(asked.host.partition(".")[0][4:]) + asked.number % 7
-        kind = asked.path[1:].rpartition("-")[0]
-        lang = "de" if (kinds.index(kind) if kind in kinds else 0) % 2 == number % 2 else "fr"
-        return page(
-            *links, f"http://full{asked.number % 12}.crowd.de/mehr-{asked.number}", lang=lang
-        )
-
-    yield Case(
-        "crowd",
-        "hosts with 60 ordinary pages each, which answer slowly",
-        _seeds("crowd", 12, "full"),
-        crowd,
-        least=10,
-        latency_s=0.8,
-    )
 
     def ordinary(asked: Asked) -> bytes:
         bare = asked.host.removeprefix("www.")
@@ -342,39 +284,17 @@ def _linking() -> Iterator[Case]:
 def _networking() -> Iterator[Case]:
     ports = [f"http://opfer.ports.de:{8000 + n}/" for n in range(200)]
 
-    def forbidding(asked: Asked) -> bytes:
-        if asked.path == "/robots.txt":
-            is_farm = asked.name == "h0"
-            return reply("404 -") if is_farm else reply("200 OK", body=_FORBIDS, kind="text/plain")
-        return page(*ports)
+    yield Case("ports", "200 ports of a host", _seeds("ports"), lambda _: page(*ports))
 
-    yield Case(
-        "ports", "200 ports of a host whose robots.txt forbids", _seeds("ports"), forbidding,
-        has_robots=True,
-    )  # fmt: skip
-    yield Case(
-        "open-ports",
-        "200 ports of a host without robots.txt",
-        _seeds("open-ports"),
-        lambda _: page(*(url.replace("ports.de", "open-ports.de") for url in ports)),
-    )
+    def victim(asked: Asked) -> bytes:
+        if asked.path == "/robots.txt" and asked.name != "opfer":
+            return to(f"http://opfer.robots.de/robots-{asked.name}")
+        if asked.path.startswith("/robots"):
+            return reply("200 OK", body=b"User-agent: *\nDisallow: /x\n", kind="text/plain")
+        return page()
 
-    def victim(case: str, file: Callable[[Asked], str]) -> Reply:
-        def answer(asked: Asked) -> bytes:
-            if asked.path == "/robots.txt" and asked.name != "opfer":
-                return to(f"http://opfer.{case}.de{file(asked)}")
-            if asked.path.startswith("/robots"):
-                return reply("200 OK", body=b"User-agent: *\nDisallow: /x\n", kind="text/plain")
-            return page()
-
-        return answer
-
-    for case, about, file in (
-        ("one-robots", "60 hosts redirect robots.txt to that of one", lambda _: "/robots.txt"),
-        ("robots", "60 hosts redirect robots.txt to files of one", lambda a: f"/robots-{a.name}"),
-    ):
-        yield Case(case, about, _seeds(case, 60), victim(case, file), has_robots=True)
-
+    about = "60 hosts redirect robots.txt to files of one"
+    yield Case("robots", about, _seeds("robots", 60), victim, has_robots=True)
     yield Case(
         "robots-chain",
         "robots.txt redirects without end within the host",
@@ -382,25 +302,14 @@ def _networking() -> Iterator[Case]:
         lambda a: to(f"/robots-{a.number}") if a.path.startswith("/robots") else page(*numbered()),
         has_robots=True,
     )
-    yield Case(
-        "robots-home",
-        "robots.txt redirects to the home page",
-        _seeds("robots-home"),
-        lambda a: to("/") if a.path == "/robots.txt" else page(*numbered()),
-        has_robots=True,
-    )
-    for name, failure in (("robots-503", reply("503 -")), ("robots-dropped", None)):
-        links = numbered(start=f"http://opfer.{name}.de/seite-")
-        yield Case(
-            name,
-            f"the robots.txt of a host with 40 URLs: {name.partition('-')[2]}",
-            _seeds(name),
-            lambda a, failure=failure, links=links: (  # type: ignore[misc]
-                failure if (a.name, a.path) == ("opfer", "/robots.txt")
-                else reply("404 -") if a.path == "/robots.txt" else page(*links)
-            ),
-            has_robots=True,
-        )  # fmt: skip
+
+    def broken(asked: Asked) -> bytes | None:
+        if asked.path != "/robots.txt":
+            return page(*numbered(start="http://opfer.robots-dropped.de/seite-"))
+        return None if asked.name == "opfer" else reply("404 -")
+
+    about = "the robots.txt of a host with 40 URLs breaks its connection"
+    yield Case("robots-dropped", about, _seeds("robots-dropped"), broken, has_robots=True)
 
 
 def _mapping() -> Iterator[Case]:
@@ -429,13 +338,6 @@ def _mapping() -> Iterator[Case]:
         "maps", "sitemaps that name new sitemaps", _seeds("maps", 2), named(own, index), True
     )
     yield Case(
-        "maps-moved",
-        "sitemaps that redirect to new sitemaps",
-        _seeds("maps-moved", 2),
-        named(own, lambda a: to(f"/sitemap-{a.number}-x.xml")),
-        True,
-    )
-    yield Case(
         "maps-victim",
         "30 hosts name sitemaps of one host",
         _seeds("maps-victim", 30),
@@ -445,16 +347,6 @@ def _mapping() -> Iterator[Case]:
         ),
         True,
     )
-    yield Case(
-        "maps-pages",
-        "sitemaps that answer with pages",
-        _seeds("maps-pages"),
-        named(own, lambda _: page(*numbered(LINKS, "/von-der-karte-"))),
-        True,
-    )
-
-
-_FORBIDS: Final = b"User-agent: *\nDisallow: /\n"
 
 
 def cases() -> dict[str, Case]:

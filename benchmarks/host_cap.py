@@ -1,18 +1,17 @@
 """How many URLs of a host get a request, by the server's own log, on webs that try to get more.
 
-    python -m benchmarks.host_cap [--cases utm third] [--settings focus svm-redis random-kills]
+    python -m benchmarks.host_cap [--cases utm third] [--strategies focus svm random]
 
 Serves the hosts of `benchmarks.capweb` on loopback, all at once and by https too, and crawls them
 with the command of a user and its defaults, except that nobody waits (delays 0) and that sitemaps
-are read. A setting is an ordering, with `-redis` if two workers share the frontier, and with
-`-kills` if a process of the crawl is killed eight times and started again on its folder.
+are read. Kills and shared crawls are judged by `benchmarks.killloop`.
 
 Counted for each host (in lower case, without leading `www.`, final dot and port):
 
 - URLs: the pages that got a request, by the project's key of a page. A redirect to another spelling
   of the same page makes none, once for each URL.
 - spellings: these URLs as the lines of the requests have them.
-- tries: the requests for one URL. A request that a kill cut off does not count.
+- tries: the requests for one URL.
 - robots.txt files, with those to which a robots.txt redirects, and the requests for one of them.
 - sitemaps, by their names.
 - origins: schemes, names and ports.
@@ -22,20 +21,16 @@ host has fewer pages than the cap allows and the web has.
 """
 
 import argparse
-import asyncio
 import re
 import ssl
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from cryptography import x509
@@ -48,25 +43,13 @@ from crawler.report.table import Table, markdown
 from crawler.url import fingerprint, normalise
 from tests.support.crawls import command, environment, summary
 from tests.support.hostileserver import Behaviour, Exchange, hostile_web
-from tests.support.processes import Forked, started
-from tests.support.redisserver import RedisServer
+from tests.support.processes import started
 
 HOST_CAP: Final = 10
 RETRY_TIMES: Final = 2
-KILLS: Final = 8
-WORKERS: Final = 2
-SETTINGS: Final = tuple(
-    f"{ordering}{frontier}{kills}"
-    for ordering in ("focus", "svm", "random")
-    for frontier in ("", "-redis")
-    for kills in ("", "-kills")
-)
-_SETTLING_S: Final = 2.0
-"""Seconds from a request until its URL is settled, at most, on a busy machine."""
-
+ORDERINGS: Final = ("focus", "svm", "random")
 _MOST_S: Final = 300
 """Seconds after which a crawl is ended."""
-
 
 _HURRIED: Final = {
     "DOWNLOAD_DELAY": 0,
@@ -80,9 +63,8 @@ _HURRIED: Final = {
 
 
 class Request(NamedTuple):
-    """A request in a server's log; `time` is in seconds of a clock that does not jump."""
+    """A request in a server's log."""
 
-    time: float
     url: str
     status: int | None
     location: str | None
@@ -124,15 +106,15 @@ def host_of(url: str) -> str:
     return name.lower().removeprefix("www.").rstrip(".")
 
 
-def judge(log: Sequence[Request], killed_at: Sequence[float] = ()) -> dict[str, Figures]:
+def judge(log: Sequence[Request]) -> dict[str, Figures]:
     """Return the figures of each host."""
     of_host: dict[str, list[Request]] = defaultdict(list)
     for request in log:
         of_host[host_of(request.url)].append(request)
-    return {host: _figures(requests, killed_at) for host, requests in of_host.items()}
+    return {host: _figures(requests) for host, requests in of_host.items()}
 
 
-def _figures(requests: Sequence[Request], killed_at: Sequence[float]) -> Figures:
+def _figures(requests: Sequence[Request]) -> Figures:
     kinds: dict[str, list[Request]] = defaultdict(list)
     for request in requests:
         name = urlsplit(request.url).path.lstrip("/")
@@ -143,9 +125,9 @@ def _figures(requests: Sequence[Request], killed_at: Sequence[float]) -> Figures
     return Figures(
         urls=slots(pages),
         lines=len({request.url for request in pages}),
-        tries=_most_tries([*pages, *kinds["sitemap"]], killed_at),
+        tries=_most_tries([*pages, *kinds["sitemap"]]),
         robots=len({request.url for request in robots}),
-        robots_tries=_most_tries(robots, killed_at),
+        robots_tries=_most_tries(robots),
         sitemaps=len({request.url for request in kinds["sitemap"]}),
         origins=len({"//".join(urlsplit(request.url)[:2]) for request in requests}),
         pages=len({fingerprint(request.url) for request in pages if request.status == 200}),
@@ -173,17 +155,9 @@ def _bare(url: str) -> int:
     return fingerprint(f"http://{host_of(url)}{parts.path.rstrip('/')}/{query}")
 
 
-def _most_tries(requests: Sequence[Request], killed_at: Sequence[float]) -> int:
-    """Return the most requests for one URL, without the last one before each kill."""
-    times: dict[int, list[float]] = defaultdict(list)
-    for request in requests:
-        times[fingerprint(request.url)].append(request.time)
-    for of_url in times.values():
-        for at in killed_at:
-            cut_off = [time for time in of_url if at - _SETTLING_S < time < at]
-            if cut_off:
-                of_url.remove(max(cut_off))
-    return max(map(len, times.values()), default=0)
+def _most_tries(requests: Sequence[Request]) -> int:
+    """Return the most requests for one URL."""
+    return max(Counter(fingerprint(request.url) for request in requests).values(), default=0)
 
 
 # The server.
@@ -223,8 +197,7 @@ class AllHosts(Mapping[str, Behaviour]):
         else:
             sent = case.reply(asked)
         status, location = _told(sent or b"")
-        self.log.append(Request(time.monotonic(), url, status, location))
-        await asyncio.sleep(case.latency_s)
+        self.log.append(Request(url, status, location))
         exchange.keeps_open = sent is not None and _is_whole(sent)
         if sent is not None:
             await exchange.send(sent)
@@ -270,87 +243,29 @@ def certificate(folder: Path) -> ssl.SSLContext:
 # The crawl.
 
 
-@dataclass
-class Crawled:
-    """A crawl that ended: the log of its server, the times of the kills, and how it ended."""
-
-    log: Sequence[Request]
-    killed_at: list[float] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
-
-
-def crawl(served: Sequence[Case], setting: str, folder: Path, kills: int = KILLS) -> Crawled:
-    """Serve cases and crawl them to the end, in a setting."""
-    hosts = AllHosts(served)
-    seeds = folder / "seeds.txt"
+def crawl(served: Sequence[Case], ordering: str, folder: Path) -> list[Request]:
+    """Serve cases and crawl them to the end; return the log of the server."""
+    hosts, seeds = AllHosts(served), folder / "seeds.txt"
     seeds.write_text("\n".join(seed for case in served for seed in case.seeds) + "\n")
     with hostile_web(hosts, certificate=certificate(folder), robots_of=lambda _: True) as proxy:
-        return _crawl(hosts.log, proxy.url, setting, folder, kills, f"seeds={seeds}")
-
-
-def _crawl(
-    log: Sequence[Any], proxy: str, setting: str, folder: Path, kills: int, *arguments: str
-) -> Crawled:
-    """Run a crawl until it ends; `log` grows meanwhile."""
-    ordering, *parts = setting.split("-")
-    settings: dict[str, object] = dict(_HURRIED)
-    surroundings = {**environment(proxy), "https_proxy": proxy}
-    with ExitStack() as stack:
-        folders = [folder / "run"]
-        if "redis" in parts:
-            redis = RedisServer(folder)
-            redis.start()
-            stack.callback(redis.kill)
-            settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": "cap",
-                         "LANGFOCUS_LEASE": 3}  # fmt: skip
-            folders = [folder / f"run{n}" for n in range(WORKERS)]
-
-        def start(run: Path) -> Forked:
-            given = ("lang=de", f"strategy={ordering}", *arguments)
-            line = command(*given, JOBDIR=run, **settings)[2:]
-            process = started(*line, environment=surroundings, has_one_output=True)
-            return stack.enter_context(process)
-
-        running = {run: start(run) for run in folders}
-        killed_at = _kill(log, running, start, kills if "kills" in parts else 0)
-        wrong = [process.communicate()[0] for process in running.values() if process.wait()]
-    reasons = [str(summary(run)["finish_reason"]) for run in folders]
-    return Crawled(log, killed_at, reasons + [told[-300:] for told in wrong])
-
-
-def _kill(log: Sequence[Any], running: dict[Path, Forked], start: Any, kills: int) -> list[float]:
-    """Kill a process of the crawl each time when some more requests have come.
-
-    If possible one for a crowded host is the last: its answers take long.
-    """
-    random, killed_at = Random(kills), []
-    for _ in range(kills):
-        until = len(log) + random.randint(20, 150)
-        late = time.monotonic() + _MOST_S
-        while any(each.poll() is None for each in running.values()) and time.monotonic() < late:
-            if len(log) >= until:
-                late = min(late, time.monotonic() + _SETTLING_S)
-                if "full" in log[-1].url:
-                    break
-            time.sleep(0.001)
-        alive = [run for run, process in running.items() if process.poll() is None]
-        if not alive:
-            break
-        run = random.choice(alive)
-        running[run].kill()
-        running[run].wait()
-        killed_at.append(time.monotonic())
-        running[run] = start(run)
-    return killed_at
+        line = command(
+            "lang=de", f"strategy={ordering}", f"seeds={seeds}", JOBDIR=folder / "run", **_HURRIED
+        )
+        surroundings = {**environment(proxy.url), "https_proxy": proxy.url}
+        with started(*line[2:], environment=surroundings, has_one_output=True) as process:
+            told, _ = process.communicate()
+    if process.returncode or summary(folder / "run")["finish_reason"] != "finished":
+        raise RuntimeError(f"the crawl did not end: {told[-300:]}")
+    return hosts.log
 
 
 # The table.
 
 
-def worst(served: Sequence[Case], crawled: Crawled) -> dict[str, Figures]:
+def worst(served: Sequence[Case], log: Sequence[Request]) -> dict[str, Figures]:
     """Return the worst figures over the hosts of each case."""
     found = {case.name: Figures() for case in served}
-    for host, figures in judge(crawled.log, crawled.killed_at).items():
+    for host, figures in judge(log).items():
         name = host.split(".")[-2]
         counted = figures if host.startswith("full") else replace(figures, pages=sys.maxsize)
         found[name] = found[name].over(counted)
@@ -377,19 +292,16 @@ def main(line: Sequence[str] | None = None) -> int:
     known = cases()
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--cases", nargs="*", choices=known, default=list(known), metavar="CASE")
-    parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=SETTINGS)
+    parser.add_argument("--strategies", nargs="*", choices=ORDERINGS, default=ORDERINGS)
     given = parser.parse_args(line)
     served = [known[name] for name in given.cases]
     found: dict[str, dict[str, Figures]] = {}
     faults: list[str] = []
-    for setting in given.settings:
+    for ordering in given.strategies:
         with tempfile.TemporaryDirectory() as folder:
-            crawled = crawl(served, setting, Path(folder))
-        found[setting] = worst(served, crawled)
-        told = [setting, f"{len(crawled.log)} requests", f"{len(crawled.killed_at)} kills"]
-        print(" ".join([*told, *crawled.reasons]), file=sys.stderr, flush=True)
-        for name, figures in found[setting].items():
-            faults += [f"{setting} {name}: {fault}" for fault in figures.faults(known[name].least)]
+            found[ordering] = worst(served, crawl(served, ordering, Path(folder)))
+        for name, figures in found[ordering].items():
+            faults += [f"{ordering} {name}: {fault}" for fault in figures.faults(known[name].least)]
     worst_of_all = table(found, {case.name: case.about for case in served})
     print("\n".join(["", worst_of_all.title, "", *markdown(worst_of_all)]))
     print("\n".join(["", f"{len(faults)} over a limit", *faults[:40]]))

@@ -1,6 +1,6 @@
 """A crawl whose processes are killed again and again loses nothing and does nothing twice.
 
-    python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis] [--sitemaps]
+    python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
     python -m benchmarks.killloop --readers [--kills 60]
 
 Serves a web (`benchmarks.killweb`) from a separate process and starts `scrapy crawl langfocus` on
@@ -12,10 +12,9 @@ Every reachable URL has exactly one record with the right outcome. Crowded hosts
 many URLs as the cap. No host was contacted sooner than the delay after its last answer. The WARC
 files hold each answer of the run once and nothing else, and an export has the text of every page in
 the language (`benchmarks.killoutputs`). Nothing that was answered is fetched again, except after a
-kill. With `--sitemaps` the web has pages that only sitemaps and feeds name. With
-`--readers` the crawl goes on, and each second one of the processes that read its pages is killed:
-then nothing at all is fetched again. Prints one JSON line;
-exit code 1 if anything is wrong.
+kill. With `--readers` the crawl goes on, and each second one of the processes that read its pages
+is killed: then nothing at all is fetched again. Prints one JSON line; exit code 1 if anything is
+wrong.
 """
 
 import argparse
@@ -106,8 +105,6 @@ class Kills:
 
     hit: Counter[str] = field(default_factory=Counter)
     at: list[float] = field(default_factory=list)
-    early: int = 0
-    start_up_s: list[float] = field(default_factory=list)
 
 
 def wait_for_fetches(server: Server, worker: Worker) -> bool:
@@ -136,13 +133,10 @@ def kill_workers(
         victim = random.choice(workers)
         if random.random() < 0.2:
             pause_s = random.uniform(0.0, 2.0)
-            done.early += 1
-        else:
-            started_at = time.monotonic()
-            if not wait_for_fetches(server, victim):
-                break
-            done.start_up_s.append(time.monotonic() - started_at)
+        elif wait_for_fetches(server, victim):
             pause_s = random.uniform(0.5, 3.0)
+        else:
+            break
         if victim.ends_within(pause_s):
             break
         if redis is not None and random.random() < 0.25:
@@ -199,7 +193,11 @@ def misrecorded(web: KillWeb, records: Sequence[Row]) -> list[str]:
     """Return the errors in the records, by a walk of the web."""
     expected = web.settled()
     found = {row.url: (row.outcome, row.status) for row in records if not web.is_crowded(row.url)}
-    wrong = [f"{url}: recorded {n} times" for url, n in _counts(records).items() if n > 1]
+    wrong = [
+        f"{url}: recorded {n} times"
+        for url, n in Counter(row.url for row in records).items()
+        if n > 1
+    ]
     wrong += [f"{url}: not reachable in the web" for url in found.keys() - expected.keys()]
     wrong += [
         f"{url}: {found[url]} instead of {what}"
@@ -224,10 +222,6 @@ def _miscrowded(web: KillWeb, records: Sequence[Row]) -> list[str]:
         if has != min(HOST_CAP, available):
             wrong.append(f"{host}: {has} of {available} URLs for a cap of {HOST_CAP}")
     return wrong
-
-
-def _counts(records: Iterable[Row]) -> Counter[str]:
-    return Counter(row.url for row in records)
 
 
 def slots_in(redis: RedisServer, crawl: str) -> dict[str, int]:
@@ -269,53 +263,36 @@ def smallest_gap(log: Sequence[Access]) -> float:
     return min(gaps, default=float("inf"))
 
 
-def answers_of(log: Sequence[Access]) -> dict[str, list[Access]]:
-    """Return the answers of each URL that end its fetches, in their order."""
+def asked_twice(log: Sequence[Access], kills_at: Sequence[float]) -> list[str]:
+    """Return URLs that were asked for again after an answer, without a kill in between."""
     answers = defaultdict(list)
     for access in sorted(log):
         if access.status != _BUSY and not access.url.endswith("/robots.txt"):
             answers[access.url].append(access)
-    return answers
-
-
-def asked_twice(log: Sequence[Access], kills_at: Sequence[float]) -> list[str]:
-    """Return URLs that were asked for again after an answer, without a kill in between."""
     return [
         f"{url}: asked for again without a kill"
-        for url, answers in answers_of(log).items()
-        for first, second in pairwise(answers)
+        for url, of_url in answers.items()
+        for first, second in pairwise(of_url)
         if not any(first.began < at < second.began for at in kills_at)
     ]
 
 
-def fetched_again(log: Sequence[Access]) -> Counter[str]:
-    """Return how often URLs were fetched again after an answer, by kind: pages, sitemaps."""
-    again: Counter[str] = Counter()
-    for url, answers in answers_of(log).items():
-        again["sitemaps" if url.endswith(_FILES) else "pages"] += len(answers) - 1
-    return again
-
-
-def settings_of(arguments: argparse.Namespace) -> dict[str, object]:
-    """Return the settings of every worker."""
-    return {
-        "DOWNLOAD_DELAY": arguments.delay,
-        "CONCURRENT_REQUESTS": arguments.connections,
-        "RETRY_TIMES": 3,
-        "LANGFOCUS_RETRY_DELAY": 0.3,
-        "LANGFOCUS_QUIET": True,
-        **({"LANGFOCUS_SITEMAPS": True} if arguments.sitemaps else {}),
-        **dict(setting.split("=", 1) for setting in arguments.settings),
-    }
-
-
 def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run the crawl through all kills and judge it."""
-    web = KillWeb(arguments.pages, has_sitemaps=arguments.sitemaps)
+    web = KillWeb(arguments.pages)
     random, began_at = Random(arguments.random_state), time.monotonic()
     with ExitStack() as stack:
         server = stack.enter_context(served(web, arguments.latency))
-        settings, redis, number = settings_of(arguments), None, 1
+        redis, number = None, 1
+        settings: dict[str, object] = {
+            "DOWNLOAD_DELAY": arguments.delay,
+            "CONCURRENT_REQUESTS": arguments.connections,
+            "RETRY_TIMES": 3,
+            "LANGFOCUS_RETRY_DELAY": 0.3,
+            "LANGFOCUS_QUIET": True,
+            "LANGFOCUS_SITEMAPS": True,
+            **dict(setting.split("=", 1) for setting in arguments.settings),
+        }
         if arguments.frontier == "redis":
             redis, number = RedisServer(folder), _WORKERS
             redis.start("--appendfsync", "everysec")
@@ -343,50 +320,30 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
     if kills.hit.total() < arguments.kills:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
-    wrong += judge_records(web, run, server.log, slots)
-    wrong += judge_log(server.log, kills, arguments.delay)
-    wrong += misexported(run, folder / "pages.jsonl")
-    wrong += misarchived(folders)
+    if slots is None:
+        slots = dict(rows(run, "SELECT host, sent FROM hosts WHERE sent > 0"))
+        left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
+        wrong += [f"{left} URLs are still queued"] * bool(left)
+    gap = smallest_gap(server.log)
+    wrong += [f"a host was asked again after {gap:.3f} s"] * (gap < arguments.delay)
+    records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
+    wrong += misrecorded(web, records) + misadmitted(server.log, slots)
+    wrong += asked_twice(server.log, kills.at)
+    wrong += misexported(run, folder / "pages.jsonl") + misarchived(folders)
     return {
         "date": time.strftime("%Y-%m-%d"),
         "frontier": arguments.frontier,
         "strategy": arguments.strategy,
         "kills": dict(kills.hit),
-        "kills_at_start": kills.early,
         **found(web, run),
         "hosts": len({access.host for access in server.log}),
         "requests": len(server.log),
-        "fetched_again": fetched_again(server.log),
         "delay_s": arguments.delay,
-        "smallest_gap_s": round(smallest_gap(server.log), 4),
-        "start_up_s": round(sum(kills.start_up_s), 1),
+        "smallest_gap_s": round(gap, 4),
         "seconds": round(time.monotonic() - began_at, 1),
         "wrong": sorted(wrong)[:20],
         "wrong_in_all": len(wrong),
     }
-
-
-def judge_records(
-    web: KillWeb, run: Path, log: Sequence[Access], slots: dict[str, int] | None
-) -> list[str]:
-    """Return what is wrong with the records of a run and with its slots.
-
-    `slots` are those of a shared frontier, None: they are in the run.
-    """
-    records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
-    wrong = misrecorded(web, records)
-    if slots is None:
-        slots = dict(rows(run, "SELECT host, sent FROM hosts WHERE sent > 0"))
-        left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
-        wrong += [f"{left} URLs are still queued"] * bool(left)
-    return wrong + misadmitted(log, slots)
-
-
-def judge_log(log: Sequence[Access], kills: Kills, delay_s: float) -> list[str]:
-    """Return what is wrong with the requests of a crawl."""
-    wrong = asked_twice(log, kills.at)
-    gap = smallest_gap(log)
-    return wrong + [f"a host was asked again after {gap:.3f} s"] * (gap < delay_s)
 
 
 def found(web: KillWeb, run: Path) -> dict[str, Any]:
@@ -410,8 +367,8 @@ def claims(kills: int) -> Iterator[Claim]:
     """Yield what was wrong after kills of a crawl, alone and shared, and of its readers."""
     usual = [f"--kills={kills}", "--strategy=focus", "--latency=0.2"]
     victims = {
-        "sqlite": ["--sitemaps", f"--pages={60 * kills}"],
-        "redis": ["--sitemaps", f"--pages={60 * kills}", "--frontier=redis"],
+        "sqlite": [f"--pages={60 * kills}"],
+        "redis": [f"--pages={60 * kills}", "--frontier=redis"],
         "readers": ["--readers", f"--pages={500 + 60 * kills}"],
     }
     for name, line in victims.items():
@@ -431,7 +388,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--connections", type=int, default=16, help="of each worker")
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--sitemaps", action="store_true", help="also pages in sitemaps alone")
     parser.add_argument("--readers", action="store_true", help="kill readers of pages, not crawls")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")
     return parser

@@ -3,12 +3,12 @@
 It has three kinds of hosts. Some have at most as many URLs as the host cap admits, and all of these
 must be crawled. On some of these a redirect leads to one more URL, which takes a slot of its own.
 Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can be reached
-through a crowded host alone. With `has_sitemaps` some hosts have pages that only their
-sitemaps and feeds name (`benchmarks.killmaps`). The server is a separate process. Its log has the
-times of each request and of its answer.
+through a crowded host alone. Some hosts have pages that only their sitemaps and feeds name. The
+server is a separate process. Its log has the times of each request and of its answer.
 """
 
 import asyncio
+import gzip
 import multiprocessing
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,6 @@ from time import monotonic
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.killmaps import Resource, content_type, crowded_host, mapped_host, robots_lines
 from tests.support.smallweb import SENTENCES
 
 HOST_CAP = 10
@@ -44,17 +43,31 @@ class Access(NamedTuple):
         return urlsplit(self.url).netloc
 
 
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """The content of a URL: a flaky one fails once with 503, a gone one always.
+
+    `files` are the sitemaps and feeds to which a page leads if it is relevant, `feed` that which it
+    names itself. `body` is the content of a sitemap or a feed.
+    """
+
+    kind: str
+    links: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    feed: str = ""
+    language: str = ""  # of its text; "": one that follows from the URL
+    body: bytes = b""
+
+
 @dataclass(frozen=True)
 class KillWeb:
     """A web in which a crawl settles about `pages` URLs; `random_state` orders the hosts.
 
-    With `has_sitemaps` a crawl for German must read sitemaps to reach all, and the pages in them
-    are more than `pages`.
+    A crawl for German must read sitemaps to reach all, and the pages in them are more than `pages`.
     """
 
     pages: int = 3000
     random_state: int = 1
-    has_sitemaps: bool = False
     resources: dict[str, Resource] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -81,8 +94,7 @@ class KillWeb:
                 links = [random.choice(crowd if kind == "crowding" else urls[:-1])]
                 kind = "redirect"
             made[url] = Resource(kind, tuple(links))
-        if self.has_sitemaps:
-            _add_mapped(made, urls)
+        _add_mapped(made, urls)
         object.__setattr__(self, "resources", made)
 
     @property
@@ -162,6 +174,68 @@ class KillWeb:
         return 200, html, _html(url, resource).encode()
 
 
+def mapped_host(number: int) -> dict[str, Resource]:
+    """Return the resources of a mapped host; its first page is the first of them.
+
+    Others link to that page alone. The robots.txt names a sitemap, in some cases one that moved; it
+    is an index of two others, one of them packed. The page names a feed. All other pages are named
+    by these files alone, and they lead to a host that nothing else links to.
+    """
+    base, beyond = (f"http://{name}{number}.example.de/dir/" for name in ("mapped", "beyond"))
+    top, first, second, feed = (base + n for n in ("maps.xml", "1.xml.gz", "2.xml", "new.rss"))
+    named = f"{base}old.xml" if number % 3 == 0 else top
+    a, b, c, d = (base + name for name in "abcd")
+    packed = gzip.compress(_xml("urlset", "url", [a, b]), mtime=0)
+    kind = "flaky" if number % 2 else "sitemap"
+    found = {
+        f"{base}door": Resource("page", files=(named, feed), feed=feed, language="de"),
+        **{url: Resource("page", (f"{beyond}{url[-1]}",)) for url in (a, b, c, d)},
+        **{f"{beyond}{name}": Resource("page") for name in "abcd"},
+        top: Resource(
+            "sitemap", (first, second), body=_xml("sitemapindex", "sitemap", [first, second])
+        ),
+        first: Resource(kind, (a, b), body=packed),
+        second: Resource("sitemap", (a, c), body=_xml("urlset", "url", [a, c])),
+        feed: Resource("sitemap", (a, d), body=_feed([a, d])),
+    }
+    return found if named == top else found | {named: Resource("redirect", (top,))}
+
+
+def crowded_host(number: int) -> dict[str, Resource]:
+    """Return the resources of a host with more pages than the cap, all of them in its sitemap."""
+    base = f"http://crowdmap{number}.example.de/"
+    urls, top = [f"{base}{k}" for k in range(_CROWD)], f"{base}maps.xml"
+    pages = {url: Resource("page", files=(top,), language="de") for url in urls}
+    body = _xml("urlset", "url", urls)
+    return {**pages, top: Resource("sitemap", tuple(urls), body=body)}
+
+
+def robots_lines(resources: dict[str, Resource], origin: str) -> bytes:
+    """Return the lines Sitemap of an origin's robots.txt."""
+    named = (f"{origin}/dir/old.xml", f"{origin}/dir/maps.xml", f"{origin}/maps.xml")
+    top = next((url for url in named if url in resources), None)
+    return b"" if top is None else f"Sitemap: {top}\n".encode()
+
+
+def content_type(url: str) -> str:
+    """Return the Content-Type of a sitemap or a feed."""
+    if url.endswith(".gz"):
+        return "application/gzip"
+    return "application/rss+xml" if url.endswith(".rss") else "application/xml"
+
+
+def _xml(root: str, entry: str, urls: Sequence[str]) -> bytes:
+    """Return a sitemap, or an index of sitemaps."""
+    entries = "".join(f"<{entry}><loc>{url}</loc></{entry}>" for url in urls)
+    namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    return f'<{root} xmlns="{namespace}">{entries}</{root}>'.encode()
+
+
+def _feed(urls: Sequence[str]) -> bytes:
+    items = "".join(f"<item><title>{url}</title><link>{url}</link></item>" for url in urls)
+    return f'<rss version="2.0"><channel><language>de</language>{items}</channel></rss>'.encode()
+
+
 def _html(url: str, resource: Resource) -> str:
     """Return a page; one of four has the text of all such pages in its language."""
     links = "".join(f'<a href="{link}">x</a> ' for link in resource.links)
@@ -179,7 +253,7 @@ def _add_mapped(made: dict[str, Resource], urls: Sequence[str]) -> None:
     """Add hosts with sitemaps; pages that are reached link to one page of each."""
     inner = urls[: len(urls) // 2 - 1]  # those with children, which are pages
     hosts = [mapped_host(number) for number in range(max(3, len(urls) // 60))]
-    hosts += [crowded_host(number, _CROWD) for number in range(max(1, len(urls) // 200))]
+    hosts += [crowded_host(number) for number in range(max(1, len(urls) // 200))]
     for number, host in enumerate(hosts):
         page = inner[number * len(inner) // len(hosts)]
         made.update(host)
