@@ -211,12 +211,8 @@ class KeptRobots(NamedTuple):
     fetched_at: float
 
 
-_ROBOTS_ENTRY_BYTES = 100
-
-
-def robots_bytes(origin: str, text: str) -> int:
-    """Return about the number of bytes that a stored robots.txt takes."""
-    return len(origin) + len(text) + _ROBOTS_ENTRY_BYTES
+ROBOTS_ENTRY_BYTES: Final = 100
+"""About the bytes that a stored robots.txt takes beside its text and the name of its origin."""
 
 
 class Frontier(Protocol):

@@ -12,12 +12,12 @@ from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import (
     PAGE,
+    ROBOTS_ENTRY_BYTES,
     KeptRobots,
     KnownUrlError,
     Lease,
     Record,
     Visit,
-    robots_bytes,
 )
 from crawler.frontier.selection import UniformDraw
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
@@ -537,7 +537,7 @@ class Storage:
 
         If the table holds more than `most_bytes`, the oldest are deleted down to three quarters.
         """
-        size = robots_bytes(origin, text)
+        size = len(origin) + len(text) + ROBOTS_ENTRY_BYTES
         with self.transaction():
             before = self._sql("SELECT bytes FROM robots WHERE origin = ?", (origin,)).fetchone()
             row = (origin, now, size, text)

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from crawler.frontier.base import MAX_INLINKS
+from crawler.frontier.base import MAX_INLINKS, ROBOTS_ENTRY_BYTES
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 12
+LAYOUT = 13
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -25,7 +25,7 @@ class Membership:
     is refused. A lease ends by itself after `lease_s` seconds unless `RedisFrontier.renew` is
     called. While other workers hold leases, `ready_at` asks to look again in `poll_s` seconds. A
     server that cannot be reached is tried for `wait_s` seconds, and for at most 5 seconds when the
-    worker joins. Without `keeps_records`, only the counts of settled pages are kept.
+    worker joins.
     """
 
     worker: str = "worker"
@@ -33,7 +33,6 @@ class Membership:
     lease_s: float = 600.0
     poll_s: float = 1.0
     wait_s: float = 300.0
-    keeps_records: bool = True
 
 
 def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:
@@ -75,6 +74,7 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "learns": int(rules.prior is not None),
         "most_counted": MOST_COUNTED,
         "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),
+        "robots_entry_bytes": ROBOTS_ENTRY_BYTES,
     }
     return {name: value for name, value in values.items() if value is not None}
 

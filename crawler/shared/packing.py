@@ -6,7 +6,7 @@ Each URL's row is packed separately, because the server stores it packed.
 from collections.abc import Sequence
 from math import isnan
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from crawler.frontier.base import Link
 from crawler.frontier.evidence_rows import KnownUrl, Links
@@ -16,11 +16,11 @@ from crawler.strategies.filters import Unit
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
 from crawler.url import domain_of, fingerprint, host_of
 
-_ORDER_DIGITS = 15
-_FACTS = Struct("<2d2f")
+_ORDER_DIGITS: Final = 15
+_FACTS: Final = Struct("<2d2f")
 """The facts of `Evidence`, without what is declared."""
 
-_DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 9, 10, 11
+_DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 10, 11, 12
 
 
 class Packed(NamedTuple):
@@ -33,12 +33,6 @@ class Packed(NamedTuple):
 
     body: bytes
     number: int
-    again: list[int]
-    places: list[int]
-
-
-class _Distinct(NamedTuple):
-    links: dict[int, Link]
     again: list[int]
     places: list[int]
 
@@ -73,73 +67,51 @@ class LinkPacker:
         Of several links with one fingerprint the first counts, with the best score if scores are
         lifted. Raises ValueError for a score that is not a number.
         """
-        distinct = self._distinct(links)
-        flat: list[object] = []
-        for host, fields in self._fields_by_host(distinct.links, origin, parent).items():
-            flat += (host, self.domain_of(host), len(fields) // 5, *fields)
-        number = len(distinct.links)
-        places = [place if place >= 0 else number - 1 - place for place in distinct.places]
-        return Packed(self._packer.pack(flat), number, distinct.again, places)
-
-    def _distinct(self, links: Sequence[Link]) -> _Distinct:
-        """Return one link for each fingerprint; a place below 0 counts the repeated links."""
-        place_of: dict[int, int] = {}
-        distinct = _Distinct({}, [], [])
-        for link in links:
+        keys = [fingerprint(link.url) for link in links]
+        first: dict[int, Link] = {}
+        for key, link in zip(keys, links, strict=True):
             if isnan(link.score):
                 # A sorted set refuses it, and a script must not fail in the middle.
                 raise ValueError(f"the score of {link.url} is not a number")
-            key = fingerprint(link.url)
-            place = place_of.get(key)
-            if place is None:
-                place = place_of[key] = len(place_of)
-                distinct.links[key] = link
-            else:
-                first = distinct.links[key]
-                if self._lifts and link.score > first.score:
-                    distinct.links[key] = Link(first.url, link.score)
-                distinct.again.append(place + 1)
-                place = -len(distinct.again)
-            distinct.places.append(place)
-        return distinct
-
-    def _fields_by_host(
-        self, links: dict[int, Link], origin: LinkOrigin, parent: str
-    ) -> dict[str, list[object]]:
-        """Return five fields for each link: place, fingerprint, tier, directory and row."""
-        pack = self._packer.pack
-        ending = b"".join(map(pack, (*origin.inlinks, len(origin.inlinks))))
+            known = first.setdefault(key, link)
+            if self._lifts and link.score > known.score:
+                first[key] = Link(known.url, link.score)
         hosts: dict[str, list[object]] = {}
-        tiers: dict[float, str] = {}
-        for place, (key, link) in enumerate(links.items(), 1):
-            url, score = link.url, link.score
-            tier = tiers.get(score)
-            if tier is None:
-                tier = tiers[score] = repr(0.0 - float(score))
-            directory = self.directory_of(url)
-            host = host_of(url)
-            told = (url, directory, parent, origin.depth, origin.redirects, 0)
-            row: tuple[object, ...] = (*told, tier, 0, len(encoded(self.domain_of(host))))
-            if self._learns:
-                row += _learned_from(link, origin.page.links(host))
-            fields = hosts.setdefault(host, [])
-            fields += (place, str(key), tier, directory, pack(row) + ending)
-        return hosts
+        place_of: dict[int, int] = {}
+        for place, (key, link) in enumerate(first.items(), 1):
+            host, tier = host_of(link.url), repr(0.0 - float(link.score))
+            directory = self.directory_of(link.url)
+            row = self._packer.pack(self._row(link, host, tier, directory, origin, parent))
+            hosts.setdefault(host, []).append((place, str(key), tier, directory, row))
+            place_of[key] = place
+        again, places = list[int](), list[int]()
+        met: set[int] = set()
+        for key in keys:
+            if key in met:
+                again.append(place_of[key])
+            places.append(len(first) + len(again) - 1 if key in met else place_of[key] - 1)
+            met.add(key)
+        groups = [(host, self.domain_of(host), of_host) for host, of_host in hosts.items()]
+        return Packed(self._packer.pack(groups), len(first), again, places)
 
-
-def _learned_from(link: Link, links: Links) -> tuple[object, ...]:
-    """Return the other fields of a row: the evidence, what is declared, and the links."""
-    *facts, declared = link.evidence or NO_EVIDENCE
-    return _FACTS.pack(*facts), int(declared), *links
+    def _row(
+        self, link: Link, host: str, tier: str, directory: str, origin: LinkOrigin, parent: str
+    ) -> tuple[object, ...]:
+        """Return the row of a new URL; `lua/keys.lua` names its fields."""
+        domain = encoded(self.domain_of(host))
+        told = (link.url, directory, parent, origin.depth, origin.redirects, 0, tier, 0)
+        row = (*told, len(domain), origin.inlinks)
+        if not self._learns:
+            return row
+        *facts, declared = link.evidence or NO_EVIDENCE
+        return (*row, _FACTS.pack(*facts), int(declared), *origin.page.links(host))
 
 
 def unpacked(kept: bytes) -> list[Any]:
     """Return the row of a URL as it is kept; its texts are bytes. Raises ValueError."""
-    from msgpack import Unpacker
+    from msgpack import unpackb
 
-    reader = Unpacker(raw=True, strict_map_key=False)
-    reader.feed(kept[_ORDER_DIGITS:])
-    row = reader.unpack()
+    row = unpackb(kept[_ORDER_DIGITS:], raw=True)
     if not isinstance(row, list):
         raise ValueError("a row is no list")
     return row

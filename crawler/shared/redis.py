@@ -53,19 +53,11 @@ from crawler.url import fingerprint, host_of
 if TYPE_CHECKING:
     from redis import Redis
 
-_ADMISSIONS = {
-    "s": Admission.STORED,
-    "e": Admission.SEEN,
-    "f": Admission.HOST_FULL,
-    "m": Admission.DOMAIN_FULL,
-    "r": Admission.REJECTED,
-}
 _SEEDS_A_CALL = 1000
 _UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
 _RECORD = [field.name for field in fields(Record) if field.name not in ("counts", "visit")]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
-_POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
 _KEEPS_ALL = "noeviction"
 
 
@@ -153,16 +145,11 @@ class RedisFrontier(StoredCrawl):
 
     def eviction_policy(self) -> str | None:
         """Return the server's maxmemory-policy, None if the server does not tell it."""
-        asks: list[Callable[[Any], object]] = [
-            lambda pipe: pipe.info("memory"),
-            lambda pipe: pipe.config_get("maxmemory-policy"),
-        ]
-        for ask in asks:
-            with suppress(RefusedError):
-                for name, policy in self.read(ask)[0].items():
-                    if name in _POLICY_NAMES:
-                        return str(policy)
-        return None
+        try:
+            policy = self.read(lambda pipe: pipe.info("memory"))[0].get("maxmemory_policy")
+        except RefusedError:
+            return None
+        return None if policy is None else str(policy)
 
     def check_eviction(self) -> None:
         """Raise `StorageError` if the server deletes keys of the crawl when its memory is full."""
@@ -195,10 +182,10 @@ class RedisFrontier(StoredCrawl):
             if self._learner is not None:
                 some = self._learner.scored(some, depth)
             packed = self._packer.pack(some, origin)
-            letters = self._call(
+            told = self._call(
                 "seed", packed, links=packed.number, again=packed.again, **self._seed()
             )
-            answers += _admissions(packed, letters)
+            answers += _admissions(packed, told)
         return answers
 
     def admit(
@@ -221,7 +208,7 @@ class RedisFrontier(StoredCrawl):
         else:
             links, origin, counted = self._learner.settle(lease, record, links)
         packed = self._packer.pack(links, origin, lease.url)
-        letters = self._end(
+        told = self._end(
             "admit",
             lease,
             packed,
@@ -239,7 +226,7 @@ class RedisFrontier(StoredCrawl):
             **counted,
         )
         self._merge()
-        return _admissions(packed, letters)
+        return _admissions(packed, told)
 
     def _seed(self) -> dict[str, int]:
         """Return the argument that starts the script's random numbers."""
@@ -373,52 +360,16 @@ class RedisFrontier(StoredCrawl):
             is_respelled,
         )
 
-    @reads_crawl
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.
 
         While other workers hold leases, it is the time of the next check, because they do not
         announce the links that they find.
         """
-        best, resting, leased, settled, text = self.read(
-            lambda pipe: (
-                pipe.zrange(self.key("ready"), 0, 0, withscores=True),
-                pipe.zrange(self.key("resting"), 0, 0, withscores=True),
-                pipe.zcard(self.key("leases")),
-                pipe.hmget(self.key("counts"), "pages", "relevant"),
-                pipe.get(self.key("config")),
-            )
-        )
-        limits = json.loads(text or "{}")
-        budgets = (limits.get("budget_pages"), limits.get("budget_relevant"))
-        is_used_up = any(
-            most and int(number or 0) + leased >= most
-            for most, number in zip(budgets, settled, strict=True)
-        )
-        looks_again_at = [now + self._member.poll_s] if leased > len(self._held) else []
-        if is_used_up:
-            return min(looks_again_at, default=None)
-        times: list[float] = [*looks_again_at, *(rested_at for _, rested_at in resting)]
-        if best:
-            return min(
-                [self._doubted_until(now, best[0][1], limits.get("patience_s", 0.0)), *times]
-            )
-        return min(times, default=None)
-
-    def _doubted_until(self, now: float, tier: float, patience_s: float) -> float:
-        """Return the time at which the best ready URL is leased if no better one arrives."""
-        if not self._rules.is_doubtful(-tier):
-            return now
-        since, hopes, soon = self.read(
-            lambda pipe: (
-                pipe.get(self.key("doubt")),
-                pipe.exists(self.key("hopes")),
-                pipe.zcount(self.key("promising"), "-inf", now + patience_s),
-            )
-        )
-        if since is None or not (hopes or soon):
-            return now
-        return max(now, float(since) + patience_s)
+        self._now = now
+        held, poll_s = len(self._held), self._member.poll_s
+        told = self._call("ready_at", held=held, poll_s=poll_s)
+        return float(told) if told else None
 
     def renew(self, now: float) -> None:
         """Extend the leases of this worker to their full time from `now`."""
@@ -471,8 +422,6 @@ class RedisFrontier(StoredCrawl):
         self._now = now
         kept, most = _stored_robots(text, now), self._rules.robots_bytes
         told = self._call("keep_robots", origin=name, kept=kept, most_bytes=most, **condition)
-        while told == "again":
-            told = self._call("keep_robots", origin=name, kept=kept, most_bytes=most)
         return bool(told != "changed")
 
     @reads_crawl
@@ -516,8 +465,6 @@ class RedisFrontier(StoredCrawl):
 
     def _row(self, lease: Lease, record: Record) -> str:
         held = self._held_as(lease)
-        if not self._member.keeps_records:
-            return ""
         checked_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
         record_fields = {name: getattr(record, name) for name in _RECORD}
@@ -607,8 +554,9 @@ def _facts(record: Record, origin: LinkOrigin) -> dict[str, object]:
     }
 
 
-def _admissions(packed: Packed, letters: str) -> list[Admission]:
-    return [_ADMISSIONS[letters[place]] for place in packed.places]
+def _admissions(packed: Packed, told: str) -> list[Admission]:
+    answers = [Admission(name) for name in told.split()]
+    return [answers[place] for place in packed.places]
 
 
 def _stored_robots(text: str, fetched_at: float) -> str:

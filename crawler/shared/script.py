@@ -5,7 +5,7 @@ from hashlib import sha1
 from importlib import resources
 from typing import NamedTuple
 
-_FILES = ("keys", "best_first", "hosts", "slots", "admitting", "settling", "sealing", "calls")
+_FILES = ("keys", "hosts", "slots", "admitting", "settling", "sealing", "calls")
 
 
 class Script(NamedTuple):

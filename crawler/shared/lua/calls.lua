@@ -1,4 +1,4 @@
--- Part 8, the calls: a command returns the answer for the client. Where the arguments have a token, the
+-- Part 7, the calls: a command returns the answer for the client. Where the arguments have a token, the
 -- lease is held under it, and `order` is that of its URL; otherwise the answer is false.
 
 local commands = {}
@@ -14,7 +14,7 @@ end
 
 function commands.open()
   local rules = P .. 'rules'
-  if redis_call('SET', rules, arguments.rules, 'NX') == false
+  if not redis_call('SET', rules, arguments.rules, 'NX')
     and redis_call('GET', rules) ~= arguments.rules then
     return redis_call('GET', rules)
   end
@@ -26,28 +26,28 @@ function commands.open()
 end
 
 function commands.seed()
-  return admit_links(arguments.links, { inlinks = {} })
+  return admit_links(arguments.links)
 end
 
 function commands.admit()
-  local host, fp = arguments.host, arguments.fingerprint
-  local record, directory = arguments.record, arguments.directory
-  local is_by_directory = config.is_by_directory == 1
+  local host, record, directory = arguments.host, arguments.record, arguments.directory
   for _, unit in ipairs(arguments.units) do
     redis_call('HINCRBY', P .. 'tallies', unit, arguments.tally)
   end
-  unqueue(host, fp, order)
+  unqueue(host, arguments.fingerprint, (row_of(arguments.fingerprint)), order)
   if record.is_download == 1 and record.is_relevant == 1 then
     earn()
   end
   if arguments.canonical ~= '' then
     make_known(host, arguments.canonical)
   end
-  local tally = tally_with(is_by_directory and directory or host, record)
-  local is_server_closed = config.closes_servers == 1 and drops(tally_with(host, record))
-  local letters = admit_links(arguments.links, origin_of(record, tally))
-  if record.is_download == 1 and (is_server_closed or drops(tally)) then
-    local part = is_by_directory and not is_server_closed and directory or nil
+  local part = config.is_by_directory == 1 and directory or nil
+  local downloaded, relevant = tally_with(part or host, record)
+  if config.closes_servers == 1 and drops(tally_with(host, record)) then
+    part, downloaded, relevant = nil, tally_of(host)
+  end
+  local answers = admit_links(arguments.links, origin_of(record, relevant))
+  if record.is_download == 1 and drops(downloaded, relevant) then
     drop_unit(host, part, 'dropped_irrelevant')
   end
   if record.is_page == 1 then
@@ -56,48 +56,29 @@ function commands.admit()
   for name, number in pairs(arguments.counts) do
     count(name, number)
   end
-  count_for_all('settled', 1)
-  if arguments.row ~= '' then
-    local stream = P .. 'records:' .. worker
-    if not redis_call('XADD', stream, 'NOMKSTREAM', '*',
-      'number', totals.settled, 'queued', totals.queued, 'row', arguments.row) then
-      error('records:' .. worker, 0)
-    end
+  local stream = P .. 'records:' .. worker
+  if not redis_call('XADD', stream, 'NOMKSTREAM', '*',
+    'number', count_for_all('settled', 1), 'queued', number_in('counts', 'queued'),
+    'row', arguments.row) then
+    error('records:' .. worker, 0)
   end
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
-  return letters
+  return answers
 end
 
 -- Gives a leased URL back with another tier; its host was not contacted.
 local function give_back(back)
   local order = order_of_held(back.host, back.fingerprint, back.token)
-  if not order then
-    return
+  if order then
+    local row = row_of(back.fingerprint)
+    row[TIER] = back.tier
+    keep_row(back.fingerprint, row, order)
+    redis_call('ZADD', P .. 'queue:' .. back.host, back.tier, order .. back.fingerprint)
+    count('lowered', back.lowered)
+    end_lease(back.host)
+    rest(back.host, now)
   end
-  local kept = redis_call('HGET', P .. 'urls', back.fingerprint)
-  local row, languages = unpacked(kept)
-  row[TIER] = back.tier
-  redis_call('HSET', P .. 'urls', back.fingerprint, packed(row, languages, order))
-  redis_call('ZADD', P .. 'queue:' .. back.host, back.tier, order .. back.fingerprint)
-  count('lowered', back.lowered)
-  end_lease(back.host)
-  rest(back.host, now)
-end
-
--- Returns what has no slot left for another URL, nil if all have one.
-local function full_of(host, domain, holder)
-  local sent = tonumber(redis_call('HGET', P .. 'sent', host) or 0)
-  if config.host_cap > 0 and sent >= config.host_cap then
-    return 'host_full'
-  end
-  local taken, earned = slots_taken({ domain, holder }, 1)
-  if taken[domain] >= most_slots(config.domain_cap, earned[domain]) then
-    return 'domain_full'
-  elseif holder ~= '' and taken[holder] >= most_slots(config.address_cap, earned[holder]) then
-    return 'address_full'
-  end
-  return nil, holder == '' and 0 or penalties_at(config.address_cap, taken[holder], earned[holder])
 end
 
 -- Counts a URL that gets a request; drops the others of a host that is full now.
@@ -114,7 +95,7 @@ end
 
 function commands.send()
   local host, fp = arguments.host, arguments.fingerprint
-  local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
+  local row = row_of(fp)
   local is_first = row[SENT] == 0
   if is_first then
     local full, level = full_of(host, arguments.domain, arguments.address)
@@ -126,7 +107,7 @@ function commands.send()
   end
   if arguments.is_page == 1 then
     row[SENT], row[TRIES] = math.max(1, row[SENT]), row[TRIES] + 1
-    redis_call('HSET', P .. 'urls', fp, packed(row, languages, order))
+    keep_row(fp, row, order)
     if is_first then
       take_slots(host)
     end
@@ -141,7 +122,7 @@ end
 
 -- Makes another spelling of a leased URL that URL; false if it is known as a URL of its own. The
 -- spelling before stays known.
-local function respell(host, fp, order)
+local function respell(host, fp)
   local new = arguments.new
   if new == fp then
     return true
@@ -158,22 +139,19 @@ end
 
 function commands.retry()
   local host, fp = arguments.host, arguments.fingerprint
-  local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
-  if arguments.url ~= '' then
-    if not respell(host, fp, order) then
-      return 'known'
-    end
-    fp, row[DIRECTORY] = arguments.new, arguments.directory
-  end
+  local row = row_of(fp)
   if arguments.url == '' then
     row[TRIES] = row[TRIES] + 1 - arguments.is_sent
     count('retried', 1)
-  else
+  elseif respell(host, fp) then
+    fp, row[DIRECTORY] = arguments.new, arguments.directory
     row[URL], row[REDIRECTS] = arguments.url, row[REDIRECTS] + 1
     row[SENT], row[TRIES] = 2, math.max(0, row[TRIES] - 1)
     count('respelled', 1)
+  else
+    return 'known'
   end
-  redis_call('HSET', P .. 'urls', fp, packed(row, languages, order))
+  keep_row(fp, row, order)
   end_lease(host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
   return 'ok'
@@ -188,21 +166,15 @@ end
 
 -- Drops some queued URLs of a host that are blocked, unless they are leased or got a request.
 function commands.drop()
-  local host, fps, members, is_blocked = arguments.host, {}, {}, {}
-  local lease = redis_call('HGET', P .. 'leased', host)
+  local is_blocked = {}
   for _, fp in ipairs(arguments.fingerprints) do
     is_blocked[fp] = true
   end
-  is_blocked[lease and unpack_one(lease)[1] or ''] = nil
-  local unsent, places = unsent_of(host)
-  for i, fp in ipairs(unsent) do
-    if is_blocked[fp] then
-      fps[#fps + 1], members[#members + 1] = fp, places[i]
-    end
-  end
-  drop(host, fps, members, 'dropped_blocked')
-  refresh({ host })
-  return #fps
+  local number = drop(arguments.host, 'dropped_blocked', function(fp)
+    return is_blocked[fp]
+  end)
+  offer(arguments.host)
+  return number
 end
 
 function commands.note()
@@ -230,16 +202,13 @@ function commands.renew()
   return 'ok'
 end
 
-local ENTRY_BYTES = 100
-
 local function robots_bytes(origin)
   local bytes = redis_call('HSTRLEN', P .. 'robots', origin)
-  return bytes == 0 and 0 or bytes + #origin + ENTRY_BYTES
+  return bytes == 0 and 0 or bytes + #origin + config.robots_entry_bytes
 end
 
 function commands.keep_robots()
-  local origin = arguments.origin
-  local expected = arguments.before
+  local origin, expected = arguments.origin, arguments.before
   if expected and (redis_call('HGET', P .. 'robots', origin) or '') ~= expected then
     return 'changed'
   end
@@ -247,39 +216,24 @@ function commands.keep_robots()
   redis_call('HSET', P .. 'robots', origin, arguments.kept)
   redis_call('ZADD', P .. 'robots_at', now, origin)
   local total = redis_call('INCRBY', P .. 'robots_bytes', robots_bytes(origin) - before)
-  for _ = 1, BATCH do
+  while total > arguments.most_bytes and redis_call('ZCARD', P .. 'robots_at') > 1 do
     local oldest = redis_call('ZRANGE', P .. 'robots_at', 0, 1)
-    if total <= arguments.most_bytes or #oldest == 1 then
-      return 'ok'
-    end
     local dropped = oldest[1] == origin and oldest[2] or oldest[1]
     total = redis_call('DECRBY', P .. 'robots_bytes', robots_bytes(dropped))
     redis_call('HDEL', P .. 'robots', dropped)
     redis_call('ZREM', P .. 'robots_at', dropped)
   end
-  return 'again'
+  return 'ok'
 end
 
--- Returns how many penalties a URL must have with its domain, and true if that is full. One that got a
--- request has its slot.
-local function due_to_domain(row, host)
-  if config.domain_cap == 0 or row[SENT] > 0 then
-    return 0, false
-  end
-  local domain = string.sub(host, -row[DOMAIN])
-  local taken, earned = slots_taken({ domain }, config.domain_cap)
-  local is_full = taken[domain] >= most_slots(config.domain_cap, earned[domain])
-  return penalties_at(config.domain_cap, taken[domain], earned[domain]), is_full
-end
-
--- Returns the best tier of the other URLs, '' if there is none. The URL is taken, so its host is no
--- more in the selection.
-local function next_best(host, place)
-  local others = selection.best()
+-- Returns the best tier of the URLs that are not leased: those that are ready, and those of a leased
+-- host. '' if there is none.
+local function best_other(host, place)
+  local _, _, others = best()
   local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 1, 'WITHSCORES')
-  local at = head[1] == place and 4 or 2
-  if head[at] and (not others or tonumber(head[at]) < tonumber(others)) then
-    return head[at]
+  local tier = head[head[1] == place and 4 or 2]
+  if tier and (not others or tonumber(tier) < tonumber(others)) then
+    return tier
   end
   return others or ''
 end
@@ -291,29 +245,49 @@ function commands.next()
   if take_back_expired() == BATCH or wake_rested() == BATCH then
     return 'again'
   end
-  local host, place
-  if not is_budget_leased() and not is_waiting() then
-    host, place = selection.take()
-  end
-  if not host then
+  local host, place, tier, entry = best()
+  if not host or is_budget_leased() or is_waiting(tier) then
     return 'none'
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)
-  local row, languages, order = unpacked(redis_call('HGET', P .. 'urls', fp))
-  local penalties, is_full = due_to_domain(row, host)
+  local row, order = row_of(fp)
   if config.is_uniform == 1 and order > (redis_call('HGET', P .. 'drawn', row[TIER]) or '') then
     redis_call('HSET', P .. 'drawn', row[TIER], order)
   end
+  redis_call('ZREM', P .. 'ready', entry)
   redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
-  if is_promising(row[TIER]) then
+  if is_promising(tier) then
     redis_call('SADD', P .. 'hopes', host)
+  end
+  local is_full, penalties = false, 0
+  if row[SENT] == 0 then
+    is_full, penalties = slots_of(string.sub(host, -row[DOMAIN]), config.domain_cap)
   end
   return {
     fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
-    tostring(row[TRIES]), table.concat(languages, ' '), row[PARENT], is_full and '1' or '',
-    row[SENT] == 2 and '1' or '', tostring(penalties), next_best(host, place),
+    tostring(row[TRIES]), table.concat(row[INLINKS], ' '), row[PARENT], is_full and '1' or '',
+    row[SENT] == 2 and '1' or '', tostring(penalties), best_other(host, place),
   }
+end
+
+-- Returns the time of the next URL, '' until a lease of the client ends; it has `held` leases. While
+-- others have leases, it looks again every `poll_s` seconds, because they do not announce the links that
+-- they find.
+function commands.ready_at()
+  local times = {}
+  if redis_call('ZCARD', P .. 'leases') > arguments.held then
+    times[1] = now + arguments.poll_s
+  end
+  if not is_budget_leased() then
+    local _, _, tier = best()
+    if tier then
+      local since = redis_call('GET', P .. 'doubt')
+      times[#times + 1] = since and is_waiting(tier) and since + config.patience_s or now
+    end
+    times[#times + 1] = redis_call('ZRANGE', P .. 'resting', 0, 0, 'WITHSCORES')[2]
+  end
+  return times[1] and string.format('%.17g', math.min(unpack(times))) or ''
 end
 
 -- A call is done once: a client that lost the answer asks again and gets the same answer.
@@ -341,7 +315,6 @@ if not is_done then
   redis_call('SET', P .. 'seal', told)
   return redis.error_reply('LOST ' .. told)
 end
-store_counts()
 if command == 'next' or command == 'open' or command == 'renew' then
   redis_call('SET', P .. 'clock', ARGV[4])
 end

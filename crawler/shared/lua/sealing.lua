@@ -1,12 +1,11 @@
--- Part 7, the seal, by which a call notices that keys of the crawl have vanished: a server that
+-- Part 6, the seal, by which a call notices that keys of the crawl have vanished: a server that
 -- evicts keys, or a person who deletes some. `seal` has the name of this beginning of the crawl and
 -- the number of the keys below that exist after the last call.
 
 local SEALED = {
-  'rules', 'config', 'workers', 'urls', 'sent', 'delay', 'pages', 'downloaded',
-  'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'drawn',
-  'clock', 'robots', 'robots_at', 'robots_bytes', 'taken', 'earned', 'belief',
-  'tallies', 'settled',
+  'rules', 'config', 'workers', 'urls', 'sent', 'delay', 'pages', 'downloaded', 'relevant', 'ready',
+  'resting', 'promising', 'leased', 'leases', 'counts', 'drawn', 'clock', 'robots', 'robots_at',
+  'robots_bytes', 'taken', 'earned', 'belief', 'tallies', 'settled',
 }
 
 for i, name in ipairs(SEALED) do
