@@ -3,9 +3,10 @@
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 _KEPT_LINES: Final = 10
 
@@ -21,13 +22,10 @@ def command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: P
     ]
 
 
-def run_child(
-    line: Sequence[str], *, is_watched: bool = False, shows_progress: bool = True
-) -> tuple[int, list[str]]:
+def run_child(line: Sequence[str], *, shows_progress: bool = True) -> tuple[int, list[str]]:
     """Run a crawl to its end; return its exit code and the last lines of its standard error.
 
-    Standard error is that of this process. If it `is_watched`, it goes through this process, which
-    keeps its last lines and repeats it if it `shows_progress`. Ctrl-C in a terminal reaches the
+    Standard error of the crawl is repeated if it `shows_progress`. Ctrl-C in a terminal reaches the
     crawl once, from here, and stops it in order; a second one kills it. `KeyboardInterrupt` is
     raised when it has ended.
     """
@@ -35,37 +33,33 @@ def run_child(
         line,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE if is_watched else None,
+        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
         process_group=0,
     ) as child:
+        log = cast(IO[str], child.stderr)
         try:
-            lines = _read(child.stderr, shows_progress=shows_progress)
+            lines = _read(log, shows_progress=shows_progress)
             child.wait()
         except BaseException:
-            _stop(child)
+            child.send_signal(signal.SIGINT)
+            try:
+                _read(log, shows_progress=shows_progress)
+                child.wait()
+            except BaseException:
+                child.kill()
+                raise
             raise
     return child.returncode, lines
 
 
-def _read(log: IO[str] | None, *, shows_progress: bool) -> list[str]:
+def _read(log: IO[str], *, shows_progress: bool) -> list[str]:
     """Return the last lines of a process's log, after the process has closed it."""
-    last: list[str] = []
-    for line in log or ():
+    last: deque[str] = deque(maxlen=_KEPT_LINES)
+    for line in log:
         if shows_progress:
             sys.stderr.write(line)
         if line.strip():
-            last = [*last[1 - _KEPT_LINES :], line.strip()]
-    return last
-
-
-def _stop(child: subprocess.Popen[str]) -> None:
-    """Stop a crawl in order; kill it if this process is asked to stop again."""
-    child.send_signal(signal.SIGINT)
-    try:
-        _read(child.stderr, shows_progress=False)
-        child.wait()
-    except BaseException:
-        child.kill()
-        raise
+            last.append(line.strip())
+    return list(last)

@@ -70,7 +70,7 @@ def crawl(
         chosen = Path(folder) if folder is not None else _new_folder(config.lang or "census")
         is_new = folder is None or not chosen.exists()
         line = command(values, _texts(settings or {}), chosen)
-        code, last = run_child(line, is_watched=True, shows_progress=shows_progress)
+        code, last = run_child(line, shows_progress=shows_progress)
     if code and is_new:
         with suppress(OSError):
             chosen.rmdir()  # a crawl that was refused leaves no empty folder

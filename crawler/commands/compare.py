@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.child import command, run_child
 from crawler.commands.base import ExitCode, Parser, meanings, pairs, parts
 from crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
-    from crawler.config import Config
     from crawler.report.harvest import Summary
-
-    Runs = dict[str, dict[str, Summary]]
 
 DESCRIPTION = (
     "Crawls once per strategy from the same seeds. Shows for each strategy the visited hosts, "
@@ -43,7 +40,7 @@ The queue takes the first URLs of a host that are found (Baykan 2013, 5.2): `hos
 _MANUAL = """\
 The crawls run one after the other, each in a new folder inside the folder of the comparison:
 JOBDIR, or a new one under runs/. Then the tables are printed, and compare.html and compare.json
-are written there. The log of each crawl is beside its folder.
+are written there.
 
 To continue an interrupted comparison, repeat the command with the same JOBDIR. The comparison ends
 at the first crawl that fails; the tables then show the crawls before it.
@@ -55,32 +52,13 @@ examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Every strategy for every language, with the same arguments and settings."""
+class Planned(NamedTuple):
+    """A crawl of a comparison; `arguments` are those of `-a`."""
 
-    languages: tuple[str, ...]
-    strategies: tuple[str, ...]
-    arguments: Mapping[str, str]
-    settings: Mapping[str, str]
+    lang: str
+    strategy: str
     folder: Path
-
-    @property
-    def continuation(self) -> str:
-        """The message that says how to continue after an interruption."""
-        return f"the same command with -s JOBDIR={self.folder} continues"
-
-    def crawls(self) -> Iterator[tuple[str, str, Path]]:
-        """Language, strategy and run folder of every crawl, in the order of crawling."""
-        for lang in self.languages:
-            for strategy in self.strategies:
-                yield lang, strategy, self.folder / f"{lang}-{strategy}"
-
-    def command(self, lang: str, strategy: str, folder: Path) -> list[str]:
-        """The command line of one crawl."""
-        arguments = {**self.arguments, "lang": lang, "strategy": strategy}
-        log = {"LOG_FILE": str(_log(folder)), "LANGFOCUS_WARC": "False"}
-        return command(arguments, log | dict(self.settings), folder)
+    arguments: Mapping[str, str]
 
 
 def arguments(parser: Parser) -> None:
@@ -104,34 +82,33 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Crawl, then print the tables, also those of an unfinished comparison."""
+    from crawler.opening import RUNS
     from crawler.report.progress import Display
 
     settings = pairs(opts.set, "-s")
-    folder = _folder(settings.pop("JOBDIR", None))
-    comparison = make_comparison(pairs(opts.spargs), folder, settings)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    folder = Path(settings.pop("JOBDIR", "") or RUNS / f"compare-{stamp}")
+    crawls = planned(pairs(opts.spargs), settings, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    runs: Runs = {}
-    is_complete = False
+    done: list[tuple[Planned, Summary]] = []
+    announce = Display(sys.stderr).tell
     try:
-        for lang, strategy, summary in _crawl_all(comparison, Display(sys.stderr).tell):
-            runs.setdefault(lang, {})[strategy] = summary
-        is_complete = True
+        for place, crawl in enumerate(crawls, start=1):
+            name = f"{crawl.lang} {crawl.strategy}"
+            announce(f"[{place}/{len(crawls)}] {name}: {crawl.folder}")
+            done.append((crawl, _crawled(crawl, settings)))
     finally:
-        if runs:
-            _publish(comparison, runs, is_complete=is_complete)
+        if done:
+            _publish(folder, done, is_complete=len(done) == len(crawls))
 
 
-def _folder(jobdir: str | None) -> Path:
-    from crawler.opening import RUNS
+def planned(given: Mapping[str, str], settings: Mapping[str, str], folder: Path) -> list[Planned]:
+    """Return a crawl for each strategy and language of the arguments, in the order of crawling.
 
-    return Path(jobdir) if jobdir else RUNS / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
-
-
-def make_comparison(
-    given: Mapping[str, str], folder: Path, settings: Mapping[str, str]
-) -> Comparison:
-    """The crawls of the arguments; raises SettingError for arguments that no crawl takes."""
+    Raises `SettingError` for arguments that one of the crawls cannot use.
+    """
     from crawler.config import Config
+    from crawler.preparation import prepare
     from crawler.strategies import ORDERINGS
 
     if "strategy" in given:
@@ -139,59 +116,43 @@ def make_comparison(
     arguments = {**_OF_THE_PAPER, **given}
     arguments.setdefault("host_queue", arguments["host_cap"])
     tags = parts(arguments.pop("lang", "")) or ("",)
-    strategies = tuple(dict.fromkeys(parts(arguments.pop("strategies", _STRATEGIES))))
+    strategies = parts(arguments.pop("strategies", _STRATEGIES))
     if not strategies:
         raise SettingError("-a strategies is empty; name some of " + ", ".join(ORDERINGS))
-    configs = [
-        Config.read({**arguments, "lang": tag, "strategy": strategy}, settings)
-        for tag in tags
-        for strategy in strategies
-    ]
-    for config in configs:
-        _check(config)
-    languages = tuple(dict.fromkeys(config.lang for config in configs))
-    return Comparison(languages, strategies, arguments, settings, folder)
+    found = {}
+    for tag, strategy in product(tags, strategies):
+        own = {**arguments, "lang": tag, "strategy": strategy}
+        config = Config.read(own, settings)
+        try:
+            prepare(replace(config, web="live", archive=None))  # an archive is opened by its crawl
+        except SettingError as error:
+            raise SettingError(f"the crawl with {strategy}: {error}") from error
+        name = f"{config.lang}-{strategy}"
+        found[name] = Planned(config.lang, strategy, folder / name, own)
+    return list(found.values())
 
 
-def _check(config: Config) -> None:
-    """Raise the error that ends a crawl at its beginning, but for those of its pages' source."""
-    from crawler.preparation import prepare
+def _crawled(crawl: Planned, settings: Mapping[str, str]) -> Summary:
+    """Crawl, unless it was done before, and return the figures.
 
-    try:
-        prepare(replace(config, web="live", archive=None))
-    except SettingError as error:
-        raise SettingError(f"the crawl with {config.strategy}: {error}") from error
-
-
-def _crawl_all(
-    comparison: Comparison, announce: Callable[[str], None]
-) -> Iterator[tuple[str, str, Summary]]:
-    """Language, strategy and figures of each crawl, as soon as it ends.
-
-    Raises CrawlError at the first crawl that fails, KeyboardInterrupt at the first that is
-    interrupted. A crawl that was finished before is not repeated. `announce` gets a line before
-    each crawl, whose own progress goes to standard error.
+    Raises `CrawlError` if the crawl fails, `KeyboardInterrupt` if it is interrupted.
     """
     from crawler.report.harvest import summarise
 
-    crawls = list(comparison.crawls())
-    for place, (lang, strategy, folder) in enumerate(crawls, start=1):
-        announce(f"[{place}/{len(crawls)}] {lang} {strategy}: {folder}")
-        try:
-            with _signals_interrupt():
-                code, _ = run_child(comparison.command(lang, strategy, folder))
-        except KeyboardInterrupt:
-            code = ExitCode.INTERRUPTED
-        if code == ExitCode.INTERRUPTED:
-            raise KeyboardInterrupt(
-                f"interrupted during {lang} {strategy}; {comparison.continuation}"
-            )
-        if code != ExitCode.DONE:
-            raise CrawlError(
-                f"the crawl {lang} {strategy} failed with exit code {code}{_reason(folder)}; "
-                f"{comparison.continuation}"
-            )
-        yield lang, strategy, summarise(folder)
+    settings = {"LANGFOCUS_WARC": "False", **settings}
+    name = f"{crawl.lang} {crawl.strategy}"
+    continuation = f"the same command with -s JOBDIR={crawl.folder.parent} continues"
+    try:
+        with _signals_interrupt():
+            code, said = run_child(command(crawl.arguments, settings, crawl.folder))
+    except KeyboardInterrupt:
+        code, said = ExitCode.INTERRUPTED, []
+    if code == ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt(f"interrupted during {name}; {continuation}")
+    if code != ExitCode.DONE:
+        reason = f": {said[-1]}" if said else ""
+        raise CrawlError(f"the crawl {name} failed with exit code {code}{reason}; {continuation}")
+    return summarise(crawl.folder)
 
 
 @contextmanager
@@ -206,33 +167,19 @@ def _signals_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _log(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.log")
-
-
-def _reason(folder: Path) -> str:
-    """The last line of the crawl's log as the end of a message; empty without a log."""
-    try:
-        lines = _log(folder).read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return ""
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f": {last[:300]}" if last else ""
-
-
-def _publish(comparison: Comparison, runs: Runs, *, is_complete: bool) -> None:
+def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: bool) -> None:
+    """Write the files of the comparison and print its tables."""
     from crawler.report.comparison import comparison_json, comparison_page, print_comparison
     from crawler.report.files import json_text, write_whole
     from crawler.report.printer import Printer
 
-    folders = {
-        (lang, strategy): os.fspath(folder)
-        for lang, strategy, folder in comparison.crawls()
-        if strategy in runs.get(lang, {})
-    }
+    runs: dict[str, dict[str, Summary]] = {}
+    for crawl, summary in done:
+        runs.setdefault(crawl.lang, {})[crawl.strategy] = summary
+    folders = {(crawl.lang, crawl.strategy): str(crawl.folder) for crawl, _ in done}
     content = {"is_complete": is_complete, **comparison_json(runs, folders)}
-    write_whole(comparison.folder / "compare.json", json_text(content))
-    page = write_whole(comparison.folder / "compare.html", comparison_page(runs))
+    write_whole(folder / "compare.json", json_text(content))
+    page = write_whole(folder / "compare.html", comparison_page(runs))
     printer = Printer()
     print_comparison(runs, printer)
     printer.line(str(page))
