@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DESCRIPTION = (
     "Counts the servers of runs and WARC files by country and their portal pages by language, "
     "and shows each language by country and each country by language: Tables 4-4 and 5-2 to "
-    "5-6 and Figures 5-1 to 5-5 of Cai 2009, with a map of the world."
+    "5-6 and Figures 5-1 to 5-5 of Cai 2009."
 )
 
 _EXAMPLES = """\
@@ -71,27 +71,25 @@ def arguments(parser: Parser) -> None:
         default=[],
         help="languages of Table 5-6 (default: the largest but English)",
     )
-    parser.add_file("--html", "write a page with the map and all tables to FILE")
+    parser.add_file("--html", "write a page with all tables to FILE")
     parser.add_file("--json", "write all figures to FILE, as JSON")
 
 
 def run(opts: argparse.Namespace) -> None:
     """Print and write the figures."""
-    from crawler.report.census import CensusView, census_json, census_page, print_census
+    from crawler.report.census import census_report
     from crawler.report.files import write_whole
 
-    view = CensusView(
-        [code if code == "unknown" else code.upper() for code in parts(opts.country)],
-        [
-            tag if tag == "unknown" else language_code(tag, "--language")
-            for tag in parts(opts.language)
-        ],
-    )
-    figures = _figures(opts)
-    print_census(figures, view)
-    write_json(opts.json, census_json(figures))
+    countries = [code if code == "unknown" else code.upper() for code in parts(opts.country)]
+    languages = [
+        tag if tag == "unknown" else language_code(tag, "--language")
+        for tag in parts(opts.language)
+    ]
+    report = census_report(_figures(opts), countries, languages)
+    report.print()
+    write_json(opts.json, report.figures)
     if opts.html:
-        print(write_whole(opts.html, census_page(figures, view).html()))
+        print(write_whole(opts.html, report.html()))
 
 
 def _figures(opts: argparse.Namespace) -> CensusFigures:

@@ -169,7 +169,7 @@ def _signals_interrupt() -> Iterator[None]:
 
 def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: bool) -> None:
     """Write the files of the comparison and print its tables."""
-    from crawler.report.comparison import comparison_json, comparison_page, print_comparison
+    from crawler.report.comparison import comparison_report
     from crawler.report.files import json_text, write_whole
     from crawler.report.printer import Printer
 
@@ -177,9 +177,10 @@ def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: 
     for crawl, summary in done:
         runs.setdefault(crawl.lang, {})[crawl.strategy] = summary
     folders = {(crawl.lang, crawl.strategy): str(crawl.folder) for crawl, _ in done}
-    content = {"is_complete": is_complete, **comparison_json(runs, folders)}
+    report = comparison_report(runs, folders)
+    content = {"is_complete": is_complete, **report.figures}
     write_whole(folder / "compare.json", json_text(content))
-    page = write_whole(folder / "compare.html", comparison_page(runs))
+    page = write_whole(folder / "compare.html", report.html())
     printer = Printer()
-    print_comparison(runs, printer)
+    report.print(printer)
     printer.line(str(page))

@@ -72,8 +72,7 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Make the graph if --from or --generate is given, then print and write its figures."""
     from crawler.report.files import write_whole
-    from crawler.report.graph import graph_json, graph_page
-    from crawler.report.printer import WIDE, Printer
+    from crawler.report.graph import graph_report
     from crawler.simulate.figures import graph_figures
     from crawler.simulate.plan import language_in
     from crawler.simulate.webgraph import WebGraph
@@ -81,13 +80,11 @@ def run(opts: argparse.Namespace) -> None:
     folder = _made(opts)
     graph = WebGraph.open(folder)
     figures = graph_figures(graph, language_in(graph, opts.target, "--target"))
-    page = graph_page(figures, graph.provenance, folder.resolve().name)
-    printer = Printer(width=WIDE)
-    for table in page.tables():
-        printer.table(table)
-    write_json(opts.json, graph_json(figures, graph.provenance))
+    report = graph_report(figures, graph.provenance, folder.resolve().name)
+    report.print()
+    write_json(opts.json, report.figures)
     if opts.html:
-        print(write_whole(opts.html, page.html()))
+        print(write_whole(opts.html, report.html()))
 
 
 def _made(opts: argparse.Namespace) -> Path:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +11,6 @@ from typing import TYPE_CHECKING
 from crawler.commands.base import Parser, meanings, pairs, write_json
 
 if TYPE_CHECKING:
-    from crawler.report.table import Table
     from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
     from crawler.simulate.webgraph import WebGraph
 
@@ -81,17 +78,15 @@ def _publish(
     graph: WebGraph, plan: SimulationPlan, results: list[SimulatedCrawl], opts: argparse.Namespace
 ) -> None:
     from crawler.report.files import write_whole
-    from crawler.report.graph import graph_json
-    from crawler.report.printer import WIDE, Printer
+    from crawler.report.graph import graph_report
     from crawler.report.provenance import provenance
-    from crawler.report.simulation import simulation_json, simulation_page
+    from crawler.report.simulation import simulation_report
     from crawler.simulate.figures import graph_figures
 
     figures = graph_figures(graph, plan.lang)
-    page = simulation_page(plan, results, figures, graph.provenance, opts.folder.resolve().name)
-    printer = Printer(width=WIDE)
-    for table in page.tables():
-        printer.table(table)
+    about = figures, graph.provenance, opts.folder.resolve().name
+    report = simulation_report(plan, results, *about)
+    report.print()
     content = {
         "measured": provenance(
             ["langfocus", *sys.argv[1:]],
@@ -99,22 +94,9 @@ def _publish(
             date.today(),
             modules=("crawler/simulate", "crawler/strategies"),
         ),
-        "graph": graph_json(figures, graph.provenance),
-        **simulation_json(plan, results),
-        "tables": [_without_time(table).as_json(_name(table.title)) for table in page.tables()],
+        "graph": graph_report(*about).figures,
+        **report.figures,
     }
     write_json(opts.json, content)
     if opts.html:
-        printer.line(str(write_whole(opts.html, page.html())))
-
-
-def _name(title: str) -> str:
-    """Return the name of a table in JSON: its title in lower case, without spaces and signs."""
-    return "-".join(re.findall(r"[a-z0-9]+", title.lower()))
-
-
-def _without_time(table: Table) -> Table:
-    """Return the table without running times, which differ from one run to the next."""
-    if table.head[-1] != "time":
-        return table
-    return replace(table, head=table.head[:-1], rows=[row[:-1] for row in table.rows])
+        print(write_whole(opts.html, report.html()))

@@ -1,99 +1,71 @@
-"""The report of a census: tables, page and JSON in the form of Cai 2009, chapter 5."""
+"""The report of a census in the form of Cai 2009, chapter 5."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
-from classifiers.errors import MissingPackageError
 from classifiers.pages.methods import method
 from crawler.census.facts import Reading, gathered
-from crawler.census.figures import UNKNOWN, CensusFigures, census_figures
+from crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
 from crawler.report.files import json_text, write_whole
 from crawler.report.formatting import Cell, country_name, language_name, share_of
 from crawler.report.harvest import summarise, write_summary
-from crawler.report.page import Page, Section
-from crawler.report.plots import Plot
-from crawler.report.printer import WIDE, Printer
-from crawler.report.table import Table
-from crawler.report.world_map import world_map
+from crawler.report.page import Report
+from crawler.report.table import Table, counts_table
 
 _ENGLISH: Final = "en"
 _MOST_ALONE: Final = 5
-_MOST_BARS: Final = 20
+_MOST_ROWS: Final = 20
+"""Rows of a table, the others are counted in one more."""
 
 
-@dataclass(frozen=True, slots=True)
-class CensusView:
-    """The rows that are shown: `top` of each table, 0 for all.
-
-    Table 5-5 is shown for each of `countries`, Table 5-6 for each of `languages`; by default for
-    the country with the most pages and for the largest language but English.
-    """
-
-    countries: Sequence[str] = ()
-    languages: Sequence[str] = ()
-    top: int = 20
-
-    def chosen_countries(self, figures: CensusFigures) -> list[str]:
-        """The countries of Table 5-5."""
-        known = [code for code in _pages_by_country(figures) if code != UNKNOWN]
-        return list(self.countries) or known[:1] or [UNKNOWN]
-
-    def chosen_languages(self, figures: CensusFigures) -> list[str]:
-        """The languages of Table 5-6."""
-        known = [code for code in figures.languages if code not in (UNKNOWN, _ENGLISH)]
-        return list(self.languages) or known[:1] or list(figures.languages)[:1]
-
-
-def write_census(folder: Path) -> CensusFigures:
-    """The figures of the census in a run's folder.
+def write_census(folder: Path) -> Report:
+    """The report of the census in a run's folder.
 
     Writes `summary.json`, `census.json` and `census.html` into it, each in one step. Raises
     RunFolderError for a folder without a run.
     """
     with gathered([folder], Reading(method)) as (connection, sources):
-        figures = census_figures(connection, sources)
+        report = census_report(census_figures(connection, sources))
     write_summary(summarise(folder), folder)
-    write_whole(folder / "census.json", json_text(census_json(figures)))
-    write_whole(folder / "census.html", census_page(figures, CensusView()).html())
-    return figures
+    write_whole(folder / "census.json", json_text(report.figures))
+    write_whole(folder / "census.html", report.html())
+    return report
 
 
-def print_census(figures: CensusFigures, view: CensusView, stream: TextIO | None = None) -> None:
-    """Print the tables of a census, to standard output by default."""
-    printer = Printer(stream, width=WIDE)
-    for table in census_tables(figures, view):
-        printer.table(table)
+def census_report(
+    figures: CensusFigures, countries: Sequence[str] = (), languages: Sequence[str] = ()
+) -> Report:
+    """The report of a census with Table 5-5 for each country and Table 5-6 for each language.
 
-
-def census_page(figures: CensusFigures, view: CensusView) -> Page:
-    """The page of a census, with the map and Figures 5-1 to 5-5."""
-    names = ", ".join(source.name for source in figures.sources)
-    matrix = _matrix_table(figures)
-    return Page(
+    By default for the country with the most pages and for the largest language but English.
+    """
+    sources = ", ".join(source.name for source in figures.sources)
+    things = _things(figures)
+    return Report(
         title="Census of Web servers",
-        lead=f"{figures.all_servers:,} servers, {figures.all_pages:,} {_things(figures)}: {names}.",
+        lead=f"{figures.all_servers:,} servers, {figures.all_pages:,} {things}: {sources}.",
         cards=[
-            ("hosts", figures.hosts),
             ("servers", figures.all_servers),
+            ("hosts", figures.hosts),
             ("countries", len(figures.servers.keys() - {UNKNOWN})),
-            (_things(figures), figures.all_pages),
-            ("with a language", share_of(_told(figures), figures.all_pages)),
+            (things, figures.all_pages),
+            ("with a language", share_of(_identified(figures), figures.all_pages)),
             ("languages", len(figures.languages.keys() - {UNKNOWN})),
         ],
         parts=[
-            _map(figures),
-            *_plots(figures, view),
-            *census_tables(figures, view),
-            Section(title=matrix.title, tables=[matrix], is_folded=True),
+            _overview(figures),
+            _methods_table(figures),
+            *_count_tables(figures, countries, languages),
         ],
+        figures=_figures(figures),
     )
 
 
-def census_json(figures: CensusFigures) -> dict[str, Any]:
-    """All figures of a census; the tables and the map show parts of them.
+def _figures(figures: CensusFigures) -> dict[str, Any]:
+    """All figures; the tables show parts of them.
 
     `languages_by_country` has every language and country: language -> country -> pages.
     """
@@ -101,19 +73,11 @@ def census_json(figures: CensusFigures) -> dict[str, Any]:
         "sources": [
             {"name": one.name, "rows": one.rows, "damaged": one.damaged} for one in figures.sources
         ],
-        **counted_json(figures),
-    }
-
-
-def counted_json(figures: CensusFigures) -> dict[str, Any]:
-    """The figures without the names of their sources: equal for a census that was split."""
-    servers, pages = figures.all_servers, figures.all_pages
-    return {
-        "counted": "portal pages" if figures.pages == "portals" else "all pages",
+        "counted": _things(figures) if figures.pages == "portals" else "all pages",
         "hosts": figures.hosts,
-        "servers": servers,
+        "servers": figures.all_servers,
         "addresses": sum(figures.addresses.values()),
-        "pages": pages,
+        "pages": figures.all_pages,
         "outcomes": dict(figures.outcomes),
         "methods": {
             "decided": dict(figures.decided),
@@ -131,94 +95,44 @@ def counted_json(figures: CensusFigures) -> dict[str, Any]:
             ],
         },
         "encodings": [
-            {"language": code, "by_encoding": number, "pages": of, "share": number / of}
-            for code, number, of in _by_encoding(figures)
+            {"language": code, "by_encoding": number, "pages": pages, "share": number / pages}
+            for code, (number, pages) in _by_encoding(figures).items()
         ],
         "servers_by_country": [
-            {
-                "country": code,
-                "name": UNKNOWN if code == UNKNOWN else country_name(code),
-                "servers": number,
-                "share": share_of(number, servers),
-                "addresses": figures.addresses.get(code, 0),
-            }
-            for code, number in figures.servers.items()
+            row | {"addresses": figures.addresses.get(str(row["country"]), 0)}
+            for row in _rows("country", country_name, "servers", figures.servers)
         ],
-        "pages_by_language": [
-            {
-                "language": code,
-                "name": UNKNOWN if code == UNKNOWN else language_name(code),
-                "pages": number,
-                "share": share_of(number, pages),
-            }
-            for code, number in figures.languages.items()
-        ],
+        "pages_by_language": _rows("language", language_name, "pages", figures.languages),
         "languages_by_country": {code: dict(row) for code, row in figures.by_country.items()},
     }
 
 
-def census_tables(figures: CensusFigures, view: CensusView) -> list[Table]:
-    """All tables of a census, in the order of the thesis."""
-    things, top = _things(figures), view.top
-    encodings = [
-        (language_name(code), number, pages, number / pages)
-        for code, number, pages in _by_encoding(figures)
+def _rows(
+    kind: str, name: Callable[[str], str], things: str, counts: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    total = sum(counts.values())
+    return [
+        {kind: code, "name": name(code), things: number, "share": share_of(number, total)}
+        for code, number in counts.items()
     ]
-    tables = [
-        _overview(figures),
-        _methods_table(figures),
-        Table(
-            "Pages whose encoding tells the language (Table 5-2, Figure 5-2)",
-            ("language", "by encoding", things, "share"),
-            encodings[: top or None],
-        ),
-        _counts_table(
-            "Countries by servers (Table 5-3, Figure 5-3)",
-            ("country", "servers", "countries"),
-            {_country(code): number for code, number in figures.servers.items()},
-            top,
-            ("IP addresses", [figures.addresses.get(code, 0) for code in figures.servers]),
-        ),
-        _counts_table(
-            f"Languages by {things} (Table 5-4, Figure 5-4)",
-            ("language", things, "others"),
-            {_language(code): number for code, number in figures.languages.items()},
-            top,
-        ),
-    ]
-    for country in view.chosen_countries(figures):
-        counts = figures.languages_of(country)
-        place = f"in {_country(country)}"
-        if country == UNKNOWN:
-            place = "of servers without a known country"
-        title = f"Languages {place}, by {things} (Table 5-5, Figure 5-5)"
-        named = {_language(code): number for code, number in counts.items()}
-        tables.append(_counts_table(title, ("language", things, "others"), named, top))
-    for language in view.chosen_languages(figures):
-        counts = figures.countries_of(language)
-        title = f"Countries by {things} in {_language(language)} (Table 5-6)"
-        named = {_country(code): number for code, number in counts.items()}
-        tables.append(_counts_table(title, ("country", things, "others"), named, top))
-    return tables
 
 
 def _overview(figures: CensusFigures) -> Table:
     """The numbers of hosts, servers and pages, and the outcomes of all URLs."""
-    told = _told(figures)
+    identified, things = _identified(figures), _things(figures)
+    damaged = sum(source.damaged for source in figures.sources)
     rows: list[tuple[str, Cell]] = [
         *figures.listed.items(),
         ("hosts", figures.hosts),
         ("servers: hosts that answered", figures.all_servers),
         ("IP addresses of servers", sum(figures.addresses.values())),
         ("servers with a known country", figures.all_servers - figures.servers.get(UNKNOWN, 0)),
-        (f"{_things(figures)} with status 2xx", figures.all_pages),
-        (f"{_things(figures)} with a language", told),
-        ("share with a language", share_of(told, figures.all_pages)),
+        (f"{things} with status 2xx", figures.all_pages),
+        (f"{things} with a language", identified),
+        ("share with a language", share_of(identified, figures.all_pages)),
         *((f"URLs: {name}", number) for name, number in figures.outcomes.items()),
+        *([("damaged places in WARC files", damaged)] if damaged else []),
     ]
-    damaged = sum(source.damaged for source in figures.sources)
-    if damaged:
-        rows.append(("damaged places in WARC files", damaged))
     sources = ", ".join(source.name for source in figures.sources)
     return Table(f"Census of {sources}", ("", "number"), rows)
 
@@ -226,33 +140,16 @@ def _overview(figures: CensusFigures) -> Table:
 def _methods_table(figures: CensusFigures) -> Table:
     """The share of pages that each kind of evidence told, and told alone (Table 4-4)."""
     if not figures.methods:
-        total = figures.all_pages
         return Table(
             "Deciding evidence of the languages (Table 4-4, Figure 5-1)",
             ("evidence", "pages", "coverage"),
-            [(name, number, share_of(number, total)) for name, number in figures.decided.items()],
+            [(name, n, share_of(n, figures.all_pages)) for name, n in figures.decided.items()],
             notes=["A run has the deciding evidence alone; its WARC files give all of it."],
-        )
-    rows = []
-    for one in figures.methods:
-        alone = sum(one.alone.values())
-        most = [f"{language_name(code)} {n:,}" for code, n in list(one.alone.items())[:_MOST_ALONE]]
-        others = len(one.alone) - len(most)
-        rows.append(
-            (
-                one.name,
-                one.identified,
-                share_of(one.identified, figures.answered),
-                share_of(one.agreeing, one.identified),
-                alone,
-                share_of(alone, figures.answered),
-                ", ".join(most) + (f", {others} others" if others else ""),
-            )
         )
     return Table(
         "Evidence of the languages (Table 4-4, Figure 5-1)",
         ("evidence", "pages", "coverage", "agree", "told alone", "share", "alone, languages"),
-        rows,
+        [_evidence(one, figures.answered) for one in figures.methods],
         notes=[
             f"Of {figures.answered:,} {_things(figures)}. agree: with the language of the page. "
             "told alone: no other evidence told a language; share: of all pages.",
@@ -260,118 +157,87 @@ def _methods_table(figures: CensusFigures) -> Table:
     )
 
 
-def _counts_table(
-    title: str,
-    head: tuple[str, str, str],
-    counts: Mapping[str, int],
-    top: int,
-    more: tuple[str, Sequence[int]] | None = None,
-) -> Table:
-    """The first names by their counts, and a row that says how many follow.
+def _evidence(one: MethodFigures, answered: int) -> tuple[Cell, ...]:
+    alone = sum(one.alone.values())
+    most = [f"{language_name(code)} {n:,}" for code, n in list(one.alone.items())[:_MOST_ALONE]]
+    others = len(one.alone) - len(most)
+    return (
+        one.name,
+        one.identified,
+        share_of(one.identified, answered),
+        share_of(one.agreeing, one.identified),
+        alone,
+        share_of(alone, answered),
+        ", ".join([*most, *([f"{others} others"] if others else [])]),
+    )
 
-    `head` names them, the things that are counted, and those that follow. `more` is a last column.
-    """
-    total = sum(counts.values())
-    rows: list[list[Cell]] = [
-        [str(order), name, number, share_of(number, total)]
-        for order, (name, number) in enumerate(counts.items(), 1)
+
+def _count_tables(
+    figures: CensusFigures, countries: Sequence[str], languages: Sequence[str]
+) -> list[Table]:
+    """Tables 5-2 to 5-6, whose bars are Figures 5-2 to 5-5."""
+    things = _things(figures)
+    encodings = [
+        (language_name(code), number, pages, number / pages)
+        for code, (number, pages) in _by_encoding(figures).items()
     ]
-    if more is not None:
-        rows = [[*row, cell] for row, cell in zip(rows, more[1], strict=True)]
-    if top and len(rows) > top:
-        left = sum(list(counts.values())[top:])
-        blank = [""] * (len(rows[0]) - 3)
-        rows[top:] = [["", f"{len(rows) - top} {head[2]}", left, *blank]]
-    names = ("order", *head[:2], "share", *([] if more is None else [more[0]]))
-    return Table(title, names, rows, text_columns=2)
-
-
-def _matrix_table(figures: CensusFigures) -> Table:
-    """The pages of every language in every country, unknown ones included."""
-    countries = list(_pages_by_country(figures))
-    rows = [
-        (_language(code), *(row.get(country) or "" for country in countries), sum(row.values()))
-        for code, row in figures.by_country.items()
-    ]
-    title = f"Languages and countries of all {figures.all_pages:,} {_things(figures)}"
-    return Table(title, ("language", *countries, "all"), rows)
-
-
-def _pages_by_country(figures: CensusFigures) -> dict[str, int]:
     totals: Counter[str] = Counter()
     for row in figures.by_country.values():
         totals.update(row)
-    return dict(sorted(totals.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _by_encoding(figures: CensusFigures) -> Iterator[tuple[str, int, int]]:
-    """Yield each known language, its pages that the encoding tells, and all of its pages."""
-    for code, pages in figures.languages.items():
-        if code != UNKNOWN:
-            yield code, figures.by_encoding.get(code, 0), pages
-
-
-def _map(figures: CensusFigures) -> Section:
-    title = "Servers by country"
-    known = {code: number for code, number in figures.servers.items() if code != UNKNOWN}
-    try:
-        drawn = world_map(known, title, "server")
-    except MissingPackageError as error:
-        return Section(title=title, notes=[f"No map: {error}."])
-    unknown = figures.servers.get(UNKNOWN, 0)
-    notes = [f"{unknown:,} servers have no known country."] if unknown else []
-    if drawn.lacks:
-        lacking = ", ".join(f"{country_name(code)} {known[code]:,}" for code in drawn.lacks)
-        notes.append(f"Not on the map: {lacking}.")
-    caption = "Servers:" if drawn.shades else ""
-    plot = Plot(name="map", title=title, map=drawn.svg, caption=caption, shades=drawn.shades)
-    return Section(title=title, plots=[plot], notes=notes)
-
-
-def _plots(figures: CensusFigures, view: CensusView) -> list[Plot]:
-    """Figures 5-1, 5-2, 5-4 and 5-5."""
-    encodings = {
-        language_name(code): number / pages
-        for code, number, pages in list(_by_encoding(figures))[:_MOST_BARS]
-        if number
-    }
-    of_all = _without(figures.languages, _ENGLISH)
-    shares = "share of the pages"
-    titled: list[tuple[str, str, Mapping[str, float], str]] = [
-        ("coverage", "Pages that each evidence tells (Figure 5-1)", _coverage(figures), shares),
-        ("encodings", "Pages that the encoding tells (Figure 5-2)", encodings, shares),
-        ("languages", "Languages without English and unknown (Figure 5-4)", of_all, ""),
-    ]
-    for country in view.chosen_countries(figures):
-        counts = figures.languages_of(country)
-        known = next((code for code in counts if code != UNKNOWN), "")
-        title = f"Languages in {country_name(country)} without the largest and unknown (Fig. 5-5)"
-        titled.append((f"country-{country}", title, _without(counts, known), ""))
+    most = sorted(totals.keys() - {UNKNOWN}, key=lambda code: (-totals[code], code))[:1]
+    known = [code for code in figures.languages if code not in (UNKNOWN, _ENGLISH)]
+    addresses = {_country(code): number for code, number in figures.addresses.items()}
+    servers = counts_table(
+        "Countries by servers (Table 5-3, Figure 5-3)",
+        ("country", "servers"),
+        {_country(code): number for code, number in figures.servers.items()},
+        _MOST_ROWS,
+    )
     return [
-        Plot(
-            name=name,
-            title=title,
-            bars=list(values.items()),
-            y_label=label or _things(figures),
-            is_share=bool(label),
-        )
-        for name, title, values, label in titled
-        if values
+        Table(
+            "Pages whose encoding tells the language (Table 5-2, Figure 5-2)",
+            ("language", "by encoding", things, "share"),
+            encodings[:_MOST_ROWS],
+        ),
+        replace(
+            servers,
+            head=[*servers.head, "IP addresses"],
+            rows=[[*row, addresses.get(str(row[0]), "")] for row in servers.rows],
+        ),
+        counts_table(
+            f"Languages by {things} (Table 5-4, Figure 5-4)",
+            ("language", things),
+            {_language(code): number for code, number in figures.languages.items()},
+            _MOST_ROWS,
+        ),
+        *(
+            counts_table(
+                f"Languages in {_country(code)}, by {things} (Table 5-5, Figure 5-5)",
+                ("language", things),
+                {_language(one): number for one, number in figures.languages_of(code).items()},
+                _MOST_ROWS,
+            )
+            for code in countries or most or [UNKNOWN]
+        ),
+        *(
+            counts_table(
+                f"Countries by {things} in {_language(code)} (Table 5-6)",
+                ("country", things),
+                {_country(one): number for one, number in figures.countries_of(code).items()},
+                _MOST_ROWS,
+            )
+            for code in languages or known[:1] or list(figures.languages)[:1]
+        ),
     ]
 
 
-def _coverage(figures: CensusFigures) -> dict[str, float]:
-    shares = {"all together": share_of(_told(figures), figures.all_pages) or 0.0}
-    if figures.methods:
-        return shares | {one.name: one.identified / figures.answered for one in figures.methods}
-    return shares | {name: n / figures.all_pages for name, n in figures.decided.items()}
-
-
-def _without(counts: Mapping[str, int], largest: str) -> dict[str, float]:
-    """The first languages by name, without the one that would dwarf them, as in the thesis."""
-    known = [code for code in counts if code != UNKNOWN]
-    kept = [code for code in known if code != largest] or known
-    return {language_name(code): counts[code] for code in kept[:_MOST_BARS]}
+def _by_encoding(figures: CensusFigures) -> dict[str, tuple[int, int]]:
+    """Of each known language the pages that the encoding tells, and all of its pages."""
+    return {
+        code: (figures.by_encoding.get(code, 0), pages)
+        for code, pages in figures.languages.items()
+        if code != UNKNOWN
+    }
 
 
 def _things(figures: CensusFigures) -> str:
@@ -379,7 +245,7 @@ def _things(figures: CensusFigures) -> str:
     return "portal pages" if figures.pages == "portals" else "pages"
 
 
-def _told(figures: CensusFigures) -> int:
+def _identified(figures: CensusFigures) -> int:
     """The pages with a language."""
     return figures.all_pages - figures.languages.get(UNKNOWN, 0)
 

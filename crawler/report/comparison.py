@@ -1,37 +1,37 @@
-"""A comparison of strategies: Tables XVII to XIX and Fig. 7 of Baykan 2013, as text, page and JSON.
+"""The report of a comparison of strategies: Tables XVII to XIX and Fig. 7 of Baykan 2013.
 
 The figures of the paper are shown beside ours: three crawls of 1,000 pages for each of five
 languages, at most 10 URLs of a host, on the Web of that time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Final
 from urllib.parse import urlsplit
 
+from crawler.report.chart import Chart
 from crawler.report.course import Portion, ends_of, merged, middles_of
 from crawler.report.formatting import Cell, duration, language_name, number, share_of
 from crawler.report.harvest import Summary
-from crawler.report.page import Page
-from crawler.report.plots import Plot, Series
-from crawler.report.printer import Printer
+from crawler.report.page import Report
 from crawler.report.table import Table
 
 Runs = Mapping[str, Mapping[str, Summary]]
 """Language -> strategy -> the figures of that run, in the order in which they are shown."""
 
 STRATEGIES_OF_PAPER: Final = ("random", "cctld", "svm")
-OF_PAPER: Final[Mapping[str, tuple[str, Sequence[int], Sequence[float], Sequence[float]]]] = {
-    "en": ("www.bbc.co.uk", (770, 423, 279), (0.04, 0.05, 0.06), (0.945, 0.956, 0.954)),
-    "de": ("www.tagesschau.de", (654, 470, 242), (0.06, 0.05, 0.05), (0.384, 0.887, 0.954)),
-    "fr": ("www.lemonde.fr", (711, 460, 273), (0.04, 0.05, 0.08), (0.495, 0.923, 0.968)),
-    "es": ("www.elmundo.es", (585, 353, 252), (0.06, 0.13, 0.10), (0.252, 0.922, 0.948)),
-    "it": ("www.corriere.it", (625, 474, 314), (0.02, 0.02, 0.03), (0.382, 0.871, 0.901)),
+OF_PAPER: Final[Mapping[str, tuple[str, Sequence[Sequence[Cell]]]]] = {
+    "en": ("www.bbc.co.uk", [(770, 423, 279), (0.04, 0.05, 0.06), (0.945, 0.956, 0.954)]),
+    "de": ("www.tagesschau.de", [(654, 470, 242), (0.06, 0.05, 0.05), (0.384, 0.887, 0.954)]),
+    "fr": ("www.lemonde.fr", [(711, 460, 273), (0.04, 0.05, 0.08), (0.495, 0.923, 0.968)]),
+    "es": ("www.elmundo.es", [(585, 353, 252), (0.06, 0.13, 0.10), (0.252, 0.922, 0.948)]),
+    "it": ("www.corriere.it", [(625, 474, 314), (0.02, 0.02, 0.03), (0.382, 0.871, 0.901)]),
 }
 """Seed and, by strategy, visited hosts (Table XVII), the share of pages without a label (XVIII),
 and of labelled pages in the language (XIX)."""
 
-_PAGES_OF_PAPER: Final = 1000
-_MOST_POINTS = 50
+_MOST_POINTS: Final = 50
+_MOST_COLUMNS: Final = 5
 
 _PAPER = (
     "Rows marked “paper”: Baykan, Henzinger and Weber, A Comprehensive Study of Techniques for "
@@ -41,127 +41,100 @@ _PAPER = (
 )
 
 
-def comparison_page(runs: Runs) -> str:
-    """The comparison as the text of an HTML file."""
-    languages = ", ".join(language_name(lang) for lang in runs)
-    page = Page(
+_MEASURES: Final[Mapping[str, tuple[str, Callable[[Summary], Cell]]]] = {
+    "visited_hosts": ("Visited hosts (Baykan 2013, Table XVII)", lambda run: run.hosts),
+    "without_label": (
+        "Pages without a label (Baykan 2013, Table XVIII)",
+        lambda run: share_of(run.unlabelled, run.pages),
+    ),
+    "in_language": (
+        "Pages in the desired language (Baykan 2013, Table XIX)",
+        lambda run: run.harvest_rate,
+    ),
+}
+"""Title and figure of each table, in the order of the paper's figures in `OF_PAPER`."""
+
+
+def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Report:
+    """The report of a comparison; `folders` has the folder of each language and strategy."""
+    every = [(lang, name, run) for lang, by in runs.items() for name, run in by.items()]
+    tables = [_table(runs, place) for place in range(len(_MEASURES))]
+    tables[0] = replace(tables[0], notes=[_origin(lang, by) for lang, by in runs.items()])
+    return Report(
         title="Strategies compared",
-        lead=f"{languages}: one crawl for each strategy ({', '.join(_strategies_of(runs))}) from "
-        "the same seeds. Harvest rates leave out pages without a label:",
-        cards=[
-            (f"{lang} {strategy}", summary.harvest_rate)
-            for lang, by in runs.items()
-            for strategy, summary in by.items()
-        ],
+        lead=f"{', '.join(map(language_name, runs))}: one crawl for each strategy "
+        f"({', '.join(_strategies_of(runs))}) from the same seeds. Harvest rates leave out pages "
+        "without a label.",
+        cards=[(f"{lang} {name}", run.harvest_rate) for lang, name, run in every],
         parts=[
-            *(_plot(lang, by) for lang, by in runs.items() if any(portions(by, 1).values())),
-            *comparison_tables(runs),
+            *(over_time(lang, by) for lang, by in runs.items()),
+            *tables,
+            _endings(every),
             _PAPER,
         ],
+        figures={
+            **{
+                key: {
+                    lang: {name: value(run) for name, run in by.items()}
+                    for lang, by in runs.items()
+                }
+                for key, (_, value) in _MEASURES.items()
+            },
+            "runs": [
+                {"folder": folders.get((lang, name)), **run.as_json()} for lang, name, run in every
+            ],
+        },
     )
-    return page.html()
 
 
-def print_comparison(runs: Runs, printer: Printer) -> None:
-    """Print the tables, then the course of each strategy."""
-    for table in comparison_tables(runs):
-        printer.table(table)
-    for lang, by in runs.items():
-        printer.table(over_time(lang, by))
-
-
-def comparison_json(runs: Runs, folders: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """The tables by language and strategy, and the figures of every run, as JSON types.
-
-    `folders` maps a language and a strategy to the folder of their run.
-    """
-
-    def table(value: Callable[[Summary], Any]) -> dict[str, dict[str, Any]]:
-        return {lang: {s: value(run) for s, run in by.items()} for lang, by in runs.items()}
-
-    return {
-        "visited_hosts": table(lambda summary: summary.hosts),
-        "pages": table(lambda summary: summary.pages),
-        "without_label": table(_unlabelled),
-        "in_language": table(lambda summary: summary.harvest_rate),
-        "by_200": table(lambda summary: [part.as_json() for part in summary.harvest_by_200]),
-        "runs": [
-            {"folder": folders.get((lang, strategy)), **summary.as_json()}
-            for lang, by in runs.items()
-            for strategy, summary in by.items()
-        ],
+def _table(runs: Runs, place: int) -> Table:
+    """A measure by strategy for each language, and the paper's for each that it has."""
+    title, value = list(_MEASURES.values())[place]
+    strategies = _strategies_of(runs)
+    paper = {
+        lang: dict(zip(STRATEGIES_OF_PAPER, OF_PAPER[lang][1][place], strict=True))
+        for lang in runs
+        if lang in OF_PAPER
     }
-
-
-def comparison_tables(runs: Runs) -> list[Table]:
-    """All tables except those of Fig. 7: Tables XVII, XVIII and XIX, and how the runs ended."""
-    hosts = _figures(runs, 1, lambda summary: summary.hosts)
-    return [
-        Table(
-            "Visited hosts (Baykan 2013, Table XVII)",
-            ("language", "seeds", "pages", *_strategies_of(runs)),
-            [
-                [language_name(lang), _seeds(by), _sizes(by), *row]
-                for (lang, by), row in zip(runs.items(), hosts[0], strict=True)
-            ],
-            [
-                [f"{language_name(lang)}, paper", OF_PAPER[lang][0], _PAGES_OF_PAPER, *row]
-                for lang, row in hosts[1].items()
-            ],
-        ),
-        _shares(runs, "Pages without a label (Baykan 2013, Table XVIII)", 2, _unlabelled),
-        _shares(
-            runs,
-            "Pages in the desired language (Baykan 2013, Table XIX)",
-            3,
-            lambda summary: summary.harvest_rate,
-        ),
-        _endings(runs),
-    ]
-
-
-def _shares(
-    runs: Runs, title: str, place: Literal[2, 3], value: Callable[[Summary], float | None]
-) -> Table:
-    ours, papers = _figures(runs, place, value)
     return Table(
         title,
-        ("language", *_strategies_of(runs)),
-        [[language_name(lang), *row] for lang, row in zip(runs, ours, strict=True)],
-        [[f"{language_name(lang)}, paper", *row] for lang, row in papers.items()],
+        ("language", *strategies),
+        [
+            [language_name(lang), *(value(by[name]) if name in by else None for name in strategies)]
+            for lang, by in runs.items()
+        ],
+        [[f"{language_name(lang)}, paper", *map(by.get, strategies)] for lang, by in paper.items()],
     )
 
 
-def _figures(
-    runs: Runs, place: Literal[1, 2, 3], value: Callable[[Summary], Cell]
-) -> tuple[list[list[Cell]], dict[str, list[Cell]]]:
-    """A figure by strategy for each language; the paper's, at a place, for each that it has."""
-    strategies = _strategies_of(runs)
-    ours = [[value(by[s]) if s in by else None for s in strategies] for by in runs.values()]
-    papers: dict[str, list[Cell]] = {}
-    for lang in (lang for lang in runs if lang in OF_PAPER):
-        by = dict(zip(STRATEGIES_OF_PAPER, OF_PAPER[lang][place], strict=True))
-        papers[lang] = [by.get(strategy) for strategy in strategies]
-    return ours, papers
+def _origin(lang: str, by: Mapping[str, Summary]) -> str:
+    """The pages and the seeds of the crawls for a language, and those of the paper."""
+    sizes = sorted({run.pages for run in by.values()})
+    pages = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+    seeds = next(iter(by.values())).seeds
+    first = (urlsplit(seeds[0]).netloc or seeds[0]) if seeds else "no seed"
+    more = f" and {len(seeds) - 1:,} more seeds" if len(seeds) > 1 else ""
+    paper = f" (paper: 1,000 pages from {OF_PAPER[lang][0]})" if lang in OF_PAPER else ""
+    return f"{language_name(lang)}: {pages} pages from {first}{more}{paper}."
 
 
-def _endings(runs: Runs) -> Table:
+def _endings(every: Sequence[tuple[str, str, Summary]]) -> Table:
     """Pages, time and finish reason of every run, with its cap of hosts and its filter."""
     rows = [
         [
-            f"{lang} {strategy}",
-            summary.pages,
-            summary.relevant,
-            duration(summary.seconds),
-            number(summary.pages_per_second),
-            summary.finish_reason,
+            f"{lang} {name}",
+            run.pages,
+            run.relevant,
+            duration(run.seconds),
+            number(run.pages_per_second),
+            run.finish_reason,
         ]
-        for lang, by in runs.items()
-        for strategy, summary in by.items()
+        for lang, name, run in every
     ]
-    rules = dict.fromkeys(_rule_of(summary) for by in runs.values() for summary in by.values())
     head = ("run", "pages", "relevant", "time", "pages/s", "finish reason")
-    return Table("The runs", head, rows, notes=tuple(rules))
+    return Table(
+        "The runs", head, rows, notes=list(dict.fromkeys(_rule_of(run) for *_, run in every))
+    )
 
 
 def _rule_of(summary: Summary) -> str:
@@ -174,22 +147,6 @@ def _rule_of(summary: Summary) -> str:
     return f"Cap: {rule}. Filter: {summary.filter}{tolerance}."
 
 
-def over_time(lang: str, by: Mapping[str, Summary], at_most: int = 5) -> Table:
-    """The share in the desired language for each portion of pages (Fig. 7), a row per strategy."""
-    parts = portions(by, at_most)
-    longest = max(parts.values(), key=len)
-    spans = [
-        f"{end - part.pages + 1:,}-{end:,}"
-        for end, part in zip(ends_of(longest), longest, strict=True)
-    ]
-    rows = [
-        [strategy, *(part.harvest_rate for part in own), *[None] * (len(longest) - len(own))]
-        for strategy, own in parts.items()
-    ]
-    title = f"{language_name(lang)}, by the number of pages (Baykan 2013, Fig. 7)"
-    return Table(title, ("pages", *spans), rows)
-
-
 def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]]:
     """For each strategy its pages in at most `at_most` portions of equal size."""
     longest = max(len(summary.harvest_by_200) for summary in by.values())
@@ -199,41 +156,36 @@ def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]
     }
 
 
-def _plot(lang: str, by: Mapping[str, Summary]) -> Plot:
-    parts = portions(by, _MOST_POINTS)
-    table = over_time(lang, by, at_most=10)
-    each = max(part.pages for own in parts.values() for part in own)
-    return Plot(
-        name=f"over-time-{lang}",
-        title=table.title,
-        series=[
-            Series(strategy, middles_of(own), [part.harvest_rate for part in own], is_marked=True)
-            for strategy, own in parts.items()
-        ],
+def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
+    """The share in the desired language for each portion of pages (Fig. 7)."""
+    title = f"{language_name(lang)}, by the number of pages (Baykan 2013, Fig. 7)"
+    drawn, parts = portions(by, _MOST_POINTS), portions(by, _MOST_COLUMNS)
+    longest = max(parts.values(), key=len)
+    spans = [
+        f"{end - part.pages + 1:,}-{end:,}"
+        for end, part in zip(ends_of(longest), longest, strict=True)
+    ]
+    rows = [
+        [name, *(part.harvest_rate for part in own), *[None] * (len(longest) - len(own))]
+        for name, own in parts.items()
+    ]
+    each = max((part.pages for own in drawn.values() for part in own), default=0)
+    return Chart(
+        title=title,
+        lines={
+            name: [
+                (middle, part.harvest_rate)
+                for middle, part in zip(middles_of(own), own, strict=True)
+            ]
+            for name, own in drawn.items()
+        },
         y_label=f"pages in {language_name(lang)}",
         is_share=True,
         caption=f"Each point is the harvest rate of {each:,} consecutive pages.",
-        table=table,
+        table=Table(title, ("pages", *spans), rows),
     )
 
 
 def _strategies_of(runs: Runs) -> Sequence[str]:
     """The strategies of all languages, in the order of the runs."""
     return list(dict.fromkeys(strategy for by in runs.values() for strategy in by))
-
-
-def _unlabelled(summary: Summary) -> float | None:
-    return share_of(summary.unlabelled, summary.pages)
-
-
-def _seeds(by: Mapping[str, Summary]) -> str | None:
-    seeds = next(iter(by.values())).seeds
-    if not seeds:
-        return None
-    first = urlsplit(seeds[0]).netloc or seeds[0]
-    return first if len(seeds) == 1 else f"{first} + {len(seeds) - 1:,}"
-
-
-def _sizes(by: Mapping[str, Summary]) -> str:
-    sizes = sorted({summary.pages for summary in by.values()})
-    return f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"

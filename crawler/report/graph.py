@@ -1,25 +1,26 @@
-"""The figures of a Web graph: Tables 1, 4, 5 and Figures 1, 2 of Tamura 2007.
+"""The report of a Web graph: Tables 1, 4, 5 and Figures 1, 2 of Tamura 2007.
 
 The figures of the paper follow those of a graph that was generated with the paper's quantities.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import Any, Final
 
 from classifiers.errors import LanguageError
 from classifiers.languages import tlds_of
+from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, language_name, percent, share_of
-from crawler.report.page import Page, Section
-from crawler.report.plots import Plot, Series
-from crawler.report.table import Table
+from crawler.report.page import Report
+from crawler.report.table import Table, counts_table
 from crawler.simulate import tamura_figures as paper
 from crawler.simulate.figures import GraphFigures, LinkCounts
 
 _MOST_DISTANCES: Final = 24
 """Rows of Figures 1 and 2; greater distances are together in one more row."""
-_MOST_DOMAINS: Final = 9
-_MOST_LANGUAGES: Final = 10
+_MOST_ROWS: Final = 10
 _COUNTS: Final = (
     *("target", "vertices", "pages", "relevant_pages", "links", "servers", "relevant_servers"),
     *("unfetched_links", "unfetched_urls"),
@@ -27,38 +28,42 @@ _COUNTS: Final = (
 """Figures that the JSON has under their own names."""
 
 _Pairs = tuple[tuple[int, int], tuple[int, int]]
+_Links = tuple[str, tuple[int, int], tuple[int, int]]
+"""A kind of source, its links to two kinds of target, and those of them between servers."""
 
 
-def graph_page(figures: GraphFigures, provenance: Mapping[str, object], name: str) -> Page:
-    """Return the page of a graph, which has all of its tables."""
+def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: str) -> Report:
+    """The report of a graph with a name."""
     lang = language_name(figures.target)
-    return Page(
+    return Report(
         title=f"Web graph {name}",
         lead=f"Pages, servers and links of a Web graph. {origin(provenance)} "
         f"Target language: {lang}.",
         cards=[
-            ("pages", figures.pages),
             (f"pages in {lang}", share_of(figures.relevant_pages, figures.pages)),
+            ("pages", figures.pages),
             ("servers", figures.servers),
             (
                 f"servers with pages in {lang}",
                 share_of(figures.relevant_servers, figures.servers),
             ),
         ],
-        parts=[*_tables(figures, provenance), *distance_parts(figures)],
+        parts=[
+            *_tables(figures, has_paper=paper.is_made_to(provenance)),
+            *distance_parts(figures),
+        ],
+        figures=_figures(figures, provenance),
     )
 
 
 def origin(provenance: Mapping[str, object]) -> str:
     """A sentence about the source of a graph."""
-    source = provenance.get("source")
     if paper.is_made_to(provenance):
         return "Generated with the quantities of Tamura 2007."
-    return f"Source: {source}." if isinstance(source, str) else "Source: unknown."
+    return f"Source: {provenance.get('source', 'unknown')}."
 
 
-def graph_json(figures: GraphFigures, provenance: Mapping[str, object]) -> dict[str, Any]:
-    """All figures of a graph as JSON types."""
+def _figures(figures: GraphFigures, provenance: Mapping[str, object]) -> dict[str, Any]:
     return {
         "provenance": dict(provenance),
         "is_made_to_tamura_2007": paper.is_made_to(provenance),
@@ -86,30 +91,30 @@ def _links_json(rows: Iterable[LinkCounts]) -> list[dict[str, Any]]:
     return [{"source": row.source, "all": row.all, "between_servers": row.outside} for row in rows]
 
 
-def _tables(figures: GraphFigures, provenance: Mapping[str, object]) -> list[Table]:
+def _tables(figures: GraphFigures, *, has_paper: bool) -> list[Table]:
     """The tables that count pages, servers and links."""
-    has_paper = paper.is_made_to(provenance)
     return [
         _totals(figures, has_paper=has_paper),
         _table_1(figures, has_paper=has_paper),
         *_pages_tables(figures, has_paper=has_paper),
-        _links(
+        Table(
             "Table 4: links by the languages of their two pages, downloaded pages only",
-            "pages",
-            figures.by_page,
-            paper.TABLE_4 if has_paper else (),
+            ("links of", "to relevant pages", "to other pages"),
+            _links((row.source, row.all, row.outside) for row in figures.by_page),
+            _links(_of_paper(figures.by_page, paper.TABLE_4)) if has_paper else (),
         ),
-        _links(
+        Table(
             "Table 5: links by their two servers",
-            "servers",
-            figures.by_server,
-            paper.TABLE_5 if has_paper else (),
+            ("links of", "to relevant servers", "to other servers"),
+            _links((row.source, row.all, row.outside) for row in figures.by_server),
+            _links(_of_paper(figures.by_server, paper.TABLE_5)) if has_paper else (),
         ),
     ]
 
 
 def _totals(figures: GraphFigures, *, has_paper: bool) -> Table:
     pages, links, servers = figures.pages, figures.links, figures.servers
+    relevant, of_paper = figures.relevant_servers, paper.RELEVANT_SERVERS
     rows: list[tuple[str, Cell, Cell]] = [
         ("URLs", figures.vertices, ""),
         ("pages", pages, share_of(pages, figures.vertices)),
@@ -117,26 +122,25 @@ def _totals(figures: GraphFigures, *, has_paper: bool) -> Table:
         ("links to URLs never downloaded", figures.unfetched_links, ""),
         ("URLs never downloaded", figures.unfetched_urls, ""),
         ("servers with pages", servers, ""),
-        ("relevant servers", figures.relevant_servers, share_of(figures.relevant_servers, servers)),
+        ("relevant servers", relevant, share_of(relevant, servers)),
     ]
-    of_paper: list[tuple[str, Cell, Cell]] = [
+    paper_rows: list[tuple[str, Cell, Cell]] = [
         ("paper: pages", paper.PAGES, share_of(paper.PAGES, paper.VERTICES)),
         ("paper: links", paper.LINKS, f"{paper.LINKS / paper.PAGES:.1f} a page"),
         ("paper: URLs never downloaded", paper.UNFETCHED, ""),
-        (
-            "paper: relevant servers",
-            paper.RELEVANT_SERVERS,
-            share_of(paper.RELEVANT_SERVERS, paper.SERVERS),
-        ),
+        ("paper: relevant servers", of_paper, share_of(of_paper, paper.SERVERS)),
     ]
-    return Table("The graph", ("", "number", "share"), rows, of_paper if has_paper else ())
+    return Table("The graph", ("", "number", "share"), rows, paper_rows if has_paper else ())
 
 
 def _table_1(figures: GraphFigures, *, has_paper: bool) -> Table:
-    own = _own_domains(figures.target) & {domain for _, domain in figures.pages_by}
-    every = {language for language, _ in figures.pages_by}
+    try:
+        own = tlds_of(figures.target) & {domain for _, domain in figures.pages_by}
+    except LanguageError:
+        own = frozenset()
     named = list(dict.fromkeys((figures.target, "en")))
-    groups: list[tuple[str, Set[str]]] = [(language_name(code), {code}) for code in named]
+    every = {language for language, _ in figures.pages_by}
+    groups: list[tuple[str, Collection[str]]] = [(language_name(code), [code]) for code in named]
     groups += [("others", every - set(named)), ("total", every)]
     rows = []
     for name, languages in groups:
@@ -144,24 +148,15 @@ def _table_1(figures: GraphFigures, *, has_paper: bool) -> Table:
         for (language, domain), pages in figures.pages_by.items():
             counts[domain in own] += pages if language in languages else 0
         rows.append(_row_1(name, counts[True], counts[False], figures.pages))
+    inside, outside = map(sum, zip(*paper.TABLE_1.values(), strict=True))
+    names = {"th": "Thai", "en": "English", "": "others", "total": "total"}
+    paper_rows = [
+        _row_1(f"paper: {names[code]}", *pages, paper.PAGES)
+        for code, pages in {**paper.TABLE_1, "total": (inside, outside)}.items()
+    ]
     head = ("language", " ".join(f".{name}" for name in sorted(own)) or "-", "elsewhere", "total")
     title = "Table 1: pages by language and top-level domain"
-    return Table(title, head, rows, list(_table_1_of_paper()) if has_paper else ())
-
-
-def _own_domains(target: str) -> frozenset[str]:
-    try:
-        return tlds_of(target)
-    except LanguageError:
-        return frozenset()
-
-
-def _table_1_of_paper() -> Iterator[Sequence[str]]:
-    names = {"th": "Thai", "en": "English", "": "others"}
-    for code, (inside, outside) in paper.TABLE_1.items():
-        yield _row_1(f"paper: {names[code]}", inside, outside, paper.PAGES)
-    inside = sum(inside for inside, _ in paper.TABLE_1.values())
-    yield _row_1("paper: total", inside, paper.PAGES - inside, paper.PAGES)
+    return Table(title, head, rows, paper_rows if has_paper else ())
 
 
 def _row_1(name: str, inside: int, outside: int, total: int) -> tuple[str, ...]:
@@ -175,38 +170,26 @@ def _pages_tables(figures: GraphFigures, *, has_paper: bool) -> Iterator[Table]:
     for (language, domain), pages in figures.pages_by.items():
         domains[f".{domain}" if domain else "none"] += pages
         languages[f"{language_name(language)} ({language})" if language else "none"] += pages
-    head = ("", "pages", "share")
+    head = ("", "pages")
     if not set(domains) <= {"none"}:
-        rows = _greatest(domains, figures.pages, _MOST_DOMAINS)
+        table = counts_table("Top-level domains", head, domains, _MOST_ROWS)
         of_paper = [(f"paper: .{name}", "", share) for name, share in paper.DOMAINS.items()]
-        yield Table("Top-level domains", head, rows, of_paper if has_paper else ())
+        yield replace(table, paper=of_paper if has_paper else ())
     if len(languages) > 3:
-        yield Table("Languages", head, _greatest(languages, figures.pages, _MOST_LANGUAGES))
+        yield counts_table("Languages", head, languages, _MOST_ROWS)
 
 
-def _greatest(counts: Mapping[str, int], total: int, most: int) -> list[tuple[Cell, ...]]:
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    if len(ordered) > most + 1:
-        rest = sum(count for _, count in ordered[most:])
-        ordered[most:] = [(f"{len(ordered) - most} others", rest)]
-    return [(name, count, share_of(count, total)) for name, count in ordered]
+def _of_paper(rows: Sequence[LinkCounts], counts: Sequence[_Pairs]) -> Iterator[_Links]:
+    for row, pairs in zip(rows, counts, strict=False):
+        yield f"paper: {row.source}", *pairs
 
 
-def _links(title: str, ends: str, table: Sequence[LinkCounts], of_paper: Sequence[_Pairs]) -> Table:
-    rows = [line for row in table for line in _link_rows(row.source, (row.all, row.outside))]
-    paper_rows = [
-        line
-        for row, counts in zip(table, of_paper, strict=False)
-        for line in _link_rows(f"paper: {row.source}", counts)
-    ]
-    head = ("links of", f"to relevant {ends}", f"to other {ends}")
-    return Table(title, head, rows, paper_rows)
-
-
-def _link_rows(source: str, counts: _Pairs) -> list[tuple[str, ...]]:
+def _links(rows: Iterable[_Links]) -> list[tuple[str, ...]]:
+    """For each kind of source all links, and those of them that lead to other servers."""
     return [
         (name, *(_with_share(count, sum(pair)) for count in pair))
-        for name, pair in zip((source, "of these, to other servers"), counts, strict=True)
+        for source, *pairs in rows
+        for name, pair in zip((source, "of these, to other servers"), pairs, strict=True)
     ]
 
 
@@ -214,80 +197,54 @@ def _with_share(count: int, total: int) -> str:
     return f"{count:,} ({percent(share_of(count, total))})"
 
 
-def distance_parts(figures: GraphFigures) -> list[Section | Plot | Table]:
-    """Figures 1 and 2 of Tamura 2007, which the page of simulations has too."""
-    return [_figure_1(figures), _figure_2(figures)]
-
-
-def _figure_1(figures: GraphFigures) -> Section:
-    """Pages and relevant pages within each distance from the seeds.
-
-    If there are too many distances, the last row joins the greater ones.
-    """
-    rows: list[tuple[str, int, int, float | None]] = []
-    pages = relevant = 0
-    for distance, (more_pages, more_relevant) in enumerate(figures.by_distance):
-        pages, relevant = pages + more_pages, relevant + more_relevant
-        row = (str(distance), pages, relevant, share_of(relevant, pages))
-        if distance < _MOST_DISTANCES:
-            rows.append(row)
-    if len(figures.by_distance) > _MOST_DISTANCES:
-        rows.append(("any", *row[1:]))
-    lang, unreached = language_name(figures.target), figures.pages - pages
-    title = "Figure 1: pages within a distance from the seeds"
-    plots = []
-    for name, what, label, place in (
-        ("share", "Share of relevant pages", f"pages in {lang}", 3),
-        ("pages", "Pages", "pages", 1),
-    ):
-        heading = f"{what} within a distance from the seeds"
-        values: list[float | None] = [row[place] for row in rows]  # type: ignore[misc]
-        plots.append(
-            Plot(
-                name=f"figure-1-{name}",
-                title=heading,
-                series=[Series(name, range(len(rows)), values, is_marked=True)],
-                x_label="distance from the seeds",
-                y_label=label,
-                is_share=name == "share",
-                width=5.0,
-                caption=f"{heading}.",
-            )
-        )
-    notes = [f"The seeds do not lead to {unreached:,} pages."] if unreached else []
-    return Section(
-        title=title,
-        plots=plots,
-        notes=[
-            f"All pages that the seeds reach over at most d links: their share in {lang}, and "
-            "their number (Tamura 2007, Fig. 1)."
-        ],
-        tables=[Table(title, ("distance", "pages", "relevant", "share"), rows, notes=notes)],
-        is_folded=True,
+def distance_parts(figures: GraphFigures) -> list[Chart | Table]:
+    """Figures 1 and 2 of Tamura 2007, which the report of simulations has too."""
+    within = list(
+        accumulate(figures.by_distance, lambda all, more: (all[0] + more[0], all[1] + more[1]))
     )
-
-
-def _figure_2(figures: GraphFigures) -> Plot | Table:
-    """Relevant pages by their distance from the nearest other relevant page."""
-    title = "Figure 2: relevant pages by distance from the nearest other relevant page"
-    counts = list(figures.nearest[1:])
-    near, far = counts[:_MOST_DISTANCES], sum(counts[_MOST_DISTANCES:])
-    named = [(str(distance), count) for distance, count in enumerate(near, start=1)]
-    named += [(f"over {_MOST_DISTANCES}", far)] if far else []
-    named += [("cannot be reached", figures.nearest[0])] if any(figures.nearest[:1]) else []
-    rows = [(name, count, share_of(count, figures.relevant_pages)) for name, count in named]
-    table = Table(title, ("distance", "relevant pages", "share"), rows)
-    if not counts:
-        return table
-    drawn = [count or None for count in near]
-    return Plot(
-        name="figure-2",
+    rows = [
+        (str(distance), pages, relevant, share_of(relevant, pages))
+        for distance, (pages, relevant) in enumerate(within)
+    ]
+    if len(rows) > _MOST_DISTANCES:
+        rows[_MOST_DISTANCES:] = [("any", *rows[-1][1:])]
+    unreached = figures.pages - (within[-1][0] if within else 0)
+    title = "Figure 1: pages within a distance from the seeds"
+    lang = language_name(figures.target)
+    chart = Chart(
         title=title,
-        series=[Series("pages", range(1, len(near) + 1), drawn, is_marked=True)],
-        x_label="distance",
-        y_label="relevant pages",
-        is_logarithmic=True,
-        caption="At distance 1 another relevant page links to the page. At distance d a crawl has "
-        "to pass d - 1 irrelevant pages to reach it (Tamura 2007, Fig. 2).",
-        table=table,
+        lines={lang: list(enumerate(row[3] for row in rows))},
+        x_label="distance from the seeds",
+        y_label=f"pages in {lang}",
+        is_share=True,
+        caption="Of all pages that the seeds reach over at most d links the share that is in "
+        f"{lang} (Tamura 2007, Fig. 1).",
+        table=Table(
+            title,
+            ("distance", "pages", "relevant", "share"),
+            rows,
+            notes=[f"The seeds do not lead to {unreached:,} pages."] if unreached else [],
+        ),
+    )
+    return [chart, _figure_2(figures)]
+
+
+def _figure_2(figures: GraphFigures) -> Table:
+    """Relevant pages by their distance from the nearest other relevant page."""
+    unreached, *counts = figures.nearest or [0]
+    named = {str(distance): count for distance, count in enumerate(counts[:_MOST_DISTANCES], 1)}
+    named[f"over {_MOST_DISTANCES}"] = sum(counts[_MOST_DISTANCES:])
+    named["cannot be reached"] = unreached
+    return Table(
+        "Figure 2: relevant pages by distance from the nearest other relevant page",
+        ("distance", "relevant pages", "share"),
+        [
+            (name, count, share_of(count, figures.relevant_pages))
+            for name, count in named.items()
+            if count or name.isdecimal()
+        ],
+        notes=[
+            "At distance 1 another relevant page links to the page. At distance d a crawl has to "
+            "pass d - 1 irrelevant pages to reach it (Tamura 2007, Fig. 2)."
+        ],
     )

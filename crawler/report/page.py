@@ -1,15 +1,17 @@
-"""The page of a report: one HTML file without scripts and network requests.
+"""A report: its figures as JSON, its tables in a terminal, and its page.
 
-Every text is escaped, because titles, URLs and names of hosts come from the Web.
+The page is one HTML file without scripts and network requests. Every text in it is escaped,
+because titles, URLs and names of hosts come from the Web.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, printable, shown
-from crawler.report.plots import Plot
+from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
 
 if TYPE_CHECKING:
@@ -17,52 +19,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """Plots side by side, notes, then tables, below one heading."""
-
-    title: str
-    plots: Sequence[Plot] = ()
-    notes: Sequence[str] = ()
-    tables: Sequence[Table] = ()
-    is_folded: bool = False
-    """Whether a reader opens the tables, which have the figures of the plots."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """A title, a sentence, the figures that are seen first, and the parts in their order.
-
-    A table or a plot is a section of its own, a text is a note.
-    """
+class Report:
+    """A title, a sentence, the figures that are seen first, and the parts in their order."""
 
     title: str
     lead: str
     cards: Sequence[tuple[str, Cell]] = ()
-    parts: Sequence[Section | Plot | Table | str]
+    parts: Sequence[Chart | Table | str]
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """All figures as JSON types."""
 
     def html(self) -> str:
         """Return the text of the HTML file."""
-        return _environment().get_template("page.html").render(page=self, sections=self._sections())
+        shown_parts = [
+            part for part in self.parts if not (isinstance(part, Table) and part.is_empty)
+        ]
+        template = _environment().get_template("page.html")
+        return template.render(report=self, parts=shown_parts)
 
     def tables(self) -> list[Table]:
-        """Return all tables of the page."""
-        return [
-            table
-            for section in self._sections()
-            for table in (*(plot.table for plot in section.plots), *section.tables)
-            if table is not None
-        ]
+        """Return all tables, those of charts too."""
+        found = [part.table if isinstance(part, Chart) else part for part in self.parts]
+        return [part for part in found if isinstance(part, Table) and not part.is_empty]
 
-    def _sections(self) -> Iterator[Section]:
-        for part in self.parts:
-            if isinstance(part, Plot):
-                yield Section(title=part.title, plots=[part])
-            elif isinstance(part, str):
-                yield Section(title="", notes=[part])
-            elif isinstance(part, Section):
-                yield part
-            elif not part.is_empty:
-                yield Section(title=part.title, tables=[part])
+    def print(self, printer: Printer | None = None) -> None:
+        """Print all tables."""
+        printer = printer or Printer(width=WIDE)
+        for table in self.tables():
+            printer.table(table)
 
 
 @cache

@@ -19,7 +19,6 @@ WIDTH = 80
 WIDE = 120
 """The same for studies and simulations, whose tables have many columns."""
 
-_NOTE_WIDTH = 100
 _LINES = re.compile(r"[^\n\t]+")
 
 
@@ -78,7 +77,7 @@ class Printer:
         if not self.is_terminal:
             self.line()
         for note in table.notes:
-            for line in wrap(note, _NOTE_WIDTH):
+            for line in wrap(note, min(WIDE, self._console.width) - 2):
                 self.line(f"  {line}")
         if table.notes:
             self.line()

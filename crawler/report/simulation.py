@@ -1,15 +1,16 @@
-"""Simulations on a Web graph: their page, tables and JSON (Tamura 2007, Figures 4 to 8)."""
+"""The report of simulations on a Web graph (Tamura 2007, Figures 4 to 8)."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import asdict, replace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, language_name, percent, share_of
 from crawler.report.graph import distance_parts, origin
-from crawler.report.page import Page
-from crawler.report.plots import Plot, Series
+from crawler.report.page import Report
 from crawler.report.progress import Display
 from crawler.report.table import Table
 from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures
@@ -21,8 +22,6 @@ VERSION = 3
 _MOST_STEPS = 8
 _MOST_DISTANCES = 7
 _DRAWN_DISTANCES = 24
-_LEAST_TOP = 0.01
-"""Without this lower bound a plot without misses would have no height."""
 _MOST_PAGES = 0.7
 """A crawl with a smaller share of the longest crawl's pages is selective; curves are cut after it.
 """
@@ -36,30 +35,25 @@ _PAPER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Curve:
-    """A figure of the paper: the `label` is that of its y axis, the `meaning` is its caption."""
+class _Curve(NamedTuple):
+    """A figure of the paper."""
 
-    name: str
     title: str
     values: Callable[[CourseFigures], Sequence[float]]
     label: str
-    meaning: str
+    caption: str
     is_share: bool = False
 
 
 _CURVES: Final = (
     _Curve(
-        "coverage",
         "Figure 5: coverage",
         lambda course: course.coverage,
         "coverage",
-        "Share of all relevant pages of the graph that were crawled after n pages. A mark "
-        "shows where a crawl had no more pages to download.",
+        "Share of all relevant pages of the graph that were crawled after n pages.",
         is_share=True,
     ),
     _Curve(
-        "harvest",
         "Figure 6: harvest rate",
         lambda course: course.harvest,
         "harvest rate",
@@ -67,15 +61,13 @@ _CURVES: Final = (
         is_share=True,
     ),
     _Curve(
-        "queue",
         "Figure 7: queue size",
         lambda course: course.queue,
         "URLs in the queue",
-        "Queued URLs. URLs that were not downloaded in the recorded Web stay in the queue, so a "
-        "curve does not end at 0.",
+        "URLs that were not downloaded in the recorded Web stay in the queue, so a curve does not "
+        "end at 0.",
     ),
     _Curve(
-        "servers",
         "Figure 8: servers accessed",
         lambda course: course.servers,
         "servers",
@@ -83,62 +75,44 @@ _CURVES: Final = (
     ),
 )
 
-_MISSES: Final = _Curve(
-    "misses",
-    "Figure 4: relevant pages missed, by distance from the seeds",
-    lambda course: course.miss_ratio,
-    "miss ratio",
-    "Share of the relevant pages within d links of the seeds that were not crawled when "
-    "the crawl ended.",
-    is_share=True,
-)
 
-
-def _sorted(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[SimulatedCrawl]:
-    """The results in the order of the plan."""
-    return sorted(results, key=lambda result: plan.cases.index(result.case))
-
-
-def _last(values: Sequence[float]) -> float:
-    """The value of a curve at its end; 0 if it has no point."""
-    return values[-1] if values else 0.0
-
-
-def simulation_page(
+def simulation_report(
     plan: SimulationPlan,
     results: Iterable[SimulatedCrawl],
     figures: GraphFigures,
     provenance: Mapping[str, object],
     name: str,
-) -> Page:
-    """Return the page of simulations on a graph with a name, which has all of their tables."""
-    crawls = _sorted(plan, results)
+) -> Report:
+    """The report of simulations on a graph with a name; the crawls are in the order of the plan."""
+    crawls = sorted(results, key=lambda crawl: plan.cases.index(crawl.case))
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
-    plots = [_misses(crawls), *(_curve(curve, crawls) for curve in _CURVES)]
-    return Page(
+    parts = [
+        _overview(plan, crawls),
+        _misses(crawls),
+        *(_curve(curve, crawls) for curve in _CURVES),
+        _links_table(crawls),
+        *distance_parts(figures),
+        _PAPER,
+    ]
+    report = Report(
         title=f"Strategies simulated on {name}",
         lead=f"{len(crawls)} simulated crawls for pages in {language_name(plan.lang)} on a Web "
         f"graph of {figures.pages:,} pages, {relevant} of them relevant, and {figures.links:,} "
         f"links. {origin(provenance)}",
-        parts=[
-            _overview(plan, crawls),
-            *(plot for plot in plots if plot.series),
-            _links_table(crawls),
-            *distance_parts(figures),
-            _PAPER,
-        ],
+        parts=parts,
     )
-
-
-def simulation_json(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> dict[str, Any]:
-    """All simulations as JSON types, in the order of the plan."""
-    return {
+    found = {
         "version": VERSION,
         "lang": plan.lang,
         "random_state": plan.random_state,
         "limit": plan.limit,
-        "simulations": [_result_json(result) for result in _sorted(plan, results)],
+        "simulations": [_result_json(crawl) for crawl in crawls],
+        "tables": [
+            table.as_json("-".join(re.findall(r"[a-z0-9]+", table.title.lower())))
+            for table in report.tables()
+        ],
     }
+    return replace(report, figures=found)
 
 
 def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
@@ -192,43 +166,59 @@ class Watch:
             self._display.count("simulations", done, self._total)
 
 
-def _plot(curve: _Curve, series: Sequence[Series], table: Table) -> Plot:
-    return Plot(
-        name=curve.name,
-        title=curve.title,
-        series=[one for one in series if one.x],
-        y_label=curve.label,
-        is_share=curve.is_share,
-        width=8.6,
-        height=3.4,
-        caption=curve.meaning,
-        table=table,
+def _misses(crawls: Sequence[SimulatedCrawl]) -> Chart:
+    """Figure 4; its table begins at the distance of the first miss."""
+    title = "Figure 4: relevant pages missed, by distance from the seeds"
+    misses = {crawl.case.name: list(crawl.figures.miss_ratio) for crawl in crawls}
+    misses = {name: ratios for name, ratios in misses.items() if ratios}
+    most = max(map(len, misses.values()), default=0)
+    missed = [at for ratios in misses.values() for at, ratio in enumerate(ratios) if ratio]
+    first = max(0, min(min(missed, default=0) - 1, most - _MOST_DISTANCES))
+    distances = list(range(first, min(most, first + _MOST_DISTANCES)))
+    rows: list[list[Cell]] = [
+        [name, *(float(ratios[min(at, len(ratios) - 1)]) for at in distances), float(ratios[-1])]
+        for name, ratios in misses.items()
+    ]
+    return Chart(
+        title=title,
+        lines={name: list(enumerate(each[:_DRAWN_DISTANCES])) for name, each in misses.items()},
+        x_label="distance",
+        y_label="miss ratio",
+        is_share=True,
+        caption="Share of the relevant pages within d links of the seeds that were not crawled "
+        "when the crawl ended.",
+        table=Table(title, ("within", *map(str, distances), "any"), rows),
     )
 
 
-def _misses(crawls: Sequence[SimulatedCrawl]) -> Plot:
-    series = []
-    for crawl in crawls:
-        ratios = list(crawl.figures.miss_ratio[:_DRAWN_DISTANCES])
-        series.append(Series(crawl.case.name, range(len(ratios)), ratios, is_marked=True))
-    top = max([_LEAST_TOP, *(value or 0.0 for one in series for value in one.y)])
-    plot = _plot(_MISSES, series, _misses_table(crawls))
-    return replace(plot, x_label="distance", top=1.05 * top)
-
-
-def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Plot:
+def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Chart:
+    """One of Figures 5 to 8; its table has some round numbers of pages and the end."""
     most = max((crawl.figures.pages for crawl in crawls), default=0)
     end = _drawn_until([crawl.figures.pages for crawl in crawls], most)
-    series = []
+    steps = [step for step in ROUND_NUMBERS if step < most][-_MOST_STEPS:]
+    as_cell: Callable[[float], Cell] = float if curve.is_share else round
+    lines, rows = {}, []
     for crawl in crawls:
         points, values = crawl.figures.points, curve.values(crawl.figures)
-        shown = sum(pages <= end for pages in points)
-        is_whole = shown == len(points)
-        line = Series(crawl.case.name, points[:shown], values[:shown], marks_end=is_whole)
-        series.append(line)
+        if not points:
+            continue
+        lines[crawl.case.name] = [
+            pair for pair in zip(points, values, strict=True) if pair[0] <= end
+        ]
+        cells: list[Cell] = [
+            as_cell(np.interp(step, points, values)) if points[0] <= step <= points[-1] else ""
+            for step in steps
+        ]
+        rows.append([crawl.case.name, *cells, as_cell(values[-1])])
     cut = f" Drawn up to {end:,} pages; the table goes to the end." if end < most else ""
-    plot = _plot(curve, series, _curve_table(curve, crawls, most))
-    return replace(plot, caption=curve.meaning + cut)
+    return Chart(
+        title=curve.title,
+        lines=lines,
+        y_label=curve.label,
+        is_share=curve.is_share,
+        caption=curve.caption + cut,
+        table=Table(curve.title, ("after", *(f"{step:,}" for step in steps), "end"), rows),
+    )
 
 
 def _drawn_until(pages: Sequence[int], most: int) -> int:
@@ -238,6 +228,11 @@ def _drawn_until(pages: Sequence[int], most: int) -> int:
         return most
     end = round(_ROOM * max(selective))
     return min(most, round(end, 2 - len(str(end))))
+
+
+def _last(values: Sequence[float]) -> float:
+    """The value of a curve at its end; 0 if it has no point."""
+    return values[-1] if values else 0.0
 
 
 def _overview(plan: SimulationPlan, crawls: Sequence[SimulatedCrawl]) -> Table:
@@ -253,45 +248,13 @@ def _overview(plan: SimulationPlan, crawls: Sequence[SimulatedCrawl]) -> Table:
             float(_last(course.harvest)),
             int(_last(course.servers)),
             int(max(course.queue, default=0)),
-            f"{crawl.seconds:.1f} s",
         )
         for crawl in crawls
         for course in [crawl.figures]
     ]
     title = f"Crawls for pages in {language_name(plan.lang)} ({plan.lang})"
-    head = ("strategy", "pages", "coverage", "harvest", "servers", "largest queue", "time")
+    head = ("strategy", "pages", "coverage", "harvest", "servers", "largest queue")
     return Table(title, head, rows, notes=notes)
-
-
-def _misses_table(crawls: Sequence[SimulatedCrawl]) -> Table:
-    """Figure 4 as a table, from the distance of the first miss."""
-    misses = {crawl.case.name: list(crawl.figures.miss_ratio) for crawl in crawls}
-    misses = {name: ratios for name, ratios in misses.items() if ratios}
-    most = max(map(len, misses.values()), default=0)
-    missed = [at for ratios in misses.values() for at, ratio in enumerate(ratios) if ratio]
-    first = max(0, min(min(missed, default=0) - 1, most - _MOST_DISTANCES))
-    distances = list(range(first, min(most, first + _MOST_DISTANCES)))
-    rows: list[list[Cell]] = [
-        [name, *(float(ratios[min(at, len(ratios) - 1)]) for at in distances), float(ratios[-1])]
-        for name, ratios in misses.items()
-    ]
-    return Table(_MISSES.title, ("within", *map(str, distances), "any"), rows)
-
-
-def _curve_table(curve: _Curve, crawls: Sequence[SimulatedCrawl], most: int) -> Table:
-    """One of Figures 5 to 8 as a table, at some round numbers of pages and at the end."""
-    steps = [step for step in ROUND_NUMBERS if step < most][-_MOST_STEPS:]
-    shown: Callable[[float], Cell] = float if curve.is_share else round
-    rows: list[list[Cell]] = []
-    for crawl in crawls:
-        points, values = crawl.figures.points, curve.values(crawl.figures)
-        if points:
-            cells: list[Cell] = [
-                shown(np.interp(step, points, values)) if points[0] <= step <= points[-1] else ""
-                for step in steps
-            ]
-            rows.append([crawl.case.name, *cells, shown(values[-1])])
-    return Table(curve.title, ("after", *(f"{step:,}" for step in steps), "end"), rows)
 
 
 def _links_table(crawls: Sequence[SimulatedCrawl]) -> Table:

@@ -15,7 +15,7 @@ from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
 from crawler.opening import crawl_name
 from crawler.outputs.cdxj import write_index
-from crawler.report.census import CensusView, print_census, write_census
+from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
 from crawler.report.live import LiveLine, Totals
 from crawler.report.progress import Display
@@ -107,9 +107,9 @@ class Reporter:
     def _report(self, folder: Path) -> Path:
         """Write the files of the run and print its tables; return the path of the report."""
         if self._crawl.config.is_census:
-            figures = write_census(folder)
+            census = write_census(folder)
             if not self._crawl.config.is_quiet:
-                print_census(figures, CensusView())
+                census.print()
             return folder / "census.html"
         summary = write_report(folder)
         if not self._crawl.config.is_quiet:

@@ -13,11 +13,9 @@ import runpy
 import signal
 import socket
 import sys
-from io import StringIO
 from typing import Any
 from warnings import catch_warnings
 
-from matplotlib.figure import Figure
 from scrapy.utils.misc import walk_modules_iter
 
 from classifiers.pages.methods import DEFAULT_METHOD
@@ -46,9 +44,6 @@ def warm_up() -> None:
     UrlModel.load().score(["http://a.de/b"], "de")
     read = page_reader(page_method(DEFAULT_METHOD), BreadthFirst(), "de")
     read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), [], 1)
-    figure = Figure()
-    figure.add_subplot().plot([1, 2])
-    figure.savefig(StringIO(), format="svg")
 
 
 def main() -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from crawler.report.census import CensusView
-from crawler.report.world_map import shades, world_map
 from tests.support.commandline import call
 from tests.support.geodatabase import database
 from tests.support.report_run import Row, make_run
@@ -84,7 +82,7 @@ def test_an_archive_is_counted_by_address_and_language(
     assert "Languages in Sweden (SE), by pages (Table 5-5, Figure 5-5)" in printed
     assert "Countries by pages in German (de) (Table 5-6)" in printed
     shown = html.read_text()
-    assert "<title>Sweden: 1 server</title>" in shown
+    assert "Sweden (SE)" in shown
     assert "://" not in shown
 
 
@@ -141,21 +139,3 @@ def test_a_wrong_call_is_one_line(
     told = capsys.readouterr().err
     assert message in told
     assert told.count("\n") == 1
-
-
-@pytest.mark.parametrize("most", [1, 2, 7, 1000, 11_854_755])
-def test_the_shades_of_the_map_rise_from_one(most: int) -> None:
-    bounds = shades(most)
-    assert bounds[0] == 1
-    assert len(bounds) <= 6
-    assert list(bounds) == sorted(set(bounds))
-    assert bounds[-1] <= most
-
-
-def test_the_map_shades_countries_and_names_those_that_it_lacks() -> None:
-    drawn = world_map({"DE": 5, "HK": 1, "XK": 2}, "servers", "server")
-    assert "<title>Germany: 5 servers</title>" in drawn.svg
-    assert "<title>France: 0 servers</title>" in drawn.svg
-    assert drawn.lacks == ["XK"]
-    assert len(drawn.svg) < 200_000
-    assert CensusView().top == 20

@@ -10,7 +10,7 @@ from classifiers.geoip import country_lookup
 from classifiers.pages.methods import method
 from crawler.census.facts import Reading, gathered
 from crawler.census.figures import CensusFigures, census_figures
-from crawler.report.census import counted_json
+from crawler.report.census import census_report
 from crawler.shared.merging import merge
 from tests.support.crawls import crawl, rows, started, summary, wait_for
 from tests.support.geodatabase import database
@@ -28,6 +28,11 @@ def figures(paths: Sequence[Path], web: PortalWeb, countries: Path) -> CensusFig
     how = Reading(method, country_lookup(countries), web.addresses())
     with gathered(paths, how) as (connection, sources):
         return census_figures(connection, sources)
+
+
+def counted(of: CensusFigures) -> dict[str, Any]:
+    """The figures without the names of their sources."""
+    return {**census_report(of).figures, "sources": None}
 
 
 def test_a_census_that_was_killed_or_split_equals_one_in_one_go(tmp_path: Path) -> None:
@@ -68,11 +73,11 @@ def test_a_census_that_was_killed_or_split_equals_one_in_one_go(tmp_path: Path) 
     for folder in (killed, merged):
         assert rows(folder, ROWS) == rows(whole, ROWS)
     one = figures([whole], web, countries)
-    expected = counted_json(one)
+    expected = counted(one)
     assert one.pages == "portals"
     assert (one.hosts, one.all_servers, one.all_pages) == (40, 36, 24)
     assert one.servers == {"GB": 10, "SE": 8, "unknown": 18}
     for paths in ([killed], [merged], [first, second]):
-        assert counted_json(figures(paths, web, countries)) == expected
+        assert counted(figures(paths, web, countries)) == expected
     assert json.loads((whole / "census.json").read_text())["pages"] == 24
-    assert (whole / "census.html").stat().st_size > 10_000
+    assert "24 portal pages" in (whole / "census.html").read_text()

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,9 @@ from bs4 import BeautifulSoup
 
 from crawler.child import command
 from crawler.commands.compare import Planned, planned
-from crawler.report.comparison import (
-    OF_PAPER,
-    comparison_json,
-    comparison_page,
-    comparison_tables,
-    over_time,
-    portions,
-    print_comparison,
-)
+from crawler.report.comparison import OF_PAPER, Runs, comparison_report, over_time, portions
 from crawler.report.harvest import Summary, summarise
-from crawler.report.printer import Printer
+from crawler.report.table import Table
 from tests.support import processes
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
@@ -51,11 +42,21 @@ def runs() -> dict[str, dict[str, Summary]]:
     }
 
 
+def tables(runs: Runs) -> list[Table]:
+    """Tables XVII to XIX and the table of the runs."""
+    *_, hosts, without_label, in_language, endings = comparison_report(runs, {}).tables()
+    return [hosts, without_label, in_language, endings]
+
+
 def test_the_tables_hold_the_figures_of_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
-    hosts, without_label, in_language, _ = comparison_tables(runs)
-    assert hosts.head == ("language", "seeds", "pages", "random", "svm")
-    assert hosts.texts == [["German", "www.tagesschau.de", "300 to 400", "50", "20"]]
-    assert hosts.paper_texts == [["German, paper", "www.tagesschau.de", "1,000", "654", "242"]]
+    hosts, without_label, in_language, _ = tables(runs)
+    assert list(hosts.head) == ["language", "random", "svm"]
+    assert hosts.texts == [["German", "50", "20"]]
+    assert hosts.paper_texts == [["German, paper", "654", "242"]]
+    seed = "www.tagesschau.de"
+    assert hosts.notes == [
+        f"German: 300 to 400 pages from {seed} (paper: 1,000 pages from {seed})."
+    ]
     # 10 of 400 and 5 of 300 pages; 150 of 390 and 280 of 295 labelled pages.
     assert without_label.texts == [["German", "2.5 %", "1.7 %"]]
     assert without_label.paper_texts == [["German, paper", "6.0 %", "5.0 %"]]
@@ -64,62 +65,52 @@ def test_the_tables_hold_the_figures_of_the_runs(runs: dict[str, dict[str, Summa
 
 
 def test_the_course_has_a_row_per_strategy(runs: dict[str, dict[str, Summary]]) -> None:
-    grid = over_time("de", runs["de"])
+    grid = over_time("de", runs["de"]).table
+    assert grid is not None
     assert grid.head == ("pages", "1-200", "201-400")
     assert grid.texts == [["random", "75.0 %", "0.0 %"], ["svm", "100.0 %", "84.2 %"]]
 
 
 def test_runs_of_different_length_are_cut_at_the_same_pages() -> None:
-    by = {"random": run_of("random", 1000, 0, 0, 1), "svm": run_of("svm", 250, 0, 0, 1)}
-    parts = portions(by, 2)
-    assert [part.pages for part in parts["random"]] == [600, 400]
+    by = {"random": run_of("random", 1600, 0, 0, 1), "svm": run_of("svm", 250, 0, 0, 1)}
+    parts = portions(by, 5)
+    assert [part.pages for part in parts["random"]] == [400, 400, 400, 400]
     assert [part.pages for part in parts["svm"]] == [250]
-    assert over_time("de", by, 2).texts[1] == ["svm", "100.0 %", "-"]
-
-
-def test_a_language_outside_the_paper_has_no_row_from_it(
-    runs: dict[str, dict[str, Summary]],
-) -> None:
-    thai = {"th": runs["de"]}
-    assert all(not grid.paper for grid in comparison_tables(thai))
-    assert comparison_tables(thai)[0].rows[0][0] == "Thai"
+    grid = over_time("de", by).table
+    assert grid is not None
+    assert grid.texts[1] == ["svm", "100.0 %", "-", "-", "-"]
 
 
 def test_a_run_without_pages_can_be_compared() -> None:
-    empty = {"de": {"svm": run_of("svm", 0, 0, 0, 1)}}
-    _, without_label, in_language, _ = comparison_tables(empty)
+    report = comparison_report({"de": {"svm": run_of("svm", 0, 0, 0, 1)}}, {})
+    _, without_label, in_language, _ = report.tables()[-4:]
     assert in_language.texts == without_label.texts == [["German", "-"]]
-    print_comparison(empty, Printer(StringIO()))
-    assert "<svg" not in comparison_page(empty)
+    assert "German" in report.html()
 
 
 def test_a_strategy_or_a_language_that_the_paper_lacks_has_no_figure_of_it(
     runs: dict[str, dict[str, Summary]],
 ) -> None:
     by = runs["de"]
-    in_language = comparison_tables({"fr": {"soft": by["svm"], "svm": by["svm"]}, "th": by})[2]
-    assert in_language.head == ("language", "soft", "svm", "random")
+    assert all(not grid.paper for grid in tables({"th": by}))
+    in_language = tables({"fr": {"soft": by["svm"], "svm": by["svm"]}, "th": by})[2]
+    assert list(in_language.head) == ["language", "soft", "svm", "random"]
     assert in_language.paper_texts == [["French, paper", "-", "96.8 %", "49.5 %"]]
     assert set(OF_PAPER) == {"en", "de", "fr", "es", "it"}
 
 
-def test_the_page_has_a_plot_per_language_and_fetches_nothing(
-    runs: dict[str, dict[str, Summary]],
-) -> None:
-    soup = BeautifulSoup(comparison_page({**runs, "fr": runs["de"]}), "html.parser")
-    assert len(soup.find_all("svg")) == 2
-    assert not soup.find_all(["script", "link", "img", "iframe"])
-    assert all(str(element["href"]).startswith("#") for element in soup.find_all(href=True))
-    ids = [element["id"] for element in soup.find_all(id=True)]
-    assert len(ids) == len(set(ids))
+def test_the_page_has_a_chart_per_language(runs: dict[str, dict[str, Summary]]) -> None:
+    report = comparison_report({**runs, "fr": runs["de"]}, {})
+    assert len(BeautifulSoup(report.html(), "html.parser").find_all("svg")) == 2
 
 
 def test_the_json_has_the_tables_and_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
-    figures = json.loads(json.dumps(comparison_json(runs, {("de", "svm"): "x/de-svm"})))
+    report = comparison_report(runs, {("de", "svm"): "x/de-svm"})
+    figures = json.loads(json.dumps(report.figures))
     assert figures["in_language"]["de"]["svm"] == 280 / 295
     assert figures["visited_hosts"]["de"] == {"random": 50, "svm": 20}
     assert [run["folder"] for run in figures["runs"]] == [None, "x/de-svm"]
-    assert figures["by_200"]["de"]["random"][0]["relevant"] == 150
+    assert figures["runs"][0]["harvest_by_200"][0]["relevant"] == 150
 
 
 def comparison(**given: str) -> list[Planned]:
@@ -177,7 +168,7 @@ def test_the_runs_are_shown_with_their_cap_and_their_filter(
 ) -> None:
     made = make_run(None, [Row()], host_cap=cap, host_queue=queue, filter=rule, tolerance="5")
     with closing(made) as run:
-        (note,) = comparison_tables({"de": {"svm": summarise(run)}})[-1].notes
+        (note,) = tables({"de": {"svm": summarise(run)}})[-1].notes
     assert said in note
 
 
@@ -210,7 +201,7 @@ def test_strategies_are_compared_on_the_sample_web(
     assert max(map(len, printed.out.replace(str(folder), "").splitlines())) <= 80
     figures = json.loads((folder / "compare.json").read_text(encoding="utf-8"))
     assert figures["is_complete"] is True
-    assert figures["pages"] == {"de": {"random": 60, "cctld": 60, "svm": 60, "focus": 60}}
+    assert [run["pages"] for run in figures["runs"]] == [60] * 4
     assert "Cap: 10 URLs of a host, the first found (Baykan 2013, 5.2)." in printed.out
     assert figures["in_language"]["de"]["svm"] > figures["in_language"]["de"]["random"]
     assert (folder / "compare.html").read_text(encoding="utf-8").count("<svg") == 1

@@ -129,7 +129,7 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
     assert sum(line.startswith("[") for line in captured.err.splitlines()) == 17
     assert "[17/17]" in captured.err
     assert_is_self_contained(html)
-    assert html.count("<svg") == 5 + 3
+    assert html.count("<svg") == 5 + 1
     simulations = found["simulations"]
     assert isinstance(simulations, list)
     assert len(simulations) == 17

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 from subprocess import run
 
@@ -10,20 +11,18 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.report.page import Page, Section
-from crawler.report.plots import Plot
+from crawler.report.chart import Chart
+from crawler.report.page import Report
 from crawler.report.table import Table
 
 
 def page_of(text: str) -> BeautifulSoup:
     """A page that has a text in every place where a text can be."""
     table = Table(text, (text, "b"), [(text, text)], paper=[(text,)], notes=[text], text_columns=2)
-    plot = Plot(
-        name="p", title=text, map="<svg></svg>", caption=text, table=table, shades=[(0.5, text)]
-    )
-    section = Section(title=text, plots=[plot], notes=[text], tables=[table, table])
-    page = Page(title=text, lead=text, cards=[(text, text)], parts=[section, plot, table, text])
-    return BeautifulSoup(page.html(), "html.parser")
+    lines = {text: [(1.0, 1.0), (2.0, 3.0)], "other": [(1.0, 2.0)]}
+    chart = Chart(title=text, lines=lines, x_label=text, y_label=text, caption=text, table=table)
+    report = Report(title=text, lead=text, cards=[(text, text)], parts=[chart, table, text])
+    return BeautifulSoup(report.html(), "html.parser")
 
 
 @settings(deadline=None)
@@ -39,8 +38,8 @@ def test_any_text_stays_text(text: str) -> None:
 def test_hostile_text_is_shown_as_it_is(text: str) -> None:
     soup = page_of(text)
     assert not soup.find_all(["script", "img"])
-    shown = [cell.get_text() for cell in soup.find_all("td")]
-    assert shown == [text] * 15
+    assert [cell.get_text() for cell in soup.find_all("td")] == [text] * 6
+    assert text in [label.get_text() for label in soup.select(".labels span")]
 
 
 def test_a_letter_that_hides_others_is_shown_as_a_question_mark() -> None:
@@ -48,8 +47,7 @@ def test_a_letter_that_hides_others_is_shown_as_a_question_mark() -> None:
 
 
 def test_a_table_has_its_texts_left_its_notes_below_and_the_paper_apart() -> None:
-    soup = page_of("t")
-    table = soup.select("section .table")[-1]
+    table = page_of("t").select("section .table")[-1]
     assert [cell.get("class") for cell in table.find_all("td")] == [["text"]] * 3
     assert len(table.select("tr.paper")) == 1
     note = table.find_next_sibling("p")
@@ -57,21 +55,70 @@ def test_a_table_has_its_texts_left_its_notes_below_and_the_paper_apart() -> Non
     assert note.get_text() == "t"
 
 
+def test_a_column_of_shares_has_bars_by_its_longest() -> None:
+    table = Table("t", ("", "share"), [("a", 0.2), ("b", 0.05), ("c", None)], [("paper", 0.4)])
+    soup = BeautifulSoup(Report(title="t", lead="", parts=[table]).html(), "html.parser")
+    bars = [cell.get("style") for cell in soup.select("td:last-child")]
+    assert bars == ["--bar:50.0%", "--bar:12.5%", None, "--bar:100.0%"]
+
+
 def test_a_table_without_rows_is_not_shown() -> None:
-    page = Page(title="t", lead="", parts=[Table("nothing", ("a", "b"), [])])
-    assert "nothing" not in page.html()
-    assert "<table" not in page.html()
-    assert not page.tables()
+    report = Report(title="t", lead="", parts=[Table("nothing", ("a", "b"), [])])
+    assert "nothing" not in report.html()
+    assert "<table" not in report.html()
+    assert not report.tables()
 
 
-def test_the_tables_of_a_page_are_those_of_its_plots_too() -> None:
-    one, other, third = (Table(name, ("a",), [("b",)]) for name in ("one", "other", "third"))
-    plot = Plot(name="p", title="p", table=other)
-    section = Section(title="s", plots=[plot], tables=[third], is_folded=True)
-    assert Page(title="t", lead="", parts=[one, section, "text"]).tables() == [one, other, third]
+def test_the_tables_of_a_report_are_those_of_its_charts_too() -> None:
+    one, other = (Table(name, ("a",), [("b",)]) for name in ("one", "other"))
+    charts = [Chart(title="c", lines={}, y_label="y", table=other)]
+    assert Report(title="t", lead="", parts=[one, *charts, "text"]).tables() == [one, other]
 
 
-def test_a_crawl_loads_no_plots_and_no_templates_before_its_end() -> None:
+def test_equal_lines_are_one_and_each_has_a_colour_of_its_own() -> None:
+    chart = Chart(
+        title="c",
+        lines={"a": [(0, 1), (10, 2)], "b": [(0, 1), (10, 2)], "c": [(5, None), (8, 4)], "d": []},
+        y_label="y",
+    )
+    assert [line.label for line in chart.drawn] == ["c", "a = b"]
+    assert len({line.hue for line in chart.drawn}) == 2
+    assert [line.path for line in chart.drawn] == [
+        "M80.00 0.00h0",
+        "M0.00 75.00h0L100.00 50.00",
+    ]
+    assert [tick.text for tick in chart.y_ticks] == ["0", "1", "2", "3", "4"]
+    assert [tick.text for tick in chart.x_ticks] == ["0", "2", "4", "6", "8", "10"]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_labels_keep_their_order_and_a_line_of_space(ends: list[float]) -> None:
+    lines = {str(number): [(1.0, end)] for number, end in enumerate(ends)}
+    chart = Chart(title="c", lines=lines, y_label="y", is_share=True)
+    places = [line.label_at for line in chart.drawn]
+    room = min(6.0, 100 / len(places))
+    assert all(after - before > room - 1e-6 for before, after in pairwise(places))
+    assert places[0] > -room
+    assert places[-1] <= 100
+
+
+@pytest.mark.parametrize(
+    ("most", "is_share", "ticks"),
+    [
+        (0, False, ["0", "1"]),
+        (7, False, ["0", "2", "4", "6", "8"]),
+        (1234, False, ["0", "250", "500", "750", "1,000", "1,250"]),
+        (1.0, True, ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]),
+        (0.97, True, ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]),
+        (0.012, True, ["0 %", "0.25 %", "0.5 %", "0.75 %", "1 %", "1.25 %"]),
+    ],
+)
+def test_an_axis_has_round_numbers(most: float, is_share: bool, ticks: list[str]) -> None:
+    chart = Chart(title="c", lines={"a": [(1, most)]}, y_label="y", is_share=is_share)
+    assert [tick.text for tick in chart.y_ticks] == ticks
+
+
+def test_a_crawl_loads_no_templates_before_its_end() -> None:
     code = (
         "import sys, json, crawler.report.crawl;"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"

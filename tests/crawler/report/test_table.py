@@ -39,12 +39,12 @@ def test_rows_of_a_paper_follow_the_others() -> None:
     assert markdown(table)[2:] == ["| ours | 1 |", "| theirs | 2 |"]
 
 
-def test_notes_follow_the_table_in_lines_of_100_letters() -> None:
-    table = Table("t", ("n",), [("1",)], notes=["word " * 40])
+def test_notes_follow_the_table_in_lines_that_fit() -> None:
+    table = Table("t", ("n",), [("1",)], notes=["word " * 30])
     *_, first, second, last = printed(table, StringIO()).splitlines()
-    assert first == second == f"  {'word ' * 20}".rstrip()
+    assert first == second == f"  {'word ' * 15}".rstrip()
     assert last == ""
-    assert markdown(table)[-1] == "word " * 40
+    assert markdown(table)[-1] == "word " * 30
 
 
 def test_a_table_without_rows_is_not_printed() -> None:
