@@ -1,4 +1,4 @@
-"""Results of experiments as plain data: tables with the paper's figures beside ours, and plots.
+"""Results of experiments as plain data: tables with the paper's figures beside ours.
 
 All figures are percentages. A cell has our figure, its standard deviation if it is a mean over the
 folds, and the paper's figure if there is one.
@@ -98,27 +98,11 @@ class MeasureTable:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """The data of a plot."""
-
-    name: str
-    title: str
-    kind: str
-    """points, bars, curves or tree."""
-    data: Mapping[str, Any]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the figure's data."""
-        return {"name": self.name, "title": self.title, "kind": self.kind, **self.data}
-
-
-@dataclass(frozen=True)
 class Result:
-    """The tables and plots of one experiment."""
+    """The tables of one experiment."""
 
     experiment: str
     tables: tuple[MeasureTable, ...]
-    figures: tuple[Figure, ...] = ()
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
@@ -127,7 +111,6 @@ class Result:
             "experiment": self.experiment,
             "seconds": round(self.seconds, 1),
             "tables": [table.as_json() for table in self.tables],
-            "figures": [figure.as_json() for figure in self.figures],
         }
 
 

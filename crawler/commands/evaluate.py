@@ -57,8 +57,8 @@ classifiers:
 
 pages and texts:
   There is no training. Each method that identifies pages is run on each page (a text is a page
-  without links and declarations). Tables show accuracy by method, language, length, kind, encoding
-  and evidence, confusions, calibration, CPU time, and the results of Hayati 2004 and Cai 2009.
+  without links and declarations). Tables show accuracy by method, language, length and evidence,
+  CPU time, and the results of Hayati 2004, Cai 2009 and Tamura 2007.
   --methods takes the methods of `langfocus identify pages`. A default method whose package or file
   is missing is left out, with the reason. The neighbours of pages come from a recorded graph
   (--graph), which also tells how many links are between pages of one language.

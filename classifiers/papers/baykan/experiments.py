@@ -11,14 +11,14 @@ from classifiers.papers.baykan import special
 from classifiers.papers.baykan.algorithms import feature_sets
 from classifiers.papers.baykan.measures import (
     Experiment,
-    bars,
     baselines,
     best_of_each_algorithm,
     f1_by_language,
     f1_curve,
+    f1_table,
     four,
     four_measures,
-    points,
+    mean_f1,
     possible,
     with_empty,
 )
@@ -55,25 +55,14 @@ def each(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
 
 
 def compared(row: Experiment, study: Study, names: Sequence[str]) -> Result:
-    """Table XIV, Figures 3 and 4."""
+    """Table XIV, F1 of three classifiers (Figure 3) and the mean F1 of each (Figure 4)."""
     table = four_measures(row, study, names)
     three = possible(study, ("svm:words", f"svm:{_ALL}", "dt:custom"))
     study.run(three)
-    drawn = (
-        points(four_measures(row, study, three), "figure-3", "F1 of three classifiers", three),
-        bars(table, "figure-4", "Macro-averaged F1"),
+    of_three = replace(
+        row, name="figure-3", title="F1 of three classifiers", source="Baykan 2013, Figure 3"
     )
-    return row.result(table, figures=drawn)
-
-
-def chosen(row: Experiment, study: Study, names: Sequence[str]) -> Result:
-    """One table of the named classifiers."""
-    table = four_measures(row, study, names)
-    drawn = (
-        points(table, "classifiers", "F1 of the classifiers chosen", names),
-        bars(table, "classifiers-mean", "Macro-averaged F1 of the classifiers chosen"),
-    )
-    return row.result(table, figures=drawn)
+    return row.result(table, f1_table(of_three, study, three), mean_f1(row, table))
 
 
 def of_classifiers(names: Sequence[str]) -> Experiment:
@@ -83,7 +72,7 @@ def of_classifiers(names: Sequence[str]) -> Experiment:
         "The classifiers chosen",
         "Baykan 2013, Tables V, VII, IX, XII, XIV",
         tuple(names),
-        chosen,
+        four,
         printed=("V", "XIV", "IX", "XII", ""),
     )
 

@@ -18,7 +18,7 @@ from classifiers.papers.baykan.grams import Counts
 from classifiers.papers.baykan.similarity import Flags
 from classifiers.papers.baykan.study import STANDARD, Setting, Study
 from classifiers.papers.baykan.words import words
-from classifiers.papers.table import MEASURES, Cell, Figure, MeasureTable, Result, Row
+from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
 from classifiers.tables.country_domains import TABLE_I
 
 F1: Final = 3
@@ -69,9 +69,9 @@ class Experiment:
         heads_of_rows = tuple(heads.split(" | "))
         return MeasureTable(heads=heads_of_rows, columns=tuple(columns), rows=tuple(rows), **fields)
 
-    def result(self, *tables: MeasureTable, figures: Sequence[Figure] = ()) -> Result:
+    def result(self, *tables: MeasureTable) -> Result:
         """The result of the experiment."""
-        return Result(self.name, tables, tuple(figures))
+        return Result(self.name, tables)
 
     def figures_of(self, language: str, name: str = "") -> Figures:
         """The paper's figures about a classifier, as many None as a row may have without them."""
@@ -180,7 +180,7 @@ def four_measures(row: Experiment, study: Study, names: Sequence[str]) -> Measur
 
 
 def baselines(row: Experiment, study: Study, names: Sequence[str]) -> Result:
-    """Tables V to VIII and Figure 1."""
+    """Tables V to VIII; Figure 1 shows the F1 of Table V."""
     table = four_measures(row, study, names)
     # ccTLD and ccTLD+ differ in English only.
     shown = [
@@ -188,10 +188,21 @@ def baselines(row: Experiment, study: Study, names: Sequence[str]) -> Result:
         for line in table.rows
         if line.key["classifier"] != "cctld+" or line.key["language"] == "en"
     ]
-    table = replace(table, rows=tuple(shown))
-    compared = [each for each in names if each != "cctld+"]
-    figure = points(table, "figure-1", "F1 of the baselines", compared)
-    return row.result(table, *(confusion(row, study, each) for each in names), figures=[figure])
+    confusions = (confusion(row, study, each) for each in names)
+    return row.result(replace(table, rows=tuple(shown)), *confusions)
+
+
+def mean_f1(row: Experiment, table: MeasureTable) -> MeasureTable:
+    """The macro-averaged F1 of the classifiers of a table, beside that of Figure 4."""
+    theirs = printed("Figure 4")
+    rows = []
+    for line in table.rows:
+        if line.key["language"] == MEAN:
+            name = line.key["classifier"]
+            figure = Cell(line.cells[F1].ours, paper=theirs.get((MEAN, name), _NOTHING)[0])
+            rows.append(Row((label(name),), (figure,), key={"classifier": name}))
+    of_means = {"name": "figure-4", "title": "Macro-averaged F1", "notes": ()}
+    return row.table("classifier", ("F1",), rows, source="Baykan 2013, Figure 4", **of_means)
 
 
 _CONFUSIONS: Final = {"cctld": "VI", "cctld+": "VI, in brackets", "ip": "VIII"}
@@ -362,41 +373,9 @@ def f1_curve(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     table = row.table(
         "classifier", columns, rows, notes=(counted, *left_out(study, row.classifiers))
     )
-    lines = [
-        {"label": line.heads[0], "x": numbers, "y": [cell.ours for cell in line.cells]}
-        for line in rows
-    ]
-    data = {"lines": lines, "x_label": "training URLs of a classifier", "y_label": "mean F1"}
-    figure = row.printed[-1].lower().replace(" ", "-")
-    return row.result(table, figures=[Figure(figure, row.title, "curves", data)])
+    return row.result(table)
 
 
 def _macro_f1(study: Study, name: str, setting: Setting) -> float:
     of_languages = (cells(study, name, code, setting=setting)[F1] for code in study.languages)
     return average(list(of_languages)).ours
-
-
-def points(table: MeasureTable, name: str, title: str, classifiers: Sequence[str]) -> Figure:
-    """F1 with its deviation by language, for some classifiers of a table."""
-    series = []
-    for classifier in classifiers:
-        of_one = [row for row in table.rows if row.key["classifier"] == classifier]
-        shown = [row.cells[F1] for row in of_one if row.key["language"] != MEAN]
-        ys, spreads = [cell.ours for cell in shown], [cell.spread for cell in shown]
-        series.append({"label": label(classifier), "y": ys, "spread": spreads})
-    codes = dict.fromkeys(row.key["language"] for row in table.rows)
-    groups = [language_name(code) for code in codes if code != MEAN]
-    return Figure(name, title, "points", {"groups": groups, "series": series, "y_label": "F1"})
-
-
-def bars(table: MeasureTable, name: str, title: str) -> Figure:
-    """Macro-averaged F1 of the classifiers of a table, beside that of the paper (Figure 4)."""
-    means = [row for row in table.rows if row.key["language"] == MEAN]
-    theirs = printed("Figure 4")
-    data = {
-        "labels": [row.heads[1] for row in means],
-        "y": [row.cells[F1].ours for row in means],
-        "paper": [theirs.get((MEAN, row.key["classifier"]), (None,))[0] for row in means],
-        "y_label": "mean F1",
-    }
-    return Figure(name, title, "bars", data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -35,7 +35,7 @@ from classifiers.papers.baykan.measures import (
 from classifiers.papers.baykan.similarity import Flags, Matrix
 from classifiers.papers.baykan.study import DISJOINT, STANDARD, HeldOutStudy, Study, Texts
 from classifiers.papers.baykan.words import text_words, words
-from classifiers.papers.table import MEASURES, Cell, Figure, MeasureTable, Result, Row
+from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
 
 DEPTH: Final = 3
 """Tests on the way from the root to a leaf of the tree that is shown."""
@@ -165,55 +165,36 @@ def tree(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     the shares of positive and of negative test URLs that reach it.
     """
     language = study.languages[0]
-    top = top_of_tree(study, language)
-    rows = [
-        Row(
-            (" and ".join(path) or "any URL", node["says"]),
-            (Cell(node["positive"]), Cell(node["negative"])),
-        )
-        for path, node in _leaves(top)
-    ]
     title = f"{row.title} for {language_name(language)}"
-    table = row.table("leaf | says", ("f(+)", "f(-)"), rows, title=title)
-    return row.result(table, figures=[Figure("figure-2", title, "tree", {"root": top})])
+    leaves = top_of_tree(study, language)
+    return row.result(row.table("leaf | says", ("f(+)", "f(-)"), leaves, title=title))
 
 
-def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> dict[str, Any]:
-    """The nodes down to a depth: test, answer, f(+) and f(-) in percent, and both children."""
-    extractor, training, testing, (learned, y) = study.features("custom", language)
-    grown: Any = DecisionTree(study.seed).fit(training, learned).tree_
-    names = extractor.get_feature_names_out().tolist()
-    rows = np.asarray(testing, np.float32)
+def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> list[Row]:
+    """The leaves of the tree when it is cut at a depth, each with the tests that lead to it."""
+    parted, learned, y = study.first_fold("custom", language)
+    grown: Any = DecisionTree(study.seed).fit(parted.training, learned).tree_
+    rows = np.asarray(parted.testing, np.float32)
     totals = (max(1, int(y.sum())), max(1, int((~y).sum())))
 
-    def describe(at: int, here: Flags, left_depth: int) -> dict[str, Any]:
-        node = {
-            "says": "Yes" if grown.value[at][0][1] > grown.value[at][0][0] else "No",
-            "positive": round(100 * float((here & y).sum()) / totals[0], 1),
-            "negative": round(100 * float((here & ~y).sum()) / totals[1], 1),
-        }
-        feature, threshold = int(grown.feature[at]), float(grown.threshold[at])
-        if feature < 0 or not left_depth:
-            return node
+    def leaves(node: int, here: Flags, path: tuple[str, ...]) -> Iterator[Row]:
+        feature, threshold = int(grown.feature[node]), float(grown.threshold[node])
+        if feature < 0 or len(path) == depth:
+            says = "Yes" if grown.value[node][0][1] > grown.value[node][0][0] else "No"
+            reached = (float((here & answer).sum()) for answer in (y, ~y))
+            shares = (100 * n / of for n, of in zip(reached, totals, strict=True))
+            cells = tuple(Cell(round(share, 1)) for share in shares)
+            yield Row((" and ".join(path) or "any URL", says), cells)
+            return
         is_left = rows[:, feature] <= threshold
-        below = left_depth - 1
-        return node | {
-            "test": f"{names[feature]} <= {threshold:g}",
-            "otherwise": f"{names[feature]} > {threshold:g}",
-            "left": describe(int(grown.children_left[at]), here & is_left, below),
-            "right": describe(int(grown.children_right[at]), here & ~is_left, below),
-        }
+        for below, is_below, sign in (
+            (grown.children_left[node], is_left, "<="),
+            (grown.children_right[node], ~is_left, ">"),
+        ):
+            test = f"{parted.names[feature]} {sign} {threshold:g}"
+            yield from leaves(int(below), here & is_below, (*path, test))
 
-    return describe(0, np.ones(len(y), bool), depth)
-
-
-def _leaves(
-    node: dict[str, Any], path: tuple[str, ...] = ()
-) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    if "test" not in node:
-        return [(path, node)]
-    left = _leaves(node["left"], (*path, node["test"]))
-    return left + _leaves(node["right"], (*path, node["otherwise"]))
+    return list(leaves(0, np.ones(len(y), bool), ()))
 
 
 def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Result:
@@ -227,13 +208,14 @@ def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Result:
 
     losses, steps = [], []
     for language in study.languages:
-        extractor, training, testing, (learned, tested) = study.features(FEW, language)
+        parted, learned, tested = study.first_fold(FEW, language)
+        training, testing = parted.training, parted.testing
         order, gains = selected(make, training, learned, N_CHOSEN, study.seed)
         every = 100 * _f1(make(), training, learned, testing, tested)
         few = 100 * _f1(make(), training[:, order], learned, testing[:, order], tested)
         figures = (Cell(every), Cell(few), Cell(few - every, paper=LOSS_OF_2008))
         losses.append(of_language(language, figures))
-        chosen = extractor.get_feature_names_out()[order].tolist()
+        chosen = parted.names[order].tolist()
         for step, (feature, gain) in enumerate(zip(chosen, gains, strict=True), start=1):
             key = {"language": language, "feature": feature}
             heads = (language_name(language), str(step), feature)

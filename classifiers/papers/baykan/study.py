@@ -7,7 +7,7 @@ its training URLs: the result is the same as if the counting had been fitted on 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from classifiers.errors import StudyError
 from classifiers.papers import evaluation
 from classifiers.papers.baykan import samples
-from classifiers.papers.baykan.algorithms import Name, algorithm, ask, parse
+from classifiers.papers.baykan.algorithms import algorithm, ask, parse
 from classifiers.papers.baykan.grams import CUSTOM, Names, vectorizer
 from classifiers.papers.baykan.samples import Corpus, Flags, JoinedCorpus, Numbers, Sample
 from classifiers.papers.baykan.servers import Servers
@@ -42,8 +42,46 @@ class Setting:
 STANDARD: Final = Setting()
 DISJOINT: Final = Setting(is_disjoint=True)
 
-Asked = tuple[Setting, str, str]
-"""A setting, a language and an algorithm, or a feature set."""
+
+@dataclass(frozen=True)
+class Parted:
+    """The features of the training and the test URLs of a fold."""
+
+    training: Any
+    testing: Any
+    names: Names
+    """Those of the columns."""
+
+
+@dataclass(frozen=True)
+class CountedUrls:
+    """The counts of a feature set on the URLs of a sample, and the names of its columns."""
+
+    counts: csr_matrix
+    names: Names
+
+    def parted(self, train: Numbers, test: Numbers, y: Flags) -> Parted:
+        """Return the columns that occur in the training rows."""
+        training = self.counts[train]
+        is_seen = np.zeros(len(self.names), bool)
+        is_seen[training.indices] = True
+        return Parted(training[:, is_seen], self.counts[test][:, is_seen], self.names[is_seen])
+
+
+@dataclass(frozen=True)
+class CustomUrls:
+    """The URLs of a sample for a custom-made feature set, which is learned in each fold."""
+
+    features: str
+    urls: Sequence[str]
+    servers: Servers | None
+
+    def parted(self, train: Numbers, test: Numbers, y: Flags) -> Parted:
+        """Return the features by what the training rows taught."""
+        extractor = vectorizer(self.features, self.servers)
+        training = extractor.fit_transform([self.urls[at] for at in train], y[train])
+        testing = extractor.transform([self.urls[at] for at in test])
+        return Parted(training, testing, extractor.get_feature_names_out())
 
 
 class Study:
@@ -62,8 +100,11 @@ class Study:
     texts : mapping or None
         Texts in each language, for the experiment that learns from them.
     on_progress : callable or None
-        Called with the number of finished calls and the number of all calls.
+        Called with the number of finished steps and the number of all steps; a step is a feature
+        set for a language in a setting.
     """
+
+    least_folds = 2
 
     def __init__(
         self,
@@ -76,7 +117,11 @@ class Study:
         texts: Texts | None = None,
         on_progress: Progress | None = None,
     ) -> None:
-        self._check_folds(corpus, n_folds)
+        if n_folds < self.least_folds or n_folds > corpus.per_language:
+            raise StudyError(
+                f"{n_folds} folds: cross-validation needs 2 folds or more, and not more than the "
+                f"{corpus.per_language} URLs of a language"
+            )
         self.corpus = corpus
         self.n_folds = n_folds
         self.seed = seed
@@ -84,7 +129,7 @@ class Study:
         self.servers = servers
         self.texts = texts
         self.on_progress = on_progress
-        self._decisions: dict[Asked, Flags] = {}
+        self._decisions: dict[tuple[Setting, str, str], Flags] = {}
         self._samples: dict[tuple[str, bool], Sample] = {}
         self._counted: tuple[str, csr_matrix, Names] | None = None
 
@@ -106,23 +151,31 @@ class Study:
 
     def run(self, names: Iterable[str], settings: Sequence[Setting] = (STANDARD,)) -> None:
         """Compute all decisions that are missing; StudyError if one needs unknown countries."""
-        wanted = [parse(name) for name in dict.fromkeys(names)]
-        for name in wanted:
+        algorithms: dict[str, list[str]] = {}
+        for name in map(parse, names):
             if name.needs_addresses and self.servers is None:
                 raise StudyError(f"{name.text} needs the countries of servers: give addresses")
-        for setting in settings:
-            self._ask_baselines(wanted, setting)
-        missing = self._missing(wanted, settings)
-        if missing:
-            self._compute(missing)
+            if name.algorithm and name.features:
+                algorithms.setdefault(name.features, []).append(name.algorithm)
+        steps = [
+            (features, language, setting, missing)
+            for features, wanted in algorithms.items()
+            for setting, language in product(settings, self.languages)
+            if (missing := [a for a in wanted if not self._knows(a, features, language, setting)])
+        ]
+        for done, step in enumerate(steps, start=1):
+            self._compute(*step)
+            if self.on_progress:
+                self.on_progress(done, len(steps))
 
     def decisions(self, name: str, language: str, setting: Setting = STANDARD) -> Flags:
         """Return the decision of a classifier about each test URL of its sample, (n_urls,)."""
         self.run([name], [setting])
         parsed = parse(name)
-        own = name if parsed.algorithm is None else parsed.trained
-        said_yes = self._decisions[setting, language, own]
-        return said_yes | self._decisions[setting, language, "ip"] if parsed.with_ip else said_yes
+        if parsed.algorithm is None:
+            return self._asked(name, language, setting)
+        said_yes = self._decisions[setting, language, parsed.trained]
+        return said_yes | self._asked("ip", language, setting) if parsed.with_ip else said_yes
 
     def scores(
         self, name: str, language: str, setting: Setting = STANDARD, among: Flags | None = None
@@ -147,97 +200,74 @@ class Study:
             self._counted = features, counts[np.argsort(order)], names
         return self._counted[1:]
 
-    def features(self, name: str, language: str) -> tuple[Any, Any, Any, tuple[Flags, Flags]]:
-        """Return the vectorizer, training and test rows and answers of a custom set, first fold."""
+    def first_fold(self, features: str, language: str) -> tuple[Parted, Flags, Flags]:
+        """Return a custom set in the first fold, and the answers of training and test URLs."""
         sample = self.sample(language)
-        return _vectorized(name, self.servers, self.urls(language), sample.y, sample.part(0))
-
-    def _check_folds(self, corpus: Corpus, n_folds: int) -> None:
-        if n_folds < 2:
-            raise StudyError(f"cross-validation needs 2 folds or more, not {n_folds}")
-        if n_folds > corpus.per_language:
-            raise StudyError(
-                f"{corpus.per_language} URLs of a language do not fill {n_folds} folds"
-            )
+        train, test = sample.part(0)
+        urls = CustomUrls(features, self.urls(language), self.servers)
+        return urls.parted(train, test, sample.y), sample.y[train], sample.y[test]
 
     def _drawn(self, language: str, *, is_disjoint: bool) -> Sample:
         return samples.sample(
             self.corpus, language, n_folds=self.n_folds, seed=self.seed, is_disjoint=is_disjoint
         )
 
-    def _ask_baselines(self, wanted: Sequence[Name], setting: Setting) -> None:
-        asked = {name.text for name in wanted if name.algorithm is None}
-        asked |= {"ip" for name in wanted if name.with_ip}
-        for language in self.languages:
-            for name in sorted(asked):
-                key = (setting, language, name)
-                if key not in self._decisions:
-                    urls = self.urls(language, setting)
-                    self._decisions[key] = ask(name, language, urls, self.servers)
+    def _knows(self, algorithm: str, features: str, language: str, setting: Setting) -> bool:
+        return (setting, language, f"{algorithm}:{features}") in self._decisions
 
-    def _missing(
-        self, wanted: Sequence[Name], settings: Sequence[Setting]
-    ) -> dict[Asked, list[str]]:
-        """Setting, language and feature set -> algorithms of all decisions that are not known.
+    def _asked(self, baseline: str, language: str, setting: Setting) -> Flags:
+        key = (setting, language, baseline)
+        if key not in self._decisions:
+            urls = self.urls(language, setting)
+            self._decisions[key] = ask(baseline, language, urls, self.servers)
+        return self._decisions[key]
 
-        Those of a feature set are together, since it is counted once.
-        """
-        trained = [name for name in wanted if name.algorithm is not None]
-        missing: dict[Asked, list[str]] = {}
-        for features in dict.fromkeys(name.features or "" for name in trained):
-            algorithms = dict.fromkeys(str(n.algorithm) for n in trained if n.features == features)
-            for setting, language in product(settings, self.languages):
-                for name in algorithms:
-                    if (setting, language, f"{name}:{features}") not in self._decisions:
-                        missing.setdefault((setting, language, features), []).append(name)
-        return missing
-
-    def _compute(self, missing: Mapping[Asked, Sequence[str]]) -> None:
-        calls = [call for asked, names in missing.items() for call in self._calls(asked, names)]
+    def _compute(
+        self, features: str, language: str, setting: Setting, algorithms: Sequence[str]
+    ) -> None:
+        """Compute the decisions of some algorithms with one feature set, fold by fold."""
+        sample = self.sample(language, setting)
+        rows: CountedUrls | CustomUrls
+        if features in CUSTOM:
+            rows = CustomUrls(features, self.urls(language, setting), self.servers)
+        else:
+            counts, names = self.counts(features)
+            rows = CountedUrls(counts[sample.places], names)
+        parts = list(sample.parts(setting.share))
         with warnings.catch_warnings():
             # joblib replaces workers that read dictionaries, as their memory grows; no result is
             # lost then.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-            # Calls take a tenth of a second or more, so batches would only delay the last ones.
-            work = Parallel(
-                n_jobs=self.jobs,
-                backend="loky",
-                return_as="generator_unordered",
-                batch_size=1,
-                pre_dispatch="2*n_jobs",
-            )
-            answers = work(delayed(_answer)(*self._ready(*call)) for call in calls)
-            for done, (asked, answer) in enumerate(answers, start=1):
-                self._keep(asked, answer)
-                if self.on_progress:
-                    self.on_progress(done, len(calls))
+            calls = (delayed(_answers)(rows, part, sample, features, algorithms) for part in parts)
+            of_folds = Parallel(n_jobs=self.jobs)(calls)
+        for name in algorithms:
+            said_yes = np.zeros(len(sample.y), bool)
+            for (_, test), answers in zip(parts, of_folds, strict=True):
+                said_yes[test] = answers.get(name, False)
+            self._decisions[setting, language, f"{name}:{features}"] = said_yes
 
-    def _keep(self, asked: Asked, answer: Mapping[str, tuple[Numbers, Flags]]) -> None:
-        setting, language, features = asked
-        n_urls = len(self.sample(language, setting).y)
-        for name, (rows, said_yes) in answer.items():
-            place = (setting, language, f"{name}:{features}")
-            self._decisions.setdefault(place, np.zeros(n_urls, bool))[rows] = said_yes
 
-    def _calls(self, asked: Asked, names: Sequence[str]) -> Iterator[tuple[Asked, Any]]:
-        """Yield a call for each algorithm; for each fold if features are learned in each."""
-        if asked[2] in CUSTOM:
-            yield from ((asked, (names, fold)) for fold in range(self.n_folds))
-        else:
-            yield from ((asked, name) for name in names)
-
-    def _ready(self, asked: Asked, which: Any) -> tuple[Asked, Any, Any]:
-        """Return a call with its data, which are read only when a worker is free."""
-        setting, language, features = asked
-        sample = self.sample(language, setting)
-        if features in CUSTOM:
-            urls = self.urls(language, setting)
-            data = (urls, sample, setting.share, *which, features, self.servers)
-            return asked, on_urls, data
-        counts, columns = self.counts(features)
-        named = columns if which == "markov" else None
-        own = counts[sample.places]
-        return asked, on_counts, (own, sample, setting.share, which, features, named)
+def _answers(
+    rows: CountedUrls | CustomUrls,
+    part: tuple[Numbers, Numbers],
+    sample: Sample,
+    features: str,
+    algorithms: Sequence[str],
+) -> dict[str, Flags]:
+    """The decisions of algorithms about the test rows of a fold; none without training."""
+    train, test = part
+    # Folds of whole domains may lack a class or test rows if there are few domains.
+    if not len(test) or len(np.unique(sample.y[train])) < 2:
+        return {}
+    parted, found = rows.parted(train, test, sample.y), {}
+    if not len(parted.names):
+        return {}
+    for name in algorithms:
+        model = algorithm(name, features, sample.seed)
+        if name == "markov":
+            model.names = parted.names
+        found[name] = model.fit(parted.training, sample.y[train]).predict(parted.testing)
+    return found
 
 
 class HeldOutStudy(Study):
@@ -250,6 +280,7 @@ class HeldOutStudy(Study):
     """
 
     corpus: JoinedCorpus
+    least_folds = 1
 
     def __init__(self, corpus: JoinedCorpus, **options: Any) -> None:
         super().__init__(corpus, n_folds=1, **options)
@@ -281,99 +312,5 @@ class HeldOutStudy(Study):
         )
         return np.array([[found.precision, found.recall, found.negative_success, found.f1]])
 
-    def _check_folds(self, corpus: Corpus, n_folds: int) -> None:
-        """Accept one fold: training and test URLs are apart."""
-
     def _drawn(self, language: str, *, is_disjoint: bool) -> Sample:
         return samples.sample_of_test_set(self.corpus, language, self.seed)
-
-
-def _answer(asked: Asked, compute: Callable[..., Any], data: tuple[Any, ...]) -> Any:
-    return asked, compute(*data)
-
-
-def on_counts(
-    counts: csr_matrix,
-    sample: Sample,
-    share: float,
-    name: str,
-    features: str,
-    names: Names | None,
-) -> dict[str, tuple[Numbers, Flags]]:
-    """Return the rows and the decisions about counts, each by training without the URL's fold.
-
-    `names` (n_features,) are those of the columns, for Markov chains.
-    """
-    said_yes = np.zeros(len(sample.y), bool)
-    for train, test in sample.parts(share):
-        is_seen = seen(counts[train])
-        if not (is_seen.any() and _can_fit(sample, train, test)):
-            continue  # without training no decision is Yes
-        model = algorithm(name, features, sample.seed)
-        if names is not None:
-            model.names = names[is_seen]
-        model.fit(narrowed(counts[train], is_seen), sample.y[train])
-        said_yes[test] = model.predict(narrowed(counts[test], is_seen))
-    return {name: (np.arange(len(said_yes)), said_yes)}
-
-
-def on_urls(
-    urls: Sequence[str],
-    sample: Sample,
-    share: float,
-    names: Sequence[str],
-    fold: int,
-    features: str,
-    servers: Servers | None,
-) -> dict[str, tuple[Numbers, Flags]]:
-    """Return the decisions of several algorithms in one fold, by features learned in it.
-
-    The keys are the algorithms, the values the test rows and the decisions about them.
-    """
-    train, test = sample.part(fold, share)
-    if not _can_fit(sample, train, test):
-        return {name: (test, np.zeros(len(test), bool)) for name in names}
-    _, training, testing, (y, _) = _vectorized(features, servers, urls, sample.y, (train, test))
-    fitted = {name: algorithm(name, features, sample.seed).fit(training, y) for name in names}
-    return {name: (test, model.predict(testing)) for name, model in fitted.items()}
-
-
-def _vectorized(
-    features: str,
-    servers: Servers | None,
-    urls: Sequence[str],
-    y: Flags,
-    rows: tuple[Numbers, Numbers],
-) -> tuple[Any, Any, Any, tuple[Flags, Flags]]:
-    """The vectorizer of a custom set, its training and test rows, and their answers."""
-    train, test = rows
-    extractor = vectorizer(features, servers)
-    training = extractor.fit_transform([urls[at] for at in train], y[train])
-    testing = extractor.transform([urls[at] for at in test])
-    return extractor, training, testing, (y[train], y[test])
-
-
-def _can_fit(sample: Sample, train: Numbers, test: Numbers) -> bool:
-    """Whether the training rows have both classes and there are test rows.
-
-    Folds of whole domains may lack one of these if there are few domains.
-    """
-    return len(test) > 0 and len(np.unique(sample.y[train])) == 2
-
-
-def seen(counts: csr_matrix) -> Flags:
-    """Whether each column occurs, (n_features,)."""
-    is_seen = np.zeros(counts.shape[1], bool)
-    is_seen[counts.indices] = True
-    return is_seen
-
-
-def narrowed(counts: csr_matrix, columns: Flags) -> csr_matrix:
-    """The selected columns in their order, (n_urls, n_selected)."""
-    new = np.cumsum(columns, dtype=np.int32) - 1
-    kept = columns[counts.indices]
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return csr_matrix(
-        (counts.data[kept], new[counts.indices[kept]], before[counts.indptr]),
-        (counts.shape[0], int(columns.sum())),
-    )

@@ -74,8 +74,6 @@ def test_baselines_stand_beside_tables_v_to_viii(study: Study) -> None:
     of_fr = 100 * is_fr[study.corpus.columns == FIVE.index("fr")].mean()
     assert cctld.rows[2].cells[2].ours == pytest.approx(of_fr)
     assert (cctld.rows[2].cells[2].paper, cctld.digits) == (37, 0)
-    (figure,) = result.figures
-    assert [series["label"] for series in figure.data["series"]] == ["ccTLD", "IP"]
 
 
 def test_words_have_a_row_for_each_algorithm_and_language_and_their_means(study: Study) -> None:
@@ -114,15 +112,11 @@ def test_table_xiii_leaves_empty_urls_out(study: Study) -> None:
 
 
 def test_the_comparison_has_all_approaches_and_their_figures(study: Study) -> None:
-    result = run(study, "comparison")
-    points, bars = result.figures
-    assert len(points.data["series"]) == 3
-    assert (
-        len(bars.data["labels"])
-        == len(bars.data["y"])
-        == len(EXPERIMENTS["comparison"].classifiers)
-    )
-    assert bars.data["paper"] == [63, 81, 95, 95, 94, None]
+    table, of_three, means = run(study, "comparison").tables
+    assert [row.heads[0] for row in of_three.rows] == ["SVM words", "SVM allgrams", "DT custom"]
+    assert [row.cells[0].paper for row in means.rows] == [63, 81, 95, 95, 94, None]
+    ours = [row.cells[3].ours for row in table.rows if row.key["language"] == "mean"]
+    assert [row.cells[0].ours for row in means.rows] == ours
 
 
 def test_custom_made_features_have_the_rows_of_table_xii(study: Study) -> None:
@@ -151,10 +145,9 @@ def test_without_countries_what_needs_them_is_left_out_with_a_note() -> None:
 
 
 def test_training_sizes_shrink_to_a_thousandth(study: Study) -> None:
-    result = run(study, "training-sizes")
-    (figure,) = result.figures
-    assert all(line["x"] == [40, 4, 2, 2] for line in figure.data["lines"])
-    of_ip = next(row for row in result.tables[0].rows if row.key["classifier"] == "ip")
+    (table,) = run(study, "training-sizes").tables
+    assert [column.split()[-2] for column in table.columns] == ["40", "4", "2", "2"]
+    of_ip = next(row for row in table.rows if row.key["classifier"] == "ip")
     assert len({cell.ours for cell in of_ip.cells}) == 1
 
 
@@ -178,14 +171,14 @@ def test_the_best_combination_is_chosen_on_other_folds(study: Study) -> None:
 
 
 def test_the_leaves_of_the_tree_hold_all_test_urls(study: Study) -> None:
-    result = run(study, "tree")
-    (table,), (figure,) = result.tables, result.figures
-    assert sum(row.cells[0].ours for row in table.rows) == pytest.approx(100, abs=0.5)
-    assert sum(row.cells[1].ours for row in table.rows) == pytest.approx(100, abs=0.5)
-    root = figure.data["root"]
-    assert root["test"].startswith(root["otherwise"].partition(" > ")[0])
-    says = {row.heads[1] for row in table.rows}
-    assert says == {"Yes", "No"}
+    (table,) = run(study, "tree").tables
+    for column in (0, 1):
+        assert sum(row.cells[column].ours for row in table.rows) == pytest.approx(100, abs=0.5)
+    paths = [row.heads[0].split(" and ") for row in table.rows]
+    assert paths[0][0].replace("<=", ">") == paths[-1][0]
+    (root,) = special.top_of_tree(study, "en", depth=0)
+    assert (root.heads[0], [cell.ours for cell in root.cells]) == ("any URL", [100, 100])
+    assert {row.heads[1] for row in table.rows} == {"Yes", "No"}
 
 
 def test_a_few_features_chosen_on_training_urls_stand_beside_all(
@@ -241,7 +234,7 @@ def test_what_cannot_be_computed_is_left_out_with_a_note(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
-    (table,) = run(study, "comparison").tables
+    table, _, _ = run(study, "comparison").tables
     assert measures.WITHOUT_DICTIONARIES in table.notes
     assert "dt:custom" not in {row.key["classifier"] for row in table.rows}
     assert measures.WITHOUT_SERVERS not in table.notes

@@ -7,7 +7,7 @@ from classifiers.papers.baykan.measures import empty, possible
 from classifiers.papers.baykan.samples import Sample, draw
 from classifiers.papers.baykan.servers import Servers
 from classifiers.papers.baykan.special import domain_seen
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study, narrowed, seen
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, CountedUrls, Setting, Study
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 
@@ -62,7 +62,7 @@ def test_decisions_are_computed_once(study: Study, monkeypatch: pytest.MonkeyPat
     assert study.decisions("nb:words", "es") is first
 
 
-def test_progress_is_told_call_by_call() -> None:
+def test_progress_is_told_language_by_language() -> None:
     told: list[tuple[int, int]] = []
     study = Study(
         draw(labelled(20, ("en", "de")), ("en", "de")),
@@ -70,7 +70,7 @@ def test_progress_is_told_call_by_call() -> None:
         on_progress=lambda done, total: told.append((done, total)),
     )
     study.run(["nb:words", "re:words", "cctld"])
-    assert told == [(done, 4) for done in (1, 2, 3, 4)]
+    assert told == [(1, 2), (2, 2)]
 
 
 def test_two_processes_find_what_one_process_finds(study: Study) -> None:
@@ -140,16 +140,17 @@ def test_folds_that_few_domains_leave_empty_are_passed_over() -> None:
 
 def test_columns_that_no_training_url_has_are_left_out() -> None:
     counts = csr_matrix(np.array([[1.0, 0, 2, 0], [0, 0, 3, 0], [4.0, 5, 6, 0]]))
-    columns = seen(counts[:2])
-    assert columns.tolist() == [True, False, True, False]
-    assert narrowed(counts, columns).toarray().tolist() == [[1, 2], [0, 3], [4, 6]]
+    rows = CountedUrls(counts, np.array(["a", "b", "c", "d"], object))
+    parted = rows.parted(np.array([0, 1]), np.array([2]), np.zeros(3, bool))
+    assert parted.names.tolist() == ["a", "c"]
+    assert parted.training.toarray().tolist() == [[1, 2], [0, 3]]
+    assert parted.testing.toarray().tolist() == [[4, 6]]
 
 
-def test_one_fold_is_no_cross_validation(study: Study) -> None:
-    with pytest.raises(StudyError, match="2 folds"):
-        Study(study.corpus, n_folds=1)
-    with pytest.raises(StudyError, match="do not fill"):
-        Study(study.corpus, n_folds=61)
+@pytest.mark.parametrize("n_folds", [1, 61])
+def test_folds_that_are_no_cross_validation_are_refused(study: Study, n_folds: int) -> None:
+    with pytest.raises(StudyError, match="2 folds or more, and not more than the 60 URLs"):
+        Study(study.corpus, n_folds=n_folds)
 
 
 def test_the_training_rows_of_a_fold_are_the_same_each_time() -> None:
