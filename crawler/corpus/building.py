@@ -1,27 +1,21 @@
 """Makes the texts of pages: extraction in parallel, then copies and repeated lines of all pages.
 
 The work folder keeps the texts of each part of a source until the end, so that an export that was
-interrupted goes on where it was. In memory are 8 bytes for the time of each page, 24 for its group
-of copies, and 8 for each repeated line; the signatures are in a file.
+interrupted goes on where it was. In memory are about 50 bytes for each page; all else is in files.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
-from crawler.corpus.copies import VALUES, Numbers, originals
-from crawler.corpus.extraction import EXTRACTORS
+from crawler.corpus.comparison import Comparison
 from crawler.corpus.item import OtherParagraph, PageItem
-from crawler.corpus.lines import Keys, PageLines, are_repeated, repeated_keys
-from crawler.corpus.shards import NO_MAIN_TEXT, PageText, Shard
 from crawler.corpus.sources import source_of
+from crawler.corpus.texts import NO_MAIN_TEXT, PageText, PartTexts
 from crawler.errors import CrawlError
 
 TOO_SHORT = "too short"
@@ -30,7 +24,7 @@ COPY = "copy of another page"
 _OWN: Final = "und"  # the code of an undetermined language (ISO 639-2)
 
 OnProgress = Callable[[int, int], None]
-"""Called with the number of pages that were read, and that of all pages."""
+"""Called with the number of parts that were read, and that of all parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +35,6 @@ class TextOptions:
     than `min_words` are left out. `processes` is the number of processes, 0: one for each core.
     """
 
-    extractor: str = EXTRACTORS[0]
     lang: str | None = None
     min_words: int = 1
     keeps_copies: bool = False
@@ -59,7 +52,6 @@ class CorpusSummary:
     has no text. `downloaded` are the megabytes that were read from servers.
     """
 
-    extractor: str
     pages: int = 0
     words: int = 0
     copies: int = 0
@@ -72,7 +64,6 @@ class CorpusSummary:
         """Return the figures by name, as `--json` writes them."""
         per_megabyte = self.words / self.downloaded if self.downloaded else None
         return {
-            "extractor": self.extractor,
             "pages": self.pages,
             "words": self.words,
             "words_per_megabyte": per_megabyte,
@@ -85,12 +76,11 @@ class CorpusSummary:
 
 
 class Corpus:
-    """The texts of the pages of some runs, WARC files or HTML files.
+    """The texts of the pages of some runs or WARC files.
 
-    Iteration yields the items of a run by host and URL, those of files in the order of the files;
-    `summary` is complete after it. The same
-    files give the same items with any number of processes. Of pages with nearly the same text the
-    one that was fetched first is the original.
+    Iteration yields the items of a run by host and URL, those of WARC files in their order;
+    `summary` is complete after it. The same files give the same items with any number of
+    processes. Of pages with nearly the same text the one that was fetched first is the original.
     """
 
     def __init__(
@@ -106,49 +96,47 @@ class Corpus:
         """
         self._options = options or TextOptions()
         self._work, self._on_progress = work, on_progress
-        self.summary = CorpusSummary(self._options.extractor)
-        self._shards: list[Shard] = []
+        self.summary = CorpusSummary()
+        self._parts: list[PartTexts] = []
         for path in paths:
             source = source_of(path, self._options.lang)
-            self._shards += [Shard.of(each, work, self._options.extractor) for each in source.parts]
+            self._parts += [PartTexts.of(part, work) for part in source.parts]
             self.summary.downloaded += source.downloaded
             self.summary.left_out += source.left_out
 
     def __iter__(self) -> Iterator[PageItem]:
         """Yield the items of the pages with a text."""
         self._read_pages()
-        if not self._shards:
-            return
-        original, repeated = self._compared()
-        urls = self._urls_of_originals(original) if self._options.keeps_copies else {}
-        first = 0
-        for shard in self._shards:
-            arrays = shard.arrays()
-            marks = are_repeated(arrays.lines.keys, repeated)
-            ends = np.searchsorted(arrays.lines.pages, np.arange(len(arrays.lines.hosts) + 1))
-            for number, text in enumerate(shard.texts(self.summary.left_out)):
-                page = first + number
-                copy_of = urls.get(int(original[page])) if original[page] != page else None
-                is_copy = bool(original[page] != page)
-                lines = marks[ends[number] : ends[number + 1]]
-                item = self._item(text, lines, is_copy, copy_of)
+        with closing(Comparison(self._work)) as comparison:
+            for page in self._pages(Counter()):
+                comparison.add(page)
+            comparison.compare()
+            for number, page in enumerate(self._pages(self.summary.left_out)):
+                marks = comparison.are_repeated(number)
+                item = self._item(page, marks, comparison.original_of(number))
                 if item is not None:
                     yield item
-            first += len(arrays.fetched_at)
 
-    def _item(
-        self, text: PageText, marks: npt.NDArray[np.bool_], is_copy: bool, copy_of: str | None
-    ) -> PageItem | None:
+    def _pages(self, left_out: Counter[str]) -> Iterator[PageText]:
+        """Yield the pages with a text, and count the others by their reasons."""
+        for part in self._parts:
+            for found in part.read():
+                if isinstance(found, str):
+                    left_out[found] += 1
+                else:
+                    yield found
+
+    def _item(self, page: PageText, marks: Sequence[bool], copy_of: str | None) -> PageItem | None:
         """Return the item of a page and count it; None if it is left out."""
         told, options = self.summary, self._options
-        told.copies += is_copy
-        if is_copy and not options.keeps_copies:
+        told.copies += copy_of is not None
+        if copy_of is not None and not options.keeps_copies:
             told.left_out[COPY] += 1
             return None
-        told.repeated_lines += int(marks.sum())
+        told.repeated_lines += sum(marks)
         kept = [
-            (part, bool(is_repeated))
-            for part, is_repeated in zip(text.paragraphs, marks, strict=True)
+            (part, is_repeated)
+            for part, is_repeated in zip(page.paragraphs, marks, strict=True)
             if options.keeps_repeated or not is_repeated
         ]
         own = [(part, mark) for part, mark in kept if part.language is None]
@@ -159,10 +147,10 @@ class Corpus:
         others = [part for part, _ in kept if part.language is not None]
         told.pages += 1
         told.words += words
-        told.languages[text.values["language"] or _OWN] += len(own)
+        told.languages[page.values["language"] or _OWN] += len(own)
         told.languages.update(part.language or _OWN for part in others)
         return PageItem(
-            **text.values,
+            **page.values,
             text="\n".join(part.text for part, _ in own),
             words=words,
             other_paragraphs=[
@@ -173,33 +161,30 @@ class Corpus:
         )
 
     def _read_pages(self) -> None:
-        """Make all shards, in parallel."""
-        total = sum(shard.part.size for shard in self._shards)
-        waiting = [shard for shard in self._shards if not shard.is_made()]
-        done = total - sum(shard.part.size for shard in waiting)
-        self._on_progress(done, total)
-        while waiting:
+        """Make the texts of all parts, in parallel."""
+        parts = {part.path: part for part in self._parts}  # a path may be given twice
+        while waiting := [part for part in parts.values() if not part.is_made()]:
+            done = len(parts) - len(waiting)
+            self._on_progress(done, len(parts))
             try:
-                for number in self._in_parallel(waiting, self._processes()):
-                    done += number
-                    self._on_progress(done, total)
+                for number, _ in enumerate(self._in_parallel(waiting, self._processes()), done + 1):
+                    self._on_progress(number, len(parts))
             except BrokenProcessPool:
-                for shard in (each for each in waiting if each.is_begun()):
-                    self._read_alone(shard)
-            waiting = [shard for shard in waiting if not shard.is_made()]
-            done = total - sum(shard.part.size for shard in waiting)
+                for part in (each for each in waiting if each.is_begun()):
+                    self._read_alone(part)
 
-    def _read_alone(self, shard: Shard) -> None:
-        """Make a shard by one process at a time, and leave out the pages that end it."""
-        while not shard.is_made():
+    def _read_alone(self, part: PartTexts) -> None:
+        """Make the texts of a part by one process, and leave out the pages that end it."""
+        while not part.is_made():
             try:
-                list(self._in_parallel([shard], 1))
+                list(self._in_parallel([part], 1))
             except BrokenProcessPool as error:
-                if not shard.blame():
+                if not part.is_begun():
                     raise CrawlError(f"the process that reads pages ended: {error}") from error
+                part.leave_out()
 
     @staticmethod
-    def _in_parallel(shards: Sequence[Shard], processes: int) -> Iterator[int]:
+    def _in_parallel(parts: Sequence[PartTexts], processes: int) -> Iterator[None]:
         from joblib import Parallel, delayed
 
         # One process alone would be this one, which a page must not end.
@@ -210,45 +195,13 @@ class Corpus:
             batch_size=1,
             return_as="generator_unordered",
         )
-        return iter(pool(delayed(_make)(shard) for shard in shards))
+        return iter(pool(delayed(_make)(part) for part in parts))
 
     def _processes(self) -> int:
         from joblib import cpu_count
 
         return self._options.processes or int(cpu_count())
 
-    def _compared(self) -> tuple[Numbers, Keys]:
-        """Return the original of each page, and the keys of the repeated lines."""
-        times = np.concatenate([shard.arrays().fetched_at for shard in self._shards])
-        rank = np.empty(len(times), np.int64)
-        rank[np.argsort(times, kind="stable")] = np.arange(len(times))
-        original = self._originals(rank)
-        lines = sum(len(part.keys) for part in self._lines())
-        return original, repeated_keys(self._lines, original, lines)
 
-    def _lines(self) -> Iterator[PageLines]:
-        return (shard.arrays().lines for shard in self._shards)
-
-    def _originals(self, rank: Numbers) -> Numbers:
-        if not len(rank):
-            return rank
-        path = self._work / "signatures.npy"
-        signatures = np.lib.format.open_memmap(
-            path, mode="w+", dtype=np.uint32, shape=(len(rank), VALUES)
-        )
-        first = 0
-        for shard in self._shards:
-            found = shard.arrays().signatures
-            signatures[first : first + len(found)] = found
-            first += len(found)
-        return originals(signatures, rank)
-
-    def _urls_of_originals(self, original: Numbers) -> dict[int, str]:
-        wanted = set(original[original != np.arange(len(original))].tolist())
-        ignored: Counter[str] = Counter()
-        texts = chain.from_iterable(shard.texts(ignored) for shard in self._shards)
-        return {page: text.values["url"] for page, text in enumerate(texts) if page in wanted}
-
-
-def _make(shard: Shard) -> int:
-    return shard.make()
+def _make(part: PartTexts) -> None:
+    part.make()

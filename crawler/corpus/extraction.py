@@ -1,10 +1,8 @@
-"""The main text of a page, by an extractor that the user chooses.
+"""The main text of a page, by trafilatura.
 
-docs/research/corpus.md compares the extractors.
+docs/research/corpus.md compares it with another extractor.
 """
 
-from collections.abc import Callable
-from functools import cache
 from typing import Final, NamedTuple
 
 from classifiers.pages.charset.encodings import decode
@@ -23,8 +21,8 @@ _SLOW_CHARACTERS: Final = 300_000
 _SENTENCE: Final = 6
 """Words of a line that may be a sentence."""
 
-Extract = Callable[[str], str]
-"""Return the main text of an HTML page, a paragraph in each line."""
+EXTRACTOR: Final = "trafilatura"
+"""The package that finds main texts."""
 
 
 class MainText(NamedTuple):
@@ -34,7 +32,7 @@ class MainText(NamedTuple):
     paragraphs: list[str]
 
 
-def main_text_of(body: bytes, content_type: str | None, extract: Extract) -> MainText:
+def main_text_of(body: bytes, content_type: str | None) -> MainText:
     """Return the main text of a page; no paragraphs if it has none.
 
     A plain text has its own lines. Of a page that takes a parser too long the beginning is read.
@@ -53,64 +51,31 @@ def _lines(text: str) -> list[str]:
     return [line for line in lines if any(map(str.isalnum, line))][:MAX_PARAGRAPHS]
 
 
-def _resiliparse() -> Extract:
-    from resiliparse.extract.html2text import extract_plain_text
-    from resiliparse.parse.html import HTMLTree
-
-    def extract(html: str) -> str:
-        tree = HTMLTree.parse(html)
-        return str(
-            extract_plain_text(
-                tree,
-                main_content=True,
-                list_bullets=False,
-                alt_texts=False,
-                form_fields=False,
-                noscript=False,
-                comments=False,
-            )
-        )
-
-    return extract
+def extract(html: str) -> str:
+    """Return the main text of an HTML page, a paragraph in each line."""
+    text = _extracted(html, is_strict=False)
+    if any(number_of_words(line) >= _SENTENCE for line in text.split("\n")):
+        return text
+    # A page with little text gets all of it, menus included, unless the mode is strict.
+    return _extracted(html, is_strict=True) if text else ""
 
 
-def _trafilatura() -> Extract:
+def _extracted(html: str, *, is_strict: bool) -> str:
     from lxml.etree import strip_tags
     from trafilatura import bare_extraction
     from trafilatura.xml import xmltotxt
 
-    def extract_by(html: str, *, is_strict: bool) -> str:
-        # Where links are known, rows of links are left out; without them they are lines.
-        found = bare_extraction(
-            html[:_SLOW_CHARACTERS],
-            fast=True,
-            favor_precision=is_strict,
-            include_comments=False,
-            include_tables=True,
-            include_links=True,
-        )
-        body = getattr(found, "body", None)
-        if body is None:
-            return ""
-        strip_tags(body, "ref")
-        return str(xmltotxt(body, include_formatting=False))
-
-    def extract(html: str) -> str:
-        text = extract_by(html, is_strict=False)
-        if any(number_of_words(line) >= _SENTENCE for line in text.split("\n")):
-            return text
-        # A page with little text gets all of it, menus included, unless the mode is strict.
-        return extract_by(html, is_strict=True) if text else ""
-
-    return extract
-
-
-_MAKERS = {"trafilatura": _trafilatura, "resiliparse": _resiliparse}
-EXTRACTORS: Final = tuple(_MAKERS)
-"""The names of the extractors, the default first."""
-
-
-@cache
-def make_extractor(name: str) -> Extract:
-    """Return the extractor with a name."""
-    return _MAKERS[name]()
+    # Where links are known, rows of links are left out; without them they are lines.
+    found = bare_extraction(
+        html[:_SLOW_CHARACTERS],
+        fast=True,
+        favor_precision=is_strict,
+        include_comments=False,
+        include_tables=True,
+        include_links=True,
+    )
+    body = getattr(found, "body", None)
+    if body is None:
+        return ""
+    strip_tags(body, "ref")
+    return str(xmltotxt(body, include_formatting=False))

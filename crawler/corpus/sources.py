@@ -1,4 +1,4 @@
-"""The pages that an export reads: those of runs, of other WARC files, and of HTML files.
+"""The pages that an export reads: those of runs and of other WARC files.
 
 A source is divided into parts. A part reads its pages in another process, one after the other.
 """
@@ -6,11 +6,9 @@ A source is divided into parts. A part reads its pages in another process, one a
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -25,15 +23,18 @@ from crawler.politeness import directives
 from crawler.politeness.directives import NOARCHIVE
 from crawler.reading import Download, identified, is_text
 from crawler.run import reading
-from crawler.sources.archive import ArchiveWeb
-from crawler.sources.contract import Answer
+from crawler.sources.archive import ArchivedAnswer, answers_in
+from crawler.sources.volumes import Volume, find_volumes
+from crawler.sources.warc_reader import Damage, is_warc
 from crawler.url import host_of, normalise
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250
-"""Pages of a part: enough to spend little on starting it, few enough to lose little with it."""
+"""Pages of a part: enough to spend little on starting it, few enough for all processes."""
 
-_HTML: Final = (".html", ".htm", ".xhtml")
+_SLICE: Final = 16_000_000
+"""Bytes of a WARC file that are a part."""
+
 _MEGABYTE: Final = 1_000_000
 
 NO_PAGE = "no page"
@@ -77,58 +78,14 @@ class Found(NamedTuple):
     content_type: str | None
 
 
-Begin = Callable[[int], bool]
-"""Called with the number of a page before anything of it is read; False: leave it out."""
+class Part(Protocol):
+    """Some pages of a source."""
 
-ReadPlace = Callable[[Any], Found | str]
-"""Returns the page at a place of a source, or the reason for which it is left out.
+    def stamp(self) -> str:
+        """Return a text that no other part has, nor this one after a change of it."""
 
-Raises `ArchiveError` for a page that is damaged.
-"""
-
-
-class Pages(Protocol):
-    """Where the pages of a source are read."""
-
-    def stamp(self, places: Sequence[Any]) -> str:
-        """Return a text that these places have in no other source, nor after a change of it."""
-
-    def opened(self, lang: str) -> AbstractContextManager[ReadPlace]:
-        """Return a context with the function that reads the pages in a language."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some places of a source, and the language of the pages that are wanted there."""
-
-    source: Pages
-    places: Sequence[Any]
-    lang: str
-
-    @property
-    def size(self) -> int:
-        """The number of its pages, with those that will be left out."""
-        return len(self.places)
-
-    def identity(self) -> str:
-        """Return a text that no other part has, and no part whose files have changed."""
-        told = f"{self.source.stamp(self.places)} {list(self.places)} {self.lang}"
-        return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-
-    def pages(self, left_out: Counter[str], begin: Begin) -> Iterator[Found]:
-        """Yield the pages, and count those that are left out by their reasons."""
-        with self.source.opened(self.lang) as read:
-            for number, place in enumerate(self.places):
-                if not begin(number):
-                    continue
-                try:
-                    found = read(place)
-                except ArchiveError:
-                    found = DAMAGED
-                if isinstance(found, str):
-                    left_out[found] += 1
-                else:
-                    yield found
+    def pages(self, first: int = 0) -> Iterator[Found | str]:
+        """Yield the pages from a number on, and for those that are left out the reasons."""
 
 
 @dataclass(slots=True)
@@ -140,32 +97,27 @@ class Source:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def _parts(source: Pages, places: Sequence[Any], lang: str) -> list[Part]:
-    starts = range(0, len(places), _ROWS)
-    return [Part(source, places[at : at + _ROWS], lang) for at in starts]
-
-
 def source_of(path: Path, lang: str | None) -> Source:
-    """Return the source at a path: a run, WARC files, packages, or HTML files.
+    """Return the source at a path: a run, WARC files or packages.
 
     `lang` is the language of the pages; None: that of the run, and any for pages without a run;
     "all": any. Raises `CrawlError` for a path with no pages.
     """
     if (path / "run.db").is_file() or path.name == "run.db":
         return _of_run(path.parent if path.name == "run.db" else path, lang)
-    lang = lang or ALL_LANGUAGES
-    if path.suffix.lower() in _HTML:
-        return _of_files(path.parent, [path], lang)
     try:
-        web = ArchiveWeb(path)
-    except ArchiveError:
-        files = sorted(f for f in path.rglob("*") if f.suffix.lower() in _HTML)
-        if not files:
-            raise
-        return _of_files(path, files, lang)
-    size = sum(file.stat().st_size for file in web.files())
-    parts = _parts(_ArchivePages(web), array("Q", web.places().tobytes()), lang)
-    return Source(parts, size / _MEGABYTE, Counter({DAMAGED: web.skipped.number}))
+        volumes = find_volumes(path)
+        for volume in volumes:
+            if not volume.name and not is_warc(volume.path):
+                raise ArchiveError(f"{volume}: it is no WARC file; give a run or an archive")
+        slices = [part for volume in volumes for part in volume.slices(_SLICE)]
+    except OSError as error:
+        raise ArchiveError(
+            f"{path}: {error.strerror or error}; give a run or an archive"
+        ) from error
+    size = sum(part.end - part.start for part in slices)
+    parts: list[Part] = [_ArchivePart(part, lang or ALL_LANGUAGES) for part in slices]
+    return Source(parts, size / _MEGABYTE)
 
 
 def _of_run(folder: Path, lang: str | None) -> Source:
@@ -183,105 +135,79 @@ def _of_run(folder: Path, lang: str | None) -> Source:
             else:
                 left_out[OTHER_LANGUAGE] += number
         size = connection.execute("SELECT TOTAL(bytes) FROM pages").fetchone()[0]
-    return Source(_parts(_RunPages(folder), numbers, wanted), size / _MEGABYTE, left_out)
-
-
-def _of_files(folder: Path, files: Sequence[Path], lang: str) -> Source:
-    names = [str(file.relative_to(folder)) for file in files]
-    size = sum(file.stat().st_size for file in files)
-    return Source(_parts(_FilePages(folder), names, lang), size / _MEGABYTE)
+    starts = range(0, len(numbers), _ROWS)
+    parts: list[Part] = [_RunPart(folder, numbers[at : at + _ROWS]) for at in starts]
+    return Source(parts, size / _MEGABYTE, left_out)
 
 
 @dataclass(frozen=True, slots=True)
-class _RunPages:
-    """The pages of a run by the numbers of their exchanges."""
+class _RunPart:
+    """Pages of a run, by the numbers of their exchanges."""
 
     folder: Path
+    numbers: "array[int]"
 
-    def stamp(self, places: Sequence[int]) -> str:
+    def stamp(self) -> str:
+        numbers = json.dumps(list(self.numbers))
         with reading(self.folder) as connection:
-            stamp = connection.execute(_STAMP, (json.dumps(list(places)),)).fetchone()
-        return f"run {self.folder.resolve()} {stamp!r}"
+            found = connection.execute(_STAMP, (numbers,)).fetchone()
+        return f"run {self.folder.resolve()} {found!r} {numbers}"
 
-    @contextmanager
-    def opened(self, lang: str) -> Iterator[ReadPlace]:
+    def pages(self, first: int = 0) -> Iterator[Found | str]:
         with reading(self.folder) as connection, RunArchive(self.folder, connection) as archive:
             target = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
-
-            def read(number: int) -> Found | str:
+            for number in self.numbers[first:]:
                 row = connection.execute(_PAGE_OF, (number,)).fetchone()
-                answer = None if row is None else archive.answer(number)
+                try:
+                    answer = None if row is None else archive.answer(number)
+                except ArchiveError:
+                    yield DAMAGED
+                    continue
                 if answer is None:
-                    return NOT_KEPT
+                    yield NOT_KEPT
+                    continue
                 links, *columns = row
                 values = dict(zip(ROW_FIELDS, columns, strict=True))
                 values["is_relevant"] = target == (values["language"],)
                 values["links"] = None if links is None else outlinks.read(links)
                 kind = answer.header("Content-Type")
-                return Found(values, host_of(values["url"]), answer.body, kind)
-
-            yield read
+                yield Found(values, host_of(values["url"]), answer.body, kind)
 
 
 @dataclass(frozen=True, slots=True)
-class _ArchivePages:
-    """The answers of an archive by their places."""
+class _ArchivePart:
+    """The answers in a slice of a WARC file that are in a language."""
 
-    web: ArchiveWeb
+    volume: Volume
+    lang: str
 
-    def stamp(self, places: Sequence[int]) -> str:
-        return f"archive {_stamps(self.web.files())}"
+    def stamp(self) -> str:
+        stat = self.volume.path.stat()
+        return f"archive {self.volume.path.resolve()} {stat.st_mtime_ns} {stat.st_size} {self!r}"
 
-    @contextmanager
-    def opened(self, lang: str) -> Iterator[ReadPlace]:
-        yield partial(self._page, lang)
-
-    def _page(self, lang: str, place: int) -> Found | str:
-        found = self.web.answer_at(place)
-        url = None if found is None else normalise(found[0])
-        if found is None or url is None:
-            return NOT_KEPT
-        answer = found[1]
-        kind, language = answer.header("Content-Type"), answer.header("Content-Language")
-        is_whole = 200 <= answer.status < 300 and bool(answer.body)
-        is_robots = url.endswith("/robots.txt") and url.count("/") == 3
-        if is_robots or not is_whole or not is_text(kind):
-            return NO_PAGE
-        told = directives.of_headers(answer.headers)
-        download = Download(url, answer.status, answer.body, kind, language, statements=told)
-        return _identified(download, answer, host_of(url), lang)
+    def pages(self, first: int = 0) -> Iterator[Found | str]:
+        for found in islice(answers_in(self.volume), first, None):
+            yield DAMAGED if isinstance(found, Damage) else _identified(found, self.lang)
 
 
-@dataclass(frozen=True, slots=True)
-class _FilePages:
-    """HTML files by their names. The host of a file is the first folder on its path."""
-
-    folder: Path
-
-    def stamp(self, places: Sequence[str]) -> str:
-        return f"files {_stamps([self.folder / name for name in places])}"
-
-    @contextmanager
-    def opened(self, lang: str) -> Iterator[ReadPlace]:
-        yield partial(self._page, lang)
-
-    def _page(self, lang: str, name: str) -> Found | str:
-        try:
-            body = (self.folder / name).read_bytes()
-        except OSError:
-            return DAMAGED
-        host = name.partition("/")[0] if "/" in name else ""
-        return _identified(Download(name, 200, body), None, host, lang)
+def _download_of(found: ArchivedAnswer) -> Download | None:
+    """Return an answer as a crawl sees it, None if it is no page with a text."""
+    answer, url = found.answer, normalise(found.url)
+    kind = answer.header("Content-Type")
+    if url is None or not 200 <= answer.status < 300 or not answer.body or not is_text(kind):
+        return None
+    if url.endswith("/robots.txt") and url.count("/") == 3:
+        return None
+    stated = directives.of_headers(answer.headers)
+    language = answer.header("Content-Language")
+    return Download(url, answer.status, answer.body, kind, language, statements=stated)
 
 
-def _stamps(files: Sequence[Path]) -> list[tuple[str, int, int]]:
-    """Return the names of files with their sizes and times."""
-    stats = [(str(file.resolve()), file.stat()) for file in files]
-    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
-
-
-def _identified(download: Download, answer: Answer | None, host: str, lang: str) -> Found | str:
+def _identified(found: ArchivedAnswer, lang: str) -> Found | str:
     """Return a page that no run has identified, if it is in the language."""
+    download, source = _download_of(found), found.answer.source
+    if download is None:
+        return NO_PAGE
     page, told = identified(download, method_with(DEFAULT_METHOD, named_file()))
     if page is None:
         return NO_PAGE
@@ -292,11 +218,10 @@ def _identified(download: Download, answer: Answer | None, host: str, lang: str)
         return NO_LANGUAGE
     if lang not in (told.language, ALL_LANGUAGES):
         return OTHER_LANGUAGE
-    source = None if answer is None else answer.source
     values = {
         **dict.fromkeys(("parent", "country", "robots_txt", "score", "depth", "links")),
         "url": download.url,
-        "status": None if answer is None else answer.status,
+        "status": download.status,
         "language": told.language,
         "confidence": told.confidence,
         "method": told.method,
@@ -306,4 +231,4 @@ def _identified(download: Download, answer: Answer | None, host: str, lang: str)
         "bytes": len(download.body),
         "fetched_at": None if source is None else source.began_at,
     }
-    return Found(values, host, download.body, download.content_type)
+    return Found(values, host_of(download.url), download.body, download.content_type)

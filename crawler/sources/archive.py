@@ -131,23 +131,6 @@ class ArchiveWeb:
     def __len__(self) -> int:
         return len(self._places)
 
-    def places(self) -> NDArray[np.uint64]:
-        """Return the place of each answer, in the order of the files."""
-        return np.sort(self._places)
-
-    def answer_at(self, place: int) -> tuple[str, Answer] | None:
-        """Return the URL and the answer at a place, None if a revisit lacks its body.
-
-        Raises `ArchiveError` if the file was changed since opening.
-        """
-        record = self._read(place)
-        answer = self._answer(record)
-        return None if answer is None else (record.url, answer)
-
-    def files(self) -> list[Path]:
-        """Return the files with the answers, each once."""
-        return list(dict.fromkeys(volume.path for volume in self._volumes))
-
     def urls(self) -> Iterator[str]:
         """Yield the URLs of all answers, in the order of the files, which are read again."""
         for place in np.sort(self._places):
@@ -225,14 +208,19 @@ def answers(path: Path) -> Iterator[ArchivedAnswer | Damage]:
     and an answer is cut at `KEPT_BYTES`. Raises `ArchiveError` for a file that cannot be read.
     """
     for volume in find_volumes(path):
-        try:
-            for found in records(volume, KEPT_BYTES):
-                if isinstance(found, Damage):
-                    yield found
-                elif found.is_answer:
-                    yield _unpacked(found)
-        except OSError as error:
-            raise _unreadable(volume, error) from error
+        yield from answers_in(volume)
+
+
+def answers_in(volume: Volume) -> Iterator[ArchivedAnswer | Damage]:
+    """Yield the HTTP answers of a file or a slice, as `answers` does."""
+    try:
+        for found in records(volume, KEPT_BYTES):
+            if isinstance(found, Damage):
+                yield found
+            elif found.is_answer:
+                yield _unpacked(found)
+    except OSError as error:
+        raise _unreadable(volume, error) from error
 
 
 def _unpacked(record: ArchiveRecord) -> ArchivedAnswer | Damage:

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -14,59 +14,36 @@ WARC_ENDINGS: Final = (".warc", ".warc.gz")
 PACKAGE_ENDINGS: Final = (".wacz",)
 
 _LOCAL_HEADER = 30  # bytes before the name in a zip file
-_READ_AHEAD = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A WARC file, or `size` bytes from `start` on of a package, in which it has a `name`."""
+    """A WARC file: the bytes of a file from `start` to `end`; in a package it has a `name`.
+
+    A slice is a part of one, which may begin in the middle of a record.
+    """
 
     path: Path
     start: int = 0
-    size: int | None = None
+    end: int = 1 << 62
     name: str = ""
+    is_slice: bool = False
 
     def __str__(self) -> str:
         """Return the path, and the name in a package."""
         return f"{self.path}: {self.name}" if self.name else str(self.path)
 
-    def open(self) -> BinaryIO:
-        """Return the file for reading; raises `OSError`."""
-        file = self.path.open("rb")
-        if self.size is None:
-            return file
-        return io.BufferedReader(_Window(file, self.start, self.size), _READ_AHEAD)
-
-
-class _Window(io.RawIOBase):
-    """A part of a file as a file."""
-
-    def __init__(self, file: BinaryIO, start: int, size: int) -> None:
-        self._file, self._start, self._size, self._at = file, start, size, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = max(0, offset + (0, self._at, self._size)[whence])
-        return self._at
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any buffer
-        self._file.seek(self._start + self._at)
-        data = self._file.read(max(0, min(len(buffer), self._size - self._at)))
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+    def slices(self, size: int) -> list["Volume"]:
+        """Return parts of so many bytes; one that is not compressed is not divided."""
+        with self.path.open("rb") as file:
+            end = min(file.seek(0, io.SEEK_END), self.end)
+            file.seek(self.start)
+            is_packed = file.read(2) == b"\x1f\x8b"
+        step = size if is_packed else max(end, 1)
+        return [
+            replace(self, start=at, end=min(at + step, end), is_slice=at > self.start)
+            for at in range(self.start, end, step)
+        ]
 
 
 def find_volumes(given: Path | str) -> list[Volume]:
@@ -140,4 +117,4 @@ def _member(path: Path, file: BinaryIO, entry: ZipInfo) -> Volume:
     head = file.read(_LOCAL_HEADER)
     names = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
     start = entry.header_offset + _LOCAL_HEADER + names
-    return Volume(path, start, entry.file_size, entry.filename)
+    return Volume(path, start, start + entry.file_size, entry.filename)

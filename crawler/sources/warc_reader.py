@@ -7,7 +7,7 @@ that is cut off, and fills a record that is too short with the bytes of the next
 import io
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -24,9 +24,10 @@ MOST_DAMAGES: Final = 1_000
 STATUS_LINE: Final = re.compile(rb"HTTP/\d(?:\.\d)? +\d{3}")
 _STATUS_LINE_MAX: Final = 16
 _GZIP: Final = b"\x1f\x8b"
-_MEMBER: Final = b"\x1f\x8b\x08"
+_MEMBER: Final = re.compile(rb"\x1f\x8b\x08")
 _RECORD: Final = b"WARC/"
-_BEGIN: Final = re.compile(rb"WARC/\d+\.\d+\r?\n\Z")  # also behind the rest of another record
+_BEGIN: Final = re.compile(rb"WARC/\d+\.\d+\r?\n")  # also behind the rest of another record
+_LONGEST_BEGIN: Final = 16
 _NEWLINES: Final = (b"\r\n", b"\n")
 _HEAD_LIMIT: Final = 1 << 20  # bytes; the longest record header that is read
 _MOST_CANDIDATES: Final = 10_000  # for the next gzip member; by chance there is one in 16 MB
@@ -78,11 +79,22 @@ def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord |
     """Yield the whole records of a file with `kept` bytes of each block, and the damaged places.
 
     A gzip member may hold several records; they have the same offset. Only gzip has checksums, so
-    without it a changed body is not noticed. Raises `OSError` if the file cannot be read.
+    without it a changed body is not noticed. Of a slice those records are read that begin in it.
+    Raises `OSError` if the file cannot be read.
     """
     damages = 0
-    with volume.open() as file:
-        for found in _records(file, volume, kept):
+    with volume.path.open("rb") as file:
+        end = min(file.seek(0, io.SEEK_END), volume.end)
+        file.seek(volume.start)
+        begin = file.read(len(_RECORD))
+        name = (volume.name or volume.path.name).lower()
+        is_packed = begin.startswith(_GZIP) or (name.endswith(".gz") and begin != _RECORD)
+        read, start = _packed if is_packed or volume.is_slice else _plain, volume.start
+        if start == end:
+            yield Damage(start, "the file is empty")
+        if volume.is_slice:
+            start = _next_member(file, start, end)
+        for found in read(file, start, end, kept):
             yield found
             damages += isinstance(found, Damage)
             if damages == MOST_DAMAGES:
@@ -93,13 +105,11 @@ def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord |
 def record_at(volume: Volume, offset: int, kept: int = BLOCK_LIMIT) -> ArchiveRecord:
     """Return the record that `records` found at an offset; raises `ArchiveError` if it is gone."""
     try:
-        with volume.open() as file:
+        with volume.path.open("rb") as file:
+            end = min(file.seek(0, io.SEEK_END), volume.end)
             file.seek(offset)
-            is_packed = file.read(len(_GZIP)) == _GZIP
-            stream = _Stream(file, offset, is_packed=is_packed)
-            found = stream.record(kept)
-            if is_packed:
-                stream.drain()  # up to its checksum
+            read = _packed if file.read(len(_GZIP)) == _GZIP else _plain
+            found = next(read(file, offset, end, kept), None)
     except OSError as error:
         raise ArchiveError(f"{volume}: at byte {offset}: {error.strerror or error}") from error
     if not isinstance(found, ArchiveRecord):
@@ -115,120 +125,89 @@ def is_warc(path: Path) -> bool:
         return _begins_record(file.read(_BLOCK))
 
 
-def _records(file: BinaryIO, volume: Volume, kept: int) -> Iterator[ArchiveRecord | Damage]:
-    begin = file.read(len(_RECORD))
-    name = (volume.name or volume.path.name).lower()
-    is_packed = begin.startswith(_GZIP) or (name.endswith(".gz") and begin != _RECORD)
-    if not begin:
-        yield Damage(0, "the file is empty")
-    start: int | None = 0
-    while start is not None:
-        stream = _Stream(file, start, is_packed=is_packed)
-        yield from stream.records(kept)
-        if not is_packed:
+def _plain(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
+    """Yield what is in a part of a file that is not compressed."""
+    while start < end:
+        file.seek(start)
+        line = _first_line(file)
+        offset = file.tell() - len(line)
+        if not line or offset >= end:
             return
-        start = _next_member(file, start + 1) if stream.is_broken else stream.end()
+        try:
+            yield _record(file, line, offset, kept, end)
+            start = file.tell()
+        except _Unreadable as error:
+            yield Damage(offset, str(error))
+            start = _find(file, offset + 1, end, _BEGIN)
+
+
+def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
+    """Yield what is in the gzip members of a file that begin in a part of it."""
+    while start < end:
+        member = _Member(file, start)
+        stream = io.BufferedReader(member, _BLOCK)
+        last: ArchiveRecord | Damage | None = None
+        try:
+            while line := _first_line(stream):
+                found = _record(stream, line, start, kept)
+                if last is not None:
+                    yield last
+                last = found
+            following = member.end()
+        except _Unreadable as error:
+            # What was read last may be damaged too: the checksum is behind it.
+            last = Damage(start, str(error))
+            following = _next_member(file, start + 1, end)
+        if last is not None:
+            yield last
+        start = following
 
 
 class _Unreadable(OSError):
-    """Unpacked bytes that are no record; the next one may be behind them."""
+    """Bytes that are no record; the next one may be behind them."""
 
 
-class _Stream:
-    """The records of a gzip member, or of a file that is not compressed."""
-
-    def __init__(self, file: BinaryIO, start: int, *, is_packed: bool) -> None:
-        self._size = None if is_packed else file.seek(0, io.SEEK_END)
-        file.seek(start)
-        self._member = _Member(file) if is_packed else None
-        self._bytes = file if self._member is None else io.BufferedReader(self._member, _BLOCK)
-        self._offset = start
-        self._is_lost = self.is_broken = False
-        self._read_again = b""  # a line that is no begin of a record may end with one
-
-    def records(self, kept: int) -> Iterator[ArchiveRecord | Damage]:
-        """Yield records and damages; the last record when the checksum behind it was read."""
-        last: ArchiveRecord | Damage | None = None
-        try:
-            while True:
-                found = self.record(kept)
-                if last is not None:
-                    yield last
-                if found is None:
-                    return
-                last = found
-        except OSError as error:
-            if last is not None and last.offset != self._offset:
-                yield last
-            yield Damage(self._offset, str(error))
-            self.is_broken = True
-
-    def record(self, kept: int) -> ArchiveRecord | Damage | None:
-        """Return the next record, None at the end; raises `OSError` for broken gzip data."""
-        line = self._line()
-        while line in _NEWLINES or (self._is_lost and line and not _BEGIN.search(line)):
-            line = self._line()
-        if self._is_lost and (begin := _BEGIN.search(line)):
-            self._offset += begin.start() * (self._size is not None)
-            line = line[begin.start() :]
-        try:
-            return self._record(line, max(kept, _STATUS_LINE_MAX)) if line else None
-        except _Unreadable as error:
-            self._is_lost = True
-            return Damage(self._offset, str(error))
-
-    def drain(self) -> None:
-        """Read to the end."""
-        while self._bytes.read(_BLOCK):
-            pass
-
-    def end(self) -> int | None:
-        """Return the offset behind a gzip member, None at the end of the file."""
-        return None if self._member is None else self._member.end()
-
-    def _line(self) -> bytes:
-        line, self._read_again = self._read_again, b""
-        if line:
-            return line
-        if self._size is not None:
-            self._offset = self._bytes.tell()
-        return self._bytes.readline(_HEAD_LIMIT)
-
-    def _record(self, line: bytes, kept: int) -> ArchiveRecord | Damage:
-        if not line.startswith(_RECORD):
-            self._read_again = line
-            raise _Unreadable("this is not a WARC record")
-        self._is_lost = False
-        fields = self._fields()
-        length, kind = fields.get("content-length", ""), fields.get("warc-type", "")
-        if not (length.isascii() and length.isdigit()) or not kind:
-            raise _Unreadable("a record without a Content-Length or a WARC-Type")
-        return _made(self._offset, fields, self._block(int(length), kept))
-
-    def _fields(self) -> dict[str, str]:
-        fields: dict[str, str] = {}
-        size = 0
-        while (line := self._bytes.readline(_HEAD_LIMIT)) not in _NEWLINES:
-            size += len(line)
-            if not line or size > _HEAD_LIMIT:
-                raise _Unreadable("a record header without an end")
-            name, _, value = line.decode("utf-8", "replace").partition(":")
-            fields[name.strip().lower()] = value.strip()
-        return fields
-
-    def _block(self, length: int, kept: int) -> bytes:
-        if self._size is not None and length > self._size - self._bytes.tell():
-            raise _Unreadable("the file ends inside this record")
-        block = self._bytes.read(min(length, kept))
-        left = length - len(block)
-        while left and (data := self._bytes.read(min(left, _BLOCK))):
-            left -= len(data)
-        if left:
-            raise _Unreadable("the file ends inside this record")
-        return block
+def _first_line(stream: BinaryIO | io.BufferedReader) -> bytes:
+    line = stream.readline(_HEAD_LIMIT)
+    while line in _NEWLINES:
+        line = stream.readline(_HEAD_LIMIT)
+    return line
 
 
-def _made(offset: int, fields: Mapping[str, str], block: bytes) -> ArchiveRecord | Damage:
+def _record(
+    stream: BinaryIO | io.BufferedReader,
+    line: bytes,
+    offset: int,
+    kept: int,
+    end: int | None = None,
+) -> ArchiveRecord | Damage:
+    """Return the record that begins with a line; it must not go beyond `end`."""
+    if not line.startswith(_RECORD):
+        raise _Unreadable("this is not a WARC record")
+    fields: dict[str, str] = {}
+    size = 0
+    while (line := stream.readline(_HEAD_LIMIT)) not in _NEWLINES:
+        size += len(line)
+        if not line or size > _HEAD_LIMIT:
+            raise _Unreadable("a record header without an end")
+        name, _, value = line.decode("utf-8", "replace").partition(":")
+        fields[name.strip().lower()] = value.strip()
+    length = fields.get("content-length", "")
+    if not (length.isascii() and length.isdigit()) or not fields.get("warc-type"):
+        raise _Unreadable("a record without a Content-Length or a WARC-Type")
+    left = int(length)
+    if end is not None and left > end - stream.tell():
+        raise _Unreadable("the file ends inside this record")
+    block = stream.read(min(left, max(kept, _STATUS_LINE_MAX)))
+    left -= len(block)
+    while left and (data := stream.read(min(left, _BLOCK))):
+        left -= len(data)
+    if left:
+        raise _Unreadable("the file ends inside this record")
+    return _made(offset, fields, block)
+
+
+def _made(offset: int, fields: dict[str, str], block: bytes) -> ArchiveRecord | Damage:
     found = ArchiveRecord(
         offset,
         fields["warc-type"],
@@ -248,9 +227,10 @@ def _made(offset: int, fields: Mapping[str, str], block: bytes) -> ArchiveRecord
 
 
 class _Member(io.RawIOBase):
-    """The contents of the gzip member at the place of a file; reading raises `OSError`."""
+    """The contents of the gzip member at a place of a file; reading raises `OSError`."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, start: int) -> None:
+        file.seek(start)
         self._file, self._unzip = file, zlib.decompressobj(wbits=31)
 
     def readable(self) -> bool:
@@ -260,45 +240,41 @@ class _Member(io.RawIOBase):
         while not self._unzip.eof:
             ahead = self._unzip.unconsumed_tail or self._file.read(_BLOCK)
             if not ahead:
-                raise OSError("the file ends inside this record")
+                raise _Unreadable("the file ends inside this record")
             try:
                 data = self._unzip.decompress(ahead, len(buffer))
             except zlib.error as error:
-                raise OSError(f"damaged gzip data ({error})") from error
+                raise _Unreadable(f"damaged gzip data ({error})") from error
             if data:
                 buffer[: len(data)] = data
                 return len(data)
         return 0
 
-    def end(self) -> int | None:
-        """Return the offset behind the member, None at the end of the file."""
-        end = self._file.tell() - len(self._unzip.unused_data)
-        return end if self._unzip.unused_data or self._file.read(1) else None
+    def end(self) -> int:
+        """Return the offset behind the member."""
+        return self._file.tell() - len(self._unzip.unused_data)
 
 
-def _next_member(file: BinaryIO, start: int) -> int | None:
-    """Return the offset of the next gzip member from `start` on that begins with a record."""
+def _next_member(file: BinaryIO, start: int, end: int) -> int:
+    """Return the offset of the next gzip member that begins with a record, `end` if none does."""
     for _ in range(_MOST_CANDIDATES):
-        found = _find(file, start, _MEMBER)
-        if found is None:
-            break
-        file.seek(found)
-        if _begins_record(file.read(_BLOCK)):
-            return found
-        start = found + 1
-    return None
+        start = _find(file, start, end, _MEMBER)
+        file.seek(start)
+        if start == end or _begins_record(file.read(_BLOCK)):
+            return start
+        start += 1
+    return end
 
 
-def _find(file: BinaryIO, start: int, wanted: bytes) -> int | None:
+def _find(file: BinaryIO, start: int, end: int, wanted: re.Pattern[bytes]) -> int:
     file.seek(start)
     data = b""
-    while block := file.read(_BLOCK):
+    while file.tell() < end and (block := file.read(_BLOCK)):
         data += block
-        at = data.find(wanted)
-        if at >= 0:
-            return file.tell() - len(data) + at
-        data = data[1 - len(wanted) :]
-    return None
+        if at := wanted.search(data):
+            return min(file.tell() - len(data) + at.start(), end)
+        data = data[1 - _LONGEST_BEGIN :]
+    return end
 
 
 def _begins_record(ahead: bytes) -> bool:

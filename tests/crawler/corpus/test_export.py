@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from crawler.corpus import shards
+from crawler.corpus import extraction, sources, texts
 from crawler.corpus.building import Corpus, CorpusSummary, TextOptions
 from crawler.corpus.export import export, work_folder
-from crawler.corpus.extraction import Extract, make_extractor
 from crawler.corpus.item import FIELDS
 from crawler.corpus.parquet import schema
-from crawler.corpus.shards import Shard
-from crawler.corpus.sources import source_of
+from crawler.corpus.sources import Found, source_of
+from crawler.corpus.texts import PartTexts
 from crawler.errors import CrawlError, RunFolderError, SettingError
 from crawler.outputs.takedown import take_down
 from crawler.outputs.wacz import write_wacz
@@ -55,7 +54,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read pages in this process: quick, and a page that ends a process ends the test."""
-    monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(Shard.make, parts))
+    monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(PartTexts.make, parts))
 
 
 def exported(
@@ -145,31 +144,36 @@ def test_a_parquet_file_has_a_column_for_each_field() -> None:
     assert schema().names == list(FIELDS)
 
 
-def test_an_interrupted_export_goes_on_where_it_was(
+def test_an_interrupted_export_goes_on_at_the_page_where_it_was(
     run: Path, tmp_path: Path, inline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = KeptPages(tmp_path / "other")
     other.settle_all([("http://z.de/", html(german(10)))])
     whole, _ = exported(run, tmp_path / "whole.jsonl", other.folder)
-    made: list[str] = []
+    read: list[str] = []
+    text_of = texts._text_of
 
-    def make(shard: Shard) -> int:
-        made.append(shard.name)
-        if len(made) == 2:
+    def interrupted(found: Found) -> texts.PageText | str:
+        read.append(found.values["url"])
+        if len(read) in (3, 8):
             raise KeyboardInterrupt
-        return Shard.make(shard)
+        return text_of(found)
 
-    monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(make, parts))
-    with pytest.raises(KeyboardInterrupt):
-        exported(run, tmp_path / "x.jsonl", other.folder)
-    assert not (tmp_path / "x.jsonl").exists()
-    assert (tmp_path / "x.jsonl.parts").is_dir()
+    monkeypatch.setattr(texts, "_text_of", interrupted)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            exported(run, tmp_path / "x.jsonl", other.folder)
+        assert not (tmp_path / "x.jsonl").exists()
+        for path in (tmp_path / "x.jsonl.parts").glob("*.part"):
+            with path.open("ab") as file:
+                file.write(b'[{"url": "http')  # a kill while the page was written
     assert exported(run, tmp_path / "x.jsonl", other.folder)[0] == whole
-    assert made == [made[0], made[1], made[1]]
+    assert read == sorted(read, key=read.index)
+    assert {url: n for url, n in Counter(read).items() if n > 1} == {read[2]: 2, read[7]: 2}
     assert not (tmp_path / "x.jsonl.parts").exists()
 
 
-def test_a_shard_of_changed_pages_is_made_again(tmp_path: Path, inline: None) -> None:
+def test_a_part_with_changed_pages_is_read_again(tmp_path: Path, inline: None) -> None:
     pages = KeptPages(tmp_path / "run")
     pages.settle("http://a.de/1", html(german(1)))
     work = tmp_path / "x.jsonl.parts"
@@ -189,28 +193,26 @@ def test_two_exports_do_not_share_a_work_folder(run: Path, tmp_path: Path) -> No
         exported(run, tmp_path / "x.jsonl")
 
 
-def hostile(name: str) -> Extract:
+extract = extraction.extract
+
+
+def hostile(page: str) -> str:
     """An extractor that one page sends into an endless loop and one page kills."""
-    extract = make_extractor(name)
-
-    def tried(page: str) -> str:
-        while "Nummer3" in page:
-            pass
-        if "Nummer8" in page:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if "Nummer4" in page:
-            raise RecursionError
-        return extract(page)
-
-    return tried
+    while "Nummer3" in page:
+        pass
+    if "Nummer8" in page:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "Nummer4" in page:
+        raise RecursionError
+    return extract(page)
 
 
-def make_hostile(shard: Shard) -> int:
-    """Make a shard with pages that no extractor survives; this runs in another process."""
+def make_hostile(part: PartTexts) -> None:
+    """Make texts of pages that no extractor survives; this runs in another process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "SLOW_S", 0.3)
-        patch.setattr(shards, "make_extractor", hostile)
-        return Shard.make(shard)
+        patch.setattr(texts, "SLOW_S", 0.3)
+        patch.setattr(extraction, "extract", hostile)
+        part.make()
 
 
 def test_pages_that_hang_or_end_a_process_are_counted_and_the_others_are_exported(
@@ -284,29 +286,32 @@ def test_the_text_of_an_unchanged_page_comes_from_the_archive_of_the_earlier_run
 
 @pytest.fixture(scope="module")
 def archives(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The pages of the run as another crawler gives them: WARC files, a package, HTML files."""
+    """The pages of the run as another crawler gives them: in a WARC file, and in a package."""
     folder = tmp_path_factory.mktemp("archives")
     [warc] = run.glob("pages-*.warc.gz")
-    made = {"file": folder / "x.warc.gz", "package": folder / "x.wacz", "files": folder / "html"}
+    made = {"file": folder / "x.warc.gz", "package": folder / "x.wacz"}
     made["file"].write_bytes(warc.read_bytes())
     write_wacz(run, made["package"], "test")
-    for url, body in PAGES:
-        path = made["files"] / f"{url.removeprefix('http://')}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
     return made
 
 
-@pytest.mark.parametrize("kind", ["file", "package", "files"])
-def test_pages_of_other_crawlers_have_the_texts_of_the_run(
-    run: Path, archives: dict[str, Path], tmp_path: Path, inline: None, kind: str
+@pytest.mark.parametrize("kind", ["file", "package"])
+@pytest.mark.parametrize("size", [100, 1_000, 1_000_000])
+def test_pages_of_other_crawlers_have_the_texts_of_the_run_in_slices_of_any_size(
+    run: Path,
+    archives: dict[str, Path],
+    tmp_path: Path,
+    inline: None,
+    kind: str,
+    size: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(sources, "_SLICE", size)
     expected, _ = exported(run, tmp_path / "x.jsonl")
     items, told = exported(archives[kind], tmp_path / "y.jsonl", lang="de")
     assert [item["text"] for item in items] == [item["text"] for item in expected]
     assert {item["language"] for item in items} == {"de"}
-    assert told.left_out["in another language"] == 1
-    assert told.left_out["noarchive"] == (kind == "files")
+    assert (told.left_out["in another language"], told.left_out["damaged"]) == (1, 0)
     assert all(item["score"] is None for item in items)
     everything, _ = exported(archives[kind], tmp_path / "z.jsonl")
     assert {item["language"] for item in everything} == {"de", "en"}

@@ -7,7 +7,7 @@ import pytest
 
 from crawler.corpus.building import Corpus, TextOptions
 from crawler.corpus.export import export
-from crawler.corpus.shards import Shard
+from crawler.corpus.texts import PartTexts
 from crawler.shared.merging import merge
 from crawler.shared.stored import StoredCrawl, connect
 from tests.crawler.corpus.test_export import PAGES
@@ -18,7 +18,7 @@ from tests.support.redisserver import RedisServer
 def test_the_merged_texts_of_two_workers_are_those_of_one_crawl_byte_by_byte(
     redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(Shard.make, parts))
+    monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(PartTexts.make, parts))
     alone = KeptPages(tmp_path / "alone")
     alone.settle_all(PAGES)
     name = uuid4().hex

@@ -104,7 +104,7 @@ def test_several_records_in_one_gzip_member_are_read_in_one_pass_only(tmp_path: 
     assert [*web.urls()] == URLS[:1]
     assert "warcio recompress OLD NEW" in web.skipped.first
     path.write_bytes(gzip.compress(b"".join([PAGES[0], b"rubbish\n", PAGES[1]])))
-    assert [isinstance(each, Damage) for each in answers(path)] == [False, True, False]
+    assert [isinstance(each, Damage) for each in answers(path)] == [True]
 
 
 def test_a_plain_record_that_is_cut_short_takes_part_of_the_next_one_with_it(

@@ -1,0 +1,150 @@
+"""The texts of one part of a corpus, in a file of the work folder of an export.
+
+The file has a line for each page: its text, or the reason for which it is left out. It gets its
+name when it is complete. A process that reads a part goes on after the last line that is there.
+"""
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+from classifiers.pages.text.words import number_of_words, units
+from crawler.corpus.copies import signature_of
+from crawler.corpus.extraction import EXTRACTOR, main_text_of
+from crawler.corpus.paragraph_languages import differing_languages
+from crawler.corpus.sources import Found, Part
+
+SLOW_S: Final = 20.0
+"""Seconds of processor time after which the extraction of a page is given up."""
+
+_STOPPED_S: Final = 40.0
+"""Seconds of processor time after which the process ends, whatever the extractor does."""
+
+NO_MAIN_TEXT = "no main text"
+TOO_SLOW = "extractor too slow"
+FAILED = "extractor failed"
+STOPPED = "ended its process"
+
+_FORMAT: Final = "2"
+
+
+class Paragraph(NamedTuple):
+    """A paragraph of a main text; `language` is None if it is that of the page."""
+
+    text: str
+    language: str | None
+    words: int
+
+
+class PageText(NamedTuple):
+    """A page with a main text: the fields of its item that are known, its host and paragraphs."""
+
+    values: dict[str, Any]
+    host: str
+    paragraphs: list[Paragraph]
+    signature: list[int]
+
+
+class TooSlow(BaseException):
+    """An extraction that takes too long; extractors catch every `Exception`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartTexts:
+    """The texts of a part in a work folder."""
+
+    part: Part
+    path: Path
+
+    @classmethod
+    def of(cls, part: Part, work: Path) -> "PartTexts":
+        """Return the texts of a part, whose file has another name after a change of the part."""
+        told = f"{_FORMAT} {version(EXTRACTOR)} {part.stamp()}".encode("utf-8", "surrogateescape")
+        return cls(part, work / f"{blake2b(told, digest_size=12).hexdigest()}.jsonl")
+
+    @property
+    def _unfinished(self) -> Path:
+        return self.path.with_suffix(".part")
+
+    def is_made(self) -> bool:
+        """Return True if the file is complete."""
+        return self.path.exists()
+
+    def is_begun(self) -> bool:
+        """Return True if a process began the file and did not end it."""
+        return self._unfinished.exists()
+
+    def make(self) -> None:
+        """Write the file, or the rest of it."""
+        with self._unfinished.open("a+b") as file:
+            file.seek(0)
+            data = file.read()
+            file.truncate(data.rfind(b"\n") + 1)
+            for found in self.part.pages(data.count(b"\n")):
+                told = found if isinstance(found, str) else _text_of(found)
+                file.write(json.dumps(told).encode() + b"\n")
+                file.flush()
+        self._unfinished.rename(self.path)
+
+    def leave_out(self) -> None:
+        """Leave out the page at which the process that wrote the file ended."""
+        with self._unfinished.open("a+b") as file:
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(json.dumps(STOPPED).encode() + b"\n")
+
+    def read(self) -> Iterator[PageText | str]:
+        """Yield the pages, and for those that were left out the reasons."""
+        with self.path.open("rb") as file:
+            for told in map(json.loads, file):
+                if isinstance(told, str):
+                    yield told
+                else:
+                    values, host, paragraphs, signature = told
+                    yield PageText(values, host, [Paragraph(*p) for p in paragraphs], signature)
+
+
+def _text_of(found: Found) -> PageText | str:
+    """Return the text of a page, or the reason for which it has none."""
+    try:
+        with _limited():
+            text = main_text_of(found.body, found.content_type)
+    except TooSlow:
+        return TOO_SLOW
+    except Exception:  # whatever an extractor makes of a page
+        return FAILED
+    words = units(" ".join(text.paragraphs))
+    if not words:
+        return NO_MAIN_TEXT
+    languages = differing_languages(text.paragraphs, found.values["language"])
+    paragraphs = [
+        Paragraph(line, language, number_of_words(line))
+        for line, language in zip(text.paragraphs, languages, strict=True)
+    ]
+    values = {**found.values, "title": text.title}
+    return PageText(values, found.host, paragraphs, signature_of(words))
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Raise `TooSlow` in a block that takes too long; end the process if it does not come."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SLOW_S)
+    signal.setitimer(signal.ITIMER_PROF, _STOPPED_S)  # SIGPROF ends a process in compiled code too
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGVTALRM, before)
