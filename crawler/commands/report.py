@@ -42,7 +42,7 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Print and rewrite the report of the given folder."""
     from crawler.report.crawl import report
-    from crawler.report.explanation import explain, print_explanation
+    from crawler.report.explanation import explain
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
     if opts.explain is None:
@@ -50,4 +50,4 @@ def run(opts: argparse.Namespace) -> None:
         return
     if opts.labels is not None:
         raise SettingError("--explain and --labels are two reports: give one of them")
-    print_explanation(explain(folder, opts.explain))
+    explain(folder, opts.explain).print()

@@ -62,4 +62,4 @@ def run(opts: argparse.Namespace) -> None:
     if not sample.pages:
         raise RunFolderError(f"{opts.folder}: the run has no pages yet")
     write_sample(opts.file, sample)
-    print(f"{opts.file}: {len(sample.pages):,} of {sum(sample.sizes.values()):,} pages")
+    print(f"{opts.file}: {len(sample.pages):,} of {sample.of:,} pages")

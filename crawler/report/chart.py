@@ -77,7 +77,10 @@ class Chart:
                 hue = round(_FIRST_HUE + 360 * place / len(labels)) % 360
                 path = _path(spots)
                 end = f"{known[-1][0]:.2f} {known[-1][1]:.2f}"
-                line = Line(" = ".join(names), known[-1][1], path, end, hue, place % 2 == 1)
+                more = [f"{len(names) - 2} more"] if len(names) > 3 else names[2:]
+                line = Line(
+                    " = ".join([*names[:2], *more]), known[-1][1], path, end, hue, place % 2 == 1
+                )
                 found.append(line)
         found.sort(key=lambda line: line.label_at)
         return _with_labels_apart(found)

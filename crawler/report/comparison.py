@@ -65,7 +65,10 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
         lead=f"{', '.join(map(language_name, runs))}: one crawl for each strategy "
         f"({', '.join(_strategies_of(runs))}) from the same seeds. Harvest rates leave out pages "
         "without a label.",
-        cards=[(f"{lang} {name}", run.harvest_rate) for lang, name, run in every],
+        cards=[
+            (f"{lang} {name}", run.harvest_rate)
+            for lang, name, run in sorted(every, key=lambda one: -(one[2].harvest_rate or 0))
+        ],
         parts=[
             *(over_time(lang, by) for lang, by in runs.items()),
             *tables,

@@ -1,19 +1,19 @@
 """A person's check of the harvest rate: pages to label, the labels, what they tell of the run.
 
 The sample is stratified by the identifier's answer and its confidence; pages without an answer are
-in no harvest rate and not in the sample. The estimator is that of a
-stratified random sample: the sum over strata of their size times the labelled share (Cochran 1977,
-Sampling Techniques, 5.3). Its usual variance is 0 for a stratum whose labels all agree, which is
-frequent here. So the interval comes from the distribution of the pages that were not labelled: in
-each stratum their number of relevant pages is beta-binomial, with Jeffreys' prior for the share
-(Brown, Cai and DasGupta 2001, Interval Estimation for a Binomial Proportion, 4). A stratum that was
-labelled completely adds nothing to the interval.
+in no harvest rate and not in the sample. The estimator is the sum over strata of their size times
+the labelled share (Cochran 1977, Sampling Techniques, 5.3). Its usual variance is 0 for a stratum
+whose labels all agree, which is frequent here. So the interval comes from the distribution of the
+pages that were not labelled: in each stratum their number of relevant pages is beta-binomial, with
+Jeffreys' prior for the share (Brown, Cai and DasGupta 2001, Interval Estimation for a Binomial
+Proportion, 4). A stratum that was labelled completely adds nothing to the interval.
 """
 
 import csv
 import io
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from pathlib import Path
 from random import Random
@@ -24,7 +24,7 @@ import numpy as np
 from classifiers import languages
 from crawler.errors import RunFolderError, SettingError
 from crawler.report.files import write_whole
-from crawler.report.formatting import language_name, share_of
+from crawler.report.formatting import Cell, language_name, share_of
 from crawler.report.table import Table
 from crawler.run import reading
 from crawler.whole_file import read_regular
@@ -40,9 +40,9 @@ class Stratum(NamedTuple):
     band: int
 
 
-_STRATUM: Final = """\
-language = :lang, (coalesce(confidence, 0) >= 0.5) + (coalesce(confidence, 0) >= 0.9)"""
-_PAGES: Final = "FROM pages WHERE outcome = 'page' AND language IS NOT NULL AND id <= :until"
+_PAGES: Final = """\
+SELECT language = ?, (coalesce(confidence, 0) >= 0.5) + (coalesce(confidence, 0) >= 0.9), id, url
+FROM pages WHERE outcome = 'page' AND language IS NOT NULL AND id <= ? ORDER BY id"""
 
 _ERRORS: Final = ((0.3, 0.15, 0.03), (0.4, 0.2, 0.03))
 """Shares of pages of each band whose label may be wrong, for other languages and the target: a
@@ -67,12 +67,12 @@ _MISSING: Final = (None, None, None)
 
 
 class Sample(NamedTuple):
-    """Ids and URLs in random order, of pages of a run with an id up to `until`."""
+    """Ids and URLs in random order, of the pages of a run with an id up to `until`."""
 
     pages: Sequence[tuple[int, str]]
     until: int
-    sizes: Mapping[Stratum, int]
-    """The pages of each stratum in the run."""
+    of: int
+    """The pages from which they were drawn."""
 
 
 def draw_sample(
@@ -81,29 +81,24 @@ def draw_sample(
     """Return about `number` pages of a run; the same random state gives the same pages.
 
     Each stratum has a simple random sample of its own, so its size in the sample is known and not
-    left to chance (Cochran 1977, 5.1). All pages if there are not as many. Memory for the sample
-    only.
+    left to chance (Cochran 1977, 5.1). All pages if there are not as many.
     """
     random = Random(random_state)
-    until = _last_page(connection)
-    sizes = _sizes_of(connection, lang, until)
-    wanted = allocation(sizes, number)
-    drawn: dict[Stratum, list[tuple[int, str]]] = {stratum: [] for stratum in wanted}
-    seen = dict.fromkeys(wanted, 0)
-    for is_target, band, page, url in connection.execute(
-        f"SELECT {_STRATUM}, id, url {_PAGES} ORDER BY id", {"lang": lang, "until": until}
-    ):
+    until = connection.execute("SELECT max(id) FROM pages WHERE outcome = 'page'").fetchone()[0]
+    asked = lang, until or 0
+    sizes = Counter(Stratum(*row[:2]) for row in connection.execute(_PAGES, asked))
+    wanted = allocation(dict(sorted(sizes.items())), number)
+    places = {each: set(random.sample(range(sizes[each]), n)) for each, n in wanted.items()}
+    seen: Counter[Stratum] = Counter()
+    drawn = []
+    for is_target, band, page, url in connection.execute(_PAGES, asked):
         stratum = Stratum(is_target, band)
-        kept, most = drawn[stratum], wanted[stratum]
+        if seen[stratum] in places[stratum]:
+            drawn.append((page, url))
         seen[stratum] += 1
-        if len(kept) < most:
-            kept.append((page, url))
-        elif (place := random.randrange(seen[stratum])) < most:  # a reservoir
-            kept[place] = page, url
-    pages = [page for kept in drawn.values() for page in kept]
     # In random order the person who labels cannot tell the identifier's answer from the place.
-    random.shuffle(pages)
-    return Sample(pages, until, sizes)
+    random.shuffle(drawn)
+    return Sample(drawn, until or 0, sizes.total())
 
 
 def allocation(sizes: Mapping[Stratum, int], number: int) -> dict[Stratum, int]:
@@ -112,28 +107,14 @@ def allocation(sizes: Mapping[Stratum, int], number: int) -> dict[Stratum, int]:
     In proportion to the size and the standard deviation of a stratum (Neyman's allocation, Cochran
     1977, 5.5), the latter from guessed errors; at least five pages of each.
     """
-    weights = {}
-    for stratum, size in sizes.items():
-        error = _ERRORS[stratum.is_target][stratum.band]
-        weights[stratum] = size * sqrt(error * (1 - error))
+    errors = {stratum: _ERRORS[stratum.is_target][stratum.band] for stratum in sizes}
+    weights = {each: sizes[each] * sqrt(error * (1 - error)) for each, error in errors.items()}
     total = sum(weights.values())
     floor = min(_FEWEST, max(1, number // max(1, len(weights))))
     return {
         stratum: min(sizes[stratum], max(floor, round(number * weight / total)))
         for stratum, weight in weights.items()
     }
-
-
-def _last_page(connection: sqlite3.Connection) -> int:
-    row = connection.execute("SELECT max(id) FROM pages WHERE outcome = 'page'").fetchone()
-    return int(row[0] or 0)
-
-
-def _sizes_of(connection: sqlite3.Connection, lang: str, until: int) -> dict[Stratum, int]:
-    rows = connection.execute(
-        f"SELECT {_STRATUM}, count(*) {_PAGES} GROUP BY 1, 2", {"lang": lang, "until": until}
-    )
-    return {Stratum(is_target, band): number for is_target, band, number in rows}
 
 
 def write_sample(path: Path, sample: Sample) -> Path:
@@ -144,12 +125,11 @@ def write_sample(path: Path, sample: Sample) -> Path:
     which such programs do not read UTF-8.
     """
     is_csv = path.suffix.lower() == ".csv"
-    text = io.StringIO(_BOM if is_csv else "")
-    text.seek(0, io.SEEK_END)
+    text = io.StringIO()
     writer = csv.writer(text, delimiter="," if is_csv else "\t", lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows((page, safe_cell(url), sample.until, "") for page, url in sample.pages)
-    return write_whole(path, text.getvalue())
+    return write_whole(path, (_BOM if is_csv else "") + text.getvalue())
 
 
 def safe_cell(text: str) -> str:
@@ -160,15 +140,13 @@ def safe_cell(text: str) -> str:
 class Label(NamedTuple):
     """A person's answer about a page; `is_relevant` None: the person could not tell."""
 
-    page: int
     url: str
     until: int
     is_relevant: bool | None
-    line: int
 
 
-def read_labels(path: Path, lang: str) -> list[Label]:
-    """Return the labels of a file, in its order.
+def read_labels(path: Path, lang: str) -> dict[int, Label]:
+    """Return the labels of a file by page, in its order.
 
     Tabs, commas or semicolons may separate the columns, because spreadsheet programs of some
     countries write semicolons. A label is yes or no, or a language (a code or a name); an empty one
@@ -183,13 +161,14 @@ def read_labels(path: Path, lang: str) -> list[Label]:
         raise SettingError(f"{path}: has no column {missing[0]!r}; langfocus sample writes it")
     found: dict[int, Label] = {}
     try:
-        for label in _labels(reader, path, lang):
-            if label.page in found:
-                raise SettingError(f"{path}:{label.line}: page {label.page} is there twice")
-            found[label.page] = label
-    except csv.Error as error:
+        for row in reader:
+            page, label = _label(row, lang)
+            if page in found:
+                raise ValueError(f"page {page} is there twice")
+            found[page] = label
+    except (csv.Error, ValueError) as error:
         raise SettingError(f"{path}:{reader.line_num}: {error}") from None
-    return list(found.values())
+    return found
 
 
 def _text(path: Path) -> str:
@@ -204,29 +183,17 @@ def _text(path: Path) -> str:
         raise SettingError(f"{path}: is not in UTF-8; save it as CSV in UTF-8") from None
 
 
-def _labels(reader: "csv.DictReader[str]", path: Path, lang: str) -> Iterator[Label]:
-    for row in reader:
-        where = f"{path}:{reader.line_num}"
-        cells = {name: (row[name] or "").strip() for name in COLUMNS}
-        for name in ("page", "sampled_until"):
-            if not (cells[name].isascii() and cells[name].isdigit()):
-                raise SettingError(f"{where}: {name} {cells[name][:30]!r} is not a whole number")
-        yield Label(
-            int(cells["page"]),
-            cells["url"],
-            int(cells["sampled_until"]),
-            _is_relevant(cells["label"], lang, where),
-            reader.line_num,
-        )
-
-
-def _is_relevant(text: str, lang: str, where: str) -> bool | None:
-    if text.casefold() in _ANSWERS:
-        return _ANSWERS[text.casefold()]
-    code = languages.canonical(text)
-    if code is None:
-        raise SettingError(f"{where}: label {text[:30]!r} is not yes, no or a language")
-    return code == lang
+def _label(row: Mapping[str, str | None], lang: str) -> tuple[int, Label]:
+    cells = {name: (row[name] or "").strip() for name in COLUMNS}
+    for name in ("page", "sampled_until"):
+        if not (cells[name].isascii() and cells[name].isdigit()):
+            raise ValueError(f"{name} {cells[name][:30]!r} is not a whole number")
+    answer = cells["label"].casefold()
+    code = languages.canonical(answer)
+    if answer not in _ANSWERS and code is None:
+        raise ValueError(f"label {answer[:30]!r} is not yes, no or a language")
+    is_relevant = _ANSWERS.get(answer, code == lang)
+    return int(cells["page"]), Label(cells["url"], int(cells["sampled_until"]), is_relevant)
 
 
 class Labelled(NamedTuple):
@@ -237,59 +204,33 @@ class Labelled(NamedTuple):
     relevant: int
 
 
-class Interval(NamedTuple):
-    """An estimate with the ends of its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
 def relevant_share(
     strata: Mapping[Stratum, Labelled], random_state: int = 0, draws: int = _DRAWS
-) -> Interval | None:
-    """Return the share of relevant pages from the labels of a stratified sample.
+) -> tuple[float, float, float] | None:
+    """Return the share of relevant pages from the labels of a stratified sample, and its interval.
 
-    None if one of the two answers has pages and no label. The ends of the interval are quantiles of
-    `draws` random numbers.
+    The interval is one of 95 %; its ends are quantiles of `draws` random numbers. A stratum without
+    labels has the share of the other strata of its answer (Cochran 1977, 5A.12, on collapsed
+    strata). None if an answer has pages and no label.
     """
     chance = np.random.default_rng(random_state)
     estimated, drawn = 0.0, np.zeros(draws)
-    for is_target in (1, 0):
-        parts = collapsed(strata, is_target)
-        if parts is None:
+    for stratum, (pages, labelled, relevant) in sorted(strata.items()):
+        shares = labelled, relevant
+        if not labelled:
+            others = [part for each, part in strata.items() if each.is_target == stratum.is_target]
+            shares = sum(part.labelled for part in others), sum(part.relevant for part in others)
+        if not shares[0]:
             return None
-        for pages, labelled, relevant in parts:
-            estimated += pages * relevant / labelled  # Cochran 1977, (5.1)
-            share = chance.beta(relevant + _PRIOR, labelled - relevant + _PRIOR, size=draws)
-            drawn += relevant + chance.binomial(pages - labelled, share)
+        estimated += pages * shares[1] / shares[0]  # Cochran 1977, (5.1)
+        share = chance.beta(shares[1] + _PRIOR, shares[0] - shares[1] + _PRIOR, size=draws)
+        drawn += relevant + chance.binomial(pages - labelled, share)
     total = sum(part.pages for part in strata.values())
     if not total:
         return None
     low, high = np.percentile(drawn, (2.5, 97.5)) / total
     value = estimated / total
-    return Interval(value, min(float(low), value), max(float(high), value))
-
-
-def collapsed(strata: Mapping[Stratum, Labelled], is_target: int) -> list[Labelled] | None:
-    """Return the strata of an answer, those without labels joined to the next band.
-
-    None if pages of the answer exist and none is labelled (Cochran 1977, 5A.12, on collapsed
-    strata).
-    """
-    found: list[Labelled] = []
-    waiting = 0
-    for stratum in sorted(strata):
-        part = strata[stratum]
-        if stratum.is_target != is_target:
-            continue
-        waiting += part.pages
-        if part.labelled:
-            found.append(part._replace(pages=waiting))
-            waiting = 0
-    if waiting and found:
-        found[-1] = found[-1]._replace(pages=found[-1].pages + waiting)
-    return None if waiting and not found else found
+    return value, min(float(low), value), max(float(high), value)
 
 
 def label_table(folder: Path, path: Path) -> Table:
@@ -304,67 +245,56 @@ def label_table(folder: Path, path: Path) -> Table:
             raise RunFolderError(f"{folder}: its run.db has no language")
         lang = str(row[0])
         labels = read_labels(path, lang)
-        until = _until(labels, path, connection)
-        sizes = _sizes_of(connection, lang, until)
-        counted = {stratum: [0, 0] for stratum in sizes}
-        for label in labels:
-            stratum = _stratum_of(label, lang, path, connection)
-            if label.is_relevant is not None:
-                counted[stratum][0] += 1
-                counted[stratum][1] += label.is_relevant
-        later = sum(_sizes_of(connection, lang, _last_page(connection)).values())
-    strata = {key: Labelled(size, *counted[key]) for key, size in sizes.items()}
-    of_target = {key: part for key, part in strata.items() if key.is_target}
-    pages = sum(sizes.values())
-    told = share_of(sum(part.pages for part in of_target.values()), pages)
-    unknown = sum(label.is_relevant is None for label in labels)
-    return Table(
-        "Harvest rate with the identifier's errors",
-        ("", "by the identifier", "by labels", "from", "to"),
-        [
-            ("harvest rate", told, *(relevant_share(strata) or _MISSING)),
-            (
-                f"precision of the identifier for {language_name(lang)}",
-                "",
-                *(relevant_share(of_target) or _MISSING),
-            ),
-        ],
-        notes=list(_notes(len(labels) - unknown, pages, unknown, later - pages)),
-    )
-
-
-def _notes(labels: int, pages: int, unknown: int, later: int) -> Iterator[str]:
-    yield (
-        f"From {labels:,} labels of {pages:,} pages with an answer of the identifier. The interval "
+        known = sum(label.is_relevant is not None for label in labels.values())
+        if not known:
+            raise SettingError(f"{path}: no page has a label")
+        if len({label.until for label in labels.values()}) > 1:
+            raise SettingError(f"{path}: the column sampled_until has several values")
+        until = next(iter(labels.values())).until
+        counts, later = _counted(connection, lang, labels, until, path)
+    strata = {stratum: Labelled(*numbers) for stratum, numbers in counts.items()}
+    of_target = {stratum: part for stratum, part in strata.items() if stratum.is_target}
+    pages = sum(part.pages for part in strata.values())
+    by_identifier = share_of(sum(part.pages for part in of_target.values()), pages)
+    notes = [
+        f"From {known:,} labels of {pages:,} pages with an answer of the identifier. The interval "
         "holds the true value in 95 of 100 samples; it includes the identifier's errors and those "
         "of sampling, and no errors of the person. A missing figure needs a label of each kind of "
         "answer."
-    )
-    if unknown:
-        yield f"{unknown:,} pages without an answer of the person are left out."
+    ]
+    if known < len(labels):
+        notes.append(f"{len(labels) - known:,} pages without an answer of the person are left out.")
     if later:
-        yield f"{later:,} pages came after the sample was drawn and are left out."
+        notes.append(f"{later:,} pages came after the sample was drawn and are left out.")
+    precision = f"precision of the identifier for {language_name(lang)}"
+    rows: list[tuple[Cell, ...]] = [
+        ("harvest rate", by_identifier, *(relevant_share(strata) or _MISSING)),
+        (precision, "", *(relevant_share(of_target) or _MISSING)),
+    ]
+    head = ("", "by the identifier", "by labels", "from", "to")
+    return Table("Harvest rate with the identifier's errors", head, rows, notes=notes)
 
 
-def _until(labels: Sequence[Label], path: Path, connection: sqlite3.Connection) -> int:
-    found = {label.until for label in labels}
-    if not any(label.is_relevant is not None for label in labels):
-        raise SettingError(f"{path}: no page has a label")
-    if len(found) > 1:
-        raise SettingError(f"{path}: the column sampled_until has several values")
-    until = found.pop()
-    if until > _last_page(connection):
-        raise SettingError(f"{path}: was drawn from another run; this one has fewer pages")
-    return until
-
-
-def _stratum_of(label: Label, lang: str, path: Path, connection: sqlite3.Connection) -> Stratum:
-    row = connection.execute(
-        f"SELECT {_STRATUM}, url {_PAGES} AND id = :page",
-        {"lang": lang, "until": label.until, "page": label.page},
-    ).fetchone()
-    if row is None or row[2] != label.url:
+def _counted(
+    connection: sqlite3.Connection, lang: str, labels: Mapping[int, Label], until: int, path: Path
+) -> tuple[dict[Stratum, list[int]], int]:
+    """The numbers of each stratum as in `Labelled`, and the pages after the sample."""
+    counts: dict[Stratum, list[int]] = {}
+    found, later = 0, 0
+    for is_target, band, page, url in connection.execute(_PAGES, (lang, 1 << 62)):
+        if page > until:
+            later += 1
+            continue
+        numbers = counts.setdefault(Stratum(is_target, band), [0, 0, 0])
+        numbers[0] += 1
+        label = labels.get(page)
+        if label is not None and label.url in (url, safe_cell(url)):
+            found += 1
+            numbers[1] += label.is_relevant is not None
+            numbers[2] += label.is_relevant is True
+    if found < len(labels):
         raise SettingError(
-            f"{path}:{label.line}: page {label.page} of the run is not {label.url[:80]!r}"
+            f"{path}: was drawn from another run; this one has {found:,} of its {len(labels):,} "
+            "pages"
         )
-    return Stratum(row[0], row[1])
+    return counts, later

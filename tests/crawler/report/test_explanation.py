@@ -47,23 +47,23 @@ def test_a_page_has_its_parts_and_the_records_of_its_units_before_it(run: Path) 
         "first linked by http://a.de/x/2 (en), depth 2",
         "it turned out to be: page, German (de)",
     ]
-    sizes = [abs(part.log_odds) for part in why.parts]
-    assert sizes == sorted(sizes, reverse=True)
-    assert len(sizes) == 16
-    facts = {part.feature: part.fact for part in why.parts if part.fact}
+    added = [log_odds for *_, log_odds in why.parts]
+    assert added == sorted(added, key=abs, reverse=True)
+    assert len(added) == 16
+    facts = {feature: fact for feature, fact, _ in why.parts if fact}
     assert facts == {
         "registered domain": "a.de: 1 of 2 pages before were relevant",
         "host": "sub.a.de/: no page before",
         "path": "sub.a.de/x/: no page before",
     }
-    assert 0 < why.score < sum(part.log_odds for part in why.parts)
+    assert 0 < why.score < sum(added)
 
 
 def test_a_queued_url_has_the_odds_that_the_frontier_would_give_it(run: Path) -> None:
     before = (run / "run.db").read_bytes()
     asked = {url: explain(run, f"http://{url}") for url in ("a.de/x/4", "b.com/", "c.com/")}
     assert (run / "run.db").read_bytes() == before
-    facts = [part.fact for part in asked["a.de/x/4"].parts if part.feature in ("host", "path")]
+    facts = [fact for feature, fact, _ in asked["a.de/x/4"].parts if feature in ("host", "path")]
     assert sorted(facts) == [
         "a.de/: 1 of 2 pages before were relevant",
         "a.de/x/: 1 of 2 pages before were relevant",
@@ -76,7 +76,7 @@ def test_a_queued_url_has_the_odds_that_the_frontier_would_give_it(run: Path) ->
     assert why.score == first.score
     assert why.sentences[0] == "in the queue; 0 queued URLs have a better score"
     added = [float(part) for part in (first.reasons or "").split()]
-    assert sorted(part.log_odds for part in why.parts) == sorted(added)
+    assert sorted(log_odds for *_, log_odds in why.parts) == sorted(added)
 
 
 def test_it_is_printed_and_nothing_is_written(
