@@ -359,13 +359,6 @@ class Config(Arguments):
         "LANGFOCUS_RETRY_DELAY",
         least=0,
     )
-    max_redirects: int = knob(
-        RetryRule.max_redirects,
-        "most redirects in a row",
-        "REDIRECT_MAX_TIMES",
-        least=0,
-        most=100,
-    )
     frontier: str | None = knob(
         None,
         "address of a Redis server (redis://host:6379/0) where any number of processes share one "
@@ -401,20 +394,20 @@ class Config(Arguments):
     random_state: int = knob(
         0, "seed of all random draws of a crawl", "LANGFOCUS_RANDOM_STATE", least=0
     )
-    url_model: FileName = knob(
+    url_model: Path | None = knob(
         None,
         "file of the URL model",
         "LANGFOCUS_URL_MODEL",
         default_help="the one that ships",
     )
-    fasttext: FileName = knob(
+    fasttext: Path | None = knob(
         None,
         "model file of fastText (lid.176.ftz, GlotLID): pages in languages that the text model "
         "lacks are identified by it; -a lang takes these languages",
         "LANGFOCUS_FASTTEXT_MODEL",
         default_help="the file that the environment variable of that name gives, if it is set",
     )
-    geoip: FileName = knob(
+    geoip: Path | None = knob(
         None,
         "MMDB file with the countries of IP addresses",
         "LANGFOCUS_GEOIP",
@@ -520,12 +513,7 @@ class Config(Arguments):
     @property
     def retry_rule(self) -> RetryRule:
         """The number and times of the retries of a failed URL."""
-        return RetryRule(
-            self.retry_times,
-            self.retry_delay_s,
-            self.retry_statuses,
-            max_redirects=self.max_redirects,
-        )
+        return RetryRule(self.retry_times, self.retry_delay_s, self.retry_statuses)
 
     @property
     def queue_slots(self) -> int:

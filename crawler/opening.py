@@ -1,12 +1,10 @@
 """Opens a crawl: its run folder, its frontier, and all that the spider works with."""
 
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 
 from crawler.clock import CrawlClock
@@ -24,7 +22,7 @@ from crawler.politeness.host_files import FileStore, HostFiles
 from crawler.politeness.robots import Robots
 from crawler.politeness.turns import Occupancy, OwnOccupancy
 from crawler.preparation import Preparation, prepare
-from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
+from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
@@ -35,13 +33,12 @@ from crawler.sources.revisits import Revisits
 from crawler.sources.sitemaps import Sitemaps
 from crawler.strategies import Ordering, make_filter
 from crawler.strategies.focus.ordering import Focus
-from crawler.visit import OnSettled, Visitor, keep_nothing
+from crawler.visit import Visitor, keep_nothing
 
 RUNS = Path("runs")
 """The folder in which a crawl without JOBDIR makes its own."""
 
 _DIFFERENCE_TOLD_S = 5.0
-_LOG_FITTED_EVERY = 500  # settled URLs
 _TENDED_EVERY_S = 15.0
 _POLITENESS = ("max_crawl_delay_s", "per_address", "obeys_robots", "private_addresses")
 """Settings that are the same for all workers of a shared crawl, beside the delay."""
@@ -93,7 +90,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         ordering,
         replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of),
         clock,
-        listeners=[lambda _lease, record, _links: ending.count(record), _log_fitting(connection)],
+        listeners=[lambda _lease, record, _links: ending.count(record)],
         keep=keep_nothing if store.archive is None else store.archive.keeping,
         sitemaps=_sitemaps(prepared, robots, frontier, blocking.blocks),
     )
@@ -128,21 +125,10 @@ def _sitemaps(
     return Sitemaps(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
 
 
-def _log_fitting(connection: sqlite3.Connection) -> OnSettled:
-    """Return a listener that fits the log of a database to its size from time to time."""
-    settled = count(1)
-
-    def fit(*_: object) -> None:
-        if next(settled) % _LOG_FITTED_EVERY == 0:
-            fit_log(connection)
-
-    return fit
-
-
 def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _Store:
     """Open the run folder and the frontier; after an error nothing stays open."""
     config, ordering = prepared.config, prepared.ordering
-    folder = _run_folder(config, ordering, clock())
+    folder = config.run_folder or new_folder(crawl_name(config, ordering), clock())
     meta = {**_meta(config, ordering), "gaps": list(prepared.gaps)}
     rules = _rules(config, ordering)
     worker = archive = None
@@ -192,16 +178,20 @@ def _archive(run: OpenRun, meta: Mapping[str, object], config: Config, now: floa
     )
 
 
-def _run_folder(config: Config, ordering: Ordering, now: float) -> Path:
-    if config.run_folder is not None:
-        return config.run_folder
+def new_folder(name: str, now: float) -> Path:
+    """Make a folder below `runs` that no other process gets; raises `RunFolderError`."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-    base = RUNS / f"{crawl_name(config, ordering)}-{stamp}"
-    folder, number = base, 1
-    while folder.exists():
-        number += 1
-        folder = base.with_name(f"{base.name}-{number}")
-    return folder
+    folder, number = RUNS / f"{name}-{stamp}", 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            folder = RUNS / f"{name}-{stamp}-{number}"
+        except OSError as error:
+            raise RunFolderError(f"{folder}: cannot be made: {error.strerror}") from error
+        else:
+            return folder
 
 
 def _meta(config: Config, ordering: Ordering) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from classifiers import languages
@@ -10,7 +9,7 @@ from classifiers.errors import ClassifierError, GeoIPError
 from classifiers.pages.method import Adding, PageMethod
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.text.fasttextengine import VARIABLE, named_file
-from crawler.config import SEED_FOLDER, Config, FileName
+from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
 from crawler.politeness.blocking import Blocking
@@ -42,41 +41,31 @@ class Preparation:
 def prepare(config: Config) -> Preparation:
     """Return the parts of a crawl that need no run folder; raises `CrawlError`."""
     ordering = _ordering(config)
-    web = open_web(
-        config.web,
-        archive=_path(config.archive),
-        hosts=config.sample_hosts,
-    )
-    method = page_method(config.identify, named_file(_path(config.fasttext)))
+    archive = None if config.archive is None else Path(config.archive)
+    web = open_web(config.web, archive=archive, hosts=config.sample_hosts)
+    method = page_method(config.identify, named_file(config.fasttext))
     check_language(config.lang, method)
     rules = VisitRules(
         config.lang,
         _reader(config, method, ordering),
         config.retry_rule,
-        _country_lookup(_path(config.geoip)),
+        _country_lookup(config.geoip),
         stays_on_host=config.is_census,
         obeys_directives=config.obeys_directives,
     )
     if config.expected and ordering.doubts_up_to is not None:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
-    if config.keeps_links and config.frontier is not None:
-        raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
-    if config.since is not None and config.frontier is not None:
-        raise SettingError(
-            "-a since: not for a shared crawl (LANGFOCUS_FRONTIER), whose workers would each need "
-            "the earlier pages; crawl again in one process"
-        )
     check_goals(config, doubts=ordering.doubts_up_to is not None)
     lacks = gaps(config, ordering, method)
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
-    blocking = Blocking(_path(config.block))
+    blocking = Blocking(None if config.block is None else Path(config.block))
     config = _with_seeds(config, web)
     return Preparation(config, ordering, web, rules, lacks, blocking)
 
 
 def check_goals(config: Config, *, doubts: bool) -> None:
-    """Raise `SettingError` for a goal that this crawl cannot keep.
+    """Raise `SettingError` for a goal or a task that this crawl cannot have.
 
     `doubts` is True if the ordering knows URLs that it does not expect in the language.
     """
@@ -85,17 +74,19 @@ def check_goals(config: Config, *, doubts: bool) -> None:
             f"-a expected={config.expected}: this strategy expects no language of a URL; "
             "use -a strategy=focus, svm or cctld"
         )
-    for name in ("words", "expected"):
-        if config.frontier is not None and getattr(config, name) is not None:
-            raise SettingError(
-                f"-a {name}: not for a shared crawl (LANGFOCUS_FRONTIER), whose goals are pages, "
-                "relevant and hours"
-            )
+    for label, value in {
+        "-a words": config.words,
+        "-a expected": config.expected,
+        "-a since": config.since,
+        "LANGFOCUS_LINKS": config.keeps_links,
+    }.items():
+        if config.frontier is not None and value:
+            raise SettingError(f"{label}: not for a shared crawl (LANGFOCUS_FRONTIER)")
 
 
 def page_reader_of(config: Config) -> ReadPage:
     """Return the function that reads a page and scores its links; raises `CrawlError`."""
-    method = page_method(config.identify, named_file(_path(config.fasttext)))
+    method = page_method(config.identify, named_file(config.fasttext))
     return _reader(config, method, _ordering(config))
 
 
@@ -111,9 +102,8 @@ def _reader(config: Config, method: PageMethod, ordering: Ordering) -> ReadPage:
 
 
 def _ordering(config: Config) -> Ordering:
-    make = partial(make_ordering, language=config.lang, model=_path(config.url_model))
     try:
-        return make(config.strategy)
+        return make_ordering(config.strategy, config.lang, model=config.url_model)
     except ClassifierError as error:
         raise SettingError(str(error)) from error
 
@@ -125,10 +115,6 @@ def _with_seeds(config: Config, web: Web | None) -> Config:
     if config.seeds or config.is_census or not isinstance(web, SampleWeb):
         return config
     return replace(config, seeds=tuple(web.seeds(config.lang)))
-
-
-def _path(name: FileName) -> Path | None:
-    return None if name is None else Path(name)
 
 
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
@@ -151,7 +137,7 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
     if not config.lang:
         return _notes(config)
     name = languages.name(config.lang)
-    found = [_of_urls(config, ordering, name), _of_pages(config.lang, method, name)]
+    found = [_of_urls(ordering, name), _of_pages(config.lang, method, name)]
     if isinstance(method, Adding) and method.note:
         found.append(method.note)
     if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
@@ -182,17 +168,12 @@ def check_language(lang: str, method: PageMethod) -> None:
         )
 
 
-def _of_urls(config: Config, ordering: Ordering, name: str) -> str:
+def _of_urls(ordering: Ordering, name: str) -> str:
     if not isinstance(ordering, Focus) or ordering.knows_urls:
         return ""
-    domain = (
-        "top-level domain, "
-        if config.lang in languages.known() and languages.tlds_of(config.lang)
-        else ""
-    )
     return (
-        f"the URL model does not know {name}: the frontier is ordered by {domain}codes in URLs, "
-        "links and what the crawl learns of servers"
+        f"the URL model does not know {name}: the frontier is ordered by domains and codes in "
+        "URLs, links and what the crawl learns of servers"
     )
 
 

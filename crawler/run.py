@@ -102,7 +102,8 @@ CREATE TABLE robots(
     text TEXT NOT NULL);                  -- the rules for our bot
 """
 
-_LEAST_LOG_PAGES, _MOST_LOG_PAGES = 1_000, 32_000
+_LOG_PAGES = 32_000
+"""The longest log of a database, 64 MB."""
 
 IDENTITY = (
     "lang",
@@ -236,22 +237,12 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
-    fit_log(connection)
+    # A leaf that changes twice before a checkpoint is written back once, so the log may be long.
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
     # A killed process loses nothing; only a power cut may take the last transactions.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
     return connection
-
-
-def fit_log(connection: sqlite3.Connection) -> None:
-    """Let the log of a database grow to the size of the database, from 2 MB up to 64 MB.
-
-    A leaf that changes twice before a checkpoint is written back only once, so a large database is
-    written faster with a large log.
-    """
-    pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
-    most = min(max(pages, _LEAST_LOG_PAGES), _MOST_LOG_PAGES)
-    connection.execute(f"PRAGMA wal_autocheckpoint = {most}")
 
 
 def create(path: Path, values: Mapping[str, str]) -> None:
@@ -286,8 +277,17 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
     path.open("r+b").close()
     try:
         with closing(_for_reading(path)) as connection:
-            _check_identity(folder, checked_meta(connection, folder), values)
-            fault = _fault(connection)
+            kept = checked_meta(connection, folder)
+            for key in IDENTITY:
+                before = kept.get(key, "")
+                if before != values[key]:
+                    name = "strategy" if key == "ordering" else key
+                    raise RunFolderError(
+                        f"{folder}: holds a crawl with {name}={before}, not {name}={values[key]}; "
+                        "use another folder or the same arguments"
+                    )
+            lines = [line for (line,) in connection.execute("PRAGMA quick_check(100)")]
+            fault = "" if lines == ["ok"] else one_line(" ".join(lines))
     except sqlite3.OperationalError:
         raise
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -320,21 +320,14 @@ def checked_meta(connection: sqlite3.Connection, folder: Path) -> dict[str, str]
     if {row for row in found if row[1] == "meta"} != {row for row in expected if row[1] == "meta"}:
         raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
     kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
-    _check_schema(folder, kept)
-    missing = [name for kind, name, *_ in expected - found if kind == "table"]
-    names = {name for _, name, *_ in found}
-    if not names.issuperset(missing):
-        raise _damaged(folder, f"it has no table {', '.join(sorted({*missing} - names))}")
-    others = {kind for kind, *_ in found - expected} - {"table", "index"}
-    if missing or others or not expected <= found:
+    if kept.get("schema") != SCHEMA_VERSION:
+        raise RunFolderError(
+            f"{folder}: made with schema {kept.get('schema')}, this version has {SCHEMA_VERSION}; "
+            "use the version that made it or a new folder"
+        )
+    if not expected <= found or {kind for kind, *_ in found - expected} - {"table", "index"}:
         raise _damaged(folder, "its schema is not that of a run")
     return kept
-
-
-def _fault(connection: sqlite3.Connection) -> str:
-    """Return what SQLite finds wrong in a run's database, "" if it finds nothing."""
-    lines = [line for (line,) in connection.execute("PRAGMA quick_check(100)") if line != "ok"]
-    return " ".join(" ".join(lines).split())
 
 
 @cache
@@ -370,29 +363,6 @@ def _log_of(path: Path) -> int:
     """Return the bytes that a killed process left in the log of a database."""
     log = path.with_name(f"{path.name}-wal")
     return log.stat().st_size if log.exists() else 0
-
-
-def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, str]) -> None:
-    _check_schema(folder, kept)
-    for key in IDENTITY:
-        before = kept.get(key, "")
-        if before != values[key]:
-            name = "strategy" if key == "ordering" else key
-            raise RunFolderError(
-                f"{folder}: holds a crawl with {name}={before}, not {name}={values[key]}; "
-                "use another folder or the same arguments"
-            )
-
-
-def _check_schema(folder: Path, kept: Mapping[str, str]) -> None:
-    schema = kept.get("schema")
-    if schema is None:
-        raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
-    if schema != SCHEMA_VERSION:
-        raise RunFolderError(
-            f"{folder}: made with schema {schema}, this version has {SCHEMA_VERSION}; "
-            "use the version that made it or a new folder"
-        )
 
 
 def _begin(connection: sqlite3.Connection, values: Mapping[str, str], now: float) -> int:
@@ -447,21 +417,9 @@ class Session(NamedTuple):
 def sessions_of(connection: sqlite3.Connection) -> list[Session]:
     """Return all sessions of a run; one that was killed ends with its last settled page."""
     rows = connection.execute(
-        "SELECT started_at, ended_at, lead(started_at) OVER (ORDER BY id), finish_reason"
-        " FROM sessions"
-    ).fetchall()
-    found = []
-    for started, ended, next_started, reason in rows:
-        end = _last_page(connection, started, next_started) if ended is None else ended
-        found.append(Session(started, max(started, end), reason))
-    return found
-
-
-def _last_page(connection: sqlite3.Connection, started: float, until: float | None) -> float:
-    """Return the time of the last settled page of a session; its start if there is no page."""
-    before = float("inf") if until is None else until
-    row = connection.execute(
-        "SELECT max(fetched_at) FROM pages WHERE fetched_at >= ? AND fetched_at < ?",
-        (started, before),
-    ).fetchone()
-    return started if row[0] is None else float(row[0])
+        "SELECT started_at, COALESCE(ended_at,"
+        " (SELECT max(fetched_at) FROM pages WHERE fetched_at >= started_at"
+        " AND fetched_at < COALESCE(next_at, 9e99)), started_at), finish_reason"
+        " FROM (SELECT *, lead(started_at) OVER (ORDER BY id) AS next_at FROM sessions) ORDER BY id"
+    )
+    return [Session(started, max(started, ended), reason) for started, ended, reason in rows]

@@ -67,7 +67,7 @@ def crawl(
         named = {"lang": lang} if lang else {}
         values = {**named, **given, **_texts(arguments)}
         config = Config.read(values)
-        chosen = Path(folder) if folder is not None else _new_folder(config.lang or "census")
+        chosen = Path(folder) if folder is not None else _new_folder(config)
         is_new = folder is None or not chosen.exists()
         line = command(values, _texts(settings or {}), chosen)
         code, last = run_child(line, shows_progress=shows_progress)
@@ -82,6 +82,12 @@ def crawl(
 def _message(lines: list[str], code: int) -> str:
     told = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
     return (told or lines or [f"the crawl ended with exit code {code}"])[-1]
+
+
+def _new_folder(config: Config) -> Path:
+    from crawler.opening import new_folder
+
+    return new_folder(config.lang or "census", time.time())
 
 
 @contextmanager
@@ -111,21 +117,3 @@ def _text(value: object) -> str:
     if isinstance(value, list | tuple | set | frozenset):
         return ",".join(map(str, value))
     return str(value)
-
-
-def _new_folder(lang: str) -> Path:
-    """Return a new folder, which no other call gets."""
-    from crawler.opening import RUNS
-
-    stamp = f"{lang}-{time.strftime('%Y%m%d-%H%M%S')}"
-    number = 1
-    while True:
-        folder = RUNS / (stamp if number == 1 else f"{stamp}-{number}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            number += 1
-        except OSError as error:
-            raise CrawlError(f"{folder}: cannot be made: {error.strerror}") from error
-        else:
-            return folder

@@ -24,8 +24,8 @@ SEEDS = ("http://a.fo/",)
     ("lang", "expected"),
     [
         ("de", []),
-        ("fo", ["does not know Faroese: the frontier is ordered by top-level domain, codes in"]),
-        ("eo", ["the URL model does not know Esperanto: the frontier is ordered by codes in URLs"]),
+        ("fo", ["does not know Faroese: the frontier is ordered by domains and codes in URLs"]),
+        ("eo", ["the URL model does not know Esperanto: the frontier is ordered by domains"]),
         (
             "vo",
             [

@@ -18,7 +18,7 @@ from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.report.files import write_whole
-from crawler.run import SCHEMA_VERSION, fit_log, lock_run, maintaining, open_run, reading
+from crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
 from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
 
 NOBODY = 65534
@@ -152,7 +152,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         (of_schema("3"), f"made with schema 3, this version has {SCHEMA_VERSION}; use the"),
         (of_another_program, "run.db is not the database of a crawl; use another folder"),
         (of_another_program_with_meta, "run.db is not the database of a crawl; use another"),
-        (without_a_table, "run.db is damaged: it has no table robots; restore a copy"),
+        (without_a_table, "run.db is damaged: its schema is not that of a run; restore"),
         (empty, "run.db is damaged: it is empty; restore a copy or use a new folder"),
         (cut_in_half, "run.db is damaged: "),
         (overwritten_in_the_middle, "run.db is damaged: "),
@@ -260,21 +260,6 @@ def test_a_new_run_has_small_leaves_and_a_log(tmp_path: Path) -> None:
     assert run.connection.execute("PRAGMA page_size").fetchone() == (2048,)
     assert run.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     run.connection.close()
-
-
-def test_the_log_of_a_small_run_stays_small(tmp_path: Path) -> None:
-    connection = open_run(tmp_path, META, 0.0).connection
-    for number in range(300):
-        row = f"http://host{number % 10}.de", 0.0, 20_000, "x" * 20_000
-        connection.execute("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", row)
-    assert (tmp_path / "run.db-wal").stat().st_size < 3_000_000
-    connection.executescript(
-        "CREATE TABLE large(x); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n"
-        " WHERE x < 2000) INSERT INTO large SELECT zeroblob(2000) FROM n"
-    )
-    fit_log(connection)
-    assert 2000 < connection.execute("PRAGMA wal_autocheckpoint").fetchone()[0] < 4000
-    connection.close()
 
 
 def test_a_run_that_was_killed_while_it_was_made_begins_anew(tmp_path: Path) -> None:
