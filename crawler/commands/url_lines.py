@@ -24,8 +24,6 @@ LONGEST_LINE: Final = 1 << 20
 
 _CHUNK_BYTES: Final = 1 << 16
 _GZIP: Final = b"\x1f\x8b"
-_FEATURES: Final = 10
-"""Features that explain an answer."""
 
 
 def line_batches(path: str | None) -> Iterator[list[str]]:
@@ -75,7 +73,7 @@ def json_lines(model: UrlModel, urls: Sequence[str]) -> str:
 
 
 def explained_lines(model: UrlModel, urls: Sequence[str]) -> str:
-    """Return the objects of `json_lines` with the decision values and the features behind them."""
+    """Return the objects of `json_lines` with their decision values and the words behind them."""
     from classifiers.urls.explain import explain
 
     lines = []
@@ -85,7 +83,7 @@ def explained_lines(model: UrlModel, urls: Sequence[str]) -> str:
         record["scores"] = dict(zip(model.languages, rounded, strict=True)) if is_text else {}
         # Languages that are known by rules have no weights: the best of the others is explained.
         language = record["language"] if record["language"] in model.languages else None
-        found = explain(model, record["url"], language, _FEATURES)
+        found = explain(model, record["url"], language)
         record["explain"] = [[each.text, round(each.weight, 4)] for each in found]
         lines.append(json.dumps(record) + "\n")
     return "".join(lines)

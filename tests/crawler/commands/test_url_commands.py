@@ -79,10 +79,9 @@ def test_identify_urls_explains_what_counts_most(called: Callable[..., Done]) ->
     german, empty = records(done.out)
     found = german["explain"]
     assert isinstance(found, list)
-    assert len(found) == 10
     weights = [abs(weight) for _, weight in found]
     assert weights == sorted(weights, reverse=True)
-    assert ".de" in [text for text, _ in found]
+    assert {"de", "wetter", "nachrichten"} <= {text for text, _ in found}
     assert empty["explain"] == []
 
 
