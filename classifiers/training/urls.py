@@ -247,10 +247,7 @@ def matrix(urls: Sequence[str], bits: int) -> Any:
     from classifiers.urls import ngrams
 
     batch = encode(urls)
-    pointers = ngrams.count_features(batch.buffer, len(batch), bits)
-    indices = np.empty(pointers[-1], np.int32)
-    values = np.empty(pointers[-1], np.float32)
-    ngrams.fill_features(batch.buffer, bits, pointers, indices, values)
+    pointers, indices, values = ngrams.csr(batch.buffer, len(batch), bits)
     features = csr_matrix((values, indices, pointers), shape=(len(urls), 1 << bits))
     features.sum_duplicates()
     return features

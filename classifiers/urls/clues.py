@@ -8,6 +8,7 @@ than `de` as the value of a parameter. What a clue says about a language is lear
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -26,7 +27,15 @@ from classifiers.urls.letters import (
     lower,
     point,
 )
-from classifiers.urls.ngrams import FACTOR, KIND_FACTOR, MAX_BYTES, WORD_FACTOR
+from classifiers.urls.ngrams import (
+    FACTOR,
+    KIND_FACTOR,
+    MAX_BYTES,
+    WORD_FACTOR,
+    label_key,
+    mixed,
+)
+from classifiers.weights import Ints
 
 TOP: Final = 0
 """The top-level domain."""
@@ -46,17 +55,6 @@ SUFFIX: Final = 7
 """The last part of a longer segment: `page_de.html`, `/contact-de/`."""
 BLOCK: Final = 8
 """128 characters of Unicode, of which a letter beyond ASCII is one."""
-KINDS: Final = (
-    "top",
-    "host",
-    "segment",
-    "locale",
-    "region",
-    "keyed",
-    "parameter",
-    "suffix",
-    "block",
-)
 
 MAX_CLUES: Final = 24
 """Clues of a URL that are kept."""
@@ -73,28 +71,26 @@ LANGUAGE_KEYS: Final = (
 Keys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
 
-_HALF = np.uint64(32)
-_KIND_FACTOR = np.uint64(KIND_FACTOR)
+_BITS_64: Final = (1 << 64) - 1
+_TOP_BITS: Final = 12
+_TOP_SHIFT = np.uint64(64 - _TOP_BITS)
 
 
 def key_of(kind: int, token: str) -> int:
     """The key of a clue; the token in lower case. For BLOCK the token is one letter."""
-    points = [ord(token) >> 7] if kind == BLOCK else map(ord, token)
+    key = _chain([ord(token) >> 7] if kind == BLOCK else map(ord, token))
+    key = (key + kind + 1) * KIND_FACTOR & _BITS_64
+    return (key ^ key >> 32) * FACTOR & _BITS_64
+
+
+def _chain(points: Iterable[int]) -> int:
     key = 0
     for each in points:
-        key = (key ^ each) * FACTOR & (1 << 64) - 1
-    key = (key + kind + 1) * KIND_FACTOR & (1 << 64) - 1
-    return (key ^ key >> 32) * FACTOR & (1 << 64) - 1
+        key = (key ^ each) * FACTOR & _BITS_64
+    return key
 
 
-def _chain(token: str) -> np.uint64:
-    key = 0
-    for letter in token:
-        key = (key ^ ord(letter)) * FACTOR & (1 << 64) - 1
-    return np.uint64(key)
-
-
-_LANGUAGE_KEYS = tuple(_chain(key) for key in LANGUAGE_KEYS)
+_LANGUAGE_KEYS = tuple(np.uint64(_chain(map(ord, key))) for key in LANGUAGE_KEYS)
 
 _FINAL, _JOIN, _DOT, _SLASH, _EQUALS = 1, 2, 4, 8, 16
 
@@ -115,15 +111,9 @@ _SIGNS = _signs()
 
 
 @inlined
-def _keyed(kind: int, key: np.uint64) -> np.uint64:
-    key = (key + np.uint64(kind + 1)) * _KIND_FACTOR
-    return (key ^ (key >> _HALF)) * WORD_FACTOR
-
-
-@inlined
 def _add(found: Keys, count: int, kind: int, key: np.uint64) -> int:
     """Add a clue, unless it is there or there is no room."""
-    clue = _keyed(kind, key)
+    clue = mixed(kind + 1, key)
     for at in range(count):
         if found[at] == clue:
             return count
@@ -163,15 +153,7 @@ def _add_host(buffer: Bytes, host: int, stop: int, found: Keys) -> int:
     top = label_start(buffer, host, stop)
     if top == host:
         return 0
-    key, at = np.uint64(0), top
-    while at < stop:
-        letter = int(LETTERS[buffer[at]])
-        if letter > SLOW:
-            at += 1
-        else:
-            letter, at = point(buffer, at, stop)
-            letter = lower(letter)
-        key = (key ^ np.uint64(letter)) * WORD_FACTOR
+    key, _ = label_key(buffer, top, stop, MAX_BYTES, np.uint64(0))
     count = _add(found, 0, TOP, key)
     start = label_start(buffer, host, top - 1)
     while start > host:
@@ -272,25 +254,31 @@ def clues(buffer: Bytes, start: int, found: Keys) -> tuple[int, int]:
     return count, line_end(buffer, at) + 1
 
 
+def starts_of(keys: Keys) -> Ints:
+    """The place of the first of sorted keys that begins with each number of 12 bits."""
+    firsts = np.arange(1 << _TOP_BITS, dtype=np.uint64) << _TOP_SHIFT
+    return np.searchsorted(keys, firsts).astype(np.int32)
+
+
 @inlined
-def row_of(keys: Keys, clue: np.uint64) -> int:
-    """The place of a clue in sorted keys, or -1."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < clue:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(keys) and keys[low] == clue else -1
+def place_of(keys: Keys, starts: Ints, clue: np.uint64) -> int:
+    """The place of a clue in sorted keys, or -1. Keys are hashes, so few begin alike."""
+    at = int(starts[clue >> _TOP_SHIFT])
+    while at < len(keys) and keys[at] < clue:
+        at += 1
+    return at if at < len(keys) and keys[at] == clue else -1
 
 
-@compiled
 def find_clues(buffer: Bytes, n_urls: int, keys: Keys) -> Rows:
     """The rows of the known clues of each URL, (n_urls, MAX_CLUES); -1 where there are fewer.
 
     `keys` are sorted; a row is a place in them.
     """
+    return _find_clues(buffer, n_urls, keys, starts_of(keys))
+
+
+@compiled
+def _find_clues(buffer: Bytes, n_urls: int, keys: Keys, starts: Ints) -> Rows:
     found = np.empty(MAX_CLUES, np.uint64)
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)
     start = 0
@@ -298,7 +286,7 @@ def find_clues(buffer: Bytes, n_urls: int, keys: Keys) -> Rows:
         count, start = clues(buffer, start, found)
         known = 0
         for at in range(count):
-            row = row_of(keys, found[at])
+            row = place_of(keys, starts, found[at])
             if row >= 0:
                 rows[url, known] = row
                 known += 1

@@ -15,7 +15,7 @@ from classifiers.urls.batch import plain
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
 
-_WORD: Final = re.compile(r"(?:[^\W\d_]|%[89A-Fa-f][0-9A-Fa-f])+")
+_WORD: Final = re.compile(r"((?:[^\W\d_]|%[89A-Fa-f][0-9A-Fa-f])+)")
 _NOTHING: Final = "0"
 """Stands for a word that is left out: not a letter, and not a sign around a word."""
 
@@ -42,12 +42,10 @@ def explain(
         language = model.languages[int(model.scores([url])[0].argmax())]
     if language in model.named_languages and language not in model.languages:
         return []
-    url = plain(url)
-    words = list(dict.fromkeys(_WORD.findall(url)))
-    without = [
-        _WORD.sub(lambda at, w=word: _NOTHING if at[0] == w else at[0], url) for word in words
-    ]
-    whole, *others = model.score([url, *without], language).tolist()
+    parts = _WORD.split(plain(url))
+    words = list(dict.fromkeys(parts[1::2]))
+    without = ["".join(_NOTHING if part == word else part for part in parts) for word in words]
+    whole, *others = model.score(["".join(parts), *without], language).tolist()
     found = [
         Contribution(unquote(word, errors="replace"), whole - other)
         for word, other in zip(words, others, strict=True)

@@ -13,7 +13,7 @@ A language beyond the project's codes has no top-level domain.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from classifiers.languages import known, language_of_tld, tlds_of
+from classifiers.languages import known, tlds_of
 from classifiers.urls.batch import encode
 from classifiers.urls.clues import (
     HOST,
@@ -34,20 +34,13 @@ from classifiers.urls.clues import (
     Keys,
     clues,
     key_of,
+    place_of,
+    starts_of,
 )
 from classifiers.urls.letters import Bytes
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Prior
-from classifiers.urls.scoring import (
-    Nats,
-    Weights,
-    add_clues,
-    mix,
-    place_of,
-    rooms,
-    score_row,
-    starts_of,
-)
+from classifiers.urls.scoring import Nats, Weights, rooms, score_row, weigh
 from classifiers.weights import Floats, Ints
 
 N_FACTS: Final = 4
@@ -64,7 +57,7 @@ Facts = npt.NDArray[np.float64]
 
 
 class MarkTable(NamedTuple):
-    """The clues that are marks for one language; `starts` is `scoring.starts_of` their keys."""
+    """The clues that are marks for one language; `starts` is `starts_of` their keys."""
 
     keys: Keys
     """Sorted, (n,)."""
@@ -81,27 +74,18 @@ _DOMAIN, _CODE = 2, 3
 @lru_cache(maxsize=8)
 def _mark_table(language: str) -> MarkTable:
     """The marks of all languages, as they speak for or against one."""
-    of_key = {key: (column, -1) for key, column in _marks_of_others(language)}
-    of_key |= {key: (column, 1) for key, column in _marks_of(language)}
+    of_key = {
+        key_of(TOP, _as_read(domain)): (_DOMAIN, 1 if code == language else -1)
+        for code in known()
+        for domain in tlds_of(code)
+    }
+    # Of other languages only codes of two letters: those of three are words too.
+    for code in {code for code in known() if len(code) == 2} | {language}:
+        sign = 1 if code == language else -1
+        of_key |= {key_of(kind, code): (_CODE, sign) for kind in _CODE_PLACES}
     keys = np.array(sorted(of_key), np.uint64)
     values = np.array([of_key[int(key)] for key in keys], np.int8)
     return MarkTable(keys, starts_of(keys), values[:, 0].copy(), values[:, 1].copy())
-
-
-def _marks_of(language: str) -> Iterator[tuple[int, int]]:
-    for domain in tlds_of(language) if language in known() else ():
-        yield key_of(TOP, _as_read(domain)), _DOMAIN
-    for kind in _CODE_PLACES:
-        yield key_of(kind, language), _CODE
-
-
-def _marks_of_others(language: str) -> Iterator[tuple[int, int]]:
-    for code in known() - {language}:
-        for domain in tlds_of(code):
-            if language_of_tld(domain) != language:
-                yield key_of(TOP, _as_read(domain)), _DOMAIN
-        for kind in _CODE_PLACES if len(code) == 2 else ():  # codes of three letters are words too
-            yield key_of(kind, code), _CODE
 
 
 def _as_read(domain: str) -> str:
@@ -133,16 +117,14 @@ class UrlFacts:
         names, classifiers = model.named_languages, model.languages
         self.is_named = language in names
         self.has_classifier = language in classifiers
-        nats = model.parameters.evidence.of_urls
-        base = nats.base.copy()
-        if self.is_named:
-            base[: len(names)] += Prior.crawl(language).log_of(names)
+        evidence = model.parameters.evidence
+        prior = Prior.crawl(language) if self.is_named else Prior.uniform()
         self._asked = _Asked(
             names.index(language) if self.is_named else -1,
             classifiers.index(language) if self.has_classifier else -1,
             model.weights,
-            nats,
-            base,
+            evidence.of_urls,
+            evidence.base(prior),
             _mark_table(language),
         )
 
@@ -202,10 +184,7 @@ def _facts(buffer: Bytes, n_urls: int, asked: _Asked) -> Facts:
             decision = float(scores[0, asked.classifier])
             facts[row, 1] = max(-MOST_DECISION, min(MOST_DECISION, decision))
         if asked.named >= 0:
-            for at in range(len(asked.base)):
-                logits[0, at] = asked.base[at]
-            mix(asked.nats.mixing, scores, 0, logits)
-            add_clues(asked.nats, found, count, 0, logits)
+            weigh(asked.nats, asked.base, scores, (found, count), 0, logits)
             facts[row, 0] = _log_odds(logits, asked.named)
         else:
             facts[row, _DOMAIN] = 0.0

@@ -135,13 +135,6 @@ class UrlModel:
             codes[rows], confidences[rows] = self._named(batch, self._scores(batch), prior)
         return codes, confidences
 
-    def name_lines(
-        self, block: bytes, prior: Prior | None = None
-    ) -> tuple[npt.NDArray[np.int16], Scores]:
-        """As `name`, for each line of a block of bytes, which has no line end at its end."""
-        lines = block.decode("utf-8", "surrogateescape").split("\n")
-        return self.name([line.rstrip("\r") for line in lines], prior)
-
     def shares(self, urls: Sequence[str], prior: Prior | None = None) -> Scores:
         """The probability of each of `named_languages`, (n_urls, n_named); rows sum to 1."""
         batch = encode(urls)

@@ -1,11 +1,10 @@
 """The features of a URL, hashed: the one place where a URL becomes numbers.
 
-Training asks for a sparse matrix (`count_features`, `fill_features`), scoring for sums of weights
-(`classifiers.urls.scoring`). Both call `features`, so the learned features are the scored ones.
-The words and their n-grams are those of Baykan 2013, 2.1. Unlike there, the top-level domain and
-short words between their delimiters (`/de/`, `lang=de`) are features of their own, and
-percent-encoded letters of every script count as letters. `classifiers.urls.explain` does the same
-slowly in plain Python, and names the features; a test compares the two.
+Training asks for a sparse matrix (`csr`), scoring for sums of weights (`classifiers.urls.scoring`).
+Both call `features`, so the learned features are the scored ones. The words and their n-grams are
+those of Baykan 2013, 2.1. Unlike there, the top-level domain and short words between their
+delimiters (`/de/`, `lang=de`) are features of their own, and percent-encoded letters of every
+script count as letters.
 
 A letter is a symbol of 9 bits, so that the last seven fit into one integer, the window. An n-gram
 is the low bits of the window, so no n-gram waits for the hash of another.
@@ -111,10 +110,16 @@ Counts = tuple[int, int]
 
 
 @inlined
+def mixed(kind: int, key: np.uint64) -> np.uint64:
+    """A key of a kind as 64 bits that differ from those of the same key in another kind."""
+    key = (key + np.uint64(kind)) * _KIND_FACTOR
+    return (key ^ (key >> _HALF)) * WORD_FACTOR
+
+
+@inlined
 def bucket_of(kind: int, key: np.uint64, shift: np.uint64) -> np.uint32:
     """The bucket of a feature that is not an n-gram; any 64 bits can be its key."""
-    key = (key + np.uint64(kind)) * _KIND_FACTOR
-    return np.uint32(((key ^ (key >> _HALF)) * WORD_FACTOR) >> shift)
+    return np.uint32(mixed(kind, key) >> shift)
 
 
 @inlined
@@ -171,7 +176,7 @@ def room() -> tuple[Buckets, Buckets]:
 
 
 @inlined
-def _add_label(
+def label_key(
     buffer: Bytes, start: int, end: int, limit: int, key: np.uint64
 ) -> tuple[np.uint64, int]:
     """The key with the first characters of a label, in lower case, and how many these are."""
@@ -198,11 +203,11 @@ def _add_domain(buffer: Bytes, part: Part, shift: np.uint64, marks: Buckets) -> 
     top = label_start(buffer, host, end)
     if top == host:
         return 0, end
-    key, _ = _add_label(buffer, top, end, MAX_BYTES, np.uint64(0))
+    key, _ = label_key(buffer, top, end, MAX_BYTES, np.uint64(0))
     marks[0] = bucket_of(DOMAIN, key, shift)
     second = label_start(buffer, host, top - 1)
     if second > host:
-        key, length = _add_label(buffer, second, top - 1, MAX_SHORT + 1, key)
+        key, length = label_key(buffer, second, top - 1, MAX_SHORT + 1, key)
         if 1 <= length <= MAX_SHORT:
             marks[1] = bucket_of(DOMAIN, key, shift)
             return 2, top - 1
@@ -280,32 +285,25 @@ def features(
 
 
 @compiled
-def count_features(buffer: Bytes, n_urls: int, bits: int) -> Offsets:
-    """How many features each URL has, as the row pointers of a CSR matrix, (n_urls + 1,)."""
+def csr(buffer: Bytes, n_urls: int, bits: int) -> tuple[Offsets, Ints, Floats]:
+    """The row pointers (n_urls + 1,), columns and values of the features as a CSR matrix.
+
+    A column is a bucket; one may stand twice in a row.
+    """
     grams, marks = room()
-    pointers = np.empty(n_urls + 1, np.int64)
-    pointers[0] = 0
+    pointers = np.zeros(n_urls + 1, np.int64)
     start = 0
     for row in range(n_urls):
         n_grams, n_marks, start = features(buffer, start, bits, grams, marks)
         pointers[row + 1] = pointers[row] + n_grams + n_marks
-    return pointers
-
-
-@compiled
-def fill_features(
-    buffer: Bytes, bits: int, pointers: Offsets, indices: Ints, values: Floats
-) -> None:
-    """Write the buckets and values of every URL's features; a bucket may stand twice in a row."""
-    grams, marks = room()
+    indices, values = np.empty(pointers[-1], np.int32), np.empty(pointers[-1], np.float32)
     start = 0
-    for row in range(len(pointers) - 1):
+    for row in range(n_urls):
         n_grams, n_marks, start = features(buffer, start, bits, grams, marks)
-        at = pointers[row]
-        for gram in range(n_grams):
-            indices[at + gram] = grams[gram]
-            values[at + gram] = 1.0 / math.sqrt(n_grams)
-        at += n_grams
-        for mark in range(n_marks):
-            indices[at + mark] = marks[mark]
-            values[at + mark] = MARK_VALUE
+        first, last = pointers[row], pointers[row + 1]
+        marks_at = first + n_grams
+        indices[first:marks_at] = grams[:n_grams]
+        values[first:marks_at] = 1.0 / math.sqrt(max(n_grams, 1))
+        indices[marks_at:last] = marks[:n_marks]
+        values[marks_at:last] = MARK_VALUE
+    return pointers, indices, values

@@ -57,11 +57,6 @@ class Prior:
         return cls({}, 1.0)
 
     @classmethod
-    def of_languages(cls, languages: Sequence[str]) -> Prior:
-        """Only these languages are possible, each as frequent as any other."""
-        return cls(dict.fromkeys(languages, 1.0))
-
-    @classmethod
     def web(cls) -> Prior:
         """The shares of the Web's pages, from Common Crawl (`classifiers.tables.web_shares`)."""
         return cls(WEB_SHARES, UNLISTED)
@@ -127,6 +122,12 @@ class Evidence:
         nats = self.nats.astype(np.float32)
         return nats_of(self.mixing, self.intercepts, self.keys, nats)
 
+    def base(self, prior: Prior) -> Floats:
+        """The evidence of a URL without features with the log-prior, padded with -inf."""
+        base = self.of_urls.base.copy()
+        base[: len(self.languages)] += prior.log_of(self.languages)
+        return base
+
     def logits(
         self, scores: Floats, buffer: npt.NDArray[np.uint8], prior: Prior
     ) -> tuple[Floats, Flags]:
@@ -138,4 +139,4 @@ class Evidence:
         """
         from classifiers.urls.scoring import logits_of
 
-        return logits_of(buffer, scores, self.of_urls, prior.log_of(self.languages))
+        return logits_of(buffer, scores, self.of_urls, self.base(prior))

@@ -13,15 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from classifiers.urls.clues import MAX_CLUES, Keys, clues
+from classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of, starts_of
 from classifiers.urls.letters import Bytes
 from classifiers.urls.ngrams import MARK_VALUE, features, room
 from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 _LANES: Final = 16
 """Languages are padded to a multiple of this number, so that processors add whole vectors."""
-_TOP_BITS: Final = 12
-_TOP_SHIFT = np.uint64(64 - _TOP_BITS)
 _NEGLIGIBLE = -16.0
 
 Places = npt.NDArray[np.int16]
@@ -95,7 +93,7 @@ class Nats(NamedTuple):
     keys: Keys
     """Keys of the known clues, sorted, (n_clues,)."""
     starts: Ints
-    """See `starts_of`."""
+    """See `classifiers.urls.clues.starts_of`."""
     of_clues: Floats
     """The evidence of each clue, (n_clues, m)."""
 
@@ -107,12 +105,6 @@ def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats) -> Nats:
     return Nats(mixed, _padded(base, -np.inf), keys, starts_of(keys), _padded(of_clues))
 
 
-def starts_of(keys: Keys) -> Ints:
-    """The place of the first of sorted keys that begins with each number of 12 bits."""
-    firsts = np.arange(1 << _TOP_BITS, dtype=np.uint64) << _TOP_SHIFT
-    return np.searchsorted(keys, firsts).astype(np.int32)
-
-
 def _padded(values: Floats, fill: float = 0.0) -> Floats:
     """The values, their last axis filled up to a multiple of _LANES."""
     width = -(-values.shape[-1] // _LANES) * _LANES
@@ -122,16 +114,7 @@ def _padded(values: Floats, fill: float = 0.0) -> Floats:
 
 
 @inlined
-def place_of(keys: Keys, starts: Ints, clue: np.uint64) -> int:
-    """The place of a clue in sorted keys, or -1. Keys are hashes, so few begin alike."""
-    at = int(starts[clue >> _TOP_SHIFT])
-    while at < len(keys) and keys[at] < clue:
-        at += 1
-    return at if at < len(keys) and keys[at] == clue else -1
-
-
-@inlined
-def mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
+def _mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
     """Add the evidence of the decision values of a URL."""
     first = 0
     while first + 4 <= len(mixing):  # each step loads and stores all logits
@@ -150,11 +133,19 @@ def mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
 
 
 @inlined
-def add_clues(nats: Nats, found: Keys, count: int, row: int, logits: Floats) -> bool:
-    """Add the evidence of the first `count` clues of a URL; True if one of them is known."""
+def weigh(
+    nats: Nats, base: Floats, scores: Floats, found: tuple[Keys, int], row: int, logits: Floats
+) -> bool:
+    """Write the evidence of a URL into a row of `logits`; True if one of its clues is known.
+
+    `base` is the evidence of a URL without features, with that of a prior; `found` are the clues of
+    the URL and their number, and its decision values are in the same row of `scores`.
+    """
+    logits[row] = base
+    _mix(nats.mixing, scores, row, logits)
     is_known = False
-    for at in range(count):
-        place = place_of(nats.keys, nats.starts, found[at])
+    for at in range(found[1]):
+        place = place_of(nats.keys, nats.starts, found[0][at])
         if place >= 0:
             is_known = True
             for language in range(logits.shape[1]):
@@ -163,25 +154,19 @@ def add_clues(nats: Nats, found: Keys, count: int, row: int, logits: Floats) -> 
 
 
 @compiled
-def logits_of(buffer: Bytes, scores: Floats, nats: Nats, prior: Floats) -> tuple[Floats, Flags]:
-    """The evidence and log-prior of each URL, (n_urls, m), padded, and which have a known clue.
+def logits_of(buffer: Bytes, scores: Floats, nats: Nats, base: Floats) -> tuple[Floats, Flags]:
+    """The evidence of each URL, (n_urls, m), padded, and which have a known clue.
 
-    `scores` are the decision values of the URLs in `buffer`, (n_urls, n_classifiers); `prior` has
-    the logarithms of the prior, without padding.
+    `scores` are the decision values of the URLs in `buffer`, (n_urls, n_classifiers); `base` is as
+    in `weigh`.
     """
-    logits, has_clue = (
-        np.empty((len(scores), len(nats.base)), np.float32),
-        np.empty(len(scores), np.bool_),
-    )
+    n_urls = len(scores)
+    logits, has_clue = np.empty((n_urls, len(base)), np.float32), np.empty(n_urls, np.bool_)
     found = np.empty(MAX_CLUES, np.uint64)
     start = 0
-    for url in range(len(scores)):
-        logits[url] = nats.base
-        for language in range(len(prior)):
-            logits[url, language] += prior[language]
-        mix(nats.mixing, scores, url, logits)
+    for url in range(n_urls):
         count, start = clues(buffer, start, found)
-        has_clue[url] = add_clues(nats, found, count, url, logits)
+        has_clue[url] = weigh(nats, base, scores, (found, count), url, logits)
     return logits, has_clue
 
 

@@ -9,9 +9,10 @@ from classifiers.urls import clues
 from classifiers.urls.batch import encode
 
 TEXTS = ("de", "at", "fr", "ca", "deu", "deutsch", "com", "укр", "cz")
+KINDS = "top host segment locale region keyed parameter suffix".split()
 KNOWN = {
-    clues.key_of(kind, text): (clues.KINDS[kind], text)
-    for kind in range(clues.BLOCK)
+    clues.key_of(getattr(clues, kind.upper()), text): (kind, text)
+    for kind in KINDS
     for text in TEXTS
 } | {clues.key_of(clues.BLOCK, letter): ("block", letter) for letter in "ბп"}
 KEYS = np.array(sorted(KNOWN), np.uint64)

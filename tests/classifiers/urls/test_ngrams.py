@@ -15,9 +15,7 @@ BITS = 17
 def features(url: str, bits: int = BITS) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """The buckets of a URL's features and their values."""
     batch = encode([url])
-    pointers = ngrams.count_features(batch.buffer, len(batch), bits)
-    indices, values = np.empty(pointers[-1], np.int32), np.empty(pointers[-1], np.float32)
-    ngrams.fill_features(batch.buffer, bits, pointers, indices, values)
+    _, indices, values = ngrams.csr(batch.buffer, len(batch), bits)
     return indices, values
 
 
@@ -58,7 +56,9 @@ DIGESTS = {
 
 
 @pytest.mark.parametrize(("url", "digest"), DIGESTS.items(), ids=range(len(DIGESTS)))
-def test_the_features_of_a_url_are_those_that_models_have_learned(url: str, digest: str) -> None:
+def test_the_features_of_a_url_are_those_that_models_have_learned(
+    url: str, digest: tuple[int, str]
+) -> None:
     found = listed(url)
     assert (len(found), blake2b(repr(found).encode(), digest_size=6).hexdigest()) == digest
 

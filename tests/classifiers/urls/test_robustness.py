@@ -17,10 +17,6 @@ from classifiers.urls.posteriors import Prior
 PLAIN = "http://zeitung.de/nachrichten/politik?seite=2"
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 any_text = st.text(max_size=200) | st.text("%/:@.?#[]-xnAf0 \\\n\x00é\udc80ขї", max_size=200)
 letters = st.text(st.characters(categories=["L"]), min_size=1, max_size=20).filter(
     lambda text: is_normalized("NFC", text)
@@ -84,18 +80,6 @@ def test_scores_depend_on_the_url_alone_not_on_its_batch(
     assert (scores_of(model, [urls[at] for at in order]) == scores[order]).all()
     for row, url in enumerate(urls):
         assert (scores_of(model, [url])[0] == scores[row]).all()
-
-
-@given(st.lists(st.binary(max_size=60) | any_text.map(_bytes), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
-def test_a_block_of_bytes_is_read_as_the_text_of_its_lines(
-    model: UrlModel, lines: list[bytes]
-) -> None:
-    block = b"\n".join(lines)
-    texts = block.decode("utf-8", "surrogateescape").split("\n")
-    found = model.name_lines(block)
-    expected = model.name([text.rstrip("\r") for text in texts])
-    assert [found[0].tolist(), found[1].tolist()] == [expected[0].tolist(), expected[1].tolist()]
 
 
 @given(st.lists(any_text | host_names, min_size=1, max_size=12))
