@@ -1,5 +1,6 @@
 """A crawl that is open: its run, frontier and visitor."""
 
+import asyncio
 import logging
 import sqlite3
 from contextlib import ExitStack, suppress
@@ -39,6 +40,7 @@ class Crawl:
     `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
     of requests for each address. `ending` knows when the crawl must end. `gaps` tells what does not
     know the language. `archive` keeps the exchanges of the crawl; None: they are not kept.
+    `written` is set when the frontier's latest changes are on the disk; None: they always are.
     `blocking` is all that may not be fetched, `revisits` are the pages of an earlier run.
     """
 
@@ -59,6 +61,7 @@ class Crawl:
     gaps: tuple[str, ...] = ()
     archive: WarcArchive | None = None
     blocking: Blocking = field(default_factory=Blocking)
+    written: asyncio.Event | None = None
     finish_reason: str = ""
     fault: str = ""
     _counts: Counts | None = None
@@ -83,6 +86,13 @@ class Crawl:
         """Archive an exchange that settles no URL; raises `StorageError`."""
         if self.archive is not None and exchange is not None:
             self.archive.add(exchange)
+
+    async def until_written(self) -> None:
+        """Return when the slots that were taken are on the disk; raises `StorageError`."""
+        if self.written is not None:
+            await self.written.wait()
+        if self.fault:
+            raise StorageError(self.fault)
 
     def may_contact(self, url: str) -> bool:
         """Return False for a URL with a bad port or a private host, unless those are allowed."""

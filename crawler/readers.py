@@ -1,6 +1,6 @@
 """Pages are read beside the crawl, by processes of their own (`crawler.reader_process`).
 
-A reader has at most two pages, so that it never waits for the next one. Pages are returned in the
+A reader has some pages at once, so that it never waits for the next one. Pages are returned in the
 order in which they came. A page whose reader died is read once more.
 """
 
@@ -30,10 +30,8 @@ CRASHED, TIMEOUT = "page_crashed", "page_timeout"
 """The outcomes of a page whose reader ended twice, by itself or by its time limit."""
 
 _MOST_TRIES: Final = 2
-_IN_FLIGHT: Final = 2
-_SMALL_BYTES: Final = 48 * 1024
-"""A second page is not larger, so that it fits into the socket: the crawl never waits to send it.
-"""
+_IN_FLIGHT: Final = 8
+_SOCKET_BYTES: Final = 2**20
 
 _CHUNK_BYTES: Final = 2**20
 
@@ -73,6 +71,12 @@ class _Reader:
     pages: deque[_Page] = field(default_factory=deque)
     since: float = 0.0
     came: bytearray = field(default_factory=bytearray)
+
+    def takes(self, page: _Page) -> bool:
+        """Return True if one more page fits into the socket: the crawl never waits to send it."""
+        size = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 2
+        waiting = sum(len(one.task) for one in self.pages)
+        return len(self.pages) < _IN_FLIGHT and waiting + len(page.task) <= size
 
     def answers(self) -> Iterator[bytes]:
         """Yield the answers that have come; raises EOFError at the end."""
@@ -185,6 +189,7 @@ class Readers:
     def _add_readers(self) -> None:
         while self._template and self._is_ready and len(self._readers) < self._number:
             ours, theirs = socket.socketpair()
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BYTES)
             with theirs, suppress(ConnectionError):  # the end of the template is noticed
                 limits = msgspec.json.encode(self.limits)
                 socket.send_fds(self._template.control, [limits], [theirs.fileno()])
@@ -197,8 +202,7 @@ class Readers:
         while self._waiting and self._readers:
             reader = min(self._readers, key=lambda reader: len(reader.pages))
             page = self._waiting[0]
-            is_apart = page.failures > 0 or len(page.task) > _SMALL_BYTES
-            if len(reader.pages) >= (1 if is_apart else _IN_FLIGHT):
+            if reader.pages and (page.failures or not reader.takes(page)):
                 return
             if not reader.pages:
                 reader.since = time.monotonic()

@@ -310,9 +310,9 @@ class Frontier(Protocol):
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
         """Allow to write the changes of some time together: `later` runs a function after it.
 
-        A kill loses at most these changes, and their URLs are queued again; no slot that `send` has
-        given is lost. Each call still happens
-        completely or not at all, and is seen by the next. The function raises `StorageError` if
+        A kill loses at most these changes, and their URLs are queued again; a request waits until
+        its slot is written. Each call still happens completely or not at all, and is seen by the
+        next. The function raises `StorageError` if
         the changes cannot be written; then the run can no longer be written.
         """
 

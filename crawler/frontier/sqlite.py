@@ -209,8 +209,6 @@ class SqliteFrontier:
             self._lower(lease, pick, score, now)
             return Sending.LATER
         if is_page:
-            if host is not None:
-                self._storage.commit()
             held.was_sent, held.is_sent_now, held.address = True, True, holder
         self._take_out(pick.host, dropped)
         return Sending.NOW

@@ -119,6 +119,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
 
     async def _contact(self, request: Request, address: str) -> Response:
         take_slot(self._crawl, request, address or None)
+        await self._crawl.until_written()
         return await self.fetch(request, address)
 
     async def _addresses(self, host: str) -> list[str]:

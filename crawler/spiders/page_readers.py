@@ -10,7 +10,6 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
-from scrapy.utils.asyncio import is_asyncio_available
 
 from crawler.crawl import Crawl
 from crawler.frontier.base import Lease
@@ -31,7 +30,7 @@ class PageReaders:
     def from_crawler(cls, crawler: Crawler) -> "PageReaders":
         """Return the middleware of a crawl; raises `NotConfigured` for one without readers."""
         crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
-        if crawl is None or crawl.config.readers == 0 or not is_asyncio_available():
+        if crawl is None or crawl.config.readers == 0:
             raise NotConfigured
         number = crawl.config.readers or max(1, processors() - 1)
         readers = Readers(number, crawl.config)

@@ -33,7 +33,11 @@ def make_log_printable() -> None:
 
 
 def leave_out_settings() -> None:
-    """Keep Scrapy's dictionaries of settings and components out of the log."""
+    """Keep Scrapy's dictionaries of settings and components out of the log.
+
+    No record is made of each page either: Scrapy leaves it to the handlers to drop those.
+    """
+    logging.getLogger("scrapy.core").setLevel(logging.INFO)
     for name in ("scrapy.crawler", "scrapy.middleware", "scrapy.addons"):
         logging.getLogger(name).addFilter(_is_no_dictionary)
 

@@ -3,16 +3,14 @@
 import logging
 from typing import Any
 
-from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
 from crawler.errors import SettingError
 
-_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
-
 
 def crawler_process(settings: Settings) -> Any:
-    """Return the object that runs the reactor, of the class that Scrapy would choose.
+    """Return the object that runs the reactor.
 
     Raises `SettingError` for a module of spiders or a class that cannot be imported, and for an
     unknown LOG_LEVEL.
@@ -20,12 +18,8 @@ def crawler_process(settings: Settings) -> Any:
     level = str(settings["LOG_LEVEL"])
     if not level.isdecimal() and level not in logging.getLevelNamesMapping():
         raise SettingError(f"LOG_LEVEL={level}: DEBUG, INFO, WARNING, ERROR or CRITICAL is needed")
-    is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO
-    is_forced = settings.getbool("FORCE_CRAWLER_PROCESS")
     try:
-        if is_asyncio and not is_forced:
-            return AsyncCrawlerProcess(settings)
-        return CrawlerProcess(settings)
+        return AsyncCrawlerProcess(settings)
     except ImportError as error:
         raise SettingError(
             f"a module that the settings name cannot be imported: {error}"

@@ -1,5 +1,6 @@
 """The scheduler that Scrapy's engine asks; it turns a lease of the frontier into a Request."""
 
+import asyncio
 import gc
 from collections import deque
 from collections.abc import Callable
@@ -79,7 +80,7 @@ class FrontierScheduler(BaseScheduler):
         # a tenth of the crawl's processor time.
         gc.collect()
         gc.freeze()
-        self._crawl.frontier.group(lambda write: call_later(_GROUPED_S, self._write, write))
+        self._crawl.frontier.group(self._begin_group)
         if self._crawl.worker is not None:
             self._tending.start(self._crawl.worker.every_s, now=False)
 
@@ -150,12 +151,17 @@ class FrontierScheduler(BaseScheduler):
         self._set_wake_up()
         return None
 
-    def _write(self, write: Callable[[], None]) -> None:
-        """Write changes of the frontier."""
+    def _begin_group(self, write: Callable[[], None]) -> None:
+        """Have the changes of the frontier written after some time."""
+        written = self._crawl.written = asyncio.Event()
+        call_later(_GROUPED_S, self._end_group, write, written)
+
+    def _end_group(self, write: Callable[[], None], written: asyncio.Event) -> None:
         try:
             write()
         except StorageError as error:
             self._crawl.fault = str(error)
+        written.set()
 
     def _tend(self) -> None:
         """Tend the crawl; a worker whose leases are not renewed must end."""

@@ -38,19 +38,9 @@ _WITHOUT_EFFECT = (
     *("DEPTH_", "DUPEFILTER", "SCHEDULER_", "REDIRECT_ENABLED", "REDIRECT_PRIORITY"),
     *("RETRY_ENABLED", "RETRY_PRIORITY", "RETRY_EXCEPTIONS", "ROBOTSTXT_PARSER"),
     *("DNSCACHE_ENABLED", "HTTPCACHE", "HTTPERROR", "METAREFRESH", "REFER", "URLLENGTH_LIMIT"),
+    *("TELNETCONSOLE", "REMOTE_CONTROL", "DOWNLOADER_STATS"),
 )
 """Beginnings of the names of Scrapy's settings that a crawl does not read."""
-
-_SWITCHED = (
-    (
-        "COOKIES_ENABLED",
-        "DOWNLOADER_MIDDLEWARES_BASE",
-        "downloadermiddlewares.cookies.CookiesMiddleware",
-    ),
-    ("TELNETCONSOLE_ENABLED", "EXTENSIONS_BASE", "extensions.telnet.TelnetConsole"),
-    ("REMOTE_CONTROL_ENABLED", "EXTENSIONS_BASE", "extensions.remote_control.RemoteControl"),
-)
-"""Parts of Scrapy with their switches; Scrapy imports them even if they are switched off."""
 
 
 def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config:
@@ -109,6 +99,8 @@ def _check(settings: BaseSettings) -> None:
             near = _nearest(name, [one for one in SETTINGS if one.startswith(_PREFIX)], _PREFIX)
             advice = f"did you mean {near}?" if near else "langfocus crawl --help lists them"
             raise SettingError(f"{name}: no such setting; {advice}")
+    if settings["TWISTED_REACTOR"] != _DEFAULTS["TWISTED_REACTOR"]:
+        raise SettingError(f"TWISTED_REACTOR={settings['TWISTED_REACTOR']}: asyncio's is needed")
     for name in _changed(settings):
         if name not in SETTINGS:
             _check_type(settings, name)
@@ -194,6 +186,7 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     concurrency = settings.getint("CONCURRENT_REQUESTS") or sys.maxsize
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
     headers.pop("Accept-Language", None)  # Scrapy's own prefers English
+    headers["User-Agent"] = crawl.config.bot.user_agent
     if crawl.config.lang:
         headers["Accept-Language"] = languages.accept_language(crawl.config.lang)
     handler = _LIVE_HANDLER if crawl.web is None else _WEB_HANDLER
@@ -205,12 +198,6 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
         "DOWNLOAD_SLOTS": {SLOT: {"concurrency": concurrency, "delay": 0, "jitter": 0}},
         "DOWNLOAD_HANDLERS": {"http": handler, "https": handler, **others},
         "JOBDIR": str(crawl.run.folder),
-        "USER_AGENT": crawl.config.bot.user_agent,
     }
     for name, value in adapted.items():
         settings.set(name, value, priority="spider")
-    for switch, parts, part in _SWITCHED:
-        if not settings.getbool(switch):
-            kept = settings.getdict(parts)
-            kept.pop(f"scrapy.{part}", None)
-            settings.set(parts, kept, priority="spider")

@@ -18,7 +18,7 @@ from tests.support.crawls import (
     summary,
     wait_for,
 )
-from tests.support.hostileserver import PAGE, answer, hostile_web, sends, silence
+from tests.support.hostileserver import PAGE, Exchange, answer, hostile_web, sends, silence
 from tests.support.loopback import loopback
 from tests.support.processes import HANG_S, wait_until
 from tests.support.smallweb import SmallWeb
@@ -101,6 +101,21 @@ def test_a_second_ctrl_c_names_the_way_to_a_report_and_to_the_rest(tmp_path: Pat
     done = processes.run("langfocus", "report", str(run), environment=environment(None))
     assert done.returncode == 0, done.stderr
     assert (run / "report.html").exists()
+
+
+def test_a_request_is_sent_when_its_slot_is_on_the_disk(tmp_path: Path) -> None:
+    slots = []
+
+    async def looks(exchange: Exchange) -> None:
+        slots.extend(
+            rows(tmp_path, "SELECT u.sent, h.sent FROM urls u JOIN hosts h ON h.id = u.host")
+        )
+        await exchange.send(answer(PAGE))
+
+    with hostile_web({"a.de": looks}) as proxy:
+        done = crawl("lang=de", "seeds=http://a.de/", proxy=proxy.url, JOBDIR=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert slots == [(1, 1)]
 
 
 def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from crawler.commands.base import parser_of
 from crawler.config import ARGUMENTS, SETTINGS, Config
 from crawler.errors import CrawlError, SettingError
 from crawler.opening import open_crawl
-from crawler.spiders.scrapy_settings import adapt, config_of, remarks
+from crawler.spiders.scrapy_settings import config_of, remarks
 from tests.support import processes
 from tests.support.crawls import ROOT, crawl, environment, summary
 
@@ -158,20 +158,6 @@ def test_a_crawl_of_nothing_that_can_be_read_is_refused_and_nothing_is_written(
     shared = {"LANGFOCUS_FRONTIER": "redis://127.0.0.1:1/0", "LANGFOCUS_LINKS": True}
     assert "LANGFOCUS_LINKS: not for a shared crawl" in refusal(folder, sample, **shared)
     assert not folder.exists()
-
-
-def test_a_part_of_scrapy_that_is_switched_off_is_not_loaded(tmp_path: Path) -> None:
-    given = {"lang": "de", "strategy": "bfs", "web": "sample"}
-    opened = open_crawl(config_of(given, scrapy_settings(JOBDIR=tmp_path)))
-    plain, wanted = scrapy_settings(), scrapy_settings(COOKIES_ENABLED=True)
-    adapt(plain, opened)
-    adapt(wanted, opened)
-    opened.close("finished")
-    cookies = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
-    assert cookies not in plain.getdict("DOWNLOADER_MIDDLEWARES_BASE")
-    assert cookies in wanted.getdict("DOWNLOADER_MIDDLEWARES_BASE")
-    assert "scrapy.extensions.telnet.TelnetConsole" not in plain.getdict("EXTENSIONS_BASE")
-    assert "scrapy.extensions.corestats.CoreStats" in plain.getdict("EXTENSIONS_BASE")
 
 
 def test_the_manual_names_every_argument_and_setting() -> None:
