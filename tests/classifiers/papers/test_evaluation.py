@@ -1,44 +1,15 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers.papers import evaluation
-from classifiers.papers.evaluation import Measures
+from classifiers.papers.evaluation import Measures, best, is_better, p_value
 
 shares = st.floats(0, 1)
-
-# Baykan 2013, Tables V and VII: P, p(+|+), p(-|-), F1 in percent.
-PUBLISHED = [
-    (96.6, 22.8, 99.2, 36.9),
-    (71.6, 91.1, 63.8, 80.2),
-    (98.5, 85.4, 98.7, 91.5),
-    (99.8, 36.8, 99.9, 53.7),
-    (99.8, 61.3, 99.9, 75.9),
-    (82.1, 85.9, 81.3, 84.0),
-    (92.8, 92.7, 92.8, 92.7),
-    (97.5, 64.6, 98.4, 77.7),
-    (99.7, 50.0, 99.8, 66.6),
-    (99.1, 73.5, 99.3, 84.4),
-]
-
-
-@pytest.mark.parametrize(("precision", "recall", "negative_success", "f1"), PUBLISHED)
-def test_balanced_precision_and_f1_are_those_published(
-    precision: float, recall: float, negative_success: float, f1: float
-) -> None:
-    found = Measures(recall / 100, negative_success / 100)
-    assert 100 * found.precision == pytest.approx(precision, abs=0.15)
-    assert 100 * found.f1 == pytest.approx(f1, abs=0.15)
-
-
-def test_always_yes_has_an_f1_of_two_thirds() -> None:
-    assert Measures(1.0, 0.0).f1 == pytest.approx(2 / 3)
-
-
-def test_never_yes_has_no_precision_and_no_f1() -> None:
-    assert Measures(0.0, 1.0).precision == 0
-    assert Measures(0.0, 1.0).f1 == 0
+scores = st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=4, max_size=4)
 
 
 @given(shares, shares)
@@ -46,6 +17,8 @@ def test_measures_stay_between_0_and_1(recall: float, negative_success: float) -
     found = Measures(recall, negative_success)
     assert 0 <= found.precision <= 1
     assert 0 <= found.f1 <= 1
+    assert Measures(1.0, 0.0).f1 == pytest.approx(2 / 3), "always Yes"
+    assert (Measures(0.0, 1.0).precision, Measures(0.0, 1.0).f1) == (0, 0), "never Yes"
 
 
 def test_a_row_of_the_confusion_matrix_is_what_all_classifiers_say_of_one_language() -> None:
@@ -104,3 +77,44 @@ def test_mean_and_deviation_leave_out_what_is_undefined() -> None:
     assert means[:2].tolist() == [2.0, 2.0]
     assert spreads[:2].tolist() == [pytest.approx(2**0.5), 0.0]
     assert np.isnan([means[2], spreads[2]]).all()
+
+
+def test_p_is_that_of_a_t_test_by_hand() -> None:
+    # Differences 1, 2, 3: mean 2, sd 1, t = 2 / (1 / sqrt 3) = 3.464 with 2 degrees of freedom,
+    # whose upper tail is 1/2 - t / (2 sqrt(t^2 + 2)) = 1/2 - 3.464 / (2 * 3.742) = 0.03709.
+    assert p_value(np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0])) == pytest.approx(
+        0.03709, abs=1e-5
+    )
+
+
+def test_what_differs_alike_in_all_folds_has_no_variance_and_no_warning() -> None:
+    ones = np.full(5, 0.75)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert p_value(ones + 0.125, ones) == 0
+        assert p_value(ones, ones) == 1
+        assert p_value(ones, ones + 0.125) == 1
+        assert p_value(ones[:1] + 1, ones[:1]) == 1
+
+
+@given(scores, scores)
+def test_of_two_at_most_one_is_better(one: list[float], other: list[float]) -> None:
+    first, second = np.array(one), np.array(other)
+    assert not (is_better(first, second) and is_better(second, first))
+    assert not is_better(first, first)
+
+
+@given(st.lists(scores, min_size=2, max_size=4))
+def test_the_best_is_better_than_each_other_one(of: list[list[float]]) -> None:
+    figures = {str(at): np.array(row) for at, row in enumerate(of)}
+    found = best(figures)
+    winners = [
+        name
+        for name in figures
+        if all(is_better(figures[name], figures[other]) for other in figures if other != name)
+    ]
+    assert winners == ([found] if found else [])
+
+
+def test_a_classifier_alone_is_not_the_best() -> None:
+    assert best({"a": np.array([1.0, 0.9])}) is None

@@ -107,13 +107,6 @@ def test_accuracy_in_known_languages_leaves_out_those_a_method_cannot_answer() -
     assert math.isnan(rows["xh"])
 
 
-def test_a_method_that_names_no_languages_can_answer_any() -> None:
-    cases = Cases("texts", (case("xh", "xh a"),))
-    run = asked(FirstWord(frozenset()), cases.cases)
-    assert run.known([0]) == [0]
-    assert tables(cases, run)["accuracy"].rows[0].heads == ("first-word", "any")
-
-
 def test_every_language_is_asked_once_before_the_clock_runs() -> None:
     method = FirstWord()
     cases = [case("de", "de 1"), case("de", "de 2"), case("en", "en 3")]
@@ -251,12 +244,6 @@ def test_methods_that_cannot_be_had_are_left_out_with_a_reason_unless_named() ->
     assert all(left_out.values())
     with pytest.raises(StudyError, match="no method is called 'poems'; choose one of: composite"):
         found_methods(["text", "poems"])
-
-
-def test_measures_of_nothing_are_undefined() -> None:
-    _, run = study(("de", "de"))
-    assert math.isnan(run.right([]))
-    assert math.isnan(run.macro_right([]))
 
 
 def test_the_steps_of_tamura_are_verified_apart_with_recall_beside_precision() -> None:

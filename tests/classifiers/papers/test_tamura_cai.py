@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,20 +77,7 @@ def rows_of(n: int = 60) -> list[LabelledText]:
 
 
 @pytest.mark.parametrize(
-    ("tag", "language"),
-    [
-        ("en", "en"),
-        ("en-US", "en"),
-        ("EN_us", "en"),
-        ("eng", "en"),
-        ("English", "en"),
-        ("deutsch", "de"),
-        ("ger", "de"),
-        ("deu", "de"),
-        ("nb-NO", "no"),
-        ("zh-Hant-TW", "zh"),
-        ("fre", "fr"),
-    ],
+    ("tag", "language"), [("EN_us", "en"), ("deutsch", "de"), ("nb-NO", "no"), ("fre", "fr")]
 )
 def test_a_declaration_is_read_in_all_its_spellings(tag: str, language: str) -> None:
     found = cai.load().identify(page_of("1 2 3", lang=tag))
@@ -237,40 +223,25 @@ def test_the_closest_possible_text_is_at_distance_zero() -> None:
     assert (best.language, best.value) == ("de", 0.0)
 
 
-def test_ranked_grams_are_the_most_frequent_ones_first() -> None:
+def test_the_most_frequent_grams_count_first_and_rare_ones_may_not(tmp_path: Path) -> None:
     # a 3 times, b 2 times, then by their bytes: 'ab' before 'aba' before 'ba'.
     grams = [int(gram) for gram in cai_models.ranked_grams(b"ababa")]
     assert grams[:3] == [ord("a"), ord("b"), 0x6162]
     assert len(grams) == len(set(grams)) == 8
-
-
-def test_grams_that_appear_too_rarely_do_not_count_in_models_and_texts(tmp_path: Path) -> None:
     assert [int(gram) for gram in cai_models.ranked_grams(b"ababa", 3)] == [ord("a")]
-    assert len(cai_models.ranked_grams(b"abc", 2)) == 0
-    every, frequent = (cai_models.learn(rows_of(), least=least) for least in (1, 100))
-    assert (frequent.grams > 0).sum() < (every.grams > 0).sum()
+    frequent = cai_models.learn(rows_of(), least=100)
     assert frequent.distances(b"abc") == []
     frequent.save(tmp_path / "frequent.npz")
     assert cai_models.read(tmp_path / "frequent.npz").least == 100
     assert cai.load().models.least == cai_models.LEAST == 1
 
 
-def test_a_language_has_a_model_for_each_of_its_encodings() -> None:
-    of = cai.load().models.of
-    for code, names in ENCODINGS.items():
-        assert {(code, name) for name in ("utf-8", *names)} <= set(of)
-
-
-def test_languages_with_few_texts_get_no_model() -> None:
+def test_languages_with_few_texts_and_single_words_get_no_model() -> None:
     rows = [*rows_of(60), *(LabelledText("sana", "fi", "sentence", "test") for _ in range(49))]
+    rows += [LabelledText("sana", "fi", "single-word", "test")] * 500
     assert cai_models.learn(rows).languages == set(SENTENCES)
     with pytest.raises(DatasetError, match="no language has 50 texts"):
         cai.train(rows_of(3))
-
-
-def test_other_kinds_of_text_are_not_learned_from() -> None:
-    words = (LabelledText("sana", "fi", "single-word", "test") for _ in range(500))
-    assert "fi" not in cai_models.learn([*rows_of(), *words]).languages
 
 
 def test_a_saved_method_is_the_same_when_read(tmp_path: Path) -> None:
@@ -341,11 +312,6 @@ def test_thai_in_numeric_references_is_thai() -> None:
     assert "windows-874" in found.reason
 
 
-@pytest.mark.parametrize("name", ["cai", "cai-parallel", "tamura"])
-def test_the_methods_are_found_by_name(name: str) -> None:
-    assert method(name).name == name
-
-
 def test_tamura_answers_in_the_languages_it_lists() -> None:
     assert set(SENTENCES) <= tamura.shipped().languages <= languages.known()
     assert {"ja", "ko", "tr"} <= cai.load().models.languages
@@ -357,17 +323,8 @@ def test_tamura_answers_in_the_languages_it_lists() -> None:
 def test_any_bytes_give_an_answer_with_a_reason(name: str, body: bytes) -> None:
     page = parse_page(body, content_type=None, url="")
     found = method(name).identify(page)
+    assert method(name).name == name
     assert found == method(name).identify(page)
     assert found.reason
     assert 0 <= found.confidence <= 1
     assert (found.language is None) == (found.method == "none")
-
-
-@pytest.mark.parametrize("name", ["cai", "cai-parallel", "tamura"])
-@pytest.mark.parametrize(
-    "text", ["", "\0" * 99, "😀" * 99, "\ud800" * 99, "0 " * 99, "\u200d" * 99]
-)
-def test_a_text_without_letters_is_in_no_language(name: str, text: str) -> None:
-    page = replace(parse_page(b"", content_type=None, url=""), text=text)
-    found = method(name).identify(page)
-    assert (found.language, found.method) == (None, "none")

@@ -35,18 +35,6 @@ def test_the_machines_are_those_of_linear_svc(monkeypatch: pytest.MonkeyPatch) -
         assert np.isclose(intercepts[machine], rival.intercept_[0], atol=1e-4)
 
 
-def test_ten_passes_decide_as_many_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    features, classes, weights = problem(2000)
-    few, few_intercepts = solver.fit(features, classes, weights, 3, penalty=0.3)
-    monkeypatch.setattr(solver, "EPOCHS", 300)
-    monkeypatch.setattr(solver, "_TOLERANCE", 1e-7)
-    many, many_intercepts = solver.fit(features, classes, weights, 3, penalty=0.3)
-    agree = (
-        (features @ few + few_intercepts > 0) == (features @ many + many_intercepts > 0)
-    ).mean()
-    assert agree > 0.98
-
-
 def test_the_same_rows_give_the_same_bits_and_another_seed_others() -> None:
     features, classes, weights = problem()
     first = solver.fit(features, classes, weights, 3, penalty=0.3, seed=4)

@@ -122,10 +122,6 @@ def test_words_of_several_dictionaries_are_told_apart_in_2008() -> None:
     assert found["words before"] == 2
 
 
-def test_a_code_stands_in_the_whole_once() -> None:
-    assert present("http://fr.x.pl/fr", 74)["code fr whole"] == 1
-
-
 def test_words_learned_of_yes_and_no_are_counted() -> None:
     found = present("http://cheap.pl/recherche/voyageurs")
     assert found == {"trained no before": 1, "trained yes after": 2}
@@ -143,34 +139,11 @@ def test_a_training_url_is_not_looked_up_in_the_words_it_taught_itself() -> None
     assert (as_in_the_paper.fit_transform(urls, answers) == estimator.transform(urls)).all()
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(TRAINING), st.booleans()), max_size=20), st.integers(2, 9)
-)
-def test_only_learned_words_depend_on_whether_a_url_is_new(
-    rows: list[tuple[str, bool]], folds: int
-) -> None:
-    urls, answers = [url for url, _ in rows], np.array([answer for _, answer in rows], bool)
-    estimator = CustomFeatures(74, None, dictionary, cities, folds)
-    training = estimator.fit_transform(urls, answers)
-    different = (training != estimator.transform(urls)).any(axis=0)
-    is_learned = np.array([name.startswith("trained ") for name in FEATURES[74]])
-    assert not (different & ~is_learned).any()
-    assert (training == estimator.fit_transform(urls, answers)).all()
-
-
 def test_the_country_of_a_server_speaks_its_language() -> None:
     assert present("http://www.paris.com/")["ip fr"] == 1
     assert present("http://A.ch:80/")["ip de"] == 1
     assert present("http://b.pl/") == {}
     assert present("http://www.paris.com/", 74) == {"tld com": 1, "words before": 1}
-
-
-def test_without_countries_those_features_are_none() -> None:
-    estimator = learned(CustomFeatures(60, None, dictionary, cities))
-    with_countries = fitted().transform(["http://www.paris.com/"])[0]
-    without = estimator.transform(["http://www.paris.com/"])[0]
-    changed = with_countries != without
-    assert [FEATURES[60][at] for at in np.flatnonzero(changed)] == ["ip fr"]
 
 
 @given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from([60, 74]))

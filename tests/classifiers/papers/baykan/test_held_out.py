@@ -54,14 +54,6 @@ def test_other_languages_weigh_the_same_however_many_urls_they_have() -> None:
     assert (recall, negative) == (0, 0.5)
 
 
-def test_a_smaller_share_of_training_urls_is_measured_on_the_same_test_urls(
-    study: HeldOutStudy,
-) -> None:
-    train, test = study.sample("de").part(0, 0.1)
-    assert len(train) == 8
-    assert (test == np.flatnonzero(study.sample("de").folds == 0)).all()
-
-
 def test_a_language_without_test_urls_is_named() -> None:
     with pytest.raises(DatasetError, match="no URLs in de, it"):
         joined(draw(TRAINING, FIVE), [row for row in TESTED if row.language not in {"de", "it"}])

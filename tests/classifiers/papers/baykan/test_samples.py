@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.datasets import LabelledUrl, distinct
+from classifiers.datasets import LabelledUrl
 from classifiers.errors import DatasetError
 from classifiers.papers.baykan import samples
 from classifiers.papers.baykan.samples import Corpus, draw, sample
@@ -28,34 +28,18 @@ n_folds = st.integers(2, 5)
 
 
 @given(corpora, n_folds, seeds)
-def test_positives_are_all_urls_of_the_language_and_negatives_as_many(
+def test_a_sample_is_balanced_in_answers_languages_and_folds(
     corpus: Corpus, n_folds: int, seed: int
 ) -> None:
     found = sample(corpus, corpus.languages[-1], n_folds=n_folds, seed=seed)
-    columns = corpus.columns[found.places]
+    columns, own = corpus.columns[found.places], len(corpus.languages) - 1
     assert len(set(found.places.tolist())) == len(found.places) == 2 * corpus.per_language
-    assert (columns[found.y] == len(corpus.languages) - 1).all()
+    assert ((columns == own) == found.y).all()
     assert found.y.sum() == corpus.per_language
-
-
-@given(corpora, n_folds, seeds)
-def test_negatives_are_drawn_equally_from_the_other_languages(
-    corpus: Corpus, n_folds: int, seed: int
-) -> None:
-    found = sample(corpus, corpus.languages[0], n_folds=n_folds, seed=seed)
-    counts = np.bincount(corpus.columns[found.places][~found.y], minlength=len(corpus.languages))
-    assert counts[0] == 0
-    assert counts[1:].max() - counts[1:].min() <= 1
-
-
-@given(corpora, n_folds, seeds)
-def test_folds_are_even_in_size_in_answers_and_in_languages(
-    corpus: Corpus, n_folds: int, seed: int
-) -> None:
-    found = sample(corpus, corpus.languages[1], n_folds=n_folds, seed=seed)
-    columns = corpus.columns[found.places]
+    others = np.bincount(columns[~found.y], minlength=own)
+    assert others.max() - others.min() <= 1
     groups = [np.ones(len(columns), bool), found.y, ~found.y]
-    groups += [columns == column for column in range(len(corpus.languages))]
+    groups += [columns == column for column in range(own)]
     for group in groups:
         sizes = np.bincount(found.folds[group], minlength=n_folds)
         assert len(sizes) == n_folds
@@ -94,12 +78,6 @@ def test_a_smaller_share_of_the_training_urls_is_part_of_a_larger_one(
     assert {bool(y[at]) for at in small} == {True, False}
 
 
-def test_all_training_urls_are_kept_whole() -> None:
-    training = np.array([3, 1, 2])
-    kept = samples.thinned(training, np.ones(4, bool), 1.0, np.random.default_rng(0))
-    assert kept is training
-
-
 def test_the_same_rows_in_another_order_give_the_same_corpus() -> None:
     rows = labelled(30)
     assert draw(rows, FIVE, urls=20, seed=3) == draw(rows[::-1], FIVE, urls=20, seed=3)
@@ -112,16 +90,6 @@ def test_the_smallest_language_bounds_the_others() -> None:
     assert draw(rows, FIVE).per_language == smallest < 30
     assert draw(rows, FIVE, urls=12).per_language == 12
     assert draw(rows, FIVE, urls=1000).per_language == smallest
-
-
-def test_urls_count_once_and_those_of_two_languages_not_at_all() -> None:
-    rows = [
-        LabelledUrl("http://a.com/", "en", "editor", "a"),
-        LabelledUrl("http://a.com/", "en", "editor", "b"),
-        LabelledUrl("http://b.com/", "en", "editor", "a"),
-        LabelledUrl("http://b.com/", "fr", "editor", "a"),
-    ]
-    assert distinct(rows) == rows[:1]
 
 
 @pytest.mark.parametrize("languages", [("en",), ("en", "nl"), ()])
