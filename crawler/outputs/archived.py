@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from crawler.errors import RunFolderError, StorageError
 from crawler.outputs.warc_files import file_of
-from crawler.outputs.warc_records import Original
 
 SAME_PAYLOAD_AS, NOT_MODIFIED_SINCE = 1, 2
 """The values of `is_revisit` for revisits."""
@@ -37,10 +36,7 @@ _COLUMNS = ", ".join(ArchivedRow._fields)
 _PLACES = ", ".join("?" * len(ArchivedRow._fields))
 _INSERT = f"INSERT INTO archived({_COLUMNS}) VALUES ({_PLACES})"  # noqa: S608
 _CHANGE = f"UPDATE archived SET ({_COLUMNS}) = ({_PLACES}) WHERE id = ?"  # noqa: S608
-_ALL = f"SELECT id, {_COLUMNS} FROM archived ORDER BY id"  # noqa: S608
 _ENDS = "SELECT file, MAX(finish) FROM archived WHERE id <> ? GROUP BY file ORDER BY file"
-_ORIGINAL = "SELECT url, date FROM archived WHERE digest = ? AND is_revisit = 0 LIMIT 1"
-_OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
 _UNSETTLED = """\
 SELECT id FROM archived AS a WHERE id = (SELECT MAX(id) FROM archived)
 AND fingerprint IS NOT NULL AND NOT EXISTS (
@@ -74,35 +70,20 @@ def remove(connection: sqlite3.Connection, row: int) -> None:
         connection.execute("DELETE FROM archived WHERE id = ?", (row,))
 
 
-def original_of(connection: sqlite3.Connection, digest: str) -> Original | None:
-    """Return the first record whose payload has a digest; raises `StorageError`."""
-    return _found(connection, _ORIGINAL, digest)
-
-
-def original_of_earlier(connection: sqlite3.Connection, url: str) -> Original | None:
-    """Return the record of an earlier run that has the body of a page; raises `StorageError`."""
-    return _found(connection, _OF_EARLIER, url)
-
-
-def _found(connection: sqlite3.Connection, query: str, key: str) -> Original | None:
-    with storing():
-        found = connection.execute(query, (key,)).fetchone()
-    return None if found is None else Original(*found)
-
-
-def read_archived(connection: sqlite3.Connection) -> Iterator[tuple[int, ArchivedRow]]:
-    """Yield the id and the values of each row in their order."""
-    for number, *values in connection.execute(_ALL):
-        yield number, ArchivedRow(*values)
+def read_archived(
+    connection: sqlite3.Connection, where: str = "TRUE", *values: object
+) -> Iterator[tuple[int, ArchivedRow]]:
+    """Yield the id and the values of each row with a condition in their order."""
+    query = f"SELECT id, {_COLUMNS} FROM archived WHERE {where} ORDER BY id"  # noqa: S608
+    for number, *row in connection.execute(query, values):
+        yield number, ArchivedRow(*row)
 
 
 def found_archived(
     connection: sqlite3.Connection, where: str, *values: object
 ) -> ArchivedRow | None:
     """Return the first row with a condition, None without any."""
-    query = f"SELECT {_COLUMNS} FROM archived WHERE {where} ORDER BY id LIMIT 1"  # noqa: S608
-    row = connection.execute(query, values).fetchone()
-    return None if row is None else ArchivedRow(*row)
+    return next((row for _, row in read_archived(connection, where, *values)), None)
 
 
 def unsettled(connection: sqlite3.Connection) -> int:
@@ -111,15 +92,9 @@ def unsettled(connection: sqlite3.Connection) -> int:
     return 0 if found is None else int(found[0])
 
 
-def forget_unsettled(connection: sqlite3.Connection) -> None:
-    """Remove the last row if its URL was not settled."""
-    connection.execute("DELETE FROM archived WHERE id = ?", (unsettled(connection),))
-
-
 def settled(connection: sqlite3.Connection) -> Iterator[ArchivedRow]:
     """Yield the exchanges of settled URLs in their order, also while the run is crawled."""
-    last = unsettled(connection)
-    return (row for number, row in read_archived(connection) if number != last)
+    return (row for _, row in read_archived(connection, "id <> ?", unsettled(connection)))
 
 
 def settled_files(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:

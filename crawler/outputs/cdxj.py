@@ -1,20 +1,22 @@
 """Writes the CDXJ index of a run's WARC files, from the rows in its database."""
 
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from crawler.errors import StorageError
-from crawler.outputs.archived import NOT_MODIFIED_SINCE, ArchivedRow, settled
+from crawler.outputs.archived import NOT_MODIFIED_SINCE, ArchivedRow, unsettled
 from crawler.outputs.warc_records import written_digest
 from crawler.run import reading
 from crawler.whole_file import replacing
 
 INDEX: Final = "index.cdxj"
 """The name of the index in a run folder."""
+
+_LINES = (
+    f"SELECT cdxj({', '.join(ArchivedRow._fields)}) AS line FROM archived"  # noqa: S608
+    " WHERE id <> ? ORDER BY line"
+)
 
 
 def write_index(folder: Path) -> int:
@@ -25,29 +27,21 @@ def write_index(folder: Path) -> int:
     path, number = folder / INDEX, 0
     try:
         with replacing(path) as temporary, reading(folder) as run, temporary.open("wb") as file:
-            for number, line in enumerate(in_order(map(_line, settled(run))), start=1):  # noqa: B007
+            run.create_function("cdxj", len(ArchivedRow._fields), _line, deterministic=True)
+            # SQLite sorts many lines on disk, by their bytes.
+            for (line,) in run.execute(_LINES, (unsettled(run),)):
                 file.write(line.encode() + b"\n")
+                number += 1
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
     return number
 
 
-def in_order(lines: Iterable[str]) -> Iterator[str]:
-    """Return lines in the order of their bytes; many of them are sorted on disk."""
-    # A database without a name is a temporary file.
-    with closing(sqlite3.connect("", isolation_level=None)) as sorter:
-        sorter.execute("CREATE TABLE lines(line TEXT NOT NULL)")
-        sorter.execute("BEGIN")
-        sorter.executemany("INSERT INTO lines VALUES (?)", ((line,) for line in lines))
-        sorter.execute("COMMIT")
-        for (line,) in sorter.execute("SELECT line FROM lines ORDER BY line"):
-            yield line
-
-
-def _line(row: ArchivedRow) -> str:
+def _line(*values: Any) -> str:
     """Return the line of an answer, with the fields and their order of other indexers."""
     from surt import surt
 
+    row = ArchivedRow(*values)
     # The payload of an answer 304 is elsewhere.
     has_payload = row.is_revisit != NOT_MODIFIED_SINCE
     digest = {"digest": written_digest(bytes.fromhex(row.digest))} if has_payload else {}

@@ -19,7 +19,7 @@ def repair(connection: sqlite3.Connection, folder: Path) -> None:
     """
     names = sorted(path.name for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
     try:
-        archived.forget_unsettled(connection)
+        archived.remove(connection, archived.unsettled(connection))
         ends = dict(connection.execute("SELECT file, MAX(finish) FROM archived GROUP BY file"))
         files = {name: file_of(folder, name) for name in (*names, *ends)}
         for name in names:

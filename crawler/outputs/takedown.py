@@ -35,10 +35,21 @@ _STATEMENTS = (
     "UPDATE urls SET parent = NULL WHERE queued = 1 AND parent IN (SELECT id FROM taken_urls)",
     "DELETE FROM visits WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM links WHERE page IN (SELECT id FROM taken)",
+    "UPDATE links SET urls = kept_links(urls) WHERE urls <> kept_links(urls)",
     "DELETE FROM urls WHERE queued <> 0 AND sent = 0 AND id IN (SELECT id FROM taken_urls)",
     "UPDATE hosts SET pages = (SELECT COUNT(*) FROM pages WHERE pages.host = hosts.host"
     " AND outcome = 'page') WHERE id IN (SELECT host FROM taken_urls)",
+    "DELETE FROM units WHERE is_taken('http://' || rtrim(unit, '/') || '/')",
+    "DELETE FROM tallies WHERE is_taken('http://' || rtrim(unit, '/') || '/')",
+    "DELETE FROM robots WHERE is_taken(origin || '/')",
+    "DELETE FROM earlier WHERE is_taken(url)",
+    "UPDATE earlier SET kept_url = NULL, kept_at = NULL WHERE is_taken(kept_url)",
 )
+_TAKEN = """\
+DROP TABLE IF EXISTS temp.taken;
+DROP TABLE IF EXISTS temp.taken_urls;
+CREATE TEMP TABLE taken AS SELECT id FROM pages WHERE is_taken(url);
+CREATE TEMP TABLE taken_urls AS SELECT id, url, host, queued FROM urls WHERE is_taken(url)"""
 
 
 @dataclass(slots=True)
@@ -99,71 +110,21 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
 
 
 def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDown) -> None:
-    _find(connection, names)
+    def is_taken(url: str | None) -> bool:
+        return url is not None and names.blocks(url)
+
+    def kept_links(packed: bytes) -> bytes:
+        return outlinks.written([url for url in outlinks.read(packed) if not names.blocks(url)])
+
+    connection.create_function("is_taken", 1, is_taken)
+    connection.create_function("kept_links", 1, kept_links)
+    for statement in _TAKEN.split(";"):
+        connection.execute(statement)
     told.pages = connection.execute("SELECT COUNT(*) FROM taken").fetchone()[0]
-    queued = "SELECT COUNT(*) FROM taken_urls WHERE state = 1"
+    queued = "SELECT COUNT(*) FROM taken_urls WHERE queued = 1"
     told.queued = connection.execute(queued).fetchone()[0]
     for statement in _STATEMENTS:
         connection.execute(statement)
-    _remove_links(connection, names)
-    for table, key in (
-        ("units", "unit"),
-        ("tallies", "unit"),
-        ("robots", "origin"),
-    ):
-        rows = connection.execute(f"SELECT {key} FROM {table}").fetchall()  # noqa: S608
-        gone = [(name,) for (name,) in rows if names.blocks(_url_of(name))]
-        connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", gone)  # noqa: S608
-    _remove_earlier(connection, names)
-
-
-def _remove_earlier(connection: sqlite3.Connection, names: BlockList) -> None:
-    """Remove the pages of the earlier run, and references to their WARC records."""
-    urls = connection.execute(
-        "SELECT url FROM earlier UNION SELECT kept_url FROM earlier WHERE kept_url IS NOT NULL"
-    ).fetchall()
-    gone = [(url,) for (url,) in urls if names.blocks(url)]
-    connection.executemany("DELETE FROM earlier WHERE url = ?", gone)
-    unkept = "UPDATE earlier SET kept_url = NULL, kept_at = NULL WHERE kept_url = ?"
-    connection.executemany(unkept, gone)
-
-
-def _url_of(name: str) -> str:
-    """Return a URL of a host, a directory or an origin."""
-    return f"{name if '://' in name else f'http://{name}'}".rstrip("/") + "/"
-
-
-def _find(connection: sqlite3.Connection, names: BlockList) -> None:
-    """Make tables of the pages and of the URLs that are removed."""
-    connection.execute("DROP TABLE IF EXISTS temp.taken")
-    connection.execute("DROP TABLE IF EXISTS temp.taken_urls")
-    connection.execute("CREATE TEMP TABLE taken(id INTEGER PRIMARY KEY)")
-    connection.execute(
-        "CREATE TEMP TABLE taken_urls("
-        "id INTEGER PRIMARY KEY, url TEXT, host INTEGER, state INTEGER)"
-    )
-    pages = connection.execute("SELECT id, url FROM pages").fetchall()
-    connection.executemany(
-        "INSERT INTO taken VALUES (?)", ((page,) for page, url in pages if names.blocks(url))
-    )
-    urls = connection.execute("SELECT id, url, host, queued FROM urls").fetchall()
-    connection.executemany(
-        "INSERT INTO taken_urls VALUES (?, ?, ?, ?)", (row for row in urls if names.blocks(row[1]))
-    )
-
-
-def _remove_links(connection: sqlite3.Connection, names: BlockList) -> None:
-    """Remove the links of other pages to removed URLs."""
-    last = 0
-    while row := connection.execute(
-        "SELECT page, urls FROM links WHERE page > ? ORDER BY page LIMIT 1", (last,)
-    ).fetchone():
-        last, packed = row
-        urls = outlinks.read(packed)
-        kept = [url for url in urls if not names.blocks(url)]
-        if len(kept) < len(urls):
-            values = (outlinks.written(kept), last)
-            connection.execute("UPDATE links SET urls = ? WHERE page = ?", values)
 
 
 def _store_removal(connection: sqlite3.Connection, removal: Removal) -> None:

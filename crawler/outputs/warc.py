@@ -20,9 +20,9 @@ from crawler.outputs.warc_records import (
     SAME_PAYLOAD,
     Revisit,
     digest_of,
+    fields_block,
     pack_answer,
-    pack_metadata,
-    pack_request,
+    pack_beside,
     warc_date,
 )
 
@@ -30,8 +30,11 @@ FORMAT = {
     "format": "WARC File Format 1.1",
     "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
 }
-
-
+_OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
+_KINDS = {
+    SAME_PAYLOAD: archived.SAME_PAYLOAD_AS,
+    NOT_MODIFIED: archived.NOT_MODIFIED_SINCE,
+}
 _MOST_TOLD = 100
 
 
@@ -81,12 +84,8 @@ class WarcArchive:
         if exchange is None or (record is not None and record.is_noarchive):
             yield
             return
-        revisit = None
-        if record is not None and record.outcome == UNCHANGED:
-            original = archived.original_of_earlier(self._connection, lease.url)
-            revisit = Revisit(NOT_MODIFIED, original)
         key = None if record is None else lease.fingerprint
-        row, place = self._write(exchange, key, record, revisit)
+        row, place = self._write(exchange, key, record)
         try:
             yield
         except BaseException:
@@ -103,16 +102,13 @@ class WarcArchive:
         self._files.close()
 
     def _write(
-        self,
-        exchange: Exchange,
-        fingerprint: int | None,
-        record: Record | None,
-        revisit: Revisit | None = None,
+        self, exchange: Exchange, fingerprint: int | None, record: Record | None
     ) -> tuple[int, Place]:
         """Write an exchange; return the id of its row, and its place."""
         self._files.prepare()
         digest = digest_of(exchange.body)
-        revisit = revisit or self._same_payload(exchange, digest)
+        with archived.storing():
+            revisit = self._revisit(exchange, record, digest)
         answer = pack_answer(exchange, digest, self._files.warcinfo_id, revisit)
         data = answer.data + self._beside(exchange, record, answer.record_id)
         place = self._files.append(data)
@@ -120,10 +116,10 @@ class WarcArchive:
             fingerprint,
             exchange.url,
             warc_date(exchange.began_at),
-            _status(exchange),
+            int(exchange.head.split(None, 2)[1]),
             _mime(exchange),
             digest.hex(),
-            _kind(revisit),
+            0 if revisit is None else _KINDS[revisit.profile],
             place.file,
             place.offset,
             len(answer.data),
@@ -135,20 +131,23 @@ class WarcArchive:
             self._files.cut(place)
             raise
 
-    def _same_payload(self, exchange: Exchange, digest: bytes) -> Revisit | None:
-        """Return a revisit of the record of this run that has the same body, if one has."""
+    def _revisit(self, exchange: Exchange, record: Record | None, digest: bytes) -> Revisit | None:
+        """Return what an answer without a body of its own refers to, None for another answer."""
+        if record is not None and record.outcome == UNCHANGED:
+            told = self._connection.execute(_OF_EARLIER, (exchange.url,)).fetchone()
+            return Revisit(NOT_MODIFIED, *(told or ()))
         if not exchange.body or exchange.truncated:
             return None
-        original = archived.original_of(self._connection, digest.hex())
-        return None if original is None else Revisit(SAME_PAYLOAD, original)
+        where = "digest = ? AND is_revisit = 0"
+        found = archived.found_archived(self._connection, where, digest.hex())
+        return None if found is None else Revisit(SAME_PAYLOAD, found.url, found.date)
 
     def _beside(self, exchange: Exchange, record: Record | None, answer_id: str) -> bytes:
         """Return the records beside the answer."""
-        warcinfo_id, data = self._files.warcinfo_id, b""
-        if exchange.request:
-            data += pack_request(exchange, warcinfo_id, answer_id).data
+        beside = exchange, self._files.warcinfo_id, answer_id
+        data = pack_beside("request", *beside, exchange.request) if exchange.request else b""
         if record is not None and record.is_download:
-            data += pack_metadata(exchange, warcinfo_id, answer_id, _metadata(record)).data
+            data += pack_beside("metadata", *beside, fields_block(_metadata(record)))
         return data
 
 
@@ -162,18 +161,6 @@ def _metadata(record: Record) -> dict[str, str]:
         "charset": record.charset,
     }
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _kind(revisit: Revisit | None) -> int:
-    """Return the value of the column `is_revisit`."""
-    if revisit is None:
-        return 0
-    is_same = revisit.profile == SAME_PAYLOAD
-    return archived.SAME_PAYLOAD_AS if is_same else archived.NOT_MODIFIED_SINCE
-
-
-def _status(exchange: Exchange) -> int:
-    return int(exchange.head.split(None, 2)[1])
 
 
 def _mime(exchange: Exchange) -> str:

@@ -24,35 +24,24 @@ SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload
 NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 """The profiles of `revisit` records (WARC 1.1, 6.7)."""
 
-_KINDS = {
-    "warcinfo": WarcRecordType.warcinfo,
-    "response": WarcRecordType.response,
-    "request": WarcRecordType.request,
-    "revisit": WarcRecordType.revisit,
-    "metadata": WarcRecordType.metadata,
-}
+_FIELDS = "application/warc-fields"
+_ANSWER = "application/http; msgtype=response"
 _TYPES = {
-    "warcinfo": "application/warc-fields",
-    "response": "application/http; msgtype=response",
-    "request": "application/http; msgtype=request",
-    "revisit": "application/http; msgtype=response",
-    "metadata": "application/warc-fields",
+    "warcinfo": (WarcRecordType.warcinfo, _FIELDS),
+    "response": (WarcRecordType.response, _ANSWER),
+    "request": (WarcRecordType.request, "application/http; msgtype=request"),
+    "revisit": (WarcRecordType.revisit, _ANSWER),
+    "metadata": (WarcRecordType.metadata, _FIELDS),
 }
 _GZIP = 31  # window bits of a gzip member
 
 
-class Original(NamedTuple):
-    """An earlier record with the same payload: its URL and its WARC-Date."""
-
-    url: str
-    date: str
-
-
 class Revisit(NamedTuple):
-    """The profile of a `revisit`, and the record with its payload, None if it is not known."""
+    """The profile of a `revisit`; URL and WARC-Date of the record with its payload, if known."""
 
     profile: str
-    original: Original | None
+    url: str = ""
+    date: str = ""
 
 
 class Packed(NamedTuple):
@@ -89,13 +78,13 @@ def pack(
 
     `digest` is the SHA-1 of the payload, None if it has none.
     """
-    record = WarcRecord()
-    record.init_headers(_KINDS[kind])
+    record, (number, content_type) = WarcRecord(), _TYPES[kind]
+    record.init_headers(number)
     fields = record.headers
     fields["WARC-Date"] = date
     for name, value in headers.items():
         fields[name] = value
-    fields["Content-Type"] = _TYPES[kind]
+    fields["Content-Type"] = content_type
     record.set_bytes_content(block)
     plain = BytesIO()
     record.write(plain, checksum_data=True, payload_digest=digest)
@@ -119,36 +108,27 @@ def pack_answer(
             headers["WARC-Truncated"] = exchange.truncated
         return pack("response", date, headers, exchange.head + exchange.body, digest)
     headers["WARC-Profile"] = revisit.profile
-    if revisit.original is not None:
-        headers["WARC-Refers-To-Target-URI"] = revisit.original.url
-        headers["WARC-Refers-To-Date"] = revisit.original.date
+    if revisit.date:
+        headers["WARC-Refers-To-Target-URI"] = revisit.url
+        headers["WARC-Refers-To-Date"] = revisit.date
     payload = None if revisit.profile == NOT_MODIFIED else digest
     return pack("revisit", date, headers, exchange.head, payload)
 
 
-def pack_request(exchange: Exchange, warcinfo_id: str, answer_id: str) -> Packed:
-    """Return the request that got the answer with this record id."""
+def pack_beside(
+    kind: str, exchange: Exchange, warcinfo_id: str, answer_id: str, block: bytes
+) -> bytes:
+    """Return a `request` or a `metadata` record of the answer with this record id."""
     headers = {
         "WARC-Target-URI": exchange.url,
         "WARC-Warcinfo-ID": warcinfo_id,
         "WARC-Concurrent-To": answer_id,
     }
-    if exchange.ip:
+    if kind == "metadata":
+        headers["WARC-Refers-To"] = answer_id
+    elif exchange.ip:
         headers["WARC-IP-Address"] = exchange.ip
-    return pack("request", warc_date(exchange.began_at), headers, exchange.request)
-
-
-def pack_metadata(
-    exchange: Exchange, warcinfo_id: str, answer_id: str, values: Mapping[str, str]
-) -> Packed:
-    """Return a `metadata` record with these fields about the answer with this record id."""
-    headers = {
-        "WARC-Target-URI": exchange.url,
-        "WARC-Warcinfo-ID": warcinfo_id,
-        "WARC-Concurrent-To": answer_id,
-        "WARC-Refers-To": answer_id,
-    }
-    return pack("metadata", warc_date(exchange.began_at), headers, fields_block(values))
+    return pack(kind, warc_date(exchange.began_at), headers, block).data
 
 
 def fields_block(values: Mapping[str, str]) -> bytes:

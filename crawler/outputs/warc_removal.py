@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 from base64 import b32decode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -22,19 +22,21 @@ from crawler.outputs.warc_files import NAME, file_of
 from crawler.outputs.warc_records import digest_of, pack
 
 _NUMBER = re.compile(r"(pages-\d{14}-)(\d{5})(.*)")
-_SET_BY_PACK: Final = (
-    "warc-type",
-    "warc-date",
-    "content-type",
-    "content-length",
-    "warc-block-digest",
-    "warc-payload-digest",
+_NOT_COPIED: Final = frozenset(
+    {
+        "warc-type",
+        "warc-date",
+        "warc-filename",
+        "content-type",
+        "content-length",
+        "warc-block-digest",
+        "warc-payload-digest",
+        "warc-profile",
+        "warc-refers-to-target-uri",
+        "warc-refers-to-date",
+    }
 )
-_OF_REVISIT: Final = ("warc-profile", "warc-refers-to-target-uri", "warc-refers-to-date")
 _SEEDS: Final = b"langfocus-seeds:"
-
-IsRemoved = Callable[[str], bool]
-"""Returns True for a URL whose exchanges are removed."""
 
 
 class Removal(NamedTuple):
@@ -46,13 +48,27 @@ class Removal(NamedTuple):
 
 
 class _Record(NamedTuple):
-    kind: str
     headers: dict[str, str]
     block: bytes
 
+    @classmethod
+    def first(cls, file: BinaryIO) -> "_Record":
+        """Return the first record of a file."""
+        record = next(ArchiveIterator(file, parse_http=False))
+        return cls(dict(record.headers.items()), record.reader.read())
 
-def prepare_removal(connection: sqlite3.Connection, folder: Path, is_removed: IsRemoved) -> Removal:
-    """Write the files without the removed exchanges; the caller stores the rows of the removal.
+    def packed(self, kind: str, block: bytes, headers: dict[str, str] | None = None) -> bytes:
+        """Return the record as another kind with another block; its id and payload digest stay."""
+        kept = {name: v for name, v in self.headers.items() if name.lower() not in _NOT_COPIED}
+        digest = self.headers.get("WARC-Payload-Digest")
+        payload = None if digest is None else b32decode(digest.partition(":")[2])
+        return pack(kind, self.headers["WARC-Date"], kept | (headers or {}), block, payload).data
+
+
+def prepare_removal(
+    connection: sqlite3.Connection, folder: Path, is_removed: Callable[[str], bool]
+) -> Removal:
+    """Write the files without the exchanges of removed URLs; the caller stores the rows.
 
     A `revisit` of a removed record becomes a `response` with that body. Raises `StorageError`.
     """
@@ -61,22 +77,19 @@ def prepare_removal(connection: sqlite3.Connection, folder: Path, is_removed: Is
     originals = {
         row.digest: row for number, row in rows.items() if number in removed and not row.is_revisit
     }
-    orphans = {
-        number
-        for number, row in rows.items()
-        if number not in removed
-        and row.is_revisit == archived.SAME_PAYLOAD_AS
-        and row.digest in originals
-    }
+    kept: dict[str, list[tuple[int, ArchivedRow, ArchivedRow | None]]] = {}
+    changing = {rows[number].file for number in removed}
+    for number, row in rows.items():
+        is_copy = row.is_revisit == archived.SAME_PAYLOAD_AS
+        original = originals.get(row.digest) if is_copy else None
+        changing |= set() if original is None else {row.file}
+        if number not in removed:
+            kept.setdefault(row.file, []).append((number, row, original))
     removal = Removal(sorted(removed), {}, [])
-    for file in sorted({rows[number].file for number in removed | orphans}):
-        kept = [
-            (number, row, originals.get(row.digest) if number in orphans else None)
-            for number, row in rows.items()
-            if row.file == file and number not in removed
-        ]
+    for file in sorted(changing):
         try:
-            removal.changed.update(_rewritten(folder, file, kept, is_removed))
+            if file in kept:
+                removal.changed.update(_rewritten(folder, file, kept[file]))
         except OSError as error:
             raise StorageError(f"{folder / file} cannot be rewritten: {error}") from error
         removal.old_files.append(file_of(folder, file))
@@ -94,21 +107,19 @@ def delete_unknown_files(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def _rewritten(
-    folder: Path,
-    file: str,
-    kept: Iterable[tuple[int, ArchivedRow, ArchivedRow | None]],
-    is_removed: IsRemoved,
+    folder: Path, file: str, kept: Iterable[tuple[int, ArchivedRow, ArchivedRow | None]]
 ) -> dict[int, ArchivedRow]:
-    """Write a new file with the kept exchanges and return their rows; no file for none."""
-    kept = list(kept)
-    if not kept:
-        return {}
+    """Write a new file with the kept exchanges and return their rows."""
     name = _free_name(folder, file)
     unfinished = folder / f".{name}.part"
     changed: dict[int, ArchivedRow] = {}
     with file_of(folder, file).open("rb") as old, unfinished.open("wb") as new:
         size = os.fstat(old.fileno()).st_size
-        new.write(_information(old, name, is_removed))
+        information = _Record.first(old)
+        # The seeds may name what is removed.
+        lines = information.block.splitlines(keepends=True)
+        block = b"".join(line for line in lines if not line.lower().startswith(_SEEDS))
+        new.write(information.packed("warcinfo", block, {"WARC-Filename": name}))
         for number, row, original in kept:
             if not 0 <= row.start <= row.start + row.length <= row.finish <= size:
                 raise StorageError(f"{folder / file}: it is shorter than its run says")
@@ -121,11 +132,11 @@ def _rewritten(
             old.seek(row.start + row.length)
             new.write(old.read(row.finish - row.start - row.length))
             changed[number] = row._replace(
+                is_revisit=row.is_revisit if original is None else 0,
                 file=name,
                 start=start,
                 length=len(answer),
                 finish=new.tell(),
-                is_revisit=row.is_revisit if original is None else 0,
             )
         new.flush()
         os.fsync(new.fileno())
@@ -142,51 +153,15 @@ def _free_name(folder: Path, file: str) -> str:
     return f"{stamp}{place:05}{ending}"
 
 
-def _information(old: BinaryIO, name: str, is_removed: IsRemoved) -> bytes:
-    """Return the `warcinfo` record of a file for its new name, without removed seeds."""
-    record = next(_records(old))
-    lines = []
-    for line in record.block.splitlines(keepends=True):
-        if line.lower().startswith(_SEEDS):
-            urls = line[len(_SEEDS) :].decode("utf-8", "replace").split()
-            kept = " ".join(url for url in urls if not is_removed(url))
-            lines.append(_SEEDS + f" {kept}\r\n".encode())
-        else:
-            lines.append(line)
-    headers = {k: v for k, v in record.headers.items() if k.lower() != "warc-filename"}
-    return _packed(record, {**headers, "WARC-Filename": name}, b"".join(lines))
-
-
 def _with_body(revisit: bytes, folder: Path, original: ArchivedRow) -> bytes:
     """Return a `revisit` record as a `response` with the body of another record."""
-    record = next(_records(BytesIO(revisit)))
+    record = _Record.first(BytesIO(revisit))
     with file_of(folder, original.file).open("rb") as file:
         file.seek(original.start)
-        block = next(_records(BytesIO(file.read(original.length)))).block
-    headers = {k: v for k, v in record.headers.items() if k.lower() not in _OF_REVISIT}
-    return _packed(
-        record._replace(kind="response"), headers, record.block + _body(block, original.digest)
-    )
-
-
-def _body(block: bytes, digest: str) -> bytes:
-    """Return the body of an answer; its head may end in bare line feeds."""
-    for end in (b"\r\n\r\n", b"\n\n"):
-        _, found, body = block.partition(end)
-        if found and digest_of(body).hex() == digest:
-            return body
-    raise StorageError("a record that others refer to is damaged: its payload has another digest")
-
-
-def _records(file: BinaryIO) -> Iterator[_Record]:
-    for record in ArchiveIterator(file, parse_http=False):
-        headers = {str(name): str(value) for name, value in record.headers.items()}
-        yield _Record(headers["WARC-Type"], headers, record.reader.read())
-
-
-def _packed(record: _Record, headers: Mapping[str, str], block: bytes) -> bytes:
-    """Return a record with other headers and another block; its id and payload digest stay."""
-    digest = headers.get("WARC-Payload-Digest")
-    payload = None if digest is None else b32decode(digest.partition(":")[2])
-    kept = {name: text for name, text in headers.items() if name.lower() not in _SET_BY_PACK}
-    return pack(record.kind, record.headers["WARC-Date"], kept, block, payload).data
+        block = _Record.first(BytesIO(file.read(original.length))).block
+    # The head of an answer may end in bare line feeds.
+    bodies = [block.partition(end)[2] for end in (b"\r\n\r\n", b"\n\n")]
+    body = next((body for body in bodies if digest_of(body).hex() == original.digest), None)
+    if body is None:
+        raise StorageError("a record that others refer to is damaged: its payload has changed")
+    return record.packed("response", record.block + body)

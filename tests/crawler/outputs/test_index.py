@@ -8,7 +8,7 @@ from zipfile import ZipFile
 import pytest
 
 from crawler.errors import RunFolderError, StorageError
-from crawler.outputs.cdxj import INDEX, in_order, write_index
+from crawler.outputs.cdxj import INDEX, write_index
 from crawler.outputs.wacz import write_wacz
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.volumes import Volume
@@ -54,11 +54,6 @@ def test_the_index_tells_the_place_of_each_record(run: Path) -> None:
     for line in lines:
         told = json.loads(line.partition(" ")[2].partition(" ")[2])
         assert record_at(Volume(run / told["filename"]), int(told["offset"])).url == told["url"]
-
-
-def test_many_lines_are_sorted_by_their_bytes() -> None:
-    lines = ["b", "ä", "a b", "a)", "B", "a)/x 2", "a)/x 1"]
-    assert list(in_order(lines)) == sorted(lines, key=str.encode)
 
 
 def test_a_package_has_the_files_their_index_and_the_pages(run: Path, tmp_path: Path) -> None:
