@@ -1,8 +1,8 @@
 """The report of a census in the form of Cai 2009, chapter 5."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,10 +65,7 @@ def census_report(
 
 
 def _figures(figures: CensusFigures) -> dict[str, Any]:
-    """All figures; the tables show parts of them.
-
-    `languages_by_country` has every language and country: language -> country -> pages.
-    """
+    """All figures; `languages_by_country` is language -> country -> pages."""
     return {
         "sources": [
             {"name": one.name, "rows": one.rows, "damaged": one.damaged} for one in figures.sources
@@ -78,43 +75,16 @@ def _figures(figures: CensusFigures) -> dict[str, Any]:
         "servers": figures.all_servers,
         "addresses": sum(figures.addresses.values()),
         "pages": figures.all_pages,
-        "outcomes": dict(figures.outcomes),
-        "methods": {
-            "decided": dict(figures.decided),
-            "pages_with_answers": figures.answered,
-            "evidence": [
-                {
-                    "name": one.name,
-                    "identified": one.identified,
-                    "coverage": share_of(one.identified, figures.answered),
-                    "agreeing": one.agreeing,
-                    "alone": sum(one.alone.values()),
-                    "alone_by_language": dict(one.alone),
-                }
-                for one in figures.methods
-            ],
-        },
-        "encodings": [
-            {"language": code, "by_encoding": number, "pages": pages, "share": number / pages}
-            for code, (number, pages) in _by_encoding(figures).items()
-        ],
-        "servers_by_country": [
-            row | {"addresses": figures.addresses.get(str(row["country"]), 0)}
-            for row in _rows("country", country_name, "servers", figures.servers)
-        ],
-        "pages_by_language": _rows("language", language_name, "pages", figures.languages),
-        "languages_by_country": {code: dict(row) for code, row in figures.by_country.items()},
+        "outcomes": figures.outcomes,
+        "servers_by_country": figures.servers,
+        "addresses_by_country": figures.addresses,
+        "pages_by_language": figures.languages,
+        "pages_by_encoding": figures.by_encoding,
+        "languages_by_country": figures.by_country,
+        "deciding_evidence": figures.decided,
+        "pages_with_answers": figures.answered,
+        "evidence": [asdict(one) for one in figures.methods],
     }
-
-
-def _rows(
-    kind: str, name: Callable[[str], str], things: str, counts: Mapping[str, int]
-) -> list[dict[str, Any]]:
-    total = sum(counts.values())
-    return [
-        {kind: code, "name": name(code), things: number, "share": share_of(number, total)}
-        for code, number in counts.items()
-    ]
 
 
 def _overview(figures: CensusFigures) -> Table:
@@ -179,7 +149,9 @@ def _count_tables(
     things = _things(figures)
     encodings = [
         (language_name(code), number, pages, number / pages)
-        for code, (number, pages) in _by_encoding(figures).items()
+        for code, pages in figures.languages.items()
+        for number in [figures.by_encoding.get(code, 0)]
+        if code != UNKNOWN
     ]
     totals: Counter[str] = Counter()
     for row in figures.by_country.values():
@@ -229,15 +201,6 @@ def _count_tables(
             for code in languages or known[:1] or list(figures.languages)[:1]
         ),
     ]
-
-
-def _by_encoding(figures: CensusFigures) -> dict[str, tuple[int, int]]:
-    """Of each known language the pages that the encoding tells, and all of its pages."""
-    return {
-        code: (figures.by_encoding.get(code, 0), pages)
-        for code, pages in figures.languages.items()
-        if code != UNKNOWN
-    }
 
 
 def _things(figures: CensusFigures) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from crawler.report.chart import Chart
-from crawler.report.course import Portion, ends_of, merged, middles_of
+from crawler.report.course import Portion, merged
 from crawler.report.formatting import Cell, duration, language_name, number, share_of
 from crawler.report.harvest import Summary
 from crawler.report.page import Report
@@ -164,10 +164,6 @@ def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
     title = f"{language_name(lang)}, by the number of pages (Baykan 2013, Fig. 7)"
     drawn, parts = portions(by, _MOST_POINTS), portions(by, _MOST_COLUMNS)
     longest = max(parts.values(), key=len)
-    spans = [
-        f"{end - part.pages + 1:,}-{end:,}"
-        for end, part in zip(ends_of(longest), longest, strict=True)
-    ]
     rows = [
         [name, *(part.harvest_rate for part in own), *[None] * (len(longest) - len(own))]
         for name, own in parts.items()
@@ -175,17 +171,11 @@ def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
     each = max((part.pages for own in drawn.values() for part in own), default=0)
     return Chart(
         title=title,
-        lines={
-            name: [
-                (middle, part.harvest_rate)
-                for middle, part in zip(middles_of(own), own, strict=True)
-            ]
-            for name, own in drawn.items()
-        },
+        lines={name: [part.point for part in own] for name, own in drawn.items()},
         y_label=f"pages in {language_name(lang)}",
         is_share=True,
         caption=f"Each point is the harvest rate of {each:,} consecutive pages.",
-        table=Table(title, ("pages", *spans), rows),
+        table=Table(title, ("pages", *(part.span for part in longest)), rows),
     )
 
 

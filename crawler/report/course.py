@@ -4,119 +4,97 @@ SQLite numbers and groups the pages, so nothing is kept in memory for each page.
 """
 
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from functools import reduce
 from itertools import accumulate
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from crawler.report.formatting import share_of
-from crawler.run import reading
 
 PORTION = 200
 """Pages in one point of Baykan 2013, Fig. 7."""
 
-_NUMBERED: Final = """\
+# A column beside max() is taken from the row of the maximum (SQLite, "bare columns").
+_PORTIONS: Final = """\
 WITH numbered AS (
     SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, host, queued
-    FROM pages WHERE outcome = 'page')
-"""
-# A column beside max() is taken from the row of the maximum (SQLite, "bare columns").
-_GROUPED: Final = """\
-SELECT count(*), count(language), count(*) FILTER (WHERE language = :lang AND NOT is_copy),
-       queued, max(number)
-FROM numbered GROUP BY number / :step ORDER BY number / :step"""
-_NEW_HOSTS: Final = """\
-SELECT first / :step, count(*) FROM (SELECT min(number) AS first FROM numbered GROUP BY host)
-GROUP BY 1"""
-_LAST: Final = """\
-SELECT count(*), count(language), count(*) FILTER (WHERE language = :lang AND NOT is_copy)
-FROM (SELECT language, is_copy FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT :size)"""
+    FROM pages WHERE outcome = 'page'),
+new AS (
+    SELECT first / :size AS place, count(*) AS hosts
+    FROM (SELECT min(number) AS first FROM numbered GROUP BY host) GROUP BY 1)
+SELECT max(number) + 1, count(*), count(language),
+       count(*) FILTER (WHERE language = :lang AND NOT is_copy), coalesce(new.hosts, 0), queued
+FROM numbered LEFT JOIN new ON new.place = number / :size
+GROUP BY number / :size ORDER BY number / :size"""
 
 
-@dataclass(frozen=True, slots=True)
-class Portion:
+class Portion(NamedTuple):
     """The counts of some consecutive pages of a run."""
 
+    last: int
+    """The number of the last of them."""
     pages: int
     labelled: int
     relevant: int
+    hosts: int
+    """Hosts with their first page here."""
+    queued: int
+    """Queued URLs after the last page."""
 
     @property
     def harvest_rate(self) -> float | None:
         """Relevant pages per page with a label, 0 to 1; `None` if no page has a label."""
         return share_of(self.relevant, self.labelled)
 
+    @property
+    def span(self) -> str:
+        """The numbers of the first and the last page."""
+        return f"{self.last - self.pages + 1:,}-{self.last:,}"
+
+    @property
+    def point(self) -> tuple[float, float | None]:
+        """The harvest rate at the middle of the pages, for a chart."""
+        return self.last - self.pages / 2, self.harvest_rate
+
+    def and_then(self, next_one: "Portion") -> "Portion":
+        """The pages of this portion and of the next one."""
+        last, pages, labelled, relevant, hosts, queued = next_one
+        return Portion(
+            last,
+            self.pages + pages,
+            self.labelled + labelled,
+            self.relevant + relevant,
+            self.hosts + hosts,
+            queued,
+        )
+
     def as_json(self) -> dict[str, Any]:
-        """The counts and their rate."""
-        return {**asdict(self), "harvest_rate": self.harvest_rate}
+        """The counts of pages and their rate."""
+        counts = {"pages": self.pages, "labelled": self.labelled, "relevant": self.relevant}
+        return counts | {"harvest_rate": self.harvest_rate}
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint(Portion):
-    """The counts of a run from its start to its page number `pages`."""
-
-    hosts: int
-    """Distinct hosts with a page so far."""
-    queued: int
-    """Queued URLs at that moment."""
+def by_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION) -> list[Portion]:
+    """The first `size` pages, the next ones, and so on; the last portion may be shorter."""
+    rows = connection.execute(_PORTIONS, {"lang": lang, "size": size})
+    return [Portion(*row) for row in rows]
 
 
-def curve(run: sqlite3.Connection | Path | str, *, points: int = 500) -> list[CurvePoint]:
-    """The counts of a run at evenly spaced pages, at most `points`; the last point is its end."""
-    with reading(run) as connection:
-        lang = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
-        pages = connection.execute("SELECT count(*) FROM pages WHERE outcome = 'page'").fetchone()
-        asked = {"lang": lang[0] if lang else "", "step": max(1, -(-pages[0] // points))}
-        new_hosts = dict(connection.execute(_NUMBERED + _NEW_HOSTS, asked))
-        rows = connection.execute(_NUMBERED + _GROUPED, asked)
-        return list(_running_totals(rows, new_hosts))
+def curve(connection: sqlite3.Connection, lang: str, *, points: int = 500) -> list[Portion]:
+    """The pages of a run up to evenly spaced ones, at most `points`; the last point is its end."""
+    (pages,) = connection.execute("SELECT count(*) FROM pages WHERE outcome = 'page'").fetchone()
+    portions = by_portion(connection, lang, max(1, -(-pages // points)))
+    return list(accumulate(portions, Portion.and_then))
 
 
-def _running_totals(rows: sqlite3.Cursor, new_hosts: dict[int, int]) -> Iterator[CurvePoint]:
-    pages = labelled = relevant = hosts = 0
-    for place, (more_pages, more_labelled, more_relevant, queued, _) in enumerate(rows):
-        pages += more_pages
-        labelled += more_labelled
-        relevant += more_relevant
-        hosts += new_hosts.get(place, 0)
-        yield CurvePoint(pages, labelled, relevant, hosts, queued)
-
-
-def by_portion(connection: sqlite3.Connection, lang: str) -> list[Portion]:
-    """The first 200 pages, the next 200, and so on; the last portion may be shorter."""
-    rows = connection.execute(_NUMBERED + _GROUPED, {"lang": lang, "step": PORTION})
-    return [Portion(*row[:3]) for row in rows]
-
-
-def last_portion(connection: sqlite3.Connection, lang: str) -> Portion:
-    """The last 200 pages of a run (fewer if it is shorter)."""
-    return Portion(*connection.execute(_LAST, {"lang": lang, "size": PORTION}).fetchone())
-
-
-def merged(portions: list[Portion], at_most: int, *, longest: int | None = None) -> list[Portion]:
+def merged(
+    portions: Sequence[Portion], at_most: int, *, longest: int | None = None
+) -> list[Portion]:
     """The same pages in at most `at_most` portions, each made from equally many.
 
     `longest` is the number of portions of the longest of several runs, so that the portions of all
     runs have the same length.
     """
     width = max(1, -(-(longest or len(portions)) // at_most))
-    groups = (portions[start : start + width] for start in range(0, len(portions), width))
-    return [
-        Portion(
-            sum(portion.pages for portion in group),
-            sum(portion.labelled for portion in group),
-            sum(portion.relevant for portion in group),
-        )
-        for group in groups
-    ]
-
-
-def ends_of(portions: list[Portion]) -> list[int]:
-    """The number of pages at the end of each portion."""
-    return list(accumulate(portion.pages for portion in portions))
-
-
-def middles_of(portions: list[Portion]) -> list[float]:
-    """The place of each portion in a plot: the middle of its pages."""
-    return [end - part.pages / 2 for end, part in zip(ends_of(portions), portions, strict=True)]
+    starts = range(0, len(portions), width)
+    return [reduce(Portion.and_then, portions[start : start + width]) for start in starts]

@@ -7,7 +7,7 @@ from typing import Any, Final, TextIO
 from crawler.errors import SettingError
 from crawler.report.census import write_census
 from crawler.report.chart import Chart
-from crawler.report.course import CurvePoint, curve, ends_of, merged, middles_of
+from crawler.report.course import Portion, curve, merged
 from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, Cell, duration, language_name, number, percent, size
 from crawler.report.harvest import Summary, summarise, write_summary
@@ -65,7 +65,7 @@ def write_report(folder: Path, labels: Table | None = None) -> Summary:
     """
     with reading(folder) as connection:
         summary = summarise(connection)
-        course = curve(connection)
+        course = curve(connection, summary.lang)
     write_summary(summary, folder)
     write_whole(folder / "report.html", crawl_report(summary, course, labels).html())
     return summary
@@ -115,19 +115,19 @@ def _learnt(summary: Summary) -> Iterator[tuple[str, Cell]]:
         yield "Brier score of the probabilities", f"{summary.brier:.4f}"
         yield "calibration error", summary.calibration_error
     if (changes := summary.changes) is not None:
-        yield "pages of the earlier run", changes.earlier
-        stayed = f"{changes.stayed:,} ({changes.not_modified:,} by the server's word)"
+        stayed = f"{changes['stayed']:,} ({changes['not_modified']:,} by the server's word)"
+        yield "pages of the earlier run", changes["earlier"]
         yield "of these stayed", stayed
-        yield "of these changed", changes.changed
-        yield "of these vanished", changes.vanished
-        yield "of these moved", changes.moved
-        yield "of these not reached", changes.failed
-        yield "of these not asked for", changes.not_asked
-        yield "new pages", changes.new
+        yield "of these changed", changes["changed"]
+        yield "of these vanished", changes["vanished"]
+        yield "of these moved", changes["moved"]
+        yield "of these not reached", changes["failed"]
+        yield "of these not asked for", changes["not_asked"]
+        yield "new pages", changes["new"]
 
 
 def crawl_report(
-    summary: Summary, course: Sequence[CurvePoint], labels: Table | None = None
+    summary: Summary, course: Sequence[Portion], labels: Table | None = None
 ) -> Report:
     """The report of a crawl, the harvest rate first."""
     cards = sorted(headline(summary), key=lambda row: not row[0].startswith("harvest rate"))
@@ -162,22 +162,18 @@ def _end(summary: Summary) -> str:
     return _ENDS.get(summary.finish_reason) or str(summary.finish_reason)
 
 
-def _charts(summary: Summary, course: Sequence[CurvePoint]) -> list[Chart]:
+def _charts(summary: Summary, course: Sequence[Portion]) -> list[Chart]:
     portions = merged(summary.harvest_by_200, _MOST_PORTIONS)
-    rates = [portion.harvest_rate for portion in portions]
     label = f"per {max(portion.pages for portion in portions):,} pages"
     title = "Harvest rate by number of pages"
-    rows = [
-        (f"{end - part.pages + 1:,} to {end:,}", part.labelled, part.relevant, part.harvest_rate)
-        for end, part in zip(ends_of(portions), portions, strict=True)
-    ]
+    rows = [(part.span, part.labelled, part.relevant, part.harvest_rate) for part in portions]
     every = max(1, -(-len(course) // _MOST_POINTS))
     points = [(f"{one.pages:,}", one.queued, one.hosts) for one in course[every - 1 :: every]]
     return [
         Chart(
             title=title,
             lines={
-                label: list(zip(middles_of(portions), rates, strict=True)),
+                label: [portion.point for portion in portions],
                 "since the start": [(point.pages, point.harvest_rate) for point in course],
             },
             y_label="harvest rate",

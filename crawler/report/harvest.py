@@ -7,13 +7,13 @@ page: SQLite counts the rows, or they are streamed. So a run can have ten millio
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from crawler.errors import RunFolderError
-from crawler.report.course import Portion, by_portion, last_portion
+from crawler.report.course import PORTION, Portion, by_portion
 from crawler.report.files import json_text, write_whole
 from crawler.report.formatting import language_name, percent, share_of
 from crawler.run import reading, sessions_of
@@ -26,6 +26,26 @@ _COUNTERS: Final = ("outcomes", "languages", "statuses", "methods", "charsets", 
 _TALLIES: Final = """\
 SELECT outcome, language, status, CASE WHEN language IS NOT NULL THEN method END, charset, country,
        count(*), sum(is_copy), sum(bytes) FROM pages GROUP BY 1, 2, 3, 4, 5, 6"""
+
+_HOSTS: Final = """\
+SELECT count(*) FILTER (WHERE has_page),
+       coalesce((SELECT nullif(max(sent), 0) FROM hosts), max(answered), 0)
+FROM (SELECT max(outcome = 'page') AS has_page, count(status) AS answered
+      FROM pages GROUP BY host)"""
+"""A worker of a shared crawl does not know the requests of a host: then its answers are counted."""
+
+_SCORES: Final = """\
+SELECT score, language = ? AND NOT is_copy FROM pages
+WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0"""
+
+_LAST: Final = """\
+SELECT count(*) FILTER (WHERE language = ? AND NOT is_copy), count(language)
+FROM (SELECT language, is_copy FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)"""
+
+_LAST_RELEVANT: Final = """\
+SELECT coalesce(max(number) FILTER (WHERE language = ? AND NOT is_copy), 0)
+FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy
+      FROM pages WHERE outcome = 'page')"""
 
 _STATES: Final = """\
 SELECT CASE
@@ -42,26 +62,6 @@ _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
 
 _IDLE_PAGES: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The numbers of pages by what became of them since an earlier run, and of `new` pages."""
-
-    earlier: int
-    changed: int
-    stayed: int
-    not_modified: int
-    """Those that stayed by the server's word (status 304); the others had the same body."""
-    vanished: int
-    """Answers 404 and 410."""
-    moved: int
-    """Redirects."""
-    failed: int
-    """All other URLs without a page."""
-    not_asked: int
-    """Pages that were not reached before the crawl ended."""
-    new: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class Summary:
     """The first 200 pages, the next 200, ... (Baykan 2013, Fig. 7); the last may be shorter."""
     harvest_last_200: float | None
     brier: float | None
-    """Of the probabilities of an ordering that learns (`Calibration`); `None` of others."""
+    """Of the probabilities of an ordering that learns (`_calibration`); `None` of others."""
     calibration_error: float | None
     languages: dict[str, int]
     outcomes: dict[str, int]
@@ -117,28 +117,14 @@ class Summary:
     advice: list[str]
     """What a next crawl may do otherwise, a sentence each (`_advice`)."""
     settings: dict[str, str]
-    changes: Changes | None = None
-    """What became of the pages of an earlier run; `None` without `-a since`."""
+    changes: Mapping[str, int] | None = None
+    """What became of the pages of an earlier run, by its name; `None` without `-a since`."""
 
     def as_json(self) -> dict[str, Any]:
         """The figures as JSON types, under the names of the fields."""
-        figures = asdict(self)
+        figures = {field.name: getattr(self, field.name) for field in fields(self)}
         figures["harvest_by_200"] = [portion.as_json() for portion in self.harvest_by_200]
         return figures
-
-
-class Calibration(NamedTuple):
-    """The errors of the probabilities that pages had just before their fetch.
-
-    `brier` is the mean of (probability - label)**2 (Brier 1950, "Verification of forecasts
-    expressed in terms of probability"). `error` is the expected calibration error: the difference
-    between mean probability and share of relevant pages in each of ten bins, weighted by its pages
-    (Naeini, Cooper and Hauskrecht 2015, "Obtaining well calibrated probabilities using Bayesian
-    binning"). Both are None without such pages.
-    """
-
-    brier: float | None = None
-    error: float | None = None
 
 
 def summarise(run: sqlite3.Connection | Path | str) -> Summary:
@@ -155,36 +141,23 @@ def write_summary(summary: Summary, folder: Path) -> Path:
     return write_whole(folder / "summary.json", json_text(summary.as_json()))
 
 
-def calibration_from(scores: Iterable[tuple[float, bool]]) -> Calibration:
-    """Return the errors of log-odds, each with True for a page in the language."""
-    pages, squares = 0, 0.0
-    excess = [0.0] * _BINS
-    for score, is_relevant in scores:
-        share = probability_of(score)
-        pages += 1
-        squares += (share - is_relevant) ** 2
-        excess[min(_BINS - 1, int(_BINS * share))] += share - is_relevant
-    if not pages:
-        return Calibration()
-    return Calibration(squares / pages, sum(map(abs, excess)) / pages)
-
-
 def _summary(connection: sqlite3.Connection) -> Summary:
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     if "lang" not in meta:
         raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
     lang = str(meta["lang"])
     counters, copies, size = _tallies(connection)
+    counted: dict[str, Any] = {name: _falling(counter) for name, counter in counters.items()}
     pages = counters["outcomes"]["page"]
     labelled = counters["languages"].total()
     relevant = counters["languages"][lang] - copies
-    hosts, most = _hosts(connection)
+    hosts, most = connection.execute(_HOSTS).fetchone()
     sessions = sessions_of(connection)
     seconds = sum(one.ended_at - one.started_at for one in sessions)
-    calibration = _calibration(connection, lang)
+    brier, error = _calibration(connection, lang)
     return Summary(
         **_settings(meta),
-        **_counters(counters),
+        **counted,
         pages=pages,
         labelled=labelled,
         relevant=relevant,
@@ -199,12 +172,12 @@ def _summary(connection: sqlite3.Connection) -> Summary:
         finish_reason=sessions[-1].finish_reason if sessions else None,
         bytes=size,
         harvest_by_200=by_portion(connection, lang),
-        harvest_last_200=last_portion(connection, lang).harvest_rate,
-        brier=calibration.brier,
-        calibration_error=calibration.error,
+        harvest_last_200=share_of(*connection.execute(_LAST, (lang, PORTION)).fetchone()),
+        brier=brier,
+        calibration_error=error,
         counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
         changes=_changes(connection),
-        advice=_advice(connection, lang),
+        advice=_advice(connection, lang, pages),
     )
 
 
@@ -216,11 +189,6 @@ def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:
         **{name: [str(text) for text in json.loads(meta.get(name) or "[]")] for name in _APART},
         "settings": {str(k): str(v) for k, v in meta.items() if k not in _APART},
     }
-
-
-def _counters(counters: Mapping[str, Counter[str]]) -> dict[str, Any]:
-    """The fields of a summary that count rows by a column."""
-    return {name: _falling(counter) for name, counter in counters.items()}
 
 
 def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], int, int]:
@@ -241,58 +209,48 @@ def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], i
     return counters, copies, size
 
 
-def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
-    """The number of hosts with a page, and the URLs with a request of the host with most.
+def _calibration(
+    connection: sqlite3.Connection, lang: str
+) -> tuple[float, float] | tuple[None, None]:
+    """The Brier score and the expected calibration error of the probabilities of pages.
 
-    A worker of a shared crawl does not know the latter: then URLs with an answer are counted.
+    They are those that pages with a label, but no seeds, had just before their fetch. The score is
+    the mean of (probability - label)**2 (Brier 1950, "Verification of forecasts expressed in terms
+    of probability"). The error is the difference between mean probability and share of relevant
+    pages in each of ten bins, weighted by its pages (Naeini, Cooper and Hauskrecht 2015, "Obtaining
+    well calibrated probabilities using Bayesian binning"). None where an ordering does not learn.
     """
-    hosts, most = connection.execute(
-        """SELECT count(*) FILTER (WHERE has_page), coalesce(max(answered), 0)
-           FROM (SELECT max(outcome = 'page') AS has_page, count(status) AS answered
-                 FROM pages GROUP BY host)"""
-    ).fetchone()
-    sent = connection.execute("SELECT coalesce(max(sent), 0) FROM hosts").fetchone()[0]
-    return hosts, sent or most
+    pages, squares = 0, 0.0
+    excess = [0.0] * _BINS
+    for score, is_relevant in connection.execute(_SCORES, (lang,)):
+        share = probability_of(score)
+        pages += 1
+        squares += (share - is_relevant) ** 2
+        excess[min(_BINS - 1, int(_BINS * share))] += share - is_relevant
+    return (squares / pages, sum(map(abs, excess)) / pages) if pages else (None, None)
 
 
-def _calibration(connection: sqlite3.Connection, lang: str) -> Calibration:
-    """The errors over the pages that have a label, without seeds.
-
-    Pages of an ordering that does not learn have no probability.
-    """
-    rows = connection.execute(
-        """SELECT score, language = ? AND NOT is_copy FROM pages
-           WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0""",
-        (lang,),
-    )
-    return calibration_from(rows)
-
-
-def _changes(connection: sqlite3.Connection) -> Changes | None:
+def _changes(connection: sqlite3.Connection) -> dict[str, int] | None:
     """What a run found of the pages of an earlier run; None if it asked for none."""
     (earlier,) = connection.execute("SELECT COUNT(*) FROM earlier").fetchone()
     if not earlier:
         return None
     states = Counter(dict(connection.execute(_STATES)))
     new = states.pop("new", 0)
+    # By the server's word (status 304); the others that stayed had the same body.
     unchanged = "SELECT COUNT(*) FROM pages WHERE outcome = 'unchanged'"
-    return Changes(
-        earlier=earlier,
+    return {
+        "earlier": earlier,
         **{name: states[name] for name in ("changed", "stayed", "vanished", "moved", "failed")},
-        not_modified=connection.execute(unchanged).fetchone()[0],
-        not_asked=earlier - states.total(),
-        new=new,
-    )
+        "not_modified": connection.execute(unchanged).fetchone()[0],
+        "not_asked": earlier - states.total(),
+        "new": new,
+    }
 
 
-def _advice(connection: sqlite3.Connection, lang: str) -> list[str]:
+def _advice(connection: sqlite3.Connection, lang: str, pages: int) -> list[str]:
     """Sentences about what a next crawl for the language may do otherwise."""
-    pages, last = connection.execute(
-        """SELECT count(*), coalesce(max(number) FILTER (WHERE language = ? AND NOT is_copy), 0)
-           FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy
-                 FROM pages WHERE outcome = 'page')""",
-        (lang,),
-    ).fetchone()
+    (last,) = connection.execute(_LAST_RELEVANT, (lang,)).fetchone()
     if pages - last < _IDLE_PAGES:
         return []
     return [

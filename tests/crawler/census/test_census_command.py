@@ -65,8 +65,7 @@ def test_an_archive_is_counted_by_address_and_language(
     html = tmp_path / "census.html"
     found = counted(tmp_path, archive, "--geoip", geoip, "--html", html, "--country", "se")
     assert found["counted"] == "all pages"
-    by_country = {row["country"]: row["servers"] for row in found["servers_by_country"]}
-    assert by_country == {"unknown": 2, "GB": 1, "SE": 1}
+    assert found["servers_by_country"] == {"unknown": 2, "GB": 1, "SE": 1}
     assert found["languages_by_country"] == {
         "de": {"GB": 1, "unknown": 1},
         "en": {"GB": 1},
@@ -74,10 +73,10 @@ def test_an_archive_is_counted_by_address_and_language(
         "th": {"SE": 1},
         "unknown": {"unknown": 1},
     }
-    evidence = {row["name"]: row for row in found["methods"]["evidence"]}
+    evidence = {row["name"]: row for row in found["evidence"]}
     assert evidence["encoding"]["identified"] == 1
-    assert evidence["text"]["alone_by_language"] == {"de": 1, "fr": 1}
-    assert evidence["declaration"]["alone"] == 0
+    assert evidence["text"]["alone"] == {"de": 1, "fr": 1}
+    assert evidence["declaration"]["alone"] == {}
     printed = capsys.readouterr().out
     assert "Languages in Sweden (SE), by pages (Table 5-5, Figure 5-5)" in printed
     assert "Countries by pages in German (de) (Table 5-6)" in printed
@@ -119,7 +118,7 @@ def test_a_run_is_counted_with_the_addresses_that_it_recorded(
         "unknown": {"FR": 1},
     }
     assert (found["hosts"], found["servers"], found["addresses"]) == (3, 2, 1)
-    assert found["methods"]["decided"] == {"declaration": 1, "ngrams": 1}
+    assert found["deciding_evidence"] == {"declaration": 1, "ngrams": 1}
     assert "its WARC files give all of it" in capsys.readouterr().out
 
 

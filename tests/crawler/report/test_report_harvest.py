@@ -67,12 +67,11 @@ def test_portions_are_slices_of_200_pages(rows: list[Row]) -> None:
     slices = [pages[start : start + 200] for start in range(0, len(pages), 200)]
     with closing(make_run(None, rows)) as run:
         summary = summarise(run)
-    assert summary.harvest_by_200 == [
-        Portion(len(piece), len(piece) - piece.count(None), piece.count("de")) for piece in slices
+    assert [part[1:4] for part in summary.harvest_by_200] == [
+        (len(piece), len(piece) - piece.count(None), piece.count("de")) for piece in slices
     ]
-    last = Portion(0, 200 - pages[-200:].count(None), pages[-200:].count("de"))
-    if len(pages) >= 200:
-        assert summary.harvest_last_200 == last.harvest_rate
+    last = [label for label in pages[-200:] if label is not None]
+    assert summary.harvest_last_200 == (last.count("de") / len(last) if last else None)
 
 
 @settings(max_examples=40, deadline=None)
@@ -80,7 +79,7 @@ def test_portions_are_slices_of_200_pages(rows: list[Row]) -> None:
 def test_curve_is_the_running_total_at_its_points(rows: list[Row], points: int) -> None:
     pages = [row for row in rows if row.outcome == "page"]
     with closing(make_run(None, rows)) as run:
-        course = curve(run, points=points)
+        course = curve(run, "de", points=points)
     assert len(course) <= points
     assert (course[-1].pages if course else 0) == len(pages)
     for point in course:
@@ -91,18 +90,18 @@ def test_curve_is_the_running_total_at_its_points(rows: list[Row], points: int) 
         assert point.queued == so_far[-1].queued
 
 
-@given(st.lists(st.builds(Portion, *[st.integers(0, 200)] * 3), max_size=60), st.integers(1, 20))
+@given(st.lists(st.builds(Portion, *[st.integers(0, 200)] * 6), max_size=60), st.integers(1, 20))
 def test_merging_portions_loses_no_page(portions: list[Portion], at_most: int) -> None:
     result = merged(portions, at_most)
     assert len(result) <= at_most
-    for name in ("pages", "labelled", "relevant"):
+    for name in ("pages", "labelled", "relevant", "hosts"):
         assert sum(getattr(p, name) for p in result) == sum(getattr(p, name) for p in portions)
 
 
 def test_an_empty_run_has_no_rates() -> None:
     with closing(make_run(None, [], sessions=[])) as run:
         summary = summarise(run)
-        assert curve(run) == []
+        assert curve(run, "de") == []
     assert (summary.pages, summary.hosts, summary.seconds) == (0, 0, 0.0)
     assert summary.harvest_rate is None
     assert summary.harvest_last_200 is None
