@@ -38,7 +38,7 @@ class Limits(NamedTuple):
     growth_bytes: int = 2**28
 
 
-Task = tuple[Download, tuple[str, ...], int]
+Task = tuple[Download, int]
 """A download, the languages of pages that link to it, and its depth."""
 
 PAGE, LAST_PAGE, ERROR = b"P", b"L", b"E"
@@ -52,7 +52,7 @@ def main(control: int) -> None:
         read_page = page_reader_of(config)
         # Compiled code is loaded by its first call.
         page = b"<html><title>a</title><p>A page of a few words. <a href=/b>Link</a>"
-        read_page(Download("http://example.org/", 200, page, "text/html"), (), 1)
+        read_page(Download("http://example.org/", 200, page, "text/html"), 1)
         gc.collect()
         gc.freeze()  # so that readers go on sharing this memory
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -112,7 +112,7 @@ class Readers:
         self._unsettled: deque[_Page] = deque()
         self._decoder = msgspec.msgpack.Decoder(Reading)
 
-    async def read(self, download: Download, inlinks: tuple[str, ...], depth: int) -> Answer | None:
+    async def read(self, download: Download, depth: int) -> Answer | None:
         """Return a page, or the outcome of one that cannot be read; None: read it in the crawl.
 
         That is for the first pages, until readers are ready, and where none can be started.
@@ -122,7 +122,7 @@ class Readers:
             self._start()
         if not self._readers and not self._unsettled:
             return None
-        task: Task = (replace(download, exchange=None, robots=None), inlinks, depth)
+        task: Task = (replace(download, exchange=None, robots=None), depth)
         try:
             message = msgspec.msgpack.encode(task)
         except UnicodeEncodeError:  # half a character in a header

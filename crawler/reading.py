@@ -13,14 +13,7 @@ from typing import Final, NamedTuple
 from classifiers.errors import ClassifierError
 from classifiers.pages.binary import binary_kind
 from classifiers.pages.declared import meant
-from classifiers.pages.method import (
-    MIN_REFERENCE_LENGTH,
-    Neighbour,
-    PageLanguage,
-    PageMethod,
-    Surroundings,
-    unknown,
-)
+from classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
 from classifiers.pages.methods import NEIGHBOURLY, method_with
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import VARIABLE
@@ -90,9 +83,8 @@ class Reading(NamedTuple):
     """A page that was read: its language, what it says of itself, and its links.
 
     `words` are those of the text by which it was identified, `sketch` is that of
-    `crawler.copied_text`. `is_reference` is True if its language is evidence for linked pages: the
-    method reads them, and the text is long enough. `canonical` is the absolute URL that the page
-    gives as its own. `statements` are those of its META elements (`crawler.politeness.directives`),
+    `crawler.copied_text`. `canonical` is the absolute URL that the page gives as its own.
+    `statements` are those of its META elements (`crawler.politeness.directives`),
     `feeds` its RSS and Atom feeds. `links` are those that may be queued, scored; blocked links are
     still among them. `left_out` are the numbers of others: those of `sift`, and links that the page
     asks not to follow, if that is obeyed.
@@ -105,7 +97,6 @@ class Reading(NamedTuple):
     parser: str | None = None
     words: int | None = None
     sketch: tuple[int, ...] = ()
-    is_reference: bool = False
     canonical: str | None = None
     statements: tuple[str, ...] = ()
     feeds: Sequence[str] = ()
@@ -116,7 +107,7 @@ class Reading(NamedTuple):
 UNREAD: Final = Reading()
 """The reading of an answer that is no page."""
 
-ReadPage = Callable[[Download, Sequence[str], int], Reading]
+ReadPage = Callable[[Download, int], Reading]
 """Function that reads a page, for the languages of the pages that link to it and its depth."""
 
 
@@ -176,6 +167,9 @@ def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
 
     A model file of fastText adds its languages to the default method.
     """
+    if name in NEIGHBOURLY:
+        around = "needs a graph of the pages around a page: langfocus evaluate --graph"
+        raise SettingError(f"-a identify={name}: {around}")
     try:
         return method_with(name, fasttext)
     except ClassifierError as error:
@@ -194,16 +188,14 @@ def page_reader(
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
-    It depends on nothing but the page and these arguments. A page in the `language` is relevant.
-    Only for a method that reads neighbours is a page evidence for the pages that it links to. A
+    It depends on nothing but the page and these arguments. A page in the `language` is relevant. A
     census reads no links. If it `uses_hreflang`, a link that the page declares to be in a language
     is scored by that. Without `obeys_directives` links with nofollow are followed.
     """
-    is_neighbourly = by.name in NEIGHBOURLY
     target = language if uses_hreflang else ""
 
-    def read(download: Download, inlinks: Sequence[str], depth: int) -> Reading:
-        page, told = identified(download, by, inlinks)
+    def read(download: Download, depth: int) -> Reading:
+        page, told = identified(download, by)
         if page is None:
             return UNREAD
         has_language = told.language is not None
@@ -216,7 +208,6 @@ def page_reader(
             page.parser,
             words=number_of_words(page.text) if has_language else None,
             sketch=sketch_of(page.text) if has_language else (),
-            is_reference=is_neighbourly and len(page.text) >= MIN_REFERENCE_LENGTH,
             canonical=page.canonical or canonical,
             statements=directives.of_metas(page.statements),
             feeds=page.feeds,
@@ -262,13 +253,8 @@ def _of_header(download: Download) -> tuple[list[tuple[str, str]], str | None]:
     return translations, canonical
 
 
-def identified(
-    download: Download, by: PageMethod, inlinks: Sequence[str] = ()
-) -> tuple[ParsedPage | None, PageLanguage]:
-    """Return a download as a page, and its language; None and no language for binary data.
-
-    `inlinks` are the languages of pages that link to it.
-    """
+def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:
+    """Return a download as a page, and its language; None and no language for binary data."""
     kind = binary_kind(download.body)
     if kind is not None:
         return None, unknown(f"no page: {kind}")
@@ -278,9 +264,7 @@ def identified(
         url=download.url,
         content_language=download.content_language,
     )
-    # Only pages of that length or more are among the inlinks.
-    neighbours = tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks)
-    return page, by.identify(page, Surroundings(download.url, neighbours))
+    return page, by.identify(page, Surroundings(download.url))
 
 
 def header_links(values: Iterable[str]) -> tuple[HeaderLink, ...]:

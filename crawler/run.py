@@ -24,7 +24,7 @@ except ImportError as error:
         "crawls need a POSIX system (Linux, macOS, WSL), which can lock their folders"
     ) from error
 
-SCHEMA_VERSION = "22"
+SCHEMA_VERSION = "23"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -53,8 +53,6 @@ CREATE TABLE urls(
     score REAL NOT NULL,
     queued INTEGER NOT NULL,              -- 1: in the queue; 0: settled;
                                           -- 2: not fetched, another URL gave its page
-    inlinks TEXT,                         -- pages that link here by language: "2de 1en";
-                                          -- NULL: none, or settled
     evidence BLOB,                        -- of an ordering that learns, packed by
                                           -- crawler.frontier.evidence_rows; NULL: none, or settled
     sent INTEGER NOT NULL DEFAULT 0);     -- 1: it got a request; 2: and its server named

@@ -209,7 +209,7 @@ class Visitor:
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
     def _settle_page(self, lease: Lease, download: Download, page: Reading | None) -> Record:
-        reading = page or self._rules.read(download, lease.inlinks, lease.depth)
+        reading = page or self._rules.read(download, lease.depth)
         wanted = [link for link in reading.links if not self._rules.is_blocked(link.url)]
         left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
         record = self._record(PAGE, download, reading, left_out)
@@ -345,7 +345,6 @@ class Visitor:
             country=self._rules.country_of(download.ip),
             address=download.ip,
             bytes=len(download.body),
-            is_reference=reading.is_reference,
             is_noarchive=is_noarchive,
             directives=directives.written(sources),
             robots_txt=robots.name if robots else None,

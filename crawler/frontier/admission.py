@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from crawler.frontier import inlinks
 from crawler.frontier.base import Admission, Link, Sending
-from crawler.frontier.evidence_rows import KnownUrl, known_url, packed
+from crawler.frontier.evidence_rows import known_url, packed
 from crawler.frontier.learning import Learner
 from crawler.frontier.origins import LinkOrigin
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full
-from crawler.frontier.storage import HostRow, SeenUrl, Storage, UrlRow
+from crawler.frontier.storage import QUEUED, HostRow, Storage, UrlRow
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import domain_of, fingerprint, host_of
 
@@ -38,25 +37,15 @@ class Moved(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of an admission: URLs that were queued, and queued URLs with another score."""
+    """The result of an admission: URLs that were queued, and queued URLs with another score.
 
-    admissions: list[Admission] = field(default_factory=list)
-    stored: list[UrlRow] = field(default_factory=list)
-    moved: list[Moved] = field(default_factory=list)
-
-
-class _Target(NamedTuple):
-    """A link that is the first of its URL on the page, with its place and its fingerprint.
-
-    `known` is None if its URL is new. `score` and `evidence` are those in the queue after the page.
+    `hosts` has the hosts of the stored URLs by their ids.
     """
 
-    place: int
-    key: int
-    link: Link
-    known: SeenUrl | None
-    score: float
-    evidence: bytes | None = None
+    admissions: list[Admission] = field(default_factory=list)
+    hosts: dict[int, HostRow] = field(default_factory=dict)
+    stored: list[UrlRow] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
 
 
 def full_of(
@@ -81,17 +70,16 @@ class _Caps:
 
     rules: FrontierRules
     hosts: Mapping[str, HostRow]  # the hosts and their domains, by name
-    domains: Mapping[str, HostRow]  # the domain of each host; empty if domains have no cap
     queued: Counter[str]  # queued URLs of each host, with those of this page; empty if not asked
 
     def take(self, name: str) -> Admission:
         """Take a place in the queue of a host, unless it, its host or its domain is full."""
-        host, domain, most = self.hosts[name], self.domains.get(name), self.rules.host_queue
-        full = full_of(self.rules, host, domain)
-        if full is not None:
-            return Admission(full.value)
+        host, most = self.hosts[name], self.rules.host_queue
         if 0 < most <= host.settled + self.queued[name]:
             return Admission.HOST_FULL
+        full = full_of(self.rules, host, self.hosts.get(domain_of(name)))
+        if full is not None:
+            return Admission(full.value)
         self.queued[name] += 1
         return Admission.STORED
 
@@ -117,99 +105,109 @@ class Admitter:
         """
         if not links:
             return Outcome()
-        prints = [fingerprint(link.url) for link in links]
-        targets = self._scored(self._targets(links, prints), source.origin)
-        admissions = [Admission.SEEN] * len(links)
-        outcome = Outcome(admissions, moved=self._meet(targets, source.origin))
-        new = [target for target in targets if target.known is None]
-        caps, tallies = self._caps(new), self._tallies(new, source)
-        for target in new:
-            name = host_of(target.link.url)
-            if self._is_rejected(source, tallies.get(target.link.url, NOTHING)):
-                admissions[target.place] = Admission.REJECTED
-                continue
-            admissions[target.place] = caps.take(name)
-            if admissions[target.place] is Admission.STORED:
-                outcome.stored.append(self._row(target, caps.hosts[name], source))
-        self.storage.store_hosts(
-            {row.host.key: row.host for row in outcome.stored if row.host.is_new}.values()
-        )
-        self.storage.store(outcome.stored)
-        if len(targets) < len(links):
-            _repeat(admissions, prints)
-        counts.update(admission.value for admission in admissions)
+        keys = [fingerprint(link.url) for link in links]
+        first = self._first(links, keys)
+        seen = self.storage.seen(first)
+        waiting = {key: link for key, link in first.items() if key not in seen}
+        waiting |= {key: first[key] for key, url in seen.items() if url.queued == QUEUED}
+        urls = self._as_left(waiting, seen, source)
+        outcome = Outcome(moved=self._meet(urls, seen))
+        answers = self._store([url for url in urls if not url.id], source, outcome)
+        for key in keys:
+            outcome.admissions.append(answers.get(key, Admission.SEEN))
+            if answers.get(key) is Admission.STORED:
+                del answers[key]  # the next link to it finds a known URL
+        counts.update(admission.value for admission in outcome.admissions)
         return outcome
 
-    def _targets(self, links: Sequence[Link], prints: Sequence[int]) -> list[_Target]:
-        """Return the first link to each URL that is new or queued.
+    def _first(self, links: Sequence[Link], keys: Sequence[int]) -> dict[int, Link]:
+        """Return the first link to each URL, where scores are lifted the best."""
+        first: dict[int, Link] = {}
+        for key, link in zip(keys, links, strict=True):
+            before = first.setdefault(key, link)
+            if self.rules.lifts and link.score > before.score:
+                first[key] = Link(before.url, link.score)
+        return first
 
-        Where scores are lifted, it has the best score of all links to that URL.
-        """
-        seen = self.storage.seen(prints)
-        first: dict[int, _Target] = {}
-        for place, (key, link) in enumerate(zip(prints, links, strict=True)):
-            before = first.get(key)
-            if before is None:
-                first[key] = _Target(place, key, link, seen.get(key), link.score)
-            elif self.rules.lifts and link.score > before.score:
-                first[key] = before._replace(score=link.score)
-        return [target for target in first.values() if not target.known or target.known.is_queued]
-
-    def _scored(self, targets: Sequence[_Target], origin: LinkOrigin) -> list[_Target]:
-        """Return links with the scores and the evidence that their URLs have in the queue."""
+    def _as_left(
+        self, links: Mapping[int, Link], seen: Mapping[int, UrlRow], source: Source
+    ) -> list[UrlRow]:
+        """Return new and queued URLs as the page leaves them; a new one has the id 0."""
+        origin = source.origin
+        part_of_host = self.rules.filter.part_of_host
+        urls = []
+        for key, link in links.items():
+            known = seen.get(key)
+            if known is None:
+                unit, parent = part_of_host(link.url), source.parent
+                told = (link.url, 0, link.score, origin.depth, None, QUEUED)
+                urls.append(UrlRow(0, key, *told, unit, parent, origin.redirects))
+            elif self.rules.lifts and link.score > known.score:
+                urls.append(known._replace(score=link.score))
+            else:
+                urls.append(known)
         if self.learner is None:
-            return [
-                target
-                if target.known is None or (self.rules.lifts and target.score > target.known.score)
-                else target._replace(score=target.known.score)
-                for target in targets
-            ]
-        urls = self.learner.linked(
-            [target.link for target in targets],
-            [None if target.known is None else _known(target.known) for target in targets],
-            origin.page,
-            origin.depth,
-        )
+            return urls
+        known_urls = [
+            known_url(url.url, url.score, url.depth, url.evidence) if url.id else None
+            for url in urls
+        ]
+        learned = self.learner.linked(list(links.values()), known_urls, origin.page, origin.depth)
         return [
-            target._replace(score=url.score, evidence=packed(url.evidence, url.links))
-            for target, url in zip(targets, urls, strict=True)
+            url._replace(score=now.score, evidence=packed(now.evidence, now.links))
+            for url, now in zip(urls, learned, strict=True)
         ]
 
-    def _meet(self, targets: Sequence[_Target], origin: LinkOrigin) -> list[Moved]:
+    def _meet(self, urls: Sequence[UrlRow], seen: Mapping[int, UrlRow]) -> list[Moved]:
         """Store what the page adds to queued URLs; return those with another score."""
         moved, in_place, elsewhere = [], [], []
-        for target in targets:
-            known = target.known
+        for url in urls:
+            known = seen.get(url.fingerprint)
             if known is None:
                 continue
-            languages = known.inlinks
-            if origin.inlinks:
-                languages = inlinks.written([*inlinks.read(languages), *origin.inlinks])
-            after = known._replace(inlinks=languages, evidence=target.evidence)
-            if target.score != known.score and not self.is_leased(known.id):
-                moved.append(Moved(known.host, known.id, known.score, target.score))
-                elsewhere.append(after._replace(score=target.score))
-            elif after != known:
-                in_place.append(after)
+            if url.score != known.score and not self.is_leased(url.id):
+                moved.append(Moved(url.host, url.id, known.score, url.score))
+                elsewhere.append(url)
+            elif url.evidence != known.evidence:
+                in_place.append(url)
         self.storage.change(in_place, scores=False)
         self.storage.change(elsewhere, scores=True)
         return moved
 
-    def _caps(self, new: Sequence[_Target]) -> _Caps:
-        names = {host_of(target.link.url): None for target in new}
-        domain_names = {name: domain_of(name) for name in names} if self.rules.domain_cap else {}
-        hosts = self.storage.hosts([*names, *domain_names.values()])
-        domains = {name: hosts[domain] for name, domain in domain_names.items()}
+    def _store(
+        self, new: Sequence[UrlRow], source: Source, outcome: Outcome
+    ) -> dict[int, Admission]:
+        """Queue new URLs that are accepted; return the decision about each by its fingerprint."""
+        caps, tallies = self._caps(new), self._tallies(new, source)
+        answers = {}
+        for url in new:
+            name = host_of(url.url)
+            if self._is_rejected(source, tallies.get(url.url, NOTHING)):
+                answers[url.fingerprint] = Admission.REJECTED
+                continue
+            answers[url.fingerprint] = caps.take(name)
+            if answers[url.fingerprint] is Admission.STORED:
+                host, url_id = caps.hosts[name], self.storage.new_url_id(url.score)
+                outcome.hosts[host.id] = host
+                outcome.stored.append(url._replace(id=url_id, host=host.id))
+        self.storage.store_hosts([host for host in outcome.hosts.values() if host.is_new])
+        self.storage.store(outcome.stored)
+        return answers
+
+    def _caps(self, new: Sequence[UrlRow]) -> _Caps:
+        names = {host_of(url.url): None for url in new}
+        domains = map(domain_of, names) if self.rules.domain_cap else ()
+        hosts = self.storage.hosts([*names, *domains])
         queued: Counter[str] = Counter()
         if self.rules.host_queue:
             queued.update({name: self.queued_of(hosts[name].id) for name in names})
-        return _Caps(self.rules, hosts, domains, queued)
+        return _Caps(self.rules, hosts, queued)
 
-    def _tallies(self, new: Sequence[_Target], source: Source) -> Mapping[str, Tally]:
+    def _tallies(self, new: Sequence[UrlRow], source: Source) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
         if source.tally is None or not self.rules.filter.uses_relevance:
             return {}
-        units = {target.link.url: self.rules.filter.units_of(target.link.url) for target in new}
+        units = {url.url: self.rules.filter.units_of(url.url) for url in new}
         tallies = self.storage.tallies(chain.from_iterable(units.values()))
         return {
             url: self.rules.filter.worst([tallies[unit] for unit in of_url])
@@ -220,31 +218,3 @@ class Admitter:
         return source.tally is not None and not self.rules.filter.accepts(
             page_is_relevant=source.is_relevant, source=source.tally, target=target
         )
-
-    def _row(self, target: _Target, host: HostRow, source: Source) -> UrlRow:
-        return UrlRow(
-            self.storage.new_url_id(target.score),
-            target.key,
-            target.link.url,
-            host,
-            self.rules.filter.part_of_host(target.link.url),
-            source.parent,
-            source.origin.depth,
-            source.origin.redirects,
-            target.score,
-            source.origin.inlinks,
-            target.evidence,
-        )
-
-
-def _known(seen: SeenUrl) -> KnownUrl:
-    return known_url(seen.url, seen.score, seen.depth, seen.evidence)
-
-
-def _repeat(admissions: list[Admission], prints: Sequence[int]) -> None:
-    """Let each repeated link have the admission of the first one, `SEEN` if that was stored."""
-    first: dict[int, int] = {}
-    for place, key in enumerate(prints):
-        before = first.setdefault(key, place)
-        if before != place and admissions[before] is not Admission.STORED:
-            admissions[place] = admissions[before]

@@ -46,9 +46,6 @@ Orderings give lower scores. A frontier that learns keeps such a score.
 DOMAIN_FULL = "domain_full"
 """The outcome of a URL that was queued before its domain was full; it was not fetched."""
 
-MAX_INLINKS = 10
-"""The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -69,11 +66,9 @@ class Lease:
     `depth` is the distance from the seeds, `redirects` the number of redirects in a row that led
     here. `retries` is the number of earlier tries: requests for it, and failures before one; a
     request that a kill interrupted counts too. If it `is_respelled`, its server redirected to this
-    spelling of the same page. `inlinks` are the languages of
-    the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
-    the target of a redirect gets those of the redirect. `parent` is the URL of the page that linked
-    to it first, None for a seed. With an ordering that learns, `score` is the log-odds at the time
-    of the lease, without penalties, and `reasons` what each feature adds to it (`Weighed.reasons`).
+    spelling of the same page. `parent` is the URL of the page that linked to it first, None for a
+    seed. With an ordering that learns, `score` is the log-odds at the time of the lease, without
+    penalties, and `reasons` what each feature adds to it (`Weighed.reasons`).
     A URL can be queued before its registered domain is full: `is_beyond_cap` says that it must
     not be fetched; the caller settles it as `DOMAIN_FULL`.
     """
@@ -85,7 +80,6 @@ class Lease:
     depth: int
     redirects: int
     retries: int
-    inlinks: tuple[str, ...] = ()
     parent: str | None = None
     reasons: str | None = None
     is_beyond_cap: bool = False
@@ -118,8 +112,7 @@ class Record:
     `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, and
     `address` its IP address, None if unknown.
 
-    `is_reference` is True if the page has enough text for its language to count among the `inlinks`
-    of the URLs that it links to. `counts` are positive numbers that the page adds to the counters
+    `counts` are positive numbers that the page adds to the counters
     of the run, by name: links that are not admitted (`crawler.reading.sift`), its parser, and what
     is remarkable about it.
 
@@ -145,7 +138,6 @@ class Record:
     charset: str | None = None
     country: str | None = None
     bytes: int = 0
-    is_reference: bool = False
     canonical: str | None = None
     address: str | None = None
     is_noarchive: bool = False

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from crawler.frontier.base import FORWARDING, REDIRECT, Lease, Record
+from crawler.frontier.base import FORWARDING, Lease, Record
 from crawler.frontier.evidence_rows import Links
 
 
@@ -31,8 +31,7 @@ NO_PAGE: Final = LinkingPage()
 class LinkOrigin(NamedTuple):
     """What all links of a page share: their depth, and the redirects in a row that led to them.
 
-    `inlinks` are the languages that count for each: that of the page, or those of the pages that
-    linked to a redirect. `page` is what it tells an ordering that learns.
+    `page` is what it tells an ordering that learns.
 
     Links that are `always_followed` pass each filter. The link that led to a redirect was accepted,
     so the redirect's target is too. Links on a seed are followed. Unlike in the paper, whose seeds
@@ -42,7 +41,6 @@ class LinkOrigin(NamedTuple):
 
     depth: int = 0
     redirects: int = 0
-    inlinks: tuple[str, ...] = ()
     always_followed: bool = True
     page: LinkingPage = NO_PAGE
 
@@ -50,9 +48,7 @@ class LinkOrigin(NamedTuple):
 def origin_of(lease: Lease, record: Record, links: Links | None) -> LinkOrigin:
     """Return the origin of the links of a settled URL; `links` are those that led to it."""
     if record.outcome in FORWARDING:
-        inlinks = lease.inlinks if record.outcome == REDIRECT else ()
         page = LinkingPage(inherited=links or Links())
-        return LinkOrigin(lease.depth, lease.redirects + 1, inlinks, page=page)
-    languages = (record.language,) if record.is_reference and record.language else ()
+        return LinkOrigin(lease.depth, lease.redirects + 1, page=page)
     page = LinkingPage(lease.host, record.is_relevant if record.is_labelled else None)
-    return LinkOrigin(lease.depth + 1, 0, languages, lease.depth == 0, page)
+    return LinkOrigin(lease.depth + 1, 0, lease.depth == 0, page)

@@ -516,18 +516,18 @@ class SqliteFrontier:
             self._expected = self._storage.number_above(self._rules.doubts_up_to)
 
     def _take_in(self, outcome: Outcome, now: float) -> None:
-        for row in outcome.stored:
-            is_waiting = row.host.id in self._hosts
-            host = self._host(row.host)
-            self._count_queued(host, row.score, 1)
-            self._selection.add(host, row.score, row.id)
+        for url in outcome.stored:
+            is_waiting = url.host in self._hosts
+            host = self._host(outcome.hosts[url.host])
+            self._count_queued(host, url.score, 1)
+            self._selection.add(host, url.score, url.id)
             is_waiting = is_waiting and host.ready_at > now
             if not (host.is_ready or host.is_leased or is_waiting):
                 self._rest(host, host.ready_at, now)
-        for url in outcome.moved:
-            host = self._hosts[url.host]
-            self._count_moved(host, url.before, url.after)
-            self._selection.rescore(host, url.url, url.after)
+        for moved in outcome.moved:
+            host = self._hosts[moved.host]
+            self._count_moved(host, moved.before, moved.after)
+            self._selection.rescore(host, moved.url, moved.after)
 
     def _queued_of(self, host: int) -> int:
         """Return the number of queued URLs of a host, without those that leave just now."""

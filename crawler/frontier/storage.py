@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from crawler.errors import StorageError
-from crawler.frontier import inlinks, outlinks
+from crawler.frontier import outlinks
 from crawler.frontier.base import (
     PAGE,
     ROBOTS_ENTRY_BYTES,
@@ -30,6 +30,9 @@ SELECT MAX(time) FROM (
     UNION ALL SELECT MAX(fetched_at) FROM robots
     UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
 """The time at which an earlier process was still at work."""
+
+QUEUED = 1
+"""The state (`urls.queued`) of a URL in the queue."""
 
 KNOWN = 2
 """The state (`urls.queued`) of a URL that is not fetched, because another one gave its page."""
@@ -66,47 +69,29 @@ class HostRow:
     is_new: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRow:
-    """A URL to be queued. `unit` is None if its host is the unit of relevance.
+_HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.relevant"
+"""The columns of a `HostRow`."""
 
-    `evidence` is packed by `crawler.frontier.evidence_rows`, None for an ordering without.
+
+class UrlRow(NamedTuple):
+    """A URL that is known, or is to be queued; `host` is the id of its host.
+
+    `unit` is None if its host is the unit of relevance. `evidence` is packed by
+    `crawler.frontier.evidence_rows`, None for an ordering without. The last three are those of a
+    URL to be queued.
     """
 
     id: int
     fingerprint: int
     url: str
-    host: HostRow
-    unit: str | None
-    parent: int | None
-    depth: int
-    redirects: int
-    score: float
-    inlinks: tuple[str, ...]
-    evidence: bytes | None
-
-
-_HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.relevant"
-"""The columns of a `HostRow`."""
-
-
-class SeenUrl(NamedTuple):
-    """A URL that was found before; `inlinks` and `evidence` as they are stored."""
-
-    id: int
-    is_queued: bool
-    url: str
     host: int
     score: float
     depth: int
-    inlinks: str | None
     evidence: bytes | None
-
-
-def _values_of(row: UrlRow) -> tuple[object, ...]:
-    before = (row.id, row.fingerprint, row.url, row.host.id, row.unit, row.parent)
-    languages = inlinks.written(row.inlinks)
-    return (*before, row.depth, row.redirects, row.score, languages, row.evidence)
+    queued: int  # as in the table; `QUEUED`, `KNOWN` or 0
+    unit: str | None = None
+    parent: int | None = None
+    redirects: int = 0
 
 
 class Queue(NamedTuple):
@@ -291,13 +276,12 @@ class Storage:
 
     def lease(self, url_id: int) -> tuple[Lease, bool]:
         """Return the lease of a URL, and True if the URL got a request."""
-        key, url, score, depth, redirects, tries, tally, sent, parent = self._sql(
-            "SELECT fingerprint, url, score, depth, redirects, tries, inlinks, sent,"
+        key, url, score, depth, redirects, tries, sent, parent = self._sql(
+            "SELECT fingerprint, url, score, depth, redirects, tries, sent,"
             " (SELECT p.url FROM urls AS p WHERE p.id = u.parent) FROM urls AS u WHERE id = ?",
             (url_id,),
         ).fetchone()
-        languages, numbers = inlinks.read(tally), (depth, redirects, tries)
-        lease = Lease(key, url, host_of(url), score, *numbers, languages, parent)
+        lease = Lease(key, url, host_of(url), score, depth, redirects, tries, parent)
         return (replace(lease, is_respelled=True) if sent == RESPELLED else lease), sent > 0
 
     def queued_urls(self) -> Iterator[tuple[int, str, int, float]]:
@@ -313,8 +297,7 @@ class Storage:
     def unqueue(self, url_id: int) -> bool:
         """Remove a URL from the queue; it still counts as seen. True if it got a request."""
         row = self._sql(
-            "UPDATE urls SET queued = 0, inlinks = NULL, evidence = NULL WHERE id = ?"
-            " RETURNING sent",
+            "UPDATE urls SET queued = 0, evidence = NULL WHERE id = ? RETURNING sent",
             (url_id,),
         )
         return bool(row.fetchone()[0])
@@ -346,7 +329,7 @@ class Storage:
         """
         key = fingerprint(url)
         row: tuple[float, int, int] | None = self._sql(
-            "UPDATE urls SET queued = ?, inlinks = NULL, evidence = NULL"
+            "UPDATE urls SET queued = ?, evidence = NULL"
             " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING score, id, sent",
             (KNOWN, key, host),
         ).fetchone()
@@ -358,11 +341,9 @@ class Storage:
         return None
 
     def _add_known(self, url: str, host: int, parent: int) -> None:
-        values = (self.new_url_id(0.0), fingerprint(url), url, host, parent, KNOWN)
-        self._sql(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0.0, ?, NULL, NULL, 0)",
-            values,
-        )
+        key = fingerprint(url)
+        row = UrlRow(self.new_url_id(0.0), key, url, host, 0.0, 0, None, KNOWN, parent=parent)
+        self.store([row])
 
     def hold(self, host: int, not_before: float) -> None:
         """Let a host rest until `not_before`, also after a restart."""
@@ -429,14 +410,14 @@ class Storage:
 
     # Admitting links.
 
-    def seen(self, fingerprints: Iterable[int]) -> dict[int, SeenUrl]:
+    def seen(self, fingerprints: Iterable[int]) -> dict[int, UrlRow]:
         """Return the known URLs with some fingerprints, by these."""
         rows = self._sql(
-            "SELECT fingerprint, id, queued = 1, url, host, score, depth, inlinks, evidence"
+            "SELECT id, fingerprint, url, host, score, depth, evidence, queued"
             " FROM urls WHERE fingerprint IN (SELECT value FROM json_each(?))",
             (json.dumps(list(fingerprints)),),
         )
-        return {row[0]: SeenUrl(*row[1:]) for row in rows}
+        return {row[1]: UrlRow(*row) for row in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
         """Return the hosts, domains and addresses with these names; a new one gets its id."""
@@ -503,18 +484,19 @@ class Storage:
     def store(self, urls: Sequence[UrlRow]) -> None:
         """Queue URLs; `store_hosts` stores their hosts."""
         self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, ?, 0)",
-            map(_values_of, urls),
+            "INSERT INTO urls(id, fingerprint, url, host, score, depth, evidence, queued, unit,"
+            " parent, redirects, tries) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            urls,
         )
 
-    def change(self, urls: Sequence[SeenUrl], *, scores: bool) -> None:
-        """Store the inlinks and the evidence of queued URLs, with `scores` their scores too."""
+    def change(self, urls: Sequence[UrlRow], *, scores: bool) -> None:
+        """Store the evidence of queued URLs, with `scores` their scores too."""
         if scores:
-            values = [(url.inlinks, url.evidence, url.score, url.id) for url in urls]
-            self._many("UPDATE urls SET inlinks = ?, evidence = ?, score = ? WHERE id = ?", values)
+            values = [(url.evidence, url.score, url.id) for url in urls]
+            self._many("UPDATE urls SET evidence = ?, score = ? WHERE id = ?", values)
         else:
-            kept = [(url.inlinks, url.evidence, url.id) for url in urls]
-            self._many("UPDATE urls SET inlinks = ?, evidence = ? WHERE id = ?", kept)
+            kept = [(url.evidence, url.id) for url in urls]
+            self._many("UPDATE urls SET evidence = ? WHERE id = ?", kept)
 
     # Politeness.
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from crawler.frontier.base import MAX_INLINKS, ROBOTS_ENTRY_BYTES
+from crawler.frontier.base import ROBOTS_ENTRY_BYTES
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
 from crawler.strategies.filters import Unit
@@ -70,7 +70,6 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "waits_up_to": rules.waits_up_to,
         "earned_slots": EARNED_SLOTS,
         "free_share": FREE_SHARE,
-        "max_inlinks": MAX_INLINKS,
         "learns": int(rules.prior is not None),
         "most_counted": MOST_COUNTED,
         "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),

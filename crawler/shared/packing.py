@@ -20,7 +20,7 @@ _ORDER_DIGITS: Final = 15
 _FACTS: Final = Struct("<2d2f")
 """The facts of `Evidence`, without what is declared."""
 
-_DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 10, 11, 12
+_DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 9, 10, 11
 
 
 class Packed(NamedTuple):
@@ -100,7 +100,7 @@ class LinkPacker:
         """Return the row of a new URL; `lua/keys.lua` names its fields."""
         domain = encoded(self.domain_of(host))
         told = (link.url, directory, parent, origin.depth, origin.redirects, 0, tier, 0)
-        row = (*told, len(domain), origin.inlinks)
+        row = (*told, len(domain))
         if not self._learns:
             return row
         *facts, declared = link.evidence or NO_EVIDENCE

@@ -21,7 +21,6 @@ from uuid import uuid4
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
-    MAX_INLINKS,
     PAGE,
     Admission,
     Counts,
@@ -341,7 +340,7 @@ class RedisFrontier(StoredCrawl):
         self._back = self._given_back(taken.lease, taken.score, is_penalized=taken.is_penalized)
 
     def _leased(self, told: Sequence[str]) -> Lease:
-        key, url, host, tier, depth, redirects, tries, inlinks, parent, *more = told
+        key, url, host, tier, depth, redirects, tries, parent, *more = told
         is_beyond_cap, is_respelled = map(bool, more)
         token, score = f"{self._owner}:{self._calls}", 0.0 - float(tier)
         self._held[int(key)] = _Held(host, token, parent or None, score)
@@ -353,7 +352,6 @@ class RedisFrontier(StoredCrawl):
             int(depth),
             int(redirects),
             int(tries),
-            _grouped(inlinks.split()[:MAX_INLINKS]),
             parent or None,
             None,
             is_beyond_cap,
@@ -537,11 +535,6 @@ def _evicts(policy: str | None) -> str:
     )
 
 
-def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
-    """Return equal languages together, in the order of their first."""
-    return tuple(sorted(languages, key=languages.index))
-
-
 def _facts(record: Record, origin: LinkOrigin) -> dict[str, object]:
     """Return the values that the script needs for the counters and the links of a page."""
     return {
@@ -550,7 +543,6 @@ def _facts(record: Record, origin: LinkOrigin) -> dict[str, object]:
         "is_download": int(record.is_download),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
-        "inlinks": origin.inlinks,
     }
 
 

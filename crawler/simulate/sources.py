@@ -147,10 +147,7 @@ def _of_run(folder: Path) -> Iterator[GraphRow]:
 
 
 def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[GraphRow]:
-    """The answers in a WARC file; a page's language is told as a crawl tells it.
-
-    Unlike in a crawl no languages of linking pages are among the evidence.
-    """
+    """The answers in a WARC file; a page's language is told as a crawl tells it."""
     read = page_reader(page_method(DEFAULT_METHOD, named_file()), BreadthFirst(), "")
     is_empty = True
     for found in answers(path):
@@ -176,7 +173,7 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
         return GraphRow(url, FAILED)
     language = answer.header("Content-Language")
     try:
-        page = read(Download(url, answer.status, answer.body, kind, language), (), 0)
+        page = read(Download(url, answer.status, answer.body, kind, language), 0)
     except Exception:
         # As in a crawl: whatever is wrong with a page, the others are read.
         left_out["pages that could not be read"] += 1

@@ -46,7 +46,7 @@ class PageReaders:
             response.request = request  # as the engine does later
             download = download_of(response, self._crawl.clock())
             if self._crawl.visitor.reads(lease, download):
-                page = await self._readers.read(download, lease.inlinks, lease.depth)
+                page = await self._readers.read(download, lease.depth)
                 request.meta[READ_PAGE] = download, page
         return response
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from textwrap import dedent
@@ -53,7 +53,7 @@ class Started(NamedTuple):
 
     def read(self, *downloads: Download) -> list[Answer | None]:
         async def all_of_them() -> list[Answer | None]:
-            asked = [self.readers.read(download, ("de",), 1) for download in downloads]
+            asked = [self.readers.read(download, 1) for download in downloads]
             return list(await asyncio.gather(*asked))
 
         return self.runner.run(all_of_them())
@@ -73,7 +73,7 @@ class Started(NamedTuple):
 
 
 async def ready(readers: Readers) -> None:
-    while await readers.read(page("http://a.de/", b"<p>Guten Tag."), (), 1) is None:
+    while await readers.read(page("http://a.de/", b"<p>Guten Tag."), 1) is None:
         await asyncio.sleep(0.01)
 
 
@@ -103,7 +103,7 @@ def test_readers_give_what_the_crawl_itself_reads_in_the_order_of_the_pages(
 ) -> None:
     downloads = [page(url) for url in WEB.urls()]
     own = page_reader_of(CONFIG)
-    expected = [own(download, ("de",), 1) for download in downloads]
+    expected = [own(download, 1) for download in downloads]
     # A list comes where the crawl itself has a tuple.
     assert encode(started.read(*downloads)) == encode(expected)
 
@@ -111,7 +111,7 @@ def test_readers_give_what_the_crawl_itself_reads_in_the_order_of_the_pages(
 def test_the_first_pages_are_read_in_the_crawl() -> None:
     before = children(os.getpid())
     readers = Readers(1, CONFIG, first_pages=3)
-    asked = [readers.read(page(url), (), 1) for url in WEB.urls()[:3]]
+    asked = [readers.read(page(url), 1) for url in WEB.urls()[:3]]
 
     async def all_of_them() -> list[Answer | None]:
         return list(await asyncio.gather(*asked))
@@ -123,8 +123,7 @@ def test_the_first_pages_are_read_in_the_crawl() -> None:
 def test_a_page_whose_reader_is_killed_is_read_again(started: Started) -> None:
     async def killed_meanwhile() -> list[Answer | None]:
         asked = [
-            asyncio.ensure_future(started.readers.read(page(url), ("de",), 1))
-            for url in WEB.urls() * 5
+            asyncio.ensure_future(started.readers.read(page(url), 1)) for url in WEB.urls() * 5
         ]
         await asyncio.sleep(0)  # the readers have their pages
         for pid in started.pids():
@@ -157,10 +156,10 @@ def test_a_reader_whose_memory_grew_is_replaced_between_two_pages(started: Start
 
 
 def test_an_exception_of_a_page_is_answered_with_its_traceback() -> None:
-    def read(download: Download, inlinks: Sequence[str], depth: int) -> Reading:
+    def read(download: Download, depth: int) -> Reading:
         raise ValueError(download.url)
 
-    answer = answer_to((page(WEB.url(1)), (), 1), read, Limits())
+    answer = answer_to((page(WEB.url(1)), 1), read, Limits())
     assert answer[:1] == ERROR
     assert f"ValueError: {WEB.url(1)}".encode() in answer
 

@@ -19,15 +19,8 @@ WITHOUT_TEXT = Download("http://www.beispiel.de/", 200, b"<img src=plakat.png>",
 def test_a_page_without_text_has_a_language_if_the_method_reads_urls(
     method: str, language: str | None
 ) -> None:
-    reading = page_reader(page_method(method), BreadthFirst(), "de")(WITHOUT_TEXT, (), 1)
+    reading = page_reader(page_method(method), BreadthFirst(), "de")(WITHOUT_TEXT, 1)
     assert reading.language == language
-
-
-def test_a_page_without_text_has_the_language_of_its_inlinks_by_their_method() -> None:
-    reading = page_reader(page_method("inlinks"), BreadthFirst(), "de")(
-        WITHOUT_TEXT, ("fr", "fr", "de"), 1
-    )
-    assert (reading.language, reading.method) == ("fr", "inlinks")
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from crawler.frontier.base import (
     FORWARDING,
-    MAX_INLINKS,
     PAGE,
-    REDIRECT,
     Admission,
     Link,
     Record,
@@ -31,8 +29,6 @@ class Known:
     tries: int = 0
     penalties: int = 0
     address: str | None = None
-    inlinks: list[str] = field(default_factory=list)
-    inlinks_at_lease: list[str] = field(default_factory=list)
 
     @property
     def host(self) -> str:
@@ -231,13 +227,7 @@ class ObviousFrontier:
 
     def lease(self, url: str) -> None:
         """Follow another frontier's draw."""
-        page = self.find(url)
-        page.is_leased = True
-        first = page.inlinks[:MAX_INLINKS]
-        page.inlinks_at_lease = sorted(first, key=first.index)
-
-    def inlinks(self, url: str) -> tuple[str, ...]:
-        return tuple(self.find(url).inlinks_at_lease)
+        self.find(url).is_leased = True
 
     def find(self, url: str) -> Known:
         return next(k for k in self.known if k.link.url == url)
@@ -276,7 +266,7 @@ class ObviousFrontier:
         redirects = page.redirects + 1 if record.outcome in FORWARDING else 0
         depth = page.depth + (record.outcome not in FORWARDING)
         admissions = self._admit_links(links, redirects, depth, is_welcome)
-        self._note_inlinks(page, record, {link.url for link in links})
+        self._meet({link.url for link in links})
         closed = {
             unit
             for unit in units
@@ -302,12 +292,8 @@ class ObviousFrontier:
         else:
             known[0].is_queued = False
 
-    def _note_inlinks(self, page: Known, record: Record, urls: set[str]) -> None:
-        counted = [record.language] if record.is_reference and record.language else []
-        for known in self.known:
-            if known.link.url in urls and known.is_queued:
-                is_redirect = record.outcome == REDIRECT
-                known.inlinks += page.inlinks_at_lease if is_redirect else counted
+    def _meet(self, urls: set[str]) -> None:
+        """Take in links to known URLs; this frontier does not learn."""
 
     def retry(self, url: str, not_before: float, now: float) -> None:
         page = self.find(url)

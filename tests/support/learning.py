@@ -102,10 +102,6 @@ class ObviousLearner(ObviousFrontier):
         self.learnt[link.url] = Learnt(self.found[link.url], self._links_of(link.url))
         return Link(link.url, self.score(link.url, 0))
 
-    def _note_inlinks(self, page: Known, record: Record, urls: set[str]) -> None:
-        super()._note_inlinks(page, record, urls)
-        self._meet(urls)
-
     def _meet(self, urls: set[str]) -> None:
         self.met = []
         for known in self.known:

@@ -122,7 +122,7 @@ def crawl_live(
     )
     frontier = SqliteFrontier(run.connection, rules, now=0.0)
 
-    def read(download: Download, _: Sequence[str], depth: int) -> Reading:
+    def read(download: Download, depth: int) -> Reading:
         vertex = vertex_of[download.url]
         index = int(graph.page_language[vertex])
         language = None if index < 0 else graph.languages[index]

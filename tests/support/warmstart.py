@@ -43,7 +43,7 @@ def warm_up() -> None:
             list(walk_modules_iter(package))
     UrlModel.load().score(["http://a.de/b"], "de")
     read = page_reader(page_method(DEFAULT_METHOD), BreadthFirst(), "de")
-    read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), [], 1)
+    read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), 1)
 
 
 def main() -> None:

@@ -35,9 +35,9 @@ local function filter_of(origin)
   end
 end
 
--- Adds to the row of a queued URL what a page says of it; `found` is the row that it would have as a
--- new URL.
-local function add_evidence(row, found)
+-- Adds to the row of a queued URL what a page says of it; `packed_row` is that of a new URL.
+local function add_evidence(row, packed_row)
+  local found = unpack_one(packed_row)
   for i = LINKS, LINKS + KINDS - 1 do
     row[i] = math.min(config.most_counted, row[i] + found[i])
   end
@@ -48,20 +48,19 @@ end
 
 -- Takes in a link to a known URL. Returns true if its place in the queue changed; that of a leased URL
 -- does not.
-local function meet(host, fp, tier, found)
+local function meet(host, fp, tier, packed_row)
+  if config.learns == 0 and config.lifts == 0 then
+    return false
+  end
   local row, order = row_of(fp)
   if not row then
     return false
   end
-  found = unpack_one(found)
-  for i = 1, math.min(#found[INLINKS], config.max_inlinks - #row[INLINKS]) do
-    table.insert(row[INLINKS], found[INLINKS][i])
-  end
   if config.learns == 1 then
-    add_evidence(row, found)
+    add_evidence(row, packed_row)
   end
   local before, after = tonumber(row[TIER]), tonumber(tier)
-  local is_moved = (config.learns == 1 and after ~= before or config.lifts == 1 and after < before)
+  local is_moved = (after < before or config.learns == 1 and after ~= before)
     and lease_of(host) ~= fp
   if is_moved then
     row[TIER] = tier

@@ -266,8 +266,8 @@ function commands.next()
   end
   return {
     fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
-    tostring(row[TRIES]), table.concat(row[INLINKS], ' '), row[PARENT], is_full and '1' or '',
-    row[SENT] == 2 and '1' or '', tostring(penalties), best_other(host, place),
+    tostring(row[TRIES]), row[PARENT], is_full and '1' or '', row[SENT] == 2 and '1' or '',
+    tostring(penalties), best_other(host, place),
   }
 end
 

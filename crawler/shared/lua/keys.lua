@@ -55,11 +55,11 @@ local ORDER_DIGITS = 15
 
 -- Fields of a URL's row. TRIES are requests, and failures before one. SENT is 1 after the first
 -- request, 2 after the server named another spelling. DOMAIN is the length of the host's registered
--- domain, 0 if no rule asks for it. INLINKS are the languages of pages that link to the URL. The rows
--- of an ordering that learns also have the evidence, packed by the worker, what pages declared (1: the
--- target language, -1: another), and the pages that link to the URL, of four kinds.
+-- domain, 0 if no rule asks for it. The rows of an ordering that learns also have the evidence, packed
+-- by the worker, what pages declared (1: the target language, -1: another), and the pages that link to
+-- the URL, of four kinds.
 local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, TRIES, TIER, SENT, DOMAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
-local INLINKS, DECLARED, LINKS, KINDS = 10, 12, 13, 4
+local DECLARED, LINKS, KINDS = 11, 12, 4
 
 local config
 

@@ -89,7 +89,7 @@ def record_of(kind: str, now: float) -> Record:
     if kind == "gone":
         return Record(PAGE, now, 404)
     language = {"relevant": "de", "irrelevant": "en", "unlabelled": None}[kind]
-    return Record(PAGE, now, 200, True, kind == "relevant", language, is_reference=True)
+    return Record(PAGE, now, 200, True, kind == "relevant", language)
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -233,7 +233,6 @@ class FrontierMachine(RuleBasedStateMachine):
             self.model.lease(lease.url)
         if lease:
             assert self.now >= self.contacts.get(lease.host, 0.0) + self.model.delay_s
-            assert lease.inlinks == self.model.inlinks(lease.url)
             known = self.model.find(lease.url)
             is_full = self.model.is_full(domain_of(lease.host), self.model.domain_cap)
             told = lease.retries, lease.is_beyond_cap
@@ -802,18 +801,6 @@ def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
     )
     frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 2.0)], now=0.0)
     assert lease_now(frontier).url == "http://b.de/"
-
-
-def test_a_lease_tells_the_languages_of_linking_pages_equal_ones_together(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    languages = ["en", "de", "en", "fr", "de"]
-    frontier.seed([Link(f"http://seed{n}.de/", 1.0) for n in range(len(languages))], 0.0)
-    for language in languages:
-        record = Record(PAGE, 0.0, 200, True, False, language, is_reference=True)
-        frontier.admit(lease_now(frontier), record, [Link("http://a.de/", 0.0)], now=0.0)
-    assert lease_now(frontier).inlinks == ("en", "en", "de", "de", "fr")
 
 
 def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(

@@ -108,7 +108,7 @@ def test_another_strategy_has_its_score_only(
     with closing(make_run(tmp_path, [Row()])) as connection, connection:
         connection.execute(
             "INSERT INTO urls VALUES (1, ?, 'http://b.de/', 1, NULL, NULL, 0, 0, 0, 0.25, 1,"
-            " NULL, NULL, 0)",
+            " NULL, 0)",
             (fingerprint("http://b.de/"),),
         )
     assert call("report", tmp_path, "--explain", "http://b.de/") == 0

@@ -121,7 +121,6 @@ def some_record(random: Random, lease: Lease, now: float) -> Record:
         True,
         is_relevant,
         "de" if is_relevant else "en",
-        is_reference=True,
         canonical=canonical,
     )
 
