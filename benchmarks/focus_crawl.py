@@ -7,10 +7,8 @@ retries (the faults of these webs stay). So the order is that of the ordering al
 
 import tempfile
 from collections import defaultdict
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from unittest import mock
 
 from benchmarks.focus_webs import GeneratedWeb, download_of
 from crawler.clock import CrawlClock
@@ -20,76 +18,45 @@ from crawler.frontier.base import Lease, Sending
 from crawler.opening import open_crawl
 from crawler.politeness.robots import Verdict
 from crawler.sources.contract import Unreachable
-from crawler.strategies import TOLERANCE
-from crawler.strategies.focus.belief import Prior
 
 STEP_S = 0.01
 """The seconds that pass between two fetches on the clock of a crawl."""
-
-_URL = ("URL, new host", "URL, known host", "SVM, new host", "SVM, known host")
-KINDS = {
-    "model": _URL,
-    "tld": ("top-level domain",),
-    "codes": ("code in the URL",),
-    "urls": (*_URL, "top-level domain", "code in the URL"),
-    "inlinks": tuple(f"links from {kind} pages of other hosts" for kind in ("relevant", "other")),
-    "own-links": tuple(f"links from {kind} pages of the host" for kind in ("relevant", "other")),
-    "declared": ("declared",),
-    "records": ("registered domain", "host", "path"),
-    "path": ("path",),
-}
-"""Kinds of evidence that an ablation switches off -> features."""
 
 
 @dataclass(slots=True)
 class Course:
     """The pages of a crawl that were answered with 200, in their order, without repetition.
 
-    `relevant` is the truth and `told` the decision of the crawl about each page. `is_ended` is True
-    if nothing was left to fetch.
+    `relevant` is the truth about each page.
     """
 
     relevant: list[bool] = field(default_factory=list)
-    told: list[bool] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     errors: int = 0
-    is_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """An ordering with a filter; `without` are kinds of evidence that it must not use.
+    """An ordering with a filter.
 
     `queue` is the number of URLs of a host that may wait or were fetched, None: the default.
-
-    Without `declared`, orderings that do not learn take no notice of `hreflang` either.
     """
 
     ordering: str
     filter: str = "none"
-    without: tuple[str, ...] = ()
-    tolerance: int = TOLERANCE
     queue: int | None = None
 
     @classmethod
     def read(cls, text: str) -> "Strategy":
-        """Return the strategy of `ORDERING[:QUEUE][/FILTER[:TOLERANCE]][~KIND+KIND]`."""
-        named, _, without = text.partition("~")
-        ordering, _, rule = named.partition("/")
-        ordering, _, queue = ordering.partition(":")
-        rule, _, tolerance = rule.partition(":")
-        kinds = tuple(filter(None, without.split("+")))
-        number = int(tolerance) if tolerance else TOLERANCE
-        found = cls(ordering, rule or "none", kinds, number)
-        return replace(found, queue=int(queue)) if queue else found
+        """Return the strategy of `ORDERING[:QUEUE][/FILTER]`."""
+        named, _, rule = text.partition("/")
+        ordering, _, queue = named.partition(":")
+        return cls(ordering, rule or "none", int(queue) if queue else None)
 
     def __str__(self) -> str:
         """Return the text that `read` understands."""
-        rule = "" if self.filter == "none" else f"/{self.filter}"
-        rule += "" if self.tolerance == TOLERANCE else f":{self.tolerance}"
-        kinds = "~" + "+".join(self.without) if self.without else ""
         queue = "" if self.queue is None else f":{self.queue}"
-        return f"{self.ordering}{queue}{rule}{kinds}"
+        return f"{self.ordering}{queue}" + ("" if self.filter == "none" else f"/{self.filter}")
 
 
 class _Time:
@@ -113,16 +80,11 @@ class KnownCrawl:
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
         time = _Time()
-        with ExitStack() as open_parts:
-            folder = open_parts.enter_context(tempfile.TemporaryDirectory())
-            features = [name for kind in strategy.without for name in KINDS[kind]]
-            prior = Prior.shipped().without(features)
-            open_parts.enter_context(mock.patch.object(Prior, "shipped", return_value=prior))
+        with tempfile.TemporaryDirectory() as folder:
             config = Config(
                 lang=self.lang,
                 strategy=strategy.ordering,
                 filter=strategy.filter,
-                tolerance=strategy.tolerance,
                 host_cap=self.web.host_cap,
                 host_queue=strategy.queue,
                 seeds=tuple(self.web.seeds(self.lang)),
@@ -134,7 +96,6 @@ class KnownCrawl:
                 patience_s=0.0,
                 keeps_warc=False,
                 url_model=self.url_model,
-                uses_hreflang="declared" not in strategy.without,
             )
             crawl = open_crawl(config, CrawlClock(time, time))
             try:
@@ -159,7 +120,6 @@ class _Loop:
             elif self._crawl.has_more():
                 self._time.now = max(self._time.now, self._crawl.ready_at() or 0.0)
             else:
-                self._course.is_ended = True
                 break
         most = max(map(len, self._asked.values()), default=0)
         if 0 < self._web.host_cap < most:
@@ -181,12 +141,11 @@ class _Loop:
         except Unreachable as error:
             self._crawl.visitor.failed(lease, error.reason, is_final=True)
             return
-        record = self._crawl.visitor.answered(lease, download_of(lease.url, answer))
+        self._crawl.visitor.answered(lease, download_of(lease.url, answer))
         if answer.status != 200:
             self._course.errors += answer.status >= 400
             return
         self._course.relevant.append(self._web.language(lease.url) == self._lang)
-        self._course.told.append(record is not None and record.is_relevant)
         self._course.hosts.add(lease.host)
 
     def _is_allowed(self, url: str) -> bool:
