@@ -9,7 +9,6 @@ import gzip
 import json
 import os
 import sqlite3
-import tarfile
 import tempfile
 import zlib
 from collections.abc import Callable
@@ -65,7 +64,6 @@ HOST_CAP: Final = 4
 MAX_DELAY_S: Final = 60.0
 MAX_BODY: Final = 100_000
 DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
-PAGES: Final = DATA / "pages" / "html.tar"
 RESOLVED: Final = DATA / "conformance" / "url_resolve.jsonl"
 
 PAGE_HTML = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
@@ -144,25 +142,7 @@ def _bodies() -> list[bytes]:
         f"<p>{JAPANESE}".encode("shift_jis"),
         f"<p>{JAPANESE}".encode("iso-2022-jp"),
         b"<?xml version='1.0' encoding='gbk'?><p>\xc4\xe3\xba\xc3" * 3,
-        *_real_pages(),
     ]
-
-
-@cache
-def _real_pages(number: int = 30, most: int = 16_000) -> tuple[bytes, ...]:
-    """Beginnings of small pages of the Web, if the data set is present."""
-    if not PAGES.exists():
-        return ()
-    found: list[bytes] = []
-    with tarfile.open(PAGES) as tar:
-        for member in tar:
-            file = tar.extractfile(member) if member.isfile() else None
-            body = gzip.decompress(file.read()) if file and member.name.endswith(".gz") else b""
-            if 0 < len(body) <= most:
-                found.append(body)
-            if len(found) == number:
-                break
-    return tuple(found)
 
 
 def _page_seeds() -> list[bytes]:
@@ -382,16 +362,6 @@ def _robots_seeds() -> list[bytes]:
 # Answers of servers to leased URLs.
 
 
-class _Settled:
-    """Counts the settlements of each URL."""
-
-    def __init__(self) -> None:
-        self.records: list[tuple[int, Record]] = []
-
-    def __call__(self, lease: Lease, record: Record, admissions: object) -> None:
-        self.records.append((lease.fingerprint, record))
-
-
 @cache
 def _empty_run() -> sqlite3.Connection:
     with tempfile.TemporaryDirectory() as folder:
@@ -403,11 +373,6 @@ def _empty_run() -> sqlite3.Connection:
         connection.backup(memory)
         connection.close()
     return memory
-
-
-@cache
-def _ordering() -> object:
-    return make_ordering("cctld", "de")
 
 
 def answers(data: bytes) -> None:
@@ -425,17 +390,13 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
     rule = make_filter("server", tolerance=2, directory_depth=1)
     rules = FrontierRules(filter=rule, host_cap=HOST_CAP, delay_s=1.0)
     frontier = SqliteFrontier(connection, rules, now=now[0])
-    settled = _Settled()
+    settled: list[int] = []
     visitor = Visitor(
         frontier,
         make_ordering("cctld", "de"),
-        VisitRules(
-            "de",
-            _reader(),
-            RetryRule(1, 10.0, max_redirects=3),
-        ),
+        VisitRules("de", _reader(), RetryRule(1, 10.0, max_redirects=3)),
         lambda: now[0],
-        listeners=[settled],
+        listeners=[lambda lease, record, admissions: settled.append(lease.fingerprint)],
     )
     frontier.seed([Link(URL, 1.0), Link("http://b.de/", 0.5)], now[0])
     for at in range(0, len(fields), 3):
@@ -444,10 +405,10 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
             break
         expect(normalise(lease.url) == lease.url, "a URL in the queue is not normalised", lease.url)
         status, head, body = _fields(FIELD.join(fields[at : at + 3]), 3)
-        before = len(settled.records)
+        settled.clear()
         download = download_of(_response(lease.url, status, head, body), now[0])
         record = visitor.answered(lease, download)
-        _check_settled(connection, lease, record, settled.records[before:])
+        _check_settled(connection, lease, record, len(settled))
     expect(frontier.counts().leased == 0, "a lease without a holder")
 
 
@@ -474,7 +435,7 @@ def _check_settled(
     connection: sqlite3.Connection,
     lease: Lease,
     record: Record | None,
-    settled: list[tuple[int, Record]],
+    settled: int,
 ) -> None:
     (rows,) = connection.execute(
         "SELECT count(*) FROM pages WHERE fingerprint = ?", (lease.fingerprint,)
@@ -483,10 +444,10 @@ def _check_settled(
         "SELECT queued FROM urls WHERE fingerprint = ?", (lease.fingerprint,)
     ).fetchone()
     if record is None:
-        kept = (rows, queued, settled) == (0, 1, [])
+        kept = (rows, queued, settled) == (0, 1, 0)
         expect(kept, "lost between two tries", lease.url, rows, queued)
     else:
-        expect((rows, queued, len(settled)) == (1, 0, 1), "not settled once", lease.url, rows)
+        expect((rows, queued, settled) == (1, 0, 1), "not settled once", lease.url, rows)
         # A status outside of 100 to 999 is no answer of HTTP.
         known = {PAGE, REDIRECT, "media", "redirect_loop", "protocol"}
         expect(record.outcome in known, "outcome", record)

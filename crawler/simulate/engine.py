@@ -18,7 +18,7 @@ from crawler.errors import SettingError
 from crawler.simulate import kernel
 from crawler.simulate.focusing import NO_EVIDENCE, GraphEvidence, learning
 from crawler.simulate.kernel import Memory, Rules, WebArrays
-from crawler.simulate.queues import FIRST
+from crawler.simulate.queues import EMPTY, FIRST
 from crawler.simulate.webgraph import PAGE, WebGraph, frozen
 from crawler.strategies.filters import Filter, Unit
 
@@ -169,17 +169,9 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
         frozen(unit),
         frozen(graph.link_start),
         frozen(graph.link_target),
-        frozen(_keys(scores)),
+        frozen(scores),
         frozen(_tiers(graph, simulation.ordering, target)),
     )
-
-
-def _keys(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.uint32]:
-    """Whole numbers in the order of scores, the least for the highest score, (V,)."""
-    keys = (-scores + np.float32(0.0)).view(np.uint32)
-    is_negative = keys >= np.uint32(1 << 31)
-    keys ^= np.where(is_negative, np.uint32(0xFFFFFFFF), np.uint32(1 << 31))
-    return keys
 
 
 def _tiers(graph: WebGraph, ordering: str, target: str) -> npt.NDArray[np.uint8]:
@@ -212,10 +204,9 @@ def _memory(
 ) -> Memory:
     kind, n, n_servers = rules.kind, n_fetchable, graph.n_servers
     n_units = 2 * n_servers + graph.n_directories if rules.uses_relevance else 1
-    in_heap = {kernel.SOFT: 2 * n, kernel.DEPTH: n, kernel.SCORE: n}.get(kind, 1)
-    in_bag = n if kind in (kernel.DRAW, kernel.LEARNED) else 0
+    n_scores = 1 if kind == kernel.DRAW else n
     counts = np.zeros(kernel.N_COUNTS, np.int64)
-    counts[FIRST] = in_bag
+    counts[FIRST] = n
 
     def zeros(length: int) -> npt.NDArray[np.int32]:
         return np.zeros(length, np.int32)
@@ -234,7 +225,8 @@ def _memory(
         order=zeros(limit),
         queue=zeros(limit),
         counts=counts,
-        heap=np.zeros(in_heap, np.uint64),
-        bag=zeros(in_bag),
+        heap=zeros(n),
+        score=np.zeros(n_scores),
+        place=np.full(n_scores, EMPTY, np.int32),
         chance=np.random.default_rng(random_state).integers(0, 1 << 63, 1, dtype=np.uint64),
     )

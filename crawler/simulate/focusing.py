@@ -127,8 +127,6 @@ def learning(evidence: GraphEvidence, n_fetchable: int) -> Learning:
         links=np.zeros((n_fetchable, N_LINKS), np.uint8),
         mean=belief.mean,
         covariance=belief.covariance,
-        score=np.zeros(n_fetchable),
-        place=np.full(n_fetchable, _NONE, np.int32),
         known=np.zeros(len(Evidence._fields) + N_LINKS + 2 * N_UNITS),
         row=np.zeros(N_FEATURES),
         gain=np.zeros(N_FEATURES),

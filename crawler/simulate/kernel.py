@@ -18,14 +18,13 @@ from crawler.simulate.queues import (
     EMPTY,
     FIRST,
     SIZE,
-    add_key,
     add_scored,
     add_to_bag,
     draw,
     move,
     remove_scored,
     second_place,
-    take_key,
+    take_best,
 )
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.focus.belief import MOST_COUNTED
@@ -37,7 +36,6 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
-Keys = npt.NDArray[np.uint32]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
@@ -51,12 +49,10 @@ QUEUED: Final = 16
 SETTLED: Final = 32
 LABELLED: Final = 64
 """Set for a page whose language is known."""
-HIGH: Final = 128
-"""Set with `SOFT` for a URL that a relevant page links to: it goes before all others."""
-
 SOFT, DEPTH, SCORE, DRAW, LEARNED = range(5)
-"""How the next URL is found: links of relevant pages first; least depth; best score; drawn
-uniformly; best of the scores that follow what the crawl learns (`focus`)."""
+"""How the next URL is found: drawn uniformly, or the best score. The score is 1 for links of
+relevant pages and else 0; the least depth; that of the graph; or it follows what the crawl learns
+(`focus`)."""
 
 N_PAGES, WAITING, STORED, SEEN, REJECTED, HOST_FULL, DROPPED, FOUND = range(8)
 N_COUNTS: Final = FIRST + 1
@@ -72,7 +68,7 @@ class WebArrays(NamedTuple):
     unit: Ints  # (V,): the server of a vertex, or its directory by a number after all servers
     link_start: Longs  # (V + 1,)
     link_target: Ints  # (L,)
-    key: Keys  # (V,) with SCORE: least for the best score
+    score: Floats  # (V,) with SCORE
     tier: Bytes  # (S,): 1 for servers from whose URLs is drawn first
 
 
@@ -106,8 +102,9 @@ class Memory(NamedTuple):
     order: Ints  # the pages of the course
     queue: Ints  # the queued URLs after each of them
     counts: Longs  # (N_COUNTS,)
-    heap: Words  # keys and numbers; with SOFT (2 F,), for a URL whose key falls is there twice
-    bag: Ints  # (F,): the numbers to draw from; with LEARNED a heap of numbers
+    heap: Ints  # (F,): a heap, with DRAW a bag
+    score: Doubles  # (F,) but with DRAW
+    place: Ints  # (F,) but with DRAW: where a number stands in the heap, or EMPTY
     chance: Words  # (1,): the state of the random numbers
 
 
@@ -125,8 +122,6 @@ class Learning(NamedTuple):
     links: Bytes  # (F, N_LINKS): pages that link to a URL
     mean: Doubles  # (k,): the weights
     covariance: Doubles  # (k, k)
-    score: Doubles  # (F,)
-    place: Ints  # (F,): where a number stands in the heap, or EMPTY
     known: Doubles  # (N_FACTS + N_LINKS + 2 N_UNITS,): written over
     row: Doubles  # (k,): the features of one URL, written over
     gain: Doubles  # (k,): written over
@@ -167,16 +162,15 @@ def _score(learning: Learning, number: int, vertex: int, host: int) -> float:
 
 
 @inlined
-def _rescore(
-    learning: Learning, heap: Ints, counts: Longs, number: int, vertex: int, host: int
-) -> None:
+def _rescore(memory: Memory, learning: Learning, number: int, vertex: int, host: int) -> None:
     """Score a queued URL anew; a small change is not written (`Learner.rescore`)."""
-    if learning.place[number] == EMPTY:
+    heap, score, place = memory.heap, memory.score, memory.place
+    if place[number] == EMPTY:
         return
-    before, now = learning.score[number], _score(learning, number, vertex, host)
+    before, now = score[number], _score(learning, number, vertex, host)
     if abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0):
-        learning.score[number] = now
-        move(heap, learning.place, learning.score, counts, learning.place[number])
+        score[number] = now
+        move(heap, place, score, memory.counts, place[number])
 
 
 @inlined
@@ -207,7 +201,7 @@ def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
 @inlined
 def _is_void_at(web: WebArrays, rules: Rules, memory: Memory, at: int) -> bool:
     """Whether the URL at a place of the heap of scores is void."""
-    vertex = memory.found[memory.bag[at]]
+    vertex = memory.found[memory.heap[at]]
     host = web.server[vertex]
     if 0 < rules.host_cap <= memory.sent[host]:
         return True
@@ -220,7 +214,7 @@ def _is_void_at(web: WebArrays, rules: Rules, memory: Memory, at: int) -> bool:
 @inlined
 def _has_fallen(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> bool:
     """Score the best URL anew; True if it is then not the best (`SqliteFrontier._fell`)."""
-    heap, counts, score, place = memory.bag, memory.counts, learning.score, learning.place
+    heap, counts, score, place = memory.heap, memory.counts, memory.score, memory.place
     other = second_place(heap, score, counts)
     while other != EMPTY and _is_void_at(web, rules, memory, other):
         remove_scored(heap, place, score, counts, other)
@@ -240,17 +234,15 @@ def _has_fallen(web: WebArrays, rules: Rules, memory: Memory, learning: Learning
 @inlined
 def _take_best(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> int:
     """The number of the URL that is most probably relevant, or EMPTY."""
-    heap, counts, tried = memory.bag, memory.counts, 0
+    heap, counts, tried = memory.heap, memory.counts, 0
     while counts[SIZE] > 0:
-        if not _is_void_at(web, rules, memory, 0):
+        if _is_void_at(web, rules, memory, 0):
+            take_best(heap, memory.place, memory.score, counts)
+        else:
             tried += 1
             if tried == MOST_TRIED or not _has_fallen(web, rules, memory, learning):
-                number = int(np.int64(heap[0]))
-                remove_scored(heap, learning.place, learning.score, counts, 0)
-                return number
-        else:
-            remove_scored(heap, learning.place, learning.score, counts, 0)
-    return EMPTY
+                break
+    return take_best(heap, memory.place, memory.score, counts)
 
 
 # --- The crawl
@@ -264,10 +256,10 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
 
     No filter applies to seeds, the host cap does.
     """
-    server, unit, link_start, link_target, key, tier = web
+    server, unit, link_start, link_target, graph_score, tier = web
     follows, by_unit, conservative, closes, tolerance, half_life, cap, room, kind = rules
     state, number_of, found, depth, downloaded, relevant, queued, is_closed = memory[:8]
-    sent, waiting, order, queue, counts, heap, bag, chance = memory[8:]
+    sent, waiting, order, queue, counts, heap, score, place, chance = memory[8:]
     first_whole = len(is_closed) - len(tier)
     # The page whose links are followed; at first it is the list of seeds.
     targets, first, end, is_seed_list = seeds, 0, len(seeds), True
@@ -288,9 +280,11 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 counts[SEEN] += 1
                 if was & SETTLED or not was & STATUS:
                     continue
-                if kind == SOFT and is_good and not was & HIGH:
-                    state[target] |= np.uint8(HIGH)
-                    add_key(heap, counts, 0, number_of[target])
+                if kind == SOFT and is_good:
+                    number = number_of[target]
+                    if place[number] != EMPTY and score[number] == 0.0:
+                        score[number] = 1.0
+                        move(heap, place, score, counts, place[number])
                 elif kind == LEARNED:
                     here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
                     _count_link(learning.links, number_of[target], inherited, here)
@@ -326,23 +320,21 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             counts[FOUND] += 1
             found[new] = target
             depth[new] = depth_below
+            if kind == DRAW:
+                add_to_bag(heap, counts, new, tier[host] != 0)
+                continue
             if kind == DEPTH:
-                add_key(heap, counts, depth_below, new)
+                score[new] = -depth_below
             elif kind == SCORE:
-                add_key(heap, counts, key[target], new)
-            elif kind == DRAW:
-                add_to_bag(bag, counts, new, tier[host] != 0)
+                score[new] = graph_score[target]
             else:
                 number_of[target] = new
-                if kind == SOFT:
-                    if is_good:
-                        state[target] |= np.uint8(HIGH)
-                    add_key(heap, counts, 0 if is_good else 1, new)
-                else:
-                    here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
-                    _count_link(learning.links, new, inherited, here)
-                    learning.score[new] = _score(learning, new, target, host)
-                    add_scored(bag, learning.place, learning.score, counts, new)
+                score[new] = 1.0 if is_good else 0.0
+            if kind == LEARNED:
+                here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
+                _count_link(learning.links, new, inherited, here)
+                score[new] = _score(learning, new, target, host)
+            add_scored(heap, place, score, counts, new)
         if is_page:
             closed = EMPTY
             if by_unit and relevant[own_whole] == 0 and downloaded[own_whole] > limit:
@@ -367,7 +359,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 if was & QUEUED and not was & SETTLED and was & STATUS:
                     number = number_of[target]
                     if number < n_before:
-                        _rescore(learning, bag, counts, number, target, server[target])
+                        _rescore(memory, learning, number, target, server[target])
         if is_page:
             order[counts[N_PAGES]] = source
             queue[counts[N_PAGES]] = counts[WAITING]
@@ -378,9 +370,9 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             if kind == LEARNED:
                 number = _take_best(web, rules, memory, learning)
             elif kind == DRAW:
-                number = draw(bag, counts, chance)
+                number = draw(heap, counts, chance)
             else:
-                number = take_key(heap, counts)
+                number = take_best(heap, place, score, counts)
             if number == EMPTY:
                 return True
             source = found[number]

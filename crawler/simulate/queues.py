@@ -1,4 +1,4 @@
-"""The queues of a simulated crawl, compiled: heaps of keys and of scores, and a bag for draws.
+"""The queues of a simulated crawl, compiled: a heap of scores, and a bag for draws.
 
 They hold numbers of URLs. `counts[SIZE]` is how many entries a queue has.
 """
@@ -20,47 +20,6 @@ EMPTY: Final = -1
 """The number that an empty queue gives."""
 SIZE, FIRST = 8, 9
 """Places in the counts of a crawl: the entries of its queue, and where the first tier begins."""
-
-_HALF = np.uint64(32)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
-
-
-# The least key first, of equal ones the least number.
-
-
-@inlined
-def add_key(heap: Words, counts: Longs, key: int, number: int) -> None:
-    at = counts[SIZE]
-    counts[SIZE] += 1
-    entry = np.uint64(key) << _HALF | np.uint64(number)
-    while at > 0:
-        above = (at - 1) >> 2
-        if heap[above] <= entry:
-            break
-        heap[at] = heap[above]
-        at = above
-    heap[at] = entry
-
-
-@inlined
-def take_key(heap: Words, counts: Longs) -> int:
-    size = counts[SIZE] - 1
-    if size < 0:
-        return EMPTY
-    counts[SIZE] = size
-    best, entry, at = heap[0], heap[size], 0
-    while 4 * at + 1 < size:
-        below = 4 * at + 1
-        for other in range(below + 1, min(below + 4, size)):
-            if heap[other] < heap[below]:
-                below = other
-        if heap[below] >= entry:
-            break
-        heap[at] = heap[below]
-        at = below
-    heap[at] = entry
-    return int(np.int64(best & _LOW_HALF))
-
 
 # Every number equally likely. The bag is filled from both ends: those at its end are drawn first.
 
@@ -140,6 +99,16 @@ def remove_scored(heap: Ints, place: Ints, score: Doubles, counts: Longs, at: in
     if at < counts[SIZE]:
         heap[at] = last
         move(heap, place, score, counts, at)
+
+
+@inlined
+def take_best(heap: Ints, place: Ints, score: Doubles, counts: Longs) -> int:
+    """Remove the best entry and return it, or EMPTY."""
+    if counts[SIZE] == 0:
+        return EMPTY
+    number = heap[0]
+    remove_scored(heap, place, score, counts, 0)
+    return int(np.int64(number))
 
 
 @inlined
