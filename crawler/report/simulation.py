@@ -120,7 +120,6 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
     return {
         "name": result.case.name,
         **asdict(result.case),
-        "seconds": round(result.seconds, 3),
         "is_complete": course.is_complete,
         "pages": course.pages,
         "relevant_pages": course.relevant_there_are,

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from classifiers.compiled import compiled, inlined
 from crawler.simulate.webgraph import PAGE, REDIRECT
 
-Bytes = npt.NDArray[np.uint8]
 Statuses = npt.NDArray[np.int8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -108,30 +107,3 @@ def nearest_relevant(
                 queue[0, end], queue[1, end] = page, origin
                 end += 1
     return counts
-
-
-@compiled
-def count_links(
-    start: Longs,
-    target: Ints,
-    landing: Ints,
-    server: Ints,
-    of_source: Bytes,
-    of_end: Bytes,
-    counts: Longs,
-    is_linked: Mask,
-) -> None:
-    """Count the links of vertices by `of_source`, whether they leave their server, and `of_end`.
-
-    Vertices whose `of_source` is the number of rows of `counts` are left out. `is_linked` is set
-    for the vertices at which links end.
-    """
-    for vertex in range(len(server)):
-        row = of_source[vertex]
-        if row == len(counts):
-            continue
-        for link in range(start[vertex], start[vertex + 1]):
-            end = landing[target[link]] if len(landing) else target[link]
-            if end >= 0:
-                counts[row, int(server[vertex] != server[end]), of_end[end]] += 1
-                is_linked[end] = True

@@ -23,6 +23,7 @@ ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for fa
 
 _LINEAR_POINTS = 160
 _EARLY_POINTS = 80
+_CHUNK = 1 << 20
 NOT_RELEVANT, HAS_RELEVANT = 1, 2
 """The knowledge of a server with pages; 0 is that of one without."""
 
@@ -152,17 +153,25 @@ class Yardstick:
         other), whether the link leaves its server, target (relevant; other page; no page), and the
         knowledge of the target's server, of which `known` (S,) has all.
         """
-        server, is_page = frozen(self.graph.page_server), self.status == PAGE
+        server, is_page = self.graph.page_server, self.status == PAGE
         of_server = known[server]
         source = np.where(self.relevant, 0, np.where(of_server == HAS_RELEVANT, 1, 2))
         target = np.where(self.relevant, 0, np.where(is_page, 1, 2))
-        of_source = np.where(is_page, source, 3).astype(np.uint8)
-        of_end = (3 * target + of_server).astype(np.uint8)
-        counts, is_linked = np.zeros((3, 2, 9), np.int64), np.zeros(len(server), np.bool_)
-        links = self.start, self.link_target, self.landing, server
-        distances.count_links(*links, of_source, of_end, counts, is_linked)
+        cell = (3 * target + of_server).astype(np.int8)
+        row = np.where(is_page, source, 3).astype(np.int8)
+        counts, is_linked = np.zeros(4 * 2 * 9, np.int64), np.zeros(len(server), np.bool_)
+        for first in range(0, len(server), _CHUNK):
+            starts = self.start[first : first + _CHUNK + 1]
+            sources = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
+            ends = self.link_target[starts[0] : starts[-1]]
+            ends = self.landing[ends] if len(self.landing) else ends
+            is_counted = (row[sources] < 3) & (ends >= 0)
+            sources, ends = sources[is_counted], ends[is_counted]
+            is_linked[ends] = True
+            leaves = server[sources] != server[ends]
+            counts += np.bincount((row[sources] * 2 + leaves) * 9 + cell[ends], minlength=72)
         unfetched = int(np.count_nonzero(is_linked & (self.status == UNKNOWN)))
-        return counts.reshape(3, 2, 3, 3), unfetched
+        return counts.reshape(4, 2, 3, 3)[:3], unfetched
 
 
 def _trimmed(counts: Longs) -> list[int]:

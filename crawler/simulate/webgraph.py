@@ -73,7 +73,7 @@ _COLUMNS: Final[Mapping[str, _Kind]] = {
     "url_bytes": _Kind(np.uint8),
 }
 _OPTIONAL: Final = ("server_domain", "url_start", "url_bytes")
-_COUNTS: Final = ("vertices", "pages", "links", "servers", "directories")
+_COUNTS: Final = ("servers", "directories")
 _CHUNK: Final = 1 << 22
 
 
@@ -127,8 +127,6 @@ class WebGraph:
             **{name: _column(folder, name) for name in names},
         )
         graph.check()
-        if facts["vertices"] != graph.n_vertices or facts["links"] != graph.n_links:
-            raise GraphError(f"{folder}: graph.json and the columns are not of the same graph")
         return graph
 
     def write(self, folder: Path | str) -> None:

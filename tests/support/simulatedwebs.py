@@ -160,22 +160,3 @@ def _download(graph: WebGraph, vertex: int, lease: Lease) -> Download:
     if status == REDIRECT:
         return Download(lease.url, 301, location=graph.url(int(graph.links(vertex)[0])))
     return Download(lease.url, 200, content_type="text/html")
-
-
-_TEXT = {
-    "th": "ในตอนเย็นเราเดินกลับบ้านด้วยกันผ่านถนนที่เงียบสงบของเมืองเก่า",
-    "en": "In the evening we walked home together through the quiet streets of the old town.",
-}
-
-
-def write_archive(graph: WebGraph, path: Path) -> None:
-    """Write the pages of a graph as a WARC file, each with a text in its language."""
-    records = []
-    for vertex in range(graph.n_vertices):
-        links = "".join(f'<a href="{graph.url(t)}">x</a>' for t in graph.links(vertex).tolist())
-        text = _TEXT[graph.languages[int(graph.page_language[vertex])]] * 3
-        body = f"<html><body><p>{text}</p>{links}</body></html>".encode()
-        http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
-        head = f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {graph.url(vertex)}\r\n"
-        records.append(f"{head}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n")
-    path.write_bytes(b"".join(records))

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from crawler.config import Config
-from crawler.errors import ArchiveError, GraphError, SettingError
+from crawler.errors import CrawlError, GraphError, SettingError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
@@ -44,11 +44,6 @@ def links(*urls: str) -> list[Link]:
     return [Link(url, 0.0) for url in urls]
 
 
-def kept_links(folder: Path) -> dict[str, list[str]]:
-    query = "SELECT p.url, l.urls FROM links AS l JOIN pages AS p ON p.id = l.page"
-    return {url: outlinks.read(data) for url, data in rows(folder, query)}
-
-
 def settle(folder: Path, *, keeps_links: bool) -> None:
     """A seed that links to three URLs, a redirect among them, and a page in another language."""
     run = open_run(folder, META, 0.0)
@@ -70,23 +65,6 @@ def settle(folder: Path, *, keeps_links: bool) -> None:
     frontier.admit(next_lease(), english, links("http://c.de/", "http://a.de/"), now=0.0)
     frontier.admit(next_lease(), Record("timeout", 3.0), now=0.0)
     run.connection.close()
-
-
-def test_a_run_keeps_the_links_of_its_pages_with_those_that_it_does_not_follow(
-    tmp_path: Path,
-) -> None:
-    settle(tmp_path, keeps_links=True)
-    assert kept_links(tmp_path) == {
-        "http://a.de/": ["http://b.de/old", "http://a.de/", "http://a.de/2", "http://a.de/3"],
-        "http://b.de/old": ["http://b.de/new"],
-        "http://a.de/2": ["http://c.de/", "http://a.de/"],
-    }
-    assert rows(tmp_path, "SELECT host FROM hosts WHERE host = 'c.de'") == []
-
-
-def test_a_run_keeps_no_links_unless_it_is_asked_to(tmp_path: Path) -> None:
-    settle(tmp_path, keeps_links=False)
-    assert kept_links(tmp_path) == {}
 
 
 def test_a_shared_crawl_keeps_no_links(tmp_path: Path) -> None:
@@ -147,6 +125,7 @@ def test_a_graph_of_a_run_has_its_pages_redirects_failures_and_all_of_their_link
     assert graph.page_server.tolist() == [0, 1, 0, 0, 1, 2]
     assert graph.domains == ("de",)
     assert left_out(graph) == {}
+    assert rows(tmp_path / "run", "SELECT host FROM hosts WHERE host = 'c.de'") == []
     assert [path.name for path in (tmp_path / "graph").iterdir() if path.suffix != ".npy"] == [
         "graph.json"
     ]
@@ -235,6 +214,8 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str) -> None:
         "pages whose links are not known": 1,
     }
     assert graph.url(int(graph.seeds[0])) == "http://a.de/"
+    with pytest.raises(GraphError, match="there is a graph already"):
+        build([tmp_path / "web"], tmp_path / "graph", "de")
 
 
 def test_directories_are_the_first_of_their_paths(tmp_path: Path) -> None:
@@ -272,34 +253,25 @@ def test_a_table_that_makes_no_graph_is_refused(
     assert not (tmp_path / "graph").exists()
 
 
-def test_a_packed_table_that_is_cut_off_is_refused(tmp_path: Path) -> None:
-    table = pages(tmp_path / "web", *WEB * 50, name="pages.tsv.gz")
-    table.write_bytes(table.read_bytes()[:-20])
-    with pytest.raises(GraphError, match=r"pages\.tsv\.gz:\d+: cannot be read"):
-        build([tmp_path / "web"], tmp_path / "graph", "de")
-
-
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "page.html").touch()
     (tmp_path / "table.tsv").write_text("http://a.de/\tde\n")
     (tmp_path / "seeds.txt").write_text("# begin\n\nmailto:me\n")
+    packed = pages(tmp_path, *WEB * 50, name="cut.tsv.gz")
+    packed.write_bytes(packed.read_bytes()[:-20])
+    (tmp_path / "cut.warc.gz").write_bytes(answer("http://a.de/", page("de"))[:-9])
     for name, fault in (
         ("nothing", "there is nothing; give the folder of a run"),
         ("empty", "neither a run nor a table called pages"),
         ("page.html", "not a source of a graph"),
         ("table.tsv", "has the columns http://a.de/, de"),
         ("seeds.txt", r"seeds\.txt:3: 'mailto:me' is no URL"),
+        ("cut.tsv.gz", r"cut\.tsv\.gz:\d+: cannot be read"),
+        ("cut.warc.gz", "no answer of a server can be read"),
     ):
-        with pytest.raises(GraphError, match=fault):
+        with pytest.raises(CrawlError, match=fault):
             build([tmp_path / name], tmp_path / "graph", "de")
-
-
-def test_a_second_graph_in_a_folder_is_refused(tmp_path: Path) -> None:
-    web = pages(tmp_path / "web", *WEB)
-    build([web], tmp_path / "graph", "de")
-    with pytest.raises(GraphError, match="there is a graph already"):
-        build([web], tmp_path / "graph", "de")
 
 
 def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
@@ -399,13 +371,6 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
         "links that look endless": 1,
     }
     assert graph.url(int(graph.seeds[0])) == "http://www.a.de/"
-
-
-def test_an_archive_without_a_whole_answer_is_refused(tmp_path: Path) -> None:
-    archive = tmp_path / "web.warc.gz"
-    archive.write_bytes(answer("http://a.de/", page("de"))[:-9])
-    with pytest.raises(ArchiveError, match="no answer of a server can be read"):
-        build([archive], tmp_path / "graph", "de")
 
 
 def test_an_archive_is_read_without_scrapy() -> None:
