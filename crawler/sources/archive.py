@@ -1,17 +1,16 @@
 """A Web whose answers are in WARC files.
 
-The files are read once at opening, which finds their damaged records. Each answer takes 16 bytes of
-memory, for a hash and a place. Its body is read on request.
+The files are read once at opening, which finds their damaged records. The URLs and places of the
+answers are in a temporary database. A body is read on request.
 """
 
 import logging
 import re
-from array import array
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from hashlib import blake2b
 from io import BytesIO
 from ipaddress import ip_address
 from itertools import groupby, islice
@@ -19,9 +18,7 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import quote
 
-import numpy as np
 from fastwarc.warc import ArchiveIterator, HeaderMap
-from numpy.typing import NDArray
 
 from crawler.errors import ArchiveError
 from crawler.settings import DOWNLOAD_MAXSIZE
@@ -47,39 +44,21 @@ Decoding = Literal["all", "transfer", "content", "none"]
 DECODINGS: tuple[Decoding, ...] = ("all", "transfer", "content")
 ALONE = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n"
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_OFFSET_BITS = 48  # of the place of a record; the bits above are the number of its file
-_OFFSET_MASK = (1 << _OFFSET_BITS) - 1
 _RECOMPRESS = "so none can be read alone: warcio recompress OLD NEW"
 KEPT_BYTES: Final = DOWNLOAD_MAXSIZE
 """Most bytes of an answer that `answers` reads, as in a crawl; the rest is skipped."""
+_TABLE = """\
+CREATE TABLE answers(
+    canonical TEXT, url TEXT, volume INTEGER, offset INTEGER,
+    body TEXT);  -- of a revisit the canonical URL of its body, else NULL
+"""
+_INDEXED = """\
+CREATE INDEX by_url ON answers(canonical, volume, offset);
+DELETE FROM answers
+WHERE body NOT IN (SELECT canonical FROM answers WHERE body IS NULL);
+"""
+_PLACES = "SELECT volume, offset FROM answers WHERE canonical = ? ORDER BY volume, offset"
 NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")))
-
-
-class _Found:
-    """The hash and the place of each answer; of a revisit also the hash of its body's URL."""
-
-    def __init__(self) -> None:
-        self._hashes, self._places = array("Q"), array("Q")
-        self._revisits, self._body_hashes = array("Q"), array("Q")
-
-    def add(self, url_hash: int, place: int, body_hash: int | None) -> None:
-        if body_hash is not None:
-            self._revisits.append(len(self._hashes))
-            self._body_hashes.append(body_hash)
-        self._hashes.append(url_hash)
-        self._places.append(place)
-
-    def sorted(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return hashes and places sorted by hash, without revisits that lack their body."""
-        hashes = np.frombuffer(self._hashes, np.uint64)
-        places = np.frombuffer(self._places, np.uint64)
-        kept = np.ones(len(hashes), bool)
-        revisits = np.frombuffer(self._revisits, np.uint64)
-        kept[revisits] = False
-        has_body = np.isin(np.frombuffer(self._body_hashes, np.uint64), hashes[kept])
-        kept[revisits[has_body]] = True
-        order = np.argsort(hashes[kept], kind="stable")
-        return hashes[kept][order], places[kept][order]
 
 
 @dataclass(slots=True)
@@ -117,11 +96,12 @@ class ArchiveWeb:
     def __init__(self, path: Path | str) -> None:
         self.skipped = Skipped()
         self._volumes = find_volumes(path)
-        found = _Found()
-        for url, place, body_url in self._scanned():
-            body_hash = None if body_url is None else _hash(_canonical(body_url))
-            found.add(_hash(_canonical(url)), place, body_hash)
-        self._hashes, self._places = found.sorted()
+        # A database without a name is a temporary file.
+        self._index = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._index.execute(_TABLE)
+        self._index.execute("BEGIN")
+        self._index.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", self._scanned())
+        self._index.executescript(_INDEXED)  # it ends the transaction
         if not len(self):
             seen = self.skipped.first or f"{path}: no answer of a server in it"
             raise ArchiveError(f"{seen}; give an archive of a crawl")
@@ -129,12 +109,12 @@ class ArchiveWeb:
             _log.warning("%s", self.skipped)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return int(self._index.execute("SELECT COUNT(*) FROM answers").fetchone()[0])
 
     def urls(self) -> Iterator[str]:
-        """Yield the URLs of all answers, in the order of the files, which are read again."""
-        for place in np.sort(self._places):
-            yield self._read(place, kept=0).url
+        """Yield the URLs of all answers, in the order of the files."""
+        for (url,) in self._index.execute("SELECT url FROM answers ORDER BY volume, offset"):
+            yield url
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
         """Return the archived answer with its body decoded; `headers` change nothing.
@@ -152,37 +132,27 @@ class ArchiveWeb:
             return NO_ROBOTS
         raise NotArchived(url)
 
-    def _scanned(self) -> Iterator[tuple[str, int, str | None]]:
-        """Yield each answer in the files: its URL, its place, and the URL that has its body.
-
-        The last one is None if the answer has its body.
-        """
+    def _scanned(self) -> Iterator[tuple[str, str, int, int, str | None]]:
+        """Yield the row of each answer in the files."""
         for number, volume in enumerate(self._volumes):
             try:
                 for found in _readable_alone(records(volume, kept=0)):
                     if isinstance(found, Damage):
                         self.skipped.count(f"{volume}: {found}")
-                    elif _answers(found):
-                        body_url = found.refers_to or found.url if found.is_revisit else None
-                        yield found.url, number << _OFFSET_BITS | found.offset, body_url
+                    elif found.is_answer or found.is_revisit:
+                        url, other = found.url, found.refers_to or found.url
+                        body = _canonical(other) if found.is_revisit else None
+                        yield _canonical(url), url, number, found.offset, body
             except OSError as error:
                 raise _unreadable(volume, error) from error
 
-    def _read(self, place: int, kept: int = BLOCK_LIMIT) -> ArchiveRecord:
-        volume = self._volumes[int(place) >> _OFFSET_BITS]
-        try:
-            return record_at(volume, int(place) & _OFFSET_MASK, kept)
-        except ArchiveError as error:
-            raise ArchiveError(f"{error}: changed while in use; start again") from error
-
     def _records(self, wanted: str) -> Iterator[ArchiveRecord]:
         """Yield the records of a URL in the order of the archive."""
-        value = np.uint64(_hash(wanted))
-        first, end = (int(np.searchsorted(self._hashes, value, side)) for side in ("left", "right"))
-        for place in self._places[first:end]:
-            record = self._read(place)
-            if _canonical(record.url) == wanted:  # another URL may have the same hash
-                yield record
+        for number, offset in self._index.execute(_PLACES, (wanted,)).fetchall():
+            try:
+                yield record_at(self._volumes[number], offset)
+            except ArchiveError as error:
+                raise ArchiveError(f"{error}: changed while in use; start again") from error
 
     def _answer(self, record: ArchiveRecord) -> Answer | None:
         if record.is_answer:
@@ -244,10 +214,6 @@ def _readable_alone(
             yield Damage(offset, f"several records in one gzip member, {_RECOMPRESS}")
         else:
             yield first
-
-
-def _answers(record: ArchiveRecord) -> bool:
-    return record.is_answer or record.is_revisit
 
 
 def _is_same_payload(record: ArchiveRecord, original: ArchiveRecord) -> bool:
@@ -330,7 +296,3 @@ def _address(text: str) -> str | None:
 def _canonical(url: str) -> str:
     """Return the common spelling of equal URLs; texts that are no URLs of pages only get ASCII."""
     return normalise(url) or quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
-
-
-def _hash(canonical: str) -> int:
-    return int.from_bytes(blake2b(canonical.encode(), digest_size=8).digest(), "big")
