@@ -62,7 +62,7 @@ def download_of(url: str, answer: Answer) -> Download:
         answer.header("Location"),
         ip=answer.ip,
         statements=directives.of_headers(named),
-        links=header_links(all_of("link")),
+        header_links=header_links(all_of("link"), url),
     )
 
 

@@ -5,8 +5,9 @@ the crawl can do it (`crawler.reader_process`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -34,22 +35,17 @@ from crawler.url import is_unwanted_file, normalise
 MAX_HEADER_LINKS: Final = 200
 """Links of one header `Link` that are read."""
 
-ALTERNATE: Final = "alternate"
-CANONICAL: Final = "canonical"
-
-_TARGET = re.compile(r"[\s,;]*+<([^>]*+)>")
-_PARAMETER = re.compile(
-    r"\s*+;\s*+([A-Za-z*_-]++)(?:\s*+=\s*+(?:\"((?:[^\"\\]|\\.)*+)\"|([^\s;,\"]++)))?"
-)
+_LINK = re.compile(r"<([^<>]*+)>([^<]*+)")
+_REL = re.compile(r";\s*+rel\s*+=\s*+(?:\"([^\"]*+)|([^\s;,]*+))", re.IGNORECASE)
+_HREFLANG = re.compile(r";\s*+hreflang\s*+=\s*+\"?\s*+([\w-]*+)", re.IGNORECASE)
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
 
 
-class HeaderLink(NamedTuple):
-    """A link: its URL as it is written, its relations in lower case, its language tag or ""."""
+class HeaderLinks(NamedTuple):
+    """The URLs of translations with their language tags, and the canonical URL."""
 
-    target: str
-    relations: tuple[str, ...]
-    hreflang: str = ""
+    translations: tuple[tuple[str, str], ...] = ()
+    canonical: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +54,9 @@ class Download:
 
     `is_cut` is True if the body ended before the announced length. `statements` are those of its
     headers (`crawler.politeness.directives`), `robots` the robots.txt that allowed the fetch, None
-    if none was asked. `links` are those of its headers, `etag` and `modified` its ETag and
-    Last-Modified. `exchange` has the bytes as they were sent, None if nothing keeps them.
+    if none was asked. `header_links` are the translations and the canonical URL that its headers
+    name, `etag` and `modified` its ETag and Last-Modified. `exchange` has the bytes as they were
+    sent, None if nothing keeps them.
     """
 
     url: str
@@ -73,7 +70,7 @@ class Download:
     is_cut: bool = False
     statements: tuple[str, ...] = ()
     robots: RobotsVersion | None = None
-    links: tuple[HeaderLink, ...] = ()
+    header_links: HeaderLinks = HeaderLinks()  # noqa: RUF009  # it is immutable
     etag: str | None = None
     modified: str | None = None
     exchange: Exchange | None = field(default=None, repr=False)
@@ -199,7 +196,7 @@ def page_reader(
         if page is None:
             return UNREAD
         has_language = told.language is not None
-        of_header, canonical = _of_header(download)
+        of_header, canonical = download.header_links
         reading = Reading(
             told.language,
             told.confidence,
@@ -241,18 +238,6 @@ def _source(
     return LinkSource(is_relevant, depth, frozenset(declared[True]), frozenset(declared[False]))
 
 
-def _of_header(download: Download) -> tuple[list[tuple[str, str]], str | None]:
-    """Return the translations that a header names, with their tags, and the canonical URL."""
-    translations, canonical = [], None
-    for link in download.links:
-        url = absolute(link.target, download.url)
-        if ALTERNATE in link.relations and link.hreflang:
-            translations += [(url, link.hreflang)] if url is not None else []
-        elif CANONICAL in link.relations:
-            canonical = canonical or url
-    return translations, canonical
-
-
 def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:
     """Return a download as a page, and its language; None and no language for binary data."""
     kind = binary_kind(download.body)
@@ -267,25 +252,18 @@ def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, P
     return page, by.identify(page, Surroundings(download.url))
 
 
-def header_links(values: Iterable[str]) -> tuple[HeaderLink, ...]:
-    """Return the links of all headers `Link` of an answer; a broken value ends early."""
-    found: list[HeaderLink] = []
-    for value in values:
-        for link in _links(value):
-            if len(found) == MAX_HEADER_LINKS:
-                return tuple(found)
-            found.append(link)
-    return tuple(found)
-
-
-def _links(value: str) -> Iterator[HeaderLink]:
-    at = 0
-    while target := _TARGET.match(value, at):
-        at = target.end()
-        parameters: dict[str, str] = {}
-        while parameter := _PARAMETER.match(value, at):
-            at = parameter.end()
-            name, quoted, token = parameter.groups("")
-            parameters.setdefault(name.lower(), quoted or token)
-        relations = tuple(parameters.get("rel", "").lower().split())
-        yield HeaderLink(target[1].strip(), relations, parameters.get("hreflang", "").strip())
+def header_links(values: Iterable[str], base: str) -> HeaderLinks:
+    """Return what the headers `Link` of the answer for the URL `base` say of its page."""
+    translations, canonical = [], None
+    found = (link for value in values for link in _LINK.finditer(value))
+    for link in islice(found, MAX_HEADER_LINKS):
+        relation, tag = _REL.search(link[2]), _HREFLANG.search(link[2])
+        relations = "".join(relation.groups("")).lower().split() if relation else []
+        url = absolute(link[1].strip(), base)
+        if url is None:
+            continue
+        if "alternate" in relations and tag and tag[1]:
+            translations.append((url, tag[1]))
+        elif "canonical" in relations:
+            canonical = canonical or url
+    return HeaderLinks(tuple(translations), canonical)

@@ -53,9 +53,6 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
 }
-FEED_EXPORTERS = {
-    "csv": "crawler.spiders.items.CsvFeed",
-    "xml": "crawler.spiders.items.XmlFeed",
-}
+FEED_EXPORTERS = {"csv": "crawler.spiders.items.CsvFeed", "xml": None}
 LOG_LEVEL = "WARNING"
 LOGSTATS_INTERVAL = 30.0  # seconds between two lines of progress, if there is no terminal

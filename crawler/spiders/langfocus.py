@@ -78,7 +78,6 @@ def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
                 spider.give_up(_lease_of(args[1]))
                 return None
         except LeaseError:
-            spider.crawler.stats.inc_value("langfocus/lease_ended")
             return None
         except StorageError as error:
             spider.crawl.fault = str(error)

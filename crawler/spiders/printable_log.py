@@ -14,7 +14,6 @@ from classifiers.errors import LangfocusError
 from crawler.report.formatting import printable
 
 _INDENT = "\n    "
-_DICTIONARIES = ("Overridden settings", "Enabled ")
 
 
 def make_log_printable() -> None:
@@ -37,13 +36,9 @@ def leave_out_settings() -> None:
 
     No record is made of each page either: Scrapy leaves it to the handlers to drop those.
     """
-    logging.getLogger("scrapy.core").setLevel(logging.INFO)
     for name in ("scrapy.crawler", "scrapy.middleware", "scrapy.addons"):
-        logging.getLogger(name).addFilter(_is_no_dictionary)
-
-
-def _is_no_dictionary(record: logging.LogRecord) -> bool:
-    return not str(record.msg).startswith(_DICTIONARIES)
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("scrapy.core").setLevel(logging.INFO)
 
 
 def is_of_this_process(record: logging.LogRecord) -> bool:

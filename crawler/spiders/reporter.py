@@ -2,14 +2,12 @@
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.statscollectors import StatsCollector
 
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
@@ -25,18 +23,14 @@ from crawler.spiders.langfocus import LangfocusSpider
 class Reporter:
     """A Scrapy extension that shows the harvest rate while a crawl runs."""
 
-    def __init__(self, stats: StatsCollector, *, every_s: float) -> None:
-        """Report into Scrapy's stats and every so many seconds to the terminal."""
-        self._stats = stats
+    def __init__(self, every_s: float) -> None:
+        """Report every so many seconds."""
         self._every_s = every_s
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
         """Return the extension, connected to the crawler's signals."""
-        reporter = cls(
-            crawler.stats,
-            every_s=crawler.settings.getfloat("LOGSTATS_INTERVAL"),
-        )
+        reporter = cls(crawler.settings.getfloat("LOGSTATS_INTERVAL"))
         crawler.signals.connect(reporter.spider_opened, signals.spider_opened)
         crawler.signals.connect(reporter.spider_closed, signals.spider_closed)
         return reporter
@@ -62,19 +56,11 @@ class Reporter:
         crawl.visitor.listeners.append(self.on_settled)
 
     def on_settled(self, lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
-        """Count a settled URL and update the progress line."""
-        self._stats.inc_value(f"langfocus/outcome/{record.outcome}")
-        for name in record.counts:
-            if name.startswith("parser_"):
-                self._stats.inc_value(f"langfocus/parser/{name.removeprefix('parser_')}")
-        for admission, number in Counter(admissions).items():
-            self._stats.inc_value(f"langfocus/link/{admission.value}", number)
+        """Update the progress line."""
         counts = self._crawl.counts()
         if record.outcome == PAGE:
             self._line.record(None if record.language is None else record.is_relevant)
             self._tell_of_all()
-            if counts.labelled:
-                self._stats.set_value("langfocus/harvest_rate", counts.relevant / counts.labelled)
         self._line.show(counts.queued, counts.hosts)
 
     def _tell_of_all(self) -> None:

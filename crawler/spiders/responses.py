@@ -43,7 +43,7 @@ def download_of(response: Response, now: float) -> Download:
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
         robots=meta.get(ROBOTS),
-        links=header_links(_texts(headers, "Link")),
+        header_links=header_links(_texts(headers, "Link"), response.url),
         etag=_validator(headers.get(b"ETag")),
         modified=_validator(headers.get(b"Last-Modified")),
         exchange=meta.get(EXCHANGE),

@@ -96,21 +96,17 @@ def _check(settings: BaseSettings) -> None:
     """Raise `SettingError` for an unknown LANGFOCUS_ name or a value of another type."""
     for name in sorted(settings.keys()):
         if name.startswith(_PREFIX) and name not in SETTINGS:
-            near = _nearest(name, [one for one in SETTINGS if one.startswith(_PREFIX)], _PREFIX)
-            advice = f"did you mean {near}?" if near else "langfocus crawl --help lists them"
+            bare = [one.removeprefix(_PREFIX) for one in SETTINGS if one.startswith(_PREFIX)]
+            near = get_close_matches(name.removeprefix(_PREFIX), bare, n=1)
+            advice = (
+                f"did you mean {_PREFIX}{near[0]}?" if near else "langfocus crawl --help lists them"
+            )
             raise SettingError(f"{name}: no such setting; {advice}")
     if settings["TWISTED_REACTOR"] != _DEFAULTS["TWISTED_REACTOR"]:
         raise SettingError(f"TWISTED_REACTOR={settings['TWISTED_REACTOR']}: asyncio's is needed")
     for name in _changed(settings):
         if name not in SETTINGS:
             _check_type(settings, name)
-
-
-def _nearest(name: str, known: list[str], prefix: str = "", cutoff: float = 0.6) -> str:
-    """Return the known name that is most alike, "" if none is; the prefix counts for nothing."""
-    bare = [one.removeprefix(prefix) for one in known]
-    near = get_close_matches(name.upper().removeprefix(prefix), bare, n=1, cutoff=cutoff)
-    return prefix + near[0] if near else ""
 
 
 def _check_type(settings: BaseSettings, name: str) -> None:
@@ -157,14 +153,6 @@ def remarks(settings: BaseSettings, *, has_servers: bool) -> list[str]:
         for name in _changed(settings)
         if name.startswith(_WITHOUT_EFFECT)
         and str(settings.get(name)) != str(getattr(project, name, None))
-    ]
-    known = [*_DEFAULTS, *SETTINGS]
-    lines += [
-        f"{name}: no such setting; did you mean {near}?"
-        for name in sorted(settings.keys())
-        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
-        and name not in known
-        and (near := _nearest(name, known, cutoff=0.85))
     ]
     if has_servers and settings.getbool("HTTPPROXY_ENABLED"):
         lines += _remarks_on_proxies(getproxies())

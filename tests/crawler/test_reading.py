@@ -5,7 +5,7 @@ import pytest
 from crawler.reading import (
     MAX_HEADER_LINKS,
     Download,
-    HeaderLink,
+    HeaderLinks,
     header_links,
     page_method,
     page_reader,
@@ -24,43 +24,28 @@ def test_a_page_without_text_has_a_language_if_the_method_reads_urls(
 
 
 @pytest.mark.parametrize(
-    ("value", "links"),
+    ("value", "translations", "canonical"),
     [
-        # RFC 8288, 3.5
-        (
-            '<http://example.com/TheBook/chapter2>; rel="previous"; title="previous chapter"',
-            [HeaderLink("http://example.com/TheBook/chapter2", ("previous",))],
-        ),
-        ('</>; rel="http://example.net/foo"', [HeaderLink("/", ("http://example.net/foo",))]),
-        (
-            "</TheBook/chapter2>; rel=\"previous\"; title*=UTF-8'de'letztes%20Kapitel, "
-            "</TheBook/chapter4>; rel=\"next\"; title*=UTF-8'de'n%c3%a4chstes%20Kapitel",
-            [
-                HeaderLink("/TheBook/chapter2", ("previous",)),
-                HeaderLink("/TheBook/chapter4", ("next",)),
-            ],
-        ),
-        (
-            '<https://a.de/x,y;z>;rel=alternate;hreflang=de , <b>; rel="alternate Canonical"',
-            [
-                HeaderLink("https://a.de/x,y;z", ("alternate",), "de"),
-                HeaderLink("b", ("alternate", "canonical")),
-            ],
-        ),
-        (
-            '<a>; rel="a\\"b;,"; rel=c; crossorigin, <b>',
-            [HeaderLink("a", ('a\\"b;,',)), ("b", (), "")],
-        ),
-        ("no link", []),
-        ("<open", []),
-        ("<a>; rel=", [HeaderLink("a", ())]),
+        ('<https://a.de/x,y;z>;rel=alternate;hreflang=de , </b>; rel="x CANONICAL"', "x,y;z", "b"),
+        ('<x>; hreflang="de-AT"; title="a, b"; REL = alternate, <b>; rel=next', "x", None),
+        ("<x>; rel=alternate; rel=canonical; hreflang=de", "x", None),
+        ("</b>; rel=canonical, <c>; rel=canonical, <x>; rel=alternate", None, "b"),
+        ("no link, <open", None, None),
+        ("<http://[>; rel=canonical, <a>; rel=, <a>", None, None),
     ],
 )
-def test_links_are_read(value: str, links: object) -> None:
-    assert list(header_links([value])) == links
+def test_links_of_headers_are_read(
+    value: str, translations: str | None, canonical: str | None
+) -> None:
+    found = header_links([value], "https://a.de/")
+    assert [url for url, _ in found.translations] == [
+        f"https://a.de/{path}" for path in [translations] if path
+    ]
+    assert found.canonical == (canonical and f"https://a.de/{canonical}")
 
 
-def test_links_are_bounded_and_read_in_linear_time() -> None:
-    assert len(header_links(["<a>," * 10_000])) == MAX_HEADER_LINKS
-    assert header_links(["<a>" + "; x" * 30_000]) == (HeaderLink("a", ()),)
-    assert header_links(["<" * 60_000, " " * 60_000, '<a>;x="' + "\\" * 60_000])[0].target == "a"
+def test_links_of_headers_are_bounded_and_read_in_linear_time() -> None:
+    many = header_links(["<a>; rel=alternate; hreflang=de," * 10_000], "http://a.de/")
+    assert len(many.translations) == MAX_HEADER_LINKS
+    for value in ("<" * 60_000, "<a>" + "; x" * 30_000, "<a>;rel=" + " " * 60_000):
+        assert header_links([value, "<a>" + ";" * 60_000], "http://a.de/") == HeaderLinks()

@@ -13,7 +13,7 @@ from crawler.frontier.base import Lease, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.politeness.directives import RobotsVersion
-from crawler.reading import Download, HeaderLink, page_method, page_reader
+from crawler.reading import Download, HeaderLinks, page_method, page_reader
 from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
 from crawler.strategies.filters import Filter
@@ -358,21 +358,21 @@ def test_a_page_without_statements_has_none(visit: Visit) -> None:
 @pytest.mark.parametrize(
     ("body", "links"),
     [
-        ("<link rel=alternate hreflang=de-AT href=/q7>", ()),
-        ("", (HeaderLink("/q7", ("alternate",), "de"),)),
+        ("<link rel=alternate hreflang=de-AT href=/q7>", HeaderLinks()),
+        ("", HeaderLinks((("http://a.com/q7", "de"),))),
     ],
 )
 def test_a_translation_into_the_language_is_fetched_first(
-    tmp_path: Path, body: str, links: tuple[HeaderLink, ...]
+    tmp_path: Path, body: str, links: HeaderLinks
 ) -> None:
     visit = Visit(tmp_path, ordering="cctld", seed="http://a.com/")
-    visit.answer(body=f"{body}<a href='http://b.com/'>x</a><a href='/q7'>x</a>", links=links)
+    visit.answer(body=f"{body}<a href='http://b.com/'>x</a><a href='/q7'>x</a>", header_links=links)
     scores = dict(rows(tmp_path, "SELECT url, score FROM urls WHERE queued = 1"))
     assert scores == {"http://b.com/": 0.0, "http://a.com/q7": 1.0}
 
 
 def test_a_header_names_the_canonical_url(visit: Visit) -> None:
-    visit.answer(body=GERMAN, links=(HeaderLink("/own", ("canonical",)),))
+    visit.answer(body=GERMAN, header_links=HeaderLinks((), "http://a.de/own"))
     visit_again = rows(visit.folder, "SELECT url, queued FROM urls ORDER BY id")
     assert visit_again == [("http://a.de/", 0), ("http://a.de/own", 2)]
 

@@ -93,15 +93,13 @@ def test_settings_of_scrapy_that_are_right_are_accepted() -> None:
     )
 
 
-def test_settings_without_effect_and_misspelt_ones_are_named() -> None:
+def test_settings_without_effect_are_named() -> None:
     given = scrapy_settings(
         DEPTH_LIMIT=3,
         DNSCACHE_ENABLED=False,
         HTTPCACHE_ENABLED=True,
         AUTOTHROTTLE_ENABLED=True,
         RETRY_ENABLED=False,
-        DOWNLOAD_DELY=2,
-        download_timeout=5,
         MY_PIPELINE_KEY="x",
         DOWNLOAD_TIMEOUT=9,
     )
@@ -110,10 +108,8 @@ def test_settings_without_effect_and_misspelt_ones_are_named() -> None:
         f"AUTOTHROTTLE_ENABLED {no_effect}",
         f"DEPTH_LIMIT {no_effect}",
         f"DNSCACHE_ENABLED {no_effect}",
-        "DOWNLOAD_DELY: no such setting; did you mean DOWNLOAD_DELAY?",
         f"HTTPCACHE_ENABLED {no_effect}",
         f"RETRY_ENABLED {no_effect}",
-        "download_timeout: no such setting; did you mean DOWNLOAD_TIMEOUT?",
     ]
     assert remarks(scrapy_settings(), has_servers=False) == []
 

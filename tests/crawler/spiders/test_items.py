@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from scrapy.exporters import BaseItemExporter
@@ -26,7 +25,7 @@ def page(title: str, text: str) -> PageItem:
 
 def written(kind: str, item: PageItem) -> str:
     file = io.BytesIO()
-    make: Callable[[IO[bytes]], BaseItemExporter] = load_object(settings.FEED_EXPORTERS[kind])
+    make: Callable[[IO[bytes]], BaseItemExporter] = load_object(str(settings.FEED_EXPORTERS[kind]))
     feed = make(file)
     feed.start_exporting()
     feed.export_item(item)
@@ -38,15 +37,6 @@ def written(kind: str, item: PageItem) -> str:
 def test_no_cell_of_a_csv_feed_begins_like_a_formula(title: str) -> None:
     (row,) = csv.DictReader(io.StringIO(written("csv", page(title, "a"))))
     assert (row["title"], row["text"]) == (f"'{title}", "a")
-
-
-def test_an_xml_feed_is_xml_whatever_the_texts_are() -> None:
-    told = written("xml", page("a\x00\x1b[2Jb", "\x0b\ufffe\ud800ä\n\U0001f600"))
-    item = ET.fromstring(told).find("item")
-    assert item is not None
-    assert item.findtext("title") == "a\ufffd\ufffd[2Jb"
-    assert item.findtext("text") == "\ufffd\ufffd\ufffdä\n\U0001f600"
-    assert json.dumps(item.findtext("other_paragraphs/value/text")).count("\\ufffd") == 3
 
 
 def test_a_crawl_stops_at_its_words_and_its_feed_has_the_fields_of_an_export(
