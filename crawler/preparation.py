@@ -6,8 +6,9 @@ from pathlib import Path
 
 from classifiers import languages
 from classifiers.errors import ClassifierError, GeoIPError
-from classifiers.pages.method import Adding, PageMethod
+from classifiers.pages.method import PageMethod
 from classifiers.pages.methods import DEFAULT_METHOD
+from classifiers.pages.methods.added import WithAdded
 from classifiers.pages.text.fasttextengine import VARIABLE, named_file
 from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
@@ -138,7 +139,7 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
         return _notes(config)
     name = languages.name(config.lang)
     found = [_of_urls(ordering, name), _of_pages(config.lang, method, name)]
-    if isinstance(method, Adding) and method.note:
+    if isinstance(method, WithAdded):
         found.append(method.note)
     if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
         found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
@@ -160,7 +161,7 @@ def check_language(lang: str, method: PageMethod) -> None:
     """
     if not lang or lang in languages.known():
         return
-    if lang not in (method.added if isinstance(method, Adding) else method.languages):
+    if lang not in (method.added if isinstance(method, WithAdded) else method.languages):
         name = languages.name(lang)
         raise SettingError(
             f"-a lang={lang}: no model here reads {name}; {VARIABLE}=FILE names a model of "
@@ -178,7 +179,7 @@ def _of_urls(ordering: Ordering, name: str) -> str:
 
 
 def _of_pages(lang: str, method: PageMethod, name: str) -> str:
-    added = method.added if isinstance(method, Adding) else frozenset()
+    added = method.added if isinstance(method, WithAdded) else frozenset()
     if lang in added:
         return f"the text model does not know {name}: a model of fastText identifies its pages"
     if method.name == DEFAULT_METHOD or added:

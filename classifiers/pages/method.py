@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
@@ -74,28 +76,11 @@ class PageMethod(Protocol):
 
 
 @runtime_checkable
-class Adding(Protocol):
-    """A method to which a further model adds languages."""
-
-    @property
-    def added(self) -> frozenset[str]:
-        """The languages that the further model adds."""
-
-    @property
-    def note(self) -> str:
-        """A sentence about the further model that a user wants to know; "" without one."""
-
-
-@runtime_checkable
 class ByEvidence(Protocol):
     """A method that joins several kinds of evidence."""
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The names of its kinds of evidence."""
-
-    def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
-        """The language by one kind of evidence alone; None if it tells none."""
+    def answers(self, page: ParsedPage) -> dict[str, str | None]:
+        """The language by each kind of evidence alone; None of one that tells none."""
 
 
 def answers_of(
@@ -106,8 +91,45 @@ def answers_of(
     A method without kinds of evidence has its own answer.
     """
     if isinstance(method, ByEvidence):
-        return {kind: method.alone(kind, page, surroundings) for kind in method.kinds}
+        return method.answers(page)
     return {method.name: method.identify(page, surroundings).language}
+
+
+class RankingMethod(ABC):
+    """A method that returns the first language of its ranking; a subclass has `name` and `rank`."""
+
+    name: str
+
+    def __init__(self, languages: Iterable[str]) -> None:
+        self._languages = tuple(languages)
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages that it can answer."""
+        return frozenset(self._languages)
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """The language of the visible text; None if the ranking is empty."""
+        return by_ranking(self.rank(page.text))
+
+    @abstractmethod
+    def rank(self, text: str) -> Ranking:
+        """The languages of a text with probabilities, best first; empty without evidence.
+
+        The same text always gets the same ranking. Never raises.
+        """
+
+
+def merged(answers: Iterable[tuple[str | None, float]]) -> Ranking:
+    """A ranking of pairs of code and probability; those of one language are added up.
+
+    Answers without a code and probabilities of 0 are left out.
+    """
+    total: dict[str, float] = {}
+    for code, value in answers:
+        if code and value > 0:
+            total[code] = min(1.0, total.get(code, 0.0) + value)
+    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def unknown(reason: str) -> PageLanguage:

@@ -45,7 +45,6 @@ identify pages FILE|FOLDER|- ... [--method NAME] [--explain]
     charset      the encoding of the page, null if there is no page
     reason       the evidence in a few words, or the reason why there is no page
   and with --explain
-    shares        language: its share of the text; empty if the method does not give shares
     script        of most letters, as an ISO 15924 code (Latn, Cyrl, Jpan), null without letters
     characters    length of the visible text that is read
     declarations  [place, value] pairs: the languages that the page declares

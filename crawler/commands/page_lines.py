@@ -84,7 +84,7 @@ class PageLines:
     def _read(self, download: Download) -> Record:
         page, found = identified(download, self.by)
         record = _record(found, page)
-        return record | _evidence(page, found) if self.explains and page else record
+        return record | _evidence(page) if self.explains and page else record
 
     def _unread(self, name: str, reason: str) -> Record:
         self.failures += 1
@@ -112,14 +112,11 @@ def _record(found: PageLanguage, page: ParsedPage | None = None) -> Record:
     }
 
 
-def _evidence(page: ParsedPage, found: PageLanguage) -> Record:
+def _evidence(page: ParsedPage) -> Record:
     """The fields that --explain adds."""
     from classifiers.pages.text.scripts import utf16_units, vote
-    from classifiers.pages.text.textengine import shipped_engine
 
-    shares = shipped_engine().shares(page.text, found.language) if found.language else ()
     return {
-        "shares": {code: round(share, 4) for code, share in shares},
         "script": vote(utf16_units(page.text)).script,
         "characters": len(page.text),
         "declarations": [[each.source, each.tag] for each in page.declarations],

@@ -20,8 +20,8 @@ NEIGHBOURLY: Final = ("inlinks", "outlinks")
 
 _BUILDERS: Final[dict[str, str]] = {
     "composite": "classifiers.pages.methods.composite:shipped",
-    "text": "classifiers.pages.methods.text_only:text",
-    "langdetect": "classifiers.pages.methods.text_only:langdetect",
+    "text": "classifiers.pages.text.textengine:shipped_engine",
+    "langdetect": "classifiers.pages.text.langdetectengine:LangdetectEngine",
     "cavnar-trenkle": "classifiers.papers.hayati.base:load",
     "nfc": "classifiers.papers.hayati.nfc:load",
     "top-level-domain": "classifiers.papers.hayati.top_level_domain:load",
@@ -30,9 +30,9 @@ _BUILDERS: Final[dict[str, str]] = {
     "tamura": "classifiers.papers.tamura.method:shipped",
     "cai": "classifiers.papers.cai.method:load",
     "cai-parallel": "classifiers.papers.cai.method:parallel",
-    FASTTEXT: "classifiers.pages.methods.text_only:fasttext",
+    FASTTEXT: "classifiers.pages.text.fasttextengine:FasttextEngine",
 }
-"""Name -> module, and the function in it that makes the method."""
+"""Name -> module, and what in it makes the method."""
 
 
 def names() -> tuple[str, ...]:
@@ -61,13 +61,11 @@ def method_with(name: str, fasttext: Path | None) -> PageMethod:
     """
     if fasttext is None or name not in (DEFAULT_METHOD, FASTTEXT):
         return method(name)
-    if name == FASTTEXT:
-        from classifiers.pages.methods.text_only import fasttext_of
+    from classifiers.pages.methods.added import WithAdded
+    from classifiers.pages.text.fasttextengine import FasttextEngine
 
-        return fasttext_of(fasttext)
-    from classifiers.pages.methods.added import with_added
-
-    return with_added(fasttext)
+    engine = FasttextEngine(fasttext)
+    return engine if name == FASTTEXT else WithAdded(engine)
 
 
 def identify(

@@ -7,7 +7,7 @@ from typing import Final
 
 from classifiers import languages
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
-from classifiers.pages.methods.composite import Composite, shipped
+from classifiers.pages.methods.composite import Composite
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.fasttextengine import (
     SHOWN,
@@ -16,7 +16,7 @@ from classifiers.pages.text.fasttextengine import (
     unknown_labels,
 )
 from classifiers.pages.text.scripts import ScriptVote, fits, utf16_units, vote
-from classifiers.pages.text.textengine import known_languages
+from classifiers.pages.text.textengine import known_languages, shipped_engine
 
 KIND: Final = "fasttext"
 """The evidence of an answer of the model."""
@@ -35,7 +35,7 @@ def added_languages(path: Path) -> frozenset[str]:
     return frozenset(codes_of(path).values()) - set(known_languages())
 
 
-class WithAdded:
+class WithAdded(Composite):
     """The default method; for languages that its text model lacks, a model of fastText.
 
     Where the model names such a language for a text, that is the answer, since the text model
@@ -44,37 +44,31 @@ class WithAdded:
 
     name = "composite with fasttext"
 
-    def __init__(self, composite: Composite, engine: FasttextEngine) -> None:
-        self._composite, self._engine = composite, engine
-        self.added = added_languages(engine.path)
-        self.note = _note(engine.path)
-        self.languages: frozenset[str] = frozenset()
-        self.kinds = (*composite.kinds, KIND)
+    def __init__(self, fasttext: FasttextEngine) -> None:
+        super().__init__(shipped_engine())
+        self._fasttext = fasttext
+        self.added = added_languages(fasttext.path)
+        self.note = _note(fasttext.path)
+        """A sentence about labels that name no language; "" without such labels."""
 
-    def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
-        """The language by one kind of evidence alone; None if it tells none."""
-        if kind == KIND:
-            return next((code for code, _ in self._engine.rank(page.text)), None)
-        return self._composite.alone(kind, page, surroundings)
+    def answers(self, page: ParsedPage) -> dict[str, str | None]:
+        """The language by each kind of evidence alone; None of one that tells none."""
+        by_model = next((code for code, _ in self._fasttext.rank(page.text)), None)
+        return super().answers(page) | {KIND: by_model}
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of a page; never raises."""
         ballot = vote(utf16_units(page.text))
         if ballot.letters >= LEAST_LETTERS:
-            for code, share in self._engine.rank(page.text)[:1]:
+            for code, share in self._fasttext.rank(page.text)[:1]:
                 if code in self.added and share >= LEAST_SHARE and _may_be(code, ballot):
                     return PageLanguage(code, share, KIND, f"fastText: {code} {share:.2f}")
-        return self._composite.identify(page, surroundings)
+        return super().identify(page)
 
 
 def _may_be(code: str, ballot: ScriptVote) -> bool:
     """Whether a language may be written in the script that won; of some no script is known."""
     return not languages.scripts(code) or fits(code, ballot)
-
-
-def with_added(path: Path) -> WithAdded:
-    """The default method with a model file; errors are those of FasttextEngine."""
-    return WithAdded(shipped(), FasttextEngine(path))
 
 
 def _note(path: Path) -> str:

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from classifiers.errors import MissingPackageError, ModelError
 from classifiers.languages import canonical, further
-from classifiers.pages.method import Ranking
+from classifiers.pages.method import Ranking, RankingMethod, merged
 
 VARIABLE: Final = "LANGFOCUS_FASTTEXT_MODEL"
 """The environment variable, and the setting of a crawl, with the path of the model file."""
@@ -51,44 +51,39 @@ _UNSHOWN = re.compile(
 )
 
 
-class FasttextEngine:
-    """A language identification model of fastText, read from a local file.
+class FasttextEngine(RankingMethod):
+    """A language identification model of fastText: a local file, or the one the environment names.
 
-    Raises MissingPackageError without the package, and ModelError if the file is missing, damaged
-    or cut short, is not a model of fastText, or no label of it names a language.
+    Raises MissingPackageError without the package, and ModelError if no file is named, if it is
+    missing, damaged or cut short, is not a model of fastText, or no label of it names a language.
     """
 
     name = "fasttext"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         try:
             package = import_module("fasttext.FastText")
         except ImportError as error:
             raise MissingPackageError(PACKAGE, EXTRA) from error
-        self.path = path
-        self.codes = codes_of(path)
+        path = named_file(path)
+        if path is None:
+            raise ModelError(f"no fastText model: set {VARIABLE} to the path of lid.176.ftz")
+        self.path, self.codes = path, codes_of(path)
         try:
             # `load_model` does the same with a warning on stderr.
             self._model = package._FastText(model_path=str(path))
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ModelError(f"{path}: not a model of fastText ({error})") from error
-        self.languages = frozenset(self.codes.values())
+        super().__init__(self.codes.values())
 
     def rank(self, text: str) -> Ranking:
-        """Languages by probability, best first; empty for a text without words. Never raises.
-
-        The probabilities of labels of one language are added up.
-        """
+        """Languages by probability, best first; empty for a text without words."""
         line = " ".join(without_unshown(text[:_MOST_CHARACTERS]).split())
         if not line:
             return []
-        total: dict[str, float] = {}
         labels, values = self._model.predict(line, k=_ANSWERS)
-        for label, value in zip(labels, values, strict=True):
-            code = self.codes.get(label.removeprefix(_LABEL))
-            if code is not None and value > 0:
-                total[code] = min(1.0, total.get(code, 0.0) + float(value))
-        return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
+        codes = (self.codes.get(label.removeprefix(_LABEL)) for label in labels)
+        return merged(zip(codes, map(float, values), strict=True))
 
 
 @cache

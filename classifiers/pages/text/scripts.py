@@ -118,18 +118,6 @@ _LETTERS: dict[str, tuple[str, ...]] = {
 }
 """Winner of a vote -> the scripts of this module whose letters are read."""
 
-_NAMES = {
-    "Arab": "Arabic",
-    "Cyrl": "Cyrillic",
-    "Grek": "Greek",
-    "Hani": "Chinese",
-    "Hebr": "Hebrew",
-    "Jpan": "Japanese",
-    "Kore": "Korean",
-    "Latn": "Latin",
-    "Thai": "Thai",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class ScriptVote:
@@ -143,8 +131,6 @@ class ScriptVote:
     script: str | None
     share: float
     letters: int
-    others: tuple[tuple[str, int], ...] = ()
-    """The other scripts of the text with their letters, in the order of their names."""
 
 
 def utf16_units(text: str) -> NDArray[np.uint16]:
@@ -172,8 +158,7 @@ def vote(units: NDArray[np.uint16]) -> ScriptVote:
     if not letters:
         return ScriptVote(None, 0.0, 0)
     best = max(weighted, key=lambda name: weighted[name] * _weight(name))
-    others = tuple((name, n) for name, n in sorted(weighted.items()) if n and name != best)
-    return ScriptVote(best, weighted[best] / letters, letters, others)
+    return ScriptVote(best, weighted[best] / letters, letters)
 
 
 @cache
@@ -206,9 +191,3 @@ def fits(language: str, ballot: ScriptVote) -> bool:
         return False
     wanted = PARTS.get(ballot.script, {ballot.script})
     return not languages.scripts(language).isdisjoint(wanted)
-
-
-def letters_of(ballot: ScriptVote) -> str:
-    """The winner in words: `Greek letters`."""
-    script = ballot.script or "no"
-    return f"{_NAMES.get(script, script)} letters"

@@ -10,9 +10,8 @@ import json
 import math
 import operator
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers import arrayfile
-from classifiers.pages.method import Ranking
+from classifiers.pages.method import Ranking, RankingMethod
 from classifiers.pages.text import textgrams, textmodel
 from classifiers.pages.text.scripts import SINGLE_SCRIPTS, ScriptVote, utf16_units, vote
 from classifiers.pages.text.textgrams import Flags, Sums, Table
@@ -53,10 +52,6 @@ _TRANSFER: Final = 0.4
 learned texts than these differ from each other."""
 _WEB: Final = 1.7
 """Log-odds by which texts in known languages are more frequent on the Web than in the training."""
-_PIECE_LEAD: Final = 3.0
-"""Nats by which another language leads in a piece of text from which the piece counts as it."""
-_SHARE: Final = 0.05
-"""Share of the letters from which another script of a text is read."""
 _SURE_HAN: Final = 60
 """Letters (three per sign) from which a text in Han signs without kana is not Japanese."""
 _CANTONESE: Final = "嘅唔咗喺哋啲冇嗰佢咁嘢攞畀"
@@ -82,8 +77,6 @@ class TextReading:
     """Their evidence, (n_candidates,)."""
     known: float = 0.0
     """Log-odds that the text is in a known language."""
-    sums: Sums | None = None
-    """None without evidence."""
 
     def ranking(self) -> Ranking:
         """The candidates with their probabilities, best first.
@@ -102,7 +95,7 @@ class TextReading:
         return float(self.nats[0] - self.nats[self.codes.index(code)]) if code in self.codes else 0
 
 
-class LangfocusEngine:
+class LangfocusEngine(RankingMethod):
     """The text model with priors, deterministic; 0.15 ms for 2,000 characters."""
 
     name = NAME
@@ -110,77 +103,32 @@ class LangfocusEngine:
     def __init__(self, model: TextModel | Path | None = None) -> None:
         self.model = model if isinstance(model, TextModel) else textmodel.load(model)
         self._tables: dict[str, Table] = {}
-
-    @cached_property
-    def languages(self) -> frozenset[str]:
-        """Return the languages of the model."""
-        return frozenset({*self.model.languages, "yue"})
+        super().__init__((*self.model.languages, "yue"))
 
     def read(self, text: str) -> TextReading:
         """The candidates of a text with the evidence for them; never raises."""
-        text = _without_addresses(text)
-        return self._read(text, vote(utf16_units(text)))
-
-    def _read(self, text: str, ballot: ScriptVote) -> TextReading:
+        if "@" in text or "://" in text:
+            text = _ADDRESS.sub(" ", text)  # addresses are in no language
+        ballot = vote(utf16_units(text))
         model = self.model.scripts.get(model_script(ballot.script or ""))
         if model is None:
             return TextReading(ballot)
         sums = textgrams.read(textgrams.units(text), self._table(model), _candidates(model, ballot))
-        n_features = int(sums.features.sum())
-        if not n_features or not len(sums.order):
+        if not sums.n_features or not len(sums.order):
             return TextReading(ballot)
         codes = tuple(map(model.languages.__getitem__, sums.order.tolist()))
-        known = self._known(float(model.typical[sums.order[0]]), sums.whole.tolist(), n_features)
+        known = self._known(float(model.typical[sums.order[0]]), sums)
         if codes[0] == "zh" and _is_cantonese(text):
             codes = ("yue", *codes[1:])
-        return TextReading(ballot, codes, sums.nats, known, sums)
+        return TextReading(ballot, codes, sums.nats, known)
 
     def rank(self, text: str) -> Ranking:
         """The languages of the winning script by probability; empty if none is known."""
         return self.read(text).ranking()
 
-    def shares(self, text: str, main: str) -> tuple[tuple[str, float], ...]:
-        """The parts of a text's letters in each language, the largest first; they sum to 1.
-
-        A piece without clear evidence for another language counts as the main one. Of another
-        script each part counts as its first language. Empty without evidence.
-        """
-        reading = self.read(text)
-        ballot = reading.ballot
-        if reading.sums is None:
-            return ()
-        found: dict[str, float] = {}
-        for code, share in self._shares(ballot.script or "", reading.sums, main):
-            found[code] = found.get(code, 0.0) + share * ballot.share
-        for script, letters in ballot.others:
-            if letters >= _SHARE * ballot.letters:
-                share = letters / ballot.letters
-                other = self._read(_without_addresses(text), ScriptVote(script, share, letters))
-                code = other.codes[0] if other.codes and other.known > 0 else main
-                found[code] = found.get(code, 0.0) + share
-        total = sum(found.values()) or 1.0
-        ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-        return tuple((code, share / total) for code, share in ordered)
-
-    def _shares(self, script: str, sums: Sums, main: str) -> Iterator[tuple[str, float]]:
-        """The parts of the letters of the winning script."""
-        model = self.model.scripts[model_script(script)]
-        if main not in model.languages:
-            yield main, 1.0
-            return
-        lengths = np.sqrt(np.maximum(sums.features, 1))[:, None]
-        values = sums.pieces / lengths + self._table(model).prior
-        leads = values.max(axis=1) - values[:, [each == main for each in model.languages]].max(
-            axis=1
-        )
-        total = max(int(sums.letters.sum()), 1)
-        foreign = np.flatnonzero(leads > _PIECE_LEAD)
-        for at, best in zip(foreign, values[foreign].argmax(axis=1), strict=True):
-            yield model.languages[best], int(sums.letters[at]) / total
-        yield main, (total - int(sums.letters[foreign].sum())) / total
-
-    def _known(self, typical: float, whole: list[float], n_features: int) -> float:
-        """Log-odds that the first of some languages is right, from the nats of each."""
+    def _known(self, typical: float, sums: Sums) -> float:
+        """Log-odds that the first language is right, whose n-grams have `typical` nats."""
+        whole, n_features = sums.whole.tolist(), sums.n_features
         lead = (whole[0] - whole[1]) / n_features if len(whole) > 1 else MAX_LEAD
         lacking = max(-MAX_DEFICIT, min(typical - whole[0] / n_features, MAX_DEFICIT))
         ahead, size = min(lead, MAX_LEAD), math.log(n_features)
@@ -204,11 +152,6 @@ class LangfocusEngine:
                 np.array([codes.index(code) for code in codes], np.int32),
             )
         return self._tables[model.script]
-
-
-def _without_addresses(text: str) -> str:
-    """A text without its URLs and e-mail addresses, which are in no language."""
-    return _ADDRESS.sub(" ", text) if "@" in text or "://" in text else text
 
 
 def model_script(script: str) -> str:

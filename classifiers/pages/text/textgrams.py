@@ -3,7 +3,7 @@
 Training asks for the buckets, scoring for sums of weights. Both call `_features`, so the learned
 features are the scored ones. Features are the 1- to 5-grams of each word with a mark at both ends,
 and the word itself; of scripts without spaces between words they are the 1- to 3-grams. A text is
-summed in pieces of some hundred letters, so that a page in two languages can be told.
+summed in pieces of some hundred letters.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _FACTORS: Final = tuple(
     )
 )
 """Odd numbers that spread 1- to 5-grams and words over the buckets."""
+_EDGE_HASH: Final = np.uint64(0x5F * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
 
 _LETTER, _INNER, _DENSE, _SKIPPED = 1, 2, 3, 4
 _POINTS = ((0x591, 0x5C8), (0x610, 0x61B), (0x640, 0x641), (0x64B, 0x660), (0x670, 0x671))
@@ -57,6 +58,8 @@ Units = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Values = npt.NDArray[np.float64]
+Hashes = tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]
+"""Of the last one to five letters of a word, and of all its letters."""
 
 
 @cache
@@ -102,61 +105,40 @@ def buckets(text: str, script: str, bits: int) -> Buckets:
     return all_buckets(units(text), kinds(script), bits)
 
 
-class _Hashes(NamedTuple):
-    """The hashes of the last one to five letters of a word, and of all its letters."""
-
-    first: np.uint64
-    second: np.uint64
-    third: np.uint64
-    fourth: np.uint64
-    fifth: np.uint64
-    word: np.uint64
-
-
 @inlined
-def _word_start() -> _Hashes:
+def _word_start() -> Hashes:
     """The hashes before the first letter of a word: only its mark is read."""
     zero = np.uint64(0)
-    return _Hashes(_EDGE * _STEP, zero, zero, zero, zero, _EDGE * _STEP)
+    return _EDGE_HASH, zero, zero, zero, zero, _EDGE_HASH
 
 
 @inlined
-def _after(hashes: _Hashes, unit: np.uint64) -> _Hashes:
+def _after(hashes: Hashes, unit: np.uint64) -> Hashes:
     """The hashes with one letter more."""
-    return _Hashes(
+    return (
         unit * _STEP,
-        (hashes.first + unit) * _STEP,
-        (hashes.second + unit) * _STEP,
-        (hashes.third + unit) * _STEP,
-        (hashes.fourth + unit) * _STEP,
-        (hashes.word + unit) * _STEP,
+        (hashes[0] + unit) * _STEP,
+        (hashes[1] + unit) * _STEP,
+        (hashes[2] + unit) * _STEP,
+        (hashes[3] + unit) * _STEP,
+        (hashes[5] + unit) * _STEP,
     )
 
 
 @inlined
-def _bucket(key: np.uint64, factor: np.uint64, shift: np.uint64) -> np.uint32:
-    return np.uint32((key * factor) >> shift)
-
-
-@inlined
-def _add_grams(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> None:
+def _add_grams(grams: Buckets, n: int, hashes: Hashes, shift: np.uint64) -> None:
     """Write the 1- to 5-grams that end with a letter; the next ones overwrite those too long."""
-    grams[n] = _bucket(hashes.first, _FACTORS[0], shift)
-    grams[n + 1] = _bucket(hashes.second, _FACTORS[1], shift)
-    grams[n + 2] = _bucket(hashes.third, _FACTORS[2], shift)
-    grams[n + 3] = _bucket(hashes.fourth, _FACTORS[3], shift)
-    grams[n + 4] = _bucket(hashes.fifth, _FACTORS[4], shift)
+    for size in range(5):
+        grams[n + size] = np.uint32((hashes[size] * _FACTORS[size]) >> shift)
 
 
 @inlined
-def _add_end(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> None:
+def _add_end(grams: Buckets, n: int, hashes: Hashes, shift: np.uint64) -> None:
     """Write the 2- to 5-grams that end with the mark after a word, and the word."""
     ended = _after(hashes, _EDGE)
-    grams[n] = _bucket(ended.second, _FACTORS[1], shift)
-    grams[n + 1] = _bucket(ended.third, _FACTORS[2], shift)
-    grams[n + 2] = _bucket(ended.fourth, _FACTORS[3], shift)
-    grams[n + 3] = _bucket(ended.fifth, _FACTORS[4], shift)
-    grams[n + 4] = _bucket(hashes.word, _FACTORS[5], shift)
+    for size in range(1, 5):
+        grams[n + size - 1] = np.uint32((ended[size] * _FACTORS[size]) >> shift)
+    grams[n + 4] = np.uint32((hashes[5] * _FACTORS[5]) >> shift)
 
 
 @inlined
@@ -234,18 +216,13 @@ class Table(NamedTuple):
 class Sums(NamedTuple):
     """The evidence of a text in nats."""
 
-    pieces: Floats
-    """Of each of the first pieces for each column, (n_pieces, n_tags)."""
-    features: Counts
-    """N-grams of each piece, (n_pieces,)."""
-    letters: Counts
-    """Letters of each piece, (n_pieces,)."""
     order: Ints
     """The best column of each candidate language, the best first, (n_candidates,)."""
     nats: Values
     """Evidence and prior of these columns, (n_candidates,)."""
     whole: Values
     """Nats of the whole text in these columns, (n_candidates,)."""
+    n_features: int
 
 
 @compiled
@@ -256,22 +233,19 @@ def read(text: Units, table: Table, is_candidate: Flags) -> Sums:
     """
     shift, zeros, n_tags = np.uint64(64 - table.bits), len(table.codes) - 1, len(table.floors)
     grams, sums = np.empty(_MAX_GRAMS, np.uint32), np.empty(table.codes.shape[1], np.int32)
-    pieces, whole = np.empty((MAX_PIECES, n_tags), np.float32), np.zeros(n_tags, np.float32)
-    features, letters = np.empty(MAX_PIECES, np.int64), np.empty(MAX_PIECES, np.int64)
+    whole = np.zeros(n_tags, np.float32)
     piece = at = n_features = 0
     while at < len(text) and piece < MAX_PIECES:
-        n, letters[piece], at = _features(text, at, table.kinds, shift, grams)
+        n, _, at = _features(text, at, table.kinds, shift, grams)
         sum_rows(table.codes, grams, filled(grams, n, zeros), sums)
         for tag in range(n_tags):
-            pieces[piece, tag] = sums[tag] * table.scale + n * np.float64(table.floors[tag])
-            whole[tag] += pieces[piece, tag]
-        features[piece] = n
+            # Pieces have 32 bits, so that the sums are those that the odds were learned with.
+            whole[tag] += np.float32(sums[tag] * table.scale + n * np.float64(table.floors[tag]))
         n_features += n
         piece += 1
     nats = whole / math.sqrt(max(n_features, 1)) + table.prior
     order = _ranked(nats, is_candidate, table.languages)
-    raw = whole[order].astype(np.float64)
-    return Sums(pieces[:piece], features[:piece], letters[:piece], order, nats[order], raw)
+    return Sums(order, nats[order], whole[order].astype(np.float64), n_features)
 
 
 @inlined

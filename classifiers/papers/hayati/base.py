@@ -6,7 +6,6 @@ has the smallest out-of-place distance to its own.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -17,15 +16,7 @@ from numpy.typing import NDArray
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import ModelError
-from classifiers.pages.method import (
-    NOTHING,
-    PageLanguage,
-    Ranking,
-    Surroundings,
-    by_ranking,
-    softmax,
-)
-from classifiers.pages.parse import ParsedPage
+from classifiers.pages.method import Ranking, RankingMethod, softmax
 from classifiers.papers.hayati import letters
 
 SHIPPED: Final = MODELS / "cavnar-trenkle.npz"
@@ -36,28 +27,6 @@ _LONGEST: Final = 5
 # Difference in ranks for one nat of evidence: with it the confidence was right on texts that were
 # not trained on.
 _TEMPERATURE: Final = 400.0
-
-
-class RankingMethod(ABC):
-    """A method that returns the first language of its ranking; a subclass has `name` and `rank`."""
-
-    name: str
-
-    def __init__(self, languages: Iterable[str]) -> None:
-        self._languages = tuple(languages)
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages that were learned."""
-        return frozenset(self._languages)
-
-    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of the visible text; None if the ranking is empty."""
-        return by_ranking(self.rank(page.text))
-
-    @abstractmethod
-    def rank(self, text: str) -> Ranking:
-        """The languages of a text with probabilities, best first; empty without evidence."""
 
 
 class CavnarTrenkle(RankingMethod):

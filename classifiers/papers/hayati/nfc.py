@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import ModelError
-from classifiers.pages.method import Ranking, softmax
+from classifiers.pages.method import Ranking, RankingMethod, softmax
 from classifiers.papers.hayati import letters
-from classifiers.papers.hayati.base import RankingMethod
 
 SHIPPED: Final = MODELS / "nfc.npz"
 FEATURES: Final = 10_000

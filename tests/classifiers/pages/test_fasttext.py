@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers.errors import MissingPackageError, ModelError
-from classifiers.pages.method import Adding, ByEvidence, PageMethod, answers_of
+from classifiers.pages.method import PageMethod, answers_of
 from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
-from classifiers.pages.methods.added import LEAST_LETTERS, added_languages
+from classifiers.pages.methods.added import LEAST_LETTERS, WithAdded, added_languages
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import (
     VARIABLE,
@@ -71,7 +71,7 @@ def test_languages_that_the_text_model_lacks_are_added(file: Path) -> None:
 
 
 def test_an_added_language_is_told_and_others_as_without_the_model(joined: PageMethod) -> None:
-    assert isinstance(joined, Adding)
+    assert isinstance(joined, WithAdded)
     assert joined.added == {"nog", "cv"}
     told = joined.identify(page_of(f"{NOGAI} " * 4, "ru"))
     assert (told.language, told.method) == ("nog", "fasttext")
@@ -86,7 +86,6 @@ def test_short_texts_are_not_given_to_the_model(joined: PageMethod) -> None:
 
 
 def test_the_model_is_a_kind_of_evidence(joined: PageMethod) -> None:
-    assert isinstance(joined, ByEvidence)
     assert answers_of(joined, page_of(CHUVASH, "ru")) | {"text": None} == {
         "encoding": None,
         "declaration": "ru",
@@ -107,13 +106,11 @@ def test_the_method_fasttext_reads_the_file_of_the_environment(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("fasttext")
-    from classifiers.pages.methods.text_only import fasttext
-
     monkeypatch.setenv(VARIABLE, str(file))
-    assert fasttext().identify(page_of(GERMAN)).language == "de"
+    assert FasttextEngine().identify(page_of(GERMAN)).language == "de"
     monkeypatch.delenv(VARIABLE)
     with pytest.raises(ModelError, match=VARIABLE):
-        fasttext()
+        FasttextEngine()
 
 
 @given(st.data())

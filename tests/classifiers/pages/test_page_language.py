@@ -298,15 +298,6 @@ def test_a_mixed_page_has_the_language_of_its_larger_part() -> None:
     assert page_of(f"<p>{SENTENCES['ru'] * 3}<p>Home Login Contact {english}").language == "ru"
 
 
-def test_a_mixed_page_tells_the_shares_of_its_languages() -> None:
-    engine = shipped_engine()
-    shares = dict(engine.shares(f"{SENTENCES['de'] * 12} {SENTENCES['fr'] * 5}", "de"))
-    assert set(shares) == {"de", "fr"}
-    assert 0.55 < shares["de"] < 0.85
-    assert sum(shares.values()) == pytest.approx(1)
-    assert engine.shares(SENTENCES["de"] * 12, "de") == (("de", 1.0),)
-
-
 def test_the_reason_names_the_evidence() -> None:
     reason = page_of(f"<p>{SENTENCES['de']}").reason
     assert re.fullmatch(r"de [01]\.\d\d \(text: \+\d+\.\d\); against \w+ 0\.\d\d", reason)

@@ -141,7 +141,6 @@ def test_explained_records_say_what_the_answer_rests_on(
     for arguments in ([file, "--explain"], ["--explain", file]):
         (record,), code, _ = identify(*arguments)
         assert code == 0
-        assert record["shares"] == {"de": 1.0}
         assert record["script"] == "Latn"
         assert record["declarations"] == [["html lang", "de"]]
         encoding = {"charset": "utf-8", "source": "utf-8", "declared": "windows-1252"}

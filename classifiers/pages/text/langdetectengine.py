@@ -1,0 +1,31 @@
+"""Texts read by the package langdetect."""
+
+from __future__ import annotations
+
+from langdetect import PROFILES_DIRECTORY, DetectorFactory
+from langdetect.lang_detect_exception import LangDetectException
+
+from classifiers.languages import canonical
+from classifiers.pages.method import Ranking, RankingMethod, merged
+
+
+class LangdetectEngine(RankingMethod):
+    """The package with seed 0; 3 to 4 ms for 2,000 characters."""
+
+    name = "langdetect"
+
+    def __init__(self) -> None:
+        self._factory = DetectorFactory()
+        self._factory.load_profile(PROFILES_DIRECTORY)
+        self._factory.seed = 0
+        super().__init__(filter(None, map(canonical, self._factory.get_lang_list())))
+
+    def rank(self, text: str) -> Ranking:
+        """The languages to which langdetect gives more than a tenth of the probability."""
+        detector = self._factory.create()
+        detector.append(text)
+        try:
+            found = detector.get_probabilities()
+        except LangDetectException:
+            return []
+        return merged((canonical(each.lang), float(each.prob)) for each in found)
