@@ -2,8 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from crawler.frontier.base import Counts
 from crawler.report.course import PORTION
 from crawler.report.formatting import percent, share_of
 from crawler.report.progress import Display
@@ -12,21 +12,12 @@ SPEED_OVER_S = 10.0
 """The speed shown is that of the last ten seconds."""
 
 
-@dataclass(slots=True)
-class Totals:
-    """The counts of pages at one time, such as those of earlier sessions."""
-
-    pages: int = 0
-    labelled: int = 0
-    relevant: int = 0
-
-
 class LiveLine:
     """One line on a display, with the harvest rate of all pages and of the last 200.
 
-    `title` begins the line. `clock` returns increasing seconds, such as `time.monotonic`. `totals`
-    are the counts of earlier sessions; the last 200 pages are those of this session. A census has
-    no harvest rate: its line tells the share of pages with a language.
+    `title` begins the line. `clock` returns increasing seconds, such as `time.monotonic`. `counts`
+    are those of earlier sessions; the last 200 pages are those of this session. A census has no
+    harvest rate: its line tells the share of pages with a language.
     """
 
     def __init__(
@@ -34,37 +25,29 @@ class LiveLine:
         display: Display,
         clock: Callable[[], float],
         title: str,
-        totals: Totals | None = None,
+        counts: Counts,
         *,
         is_census: bool = False,
     ) -> None:
-        self._is_census = is_census
         self._display = display
         self._clock = clock
         self._title = title
-        self._totals = totals or Totals()
+        self._counts = counts
+        self._is_census = is_census
         self._last: deque[bool | None] = deque(maxlen=PORTION)
-        self._queued = self._hosts = 0
-        self._shown_pages: int | None = None
-        self._speeds: deque[tuple[float, int]] = deque([(clock(), self._totals.pages)])
+        self._shown: Counts | None = None
+        self._speeds: deque[tuple[float, int]] = deque([(clock(), counts.pages)])
         self._is_closed = False
 
     def record(self, is_relevant: bool | None) -> None:
-        """Count a page; `None` is one without a label, which is in no rate."""
+        """Note the label of a page; `None` is a page without one, which is in no rate."""
         self._last.append(is_relevant)
-        self._totals.pages += 1
-        self._totals.labelled += is_relevant is not None
-        self._totals.relevant += is_relevant is True
 
-    def stand(self, totals: Totals) -> None:
-        """Set the totals: a worker of a shared crawl shows the totals of the whole crawl."""
-        self._totals = totals
-
-    def show(self, queued: int, hosts: int) -> None:
+    def show(self, counts: Counts) -> None:
         """Update the line if it is due; cheap enough for every page."""
-        self._queued, self._hosts = queued, hosts
+        self._counts = counts
         if not self._is_closed:
-            self._display.update(self, self._shown)
+            self._display.update(self, self._updated)
 
     def close(self) -> None:
         """Leave the last figures on the stream; a second call does nothing."""
@@ -72,41 +55,33 @@ class LiveLine:
             return
         self._is_closed = True
         self._display.close()
-        if self._display.is_terminal or self._shown_pages != self._totals.pages:
+        if self._display.is_terminal or self._shown != self._counts:
             self._display.tell(self.text(self._clock()))
 
     def text(self, now: float) -> str:
-        """The line with all figures at `now`."""
-        rate = f"with a language {self._rate()}"
-        if not self._is_census:
+        """The line with the figures at `now`, all of them where the display has room."""
+        counts = self._counts
+        pages = f"{self._title}  {counts.pages:,} pages"
+        if self._is_census:
+            rate = percent(share_of(counts.labelled, counts.pages))
+            named = f"with a language {rate}"
+        else:
+            rate = percent(share_of(counts.relevant, counts.labelled))
             labelled = len(self._last) - self._last.count(None)
             last = percent(share_of(self._last.count(True), labelled))
-            rate = f"harvest {self._rate()} (last 200: {last})"
+            named = f"harvest {rate} (last 200: {last})"
+        speed = f"{self._speed(now):,.1f}"
+        hosts = f"hosts {counts.hosts:,}"
+        whole = f"{pages}  {named}  queue {counts.queued:,}  {hosts}  {speed} pages/s"
         return (
-            f"{self._title}  {self._totals.pages:,} pages  {rate}  queue {self._queued:,}  "
-            f"hosts {self._hosts:,}  {self._speed(now):,.1f} pages/s"
+            whole if len(whole) <= self._display.width else f"{pages}  {rate}  {hosts}  {speed}/s"
         )
 
-    def fitting(self, now: float) -> str:
-        """The line with the figures at `now` that fit the display."""
-        whole = self.text(now)
-        if len(whole) <= self._display.width:
-            return whole
-        pages = f"{self._totals.pages:,} pages  {self._rate()}  hosts {self._hosts:,}"
-        return f"{self._title}  {pages}  {self._speed(now):,.1f}/s"
-
-    def _rate(self) -> str:
-        """The share of pages with a language in a census, else the harvest rate."""
-        totals = self._totals
-        if self._is_census:
-            return percent(share_of(totals.labelled, totals.pages))
-        return percent(share_of(totals.relevant, totals.labelled))
-
-    def _shown(self) -> str:
+    def _updated(self) -> str:
         now = self._clock()
-        line = self.fitting(now)
-        self._shown_pages = self._totals.pages
-        self._speeds.append((now, self._totals.pages))
+        line = self.text(now)
+        self._shown = self._counts
+        self._speeds.append((now, self._counts.pages))
         return line
 
     def _speed(self, now: float) -> float:
@@ -114,4 +89,4 @@ class LiveLine:
         while len(self._speeds) > 1 and now - self._speeds[1][0] >= SPEED_OVER_S:
             self._speeds.popleft()
         then, pages = self._speeds[0]
-        return (self._totals.pages - pages) / (now - then) if now > then else 0.0
+        return (self._counts.pages - pages) / (now - then) if now > then else 0.0

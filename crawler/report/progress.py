@@ -3,19 +3,19 @@
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from threading import RLock
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
 from crawler.report.formatting import printable
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.live import Live
 
-
-class Display:
-    """Rows of text, one for each running task.
+class Display(AbstractContextManager["Display"]):
+    """Rows of text, one for each running task; it removes them at its end.
 
     On a terminal the rows are at its bottom, change at most every `refresh_s` seconds, and are cut
     at its right edge. On any other stream each row is printed as a line every `every_s` seconds.
@@ -32,8 +32,8 @@ class Display:
     ) -> None:
         self._stream = stream
         self._clock = clock
-        self._console = _console(stream) if stream.isatty() else None
-        self.is_terminal = self._console is not None and not self._console.is_dumb_terminal
+        self._console = Console(file=stream, force_terminal=True, markup=False, highlight=False)
+        self.is_terminal = stream.isatty() and not self._console.is_dumb_terminal
         self._interval = refresh_s if self.is_terminal else every_s
         self._shown_at = clock()
         self._rows: dict[object, Callable[[], str]] = {}
@@ -43,18 +43,9 @@ class Display:
     @property
     def width(self) -> int:
         """The columns of a row."""
-        return self._console.width if self._console and self.is_terminal else sys.maxsize
+        return self._console.width if self.is_terminal else sys.maxsize
 
-    def __enter__(self) -> Self:
-        """Return the display."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Remove all rows."""
         self.close()
 
@@ -68,7 +59,7 @@ class Display:
             now = self._clock()
             if now - self._shown_at >= self._interval:
                 self._shown_at = now
-                self._show([printable(text()) for text in self._rows.values()])
+                self._show("\n".join(printable(text()) for text in self._rows.values()))
 
     def count(self, task: str, done: int, total: int | None) -> None:
         """Show the progress of a task: `done` of `total`, if the total is known.
@@ -90,12 +81,11 @@ class Display:
 
     def tell(self, line: str) -> None:
         """Print a line that stays; on a terminal it is above the rows."""
-        line = printable(line)
         with self._lock:
             if self._live is None:
-                print(line, file=self._stream, flush=True)
+                print(printable(line), file=self._stream, flush=True)
             else:
-                self._live.console.print(line, soft_wrap=True)
+                self._live.console.print(printable(line), soft_wrap=True)
 
     def close(self) -> None:
         """Remove all rows; a second call does nothing."""
@@ -105,34 +95,19 @@ class Display:
                 self._live.stop()
                 self._live = None
 
-    def _show(self, lines: list[str]) -> None:
-        if self._console is None or not self.is_terminal:
-            print("\n".join(lines), file=self._stream, flush=True)
+    def _show(self, text: str) -> None:
+        if not self.is_terminal:
+            print(text, file=self._stream, flush=True)
             return
-        from rich.text import Text
-
         if self._live is None:
-            self._live = _started(self._console)
-        shown = Text("\n".join(lines), no_wrap=True, overflow="crop")
-        self._live.update(shown, refresh=True)
-
-
-def _console(stream: TextIO) -> "Console":
-    from rich.console import Console
-
-    return Console(file=stream, force_terminal=True, markup=False, highlight=False)
-
-
-def _started(console: "Console") -> "Live":
-    from rich.live import Live
-
-    live = Live(
-        console=console,
-        auto_refresh=False,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
-    live.start()
-    console.show_cursor(True)  # A process that is killed could not bring a hidden cursor back.
-    return live
+            self._live = Live(
+                console=self._console,
+                auto_refresh=False,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
+            # A process that is killed could not bring a hidden cursor back.
+            self._console.show_cursor(True)
+        self._live.update(Text(text, no_wrap=True, overflow="crop"), refresh=True)

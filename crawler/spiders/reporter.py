@@ -15,7 +15,7 @@ from crawler.opening import crawl_name
 from crawler.outputs.cdxj import write_index
 from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
-from crawler.report.live import LiveLine, Totals
+from crawler.report.live import LiveLine
 from crawler.report.progress import Display
 from crawler.spiders.langfocus import LangfocusSpider
 
@@ -50,7 +50,7 @@ class Reporter:
             Display(sys.stderr, every_s=self._every_s),
             time.monotonic,
             crawl_name(crawl.config, crawl.ordering, between=" "),
-            Totals(counts.pages, counts.labelled, counts.relevant),
+            counts,
             is_census=crawl.config.is_census,
         )
         crawl.visitor.listeners.append(self.on_settled)
@@ -60,19 +60,12 @@ class Reporter:
         counts = self._crawl.counts()
         if record.outcome == PAGE:
             self._line.record(None if record.language is None else record.is_relevant)
-            self._tell_of_all()
-        self._line.show(counts.queued, counts.hosts)
-
-    def _tell_of_all(self) -> None:
-        """Make the progress line of a worker show the whole crawl."""
-        if self._crawl.worker is not None:
-            counts = self._crawl.counts()
-            self._line.stand(Totals(counts.pages, counts.labelled, counts.relevant))
+        self._line.show(counts)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the line, write `summary.json` and `report.html`, print the table."""
         if not self._crawl.fault:
-            self._tell_of_all()
+            self._line.show(self._crawl.counts())
         self._line.close()
         folder = self._crawl.run.folder
         if self._crawl.fault:
