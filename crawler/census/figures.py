@@ -1,9 +1,8 @@
 """The figures of a census: servers by country, pages by language (Cai 2009, chapter 5)."""
 
-import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -33,6 +32,13 @@ LEFT JOIN (
     SELECT host, country, address, MIN(place - (is_portal << 60)) FROM facts
     WHERE address IS NOT NULL OR country IS NOT NULL GROUP BY host) AS located
 ON located.host = present.host"""
+
+# The answer of each kind of evidence about each page; NULL: it knew none.
+_TOLD: Final = """
+CREATE VIEW told AS
+SELECT counted.rowid AS page, answer.key AS kind, answer.value AS code, counted.language,
+    answer.id AS place
+FROM counted, json_each(counted.answers) AS answer"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +116,7 @@ def census_figures(
     ):
         matrix[language][country] = number
     languages = falling(Counter({code: row.total() for code, row in matrix.items()}))
-    methods = _Methods(connection)
+    connection.execute(_TOLD)
     return CensusFigures(
         sources=sources,
         pages=chosen,
@@ -127,51 +133,30 @@ def census_figures(
             "SELECT COALESCE(method, 'none'), COUNT(*) FROM counted"
             " WHERE language <> 'unknown' GROUP BY 1",
         ),
-        methods=methods.figures(),
-        answered=methods.answered,
-        by_encoding=falling(methods.by_encoding),
+        methods=tuple(_methods(connection)),
+        answered=_number(connection, "SELECT COUNT(answers) FROM counted"),
+        by_encoding=_counts(
+            connection,
+            "SELECT language, COUNT(*) FROM counted WHERE language ="
+            " CASE WHEN answers IS NOT NULL THEN json_extract(answers, '$.encoding')"
+            " WHEN method = 'encoding' THEN language END GROUP BY 1",
+        ),
         listed=_listed(sources),
     )
 
 
-class _Methods:
-    """Counts the answers of each kind of evidence."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.answered = 0
-        self.by_encoding: Counter[str] = Counter()
-        self._identified: Counter[str] = Counter()
-        self._agreeing: Counter[str] = Counter()
-        self._alone: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for answers, language, method, number in connection.execute(
-            "SELECT answers, language, method, COUNT(*) FROM counted GROUP BY 1, 2, 3"
-        ):
-            if answers is not None:
-                self._count(json.loads(answers), language, number)
-            elif method == "encoding":
-                self.by_encoding[language] += number
-
-    def _count(self, answers: Mapping[str, str | None], language: str, number: int) -> None:
-        told = {kind: code for kind, code in answers.items() if code is not None}
-        self.answered += number
-        for kind in answers:
-            self._identified[kind] += number if kind in told else 0
-            self._agreeing[kind] += number if told.get(kind) == language else 0
-        if len(told) == 1:
-            ((kind, code),) = told.items()
-            self._alone[kind][code] += number
-        if told.get("encoding") == language:
-            self.by_encoding[language] += number
-
-    def figures(self) -> tuple[MethodFigures, ...]:
-        return tuple(
-            MethodFigures(
-                name=kind,
-                identified=number,
-                agreeing=self._agreeing[kind],
-                alone=falling(self._alone[kind]),
-            )
-            for kind, number in self._identified.items()
+def _methods(connection: sqlite3.Connection) -> Iterator[MethodFigures]:
+    alone: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for kind, code, number in connection.execute(
+        "SELECT kind, code, COUNT(*) FROM (SELECT kind, code FROM told WHERE code IS NOT NULL"
+        " GROUP BY page HAVING COUNT(*) = 1) GROUP BY 1, 2"
+    ):
+        alone[kind][code] = number
+    for kind, identified, agreeing in connection.execute(
+        "SELECT kind, COUNT(code), TOTAL(code = language) FROM told GROUP BY 1 ORDER BY MIN(place)"
+    ):
+        yield MethodFigures(
+            name=kind, identified=identified, agreeing=int(agreeing), alone=falling(alone[kind])
         )
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.commands.base import Parser, language_code, parts, write_json
 
 if TYPE_CHECKING:
-    from crawler.census.facts import Progress
     from crawler.census.figures import CensusFigures
 
 DESCRIPTION = (
@@ -96,15 +96,12 @@ def _figures(opts: argparse.Namespace) -> CensusFigures:
     from classifiers.geoip import country_lookup
     from classifiers.pages.methods import DEFAULT_METHOD, method_with
     from classifiers.pages.text.fasttextengine import named_file
-    from crawler.census.facts import Reading, gathered
+    from crawler.census.facts import gathered
     from crawler.census.figures import census_figures
     from crawler.report.progress import Display
 
     country_of = country_lookup(opts.geoip) if opts.geoip else None
     with Display(sys.stderr) as display:
-        counting: Progress = display.count
-        how = Reading(
-            lambda: method_with(DEFAULT_METHOD, named_file()), country_of, on_progress=counting
-        )
-        with gathered(opts.paths, how) as (connection, sources):
+        by = partial(method_with, DEFAULT_METHOD, named_file())
+        with gathered(opts.paths, by, country_of, display.count) as (connection, sources):
             return census_figures(connection, sources, opts.pages)

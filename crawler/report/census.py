@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from classifiers.pages.methods import method
-from crawler.census.facts import Reading, gathered
+from crawler.census.facts import gathered
 from crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
 from crawler.report.files import json_text, write_whole
 from crawler.report.formatting import Cell, country_name, language_name, share_of
@@ -27,7 +27,7 @@ def write_census(folder: Path) -> Report:
     Writes `summary.json`, `census.json` and `census.html` into it, each in one step. Raises
     RunFolderError for a folder without a run.
     """
-    with gathered([folder], Reading(method)) as (connection, sources):
+    with gathered([folder], method) as (connection, sources):
         report = census_report(census_figures(connection, sources))
     write_summary(summarise(folder), folder)
     write_whole(folder / "census.json", json_text(report.figures))

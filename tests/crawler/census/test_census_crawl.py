@@ -2,13 +2,15 @@
 
 import json
 import signal
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from classifiers.geoip import country_lookup
 from classifiers.pages.methods import method
-from crawler.census.facts import Reading, gathered
+from crawler.census.facts import gathered
 from crawler.census.figures import CensusFigures, census_figures
 from crawler.report.census import census_report
 from crawler.shared.merging import merge
@@ -25,8 +27,12 @@ ROWS = (
 
 
 def figures(paths: Sequence[Path], web: PortalWeb, countries: Path) -> CensusFigures:
-    how = Reading(method, country_lookup(countries), web.addresses())
-    with gathered(paths, how) as (connection, sources):
+    """The figures of runs, to which the addresses are given that a proxy hides."""
+    for path in paths:
+        with closing(sqlite3.connect(path / "run.db")) as connection, connection:
+            pairs = [(address, host) for host, address in web.addresses().items()]
+            connection.executemany("UPDATE pages SET address = ? WHERE host = ?", pairs)
+    with gathered(paths, method, country_lookup(countries)) as (connection, sources):
         return census_figures(connection, sources)
 
 
