@@ -62,7 +62,7 @@ def run(opts: argparse.Namespace) -> None:
     try:
         with Display(sys.stderr) as display:
             watch = Watch(plan, display)
-            for result in simulate_all(graph, plan, jobs=_JOBS, on_progress=watch.pages):
+            for result in simulate_all(graph, plan, jobs=_JOBS):
                 results.append(result)
                 watch.done(result)
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from crawler.report.page import Report
 from crawler.report.progress import Display
 from crawler.report.table import Table
 from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures
-from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
+from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
 
 VERSION = 3
 """Version of the JSON."""
@@ -140,21 +140,16 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
 
 
 class Watch:
-    """Shows the simulations of a plan on a display; any thread may call it."""
+    """Shows the simulations of a plan on a display."""
 
     def __init__(self, plan: SimulationPlan, display: Display) -> None:
         self._display = display
         self._total = len(plan.cases)
         self._done = 0
 
-    def pages(self, case: StrategyCase, pages: int) -> None:
-        """Show the number of pages of a simulation."""
-        self._display.update(case, lambda: f"{case.name}: {pages:,} pages")
-
     def done(self, result: SimulatedCrawl) -> None:
         """Print the figures of a simulation that ended."""
         self._done = done = self._done + 1
-        self._display.remove(result.case)
         course = result.figures
         self._display.tell(
             f"[{done}/{self._total}] {result.case.name}: {course.pages:,} pages, coverage "

@@ -6,7 +6,7 @@ One worker, and no host ever rests. Filters, orderings and the frontier decide a
 (`random`, `cctld`) draw with the same probabilities, not with the same random numbers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,9 +40,6 @@ _KINDS: Final = {
 }
 """How the kernel finds the next URL of an ordering; others have scores."""
 
-_PAGES_A_CALL = 250_000
-"""Pages between two looks at the clock, for a progress bar or an interruption."""
-
 
 @dataclass(frozen=True)
 class Course:
@@ -73,8 +70,6 @@ class Simulation:
     halved after each `half_life` downloads of the whole crawl; 0: it stays. A unit that a smaller
     tolerance makes irrelevant gets no new links at once, and loses its queued URLs with its next
     irrelevant page.
-
-    `evidence` is that of `focus`, None: found anew.
     """
 
     filter: Filter
@@ -85,17 +80,13 @@ class Simulation:
     half_life: int = 0
     random_state: int = 0
     limit: int | None = None
-    evidence: GraphEvidence | None = None
 
 
-def simulate(
-    graph: WebGraph, simulation: Simulation, on_progress: Callable[[int], None] | None = None
-) -> Course:
+def simulate(graph: WebGraph, simulation: Simulation) -> Course:
     """Return the course of a crawl of a graph; the same arguments give the same course.
 
-    `on_progress` is called now and then with the number of pages. Raises `SettingError` for an
-    ordering that the graph does not have or a number that cannot be, and `GraphError` for a
-    language that none of its pages is in.
+    Raises `SettingError` for an ordering that the graph does not have or a number that cannot be,
+    and `GraphError` for a language that none of its pages is in.
     """
     _check(graph, simulation)
     target = graph.target if simulation.target is None else simulation.target
@@ -113,17 +104,11 @@ def simulate(
         state |= np.uint8(kernel.WANTED)
     evidence, n_scored = NO_EVIDENCE, 1
     if kind == kernel.LEARNED:
-        evidence, n_scored = simulation.evidence or GraphEvidence.of(graph, target), n_fetchable
+        evidence, n_scored = GraphEvidence.of(graph, target), n_fetchable
     rules = _rules(simulation, kind)
     memory = _memory(graph, rules, state, n_fetchable, min(last, n_pages), simulation.random_state)
     known, counts = learning(evidence, n_scored), memory.counts
-    has_ended = False
-    while not has_ended and counts[kernel.N_PAGES] < last:
-        until = min(last, int(counts[kernel.N_PAGES]) + _PAGES_A_CALL)
-        has_ended = kernel.crawl(web, rules, memory, known, seeds, until)
-        seeds = seeds[:0]
-        if on_progress is not None and not has_ended and counts[kernel.N_PAGES] < last:
-            on_progress(int(counts[kernel.N_PAGES]))
+    has_ended = last > 0 and kernel.crawl(web, rules, memory, known, seeds, last)
     number = int(counts[kernel.N_PAGES])
     return Course(
         order=memory.order[:number],

@@ -1,10 +1,9 @@
 """Several simulations in one go: which strategies, filters and tolerances, from which seeds."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from itertools import product
-from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -97,14 +96,6 @@ class SimulatedCrawl:
     seconds: float
 
 
-Progress = Callable[[StrategyCase, int], None]
-"""Is told the case and how many pages there are; called from threads."""
-
-
-class _Stopped(Exception):
-    """Ends a simulation whose result is no longer needed."""
-
-
 def make_plan(given: Mapping[str, str], graph: WebGraph) -> SimulationPlan:
     """Return the simulations that arguments ask for.
 
@@ -170,11 +161,7 @@ def _filter(name: str, tolerance: int = 0) -> Filter:
 
 
 def simulate_all(
-    graph: WebGraph,
-    plan: SimulationPlan,
-    *,
-    jobs: int = 1,
-    on_progress: Progress | None = None,
+    graph: WebGraph, plan: SimulationPlan, *, jobs: int = 1
 ) -> Iterator[SimulatedCrawl]:
     """Yield each simulation as soon as it is done, at most `jobs` at once, in threads.
 
@@ -183,23 +170,12 @@ def simulate_all(
     """
     from crawler.simulate.engine import Simulation, simulate
     from crawler.simulate.figures import Yardstick, course_figures
-    from crawler.simulate.focusing import GraphEvidence
 
     graph = prepared(graph, plan)
-    evidence = None
-    if any(case.strategy == "focus" for case in plan.cases):
-        evidence = GraphEvidence.of(graph, plan.lang)
     yardstick = Yardstick(graph, plan.lang)
     _ = yardstick.by_distance  # distances are measured now, not by two threads at once
-    stop = Event()
 
     def run(case: StrategyCase) -> SimulatedCrawl:
-        def on_pages(pages: int) -> None:
-            if stop.is_set():
-                raise _Stopped
-            if on_progress is not None:
-                on_progress(case, pages)
-
         begun = perf_counter()
         simulation = Simulation(
             filter=_filter(case.filter, case.tolerance or 0),
@@ -210,9 +186,8 @@ def simulate_all(
             host_queue=queue_slots(case.host_cap),
             random_state=plan.random_state,
             limit=plan.limit,
-            evidence=evidence,
         )
-        figures = course_figures(simulate(graph, simulation, on_pages), yardstick)
+        figures = course_figures(simulate(graph, simulation), yardstick)
         return SimulatedCrawl(case, figures, perf_counter() - begun)
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -220,7 +195,6 @@ def simulate_all(
             for future in as_completed([pool.submit(run, case) for case in plan.cases]):
                 yield future.result()
         finally:
-            stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -220,16 +220,15 @@ def test_a_terminal_sees_what_runs_and_each_result(
             return True
 
     stream = Terminal()
-    plan = make_plan({"strategies": "bfs"}, graph)
+    plan = make_plan({"strategies": "bfs,random"}, graph)
     clock = iter(range(10**9))
     with Display(stream, lambda: float(next(clock))) as display:
         watch = Watch(plan, display)
-        for result in simulate_all(graph, plan, on_progress=watch.pages):
-            watch.pages(result.case, 5)
+        for result in simulate_all(graph, plan):
             watch.done(result)
     shown = stream.getvalue()
-    assert "bfs: 5 pages" in shown
-    assert re.search(r"\[1/1\] bfs: \d+ pages, coverage", shown)
+    assert "simulations: 1 of 2 (50 %)" in shown
+    assert re.search(r"\[\d/2\] bfs: \d+ pages, coverage", shown)
 
 
 def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:

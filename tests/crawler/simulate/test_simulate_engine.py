@@ -179,18 +179,3 @@ def test_a_language_without_pages_and_unknown_domains_are_refused() -> None:
         simulate(graph, Simulation(filter=rule, ordering="bfs", target="ja"))
     with pytest.raises(SettingError, match="no cctld"):
         simulate(replace(graph, server_domain=None), Simulation(filter=rule, ordering="cctld"))
-
-
-def test_a_crawl_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.simulate.engine._PAGES_A_CALL", 10)
-    told: list[int] = []
-    graph = random_graph(3)
-    course = simulate(
-        graph, Simulation(filter=make_filter("none"), ordering="random"), on_progress=told.append
-    )
-    assert told == list(range(10, len(course.order), 10))
-    monkeypatch.undo()
-    assert (
-        course.order.tolist()
-        == simulate(graph, Simulation(filter=make_filter("none"), ordering="random")).order.tolist()
-    )
