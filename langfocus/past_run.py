@@ -52,7 +52,7 @@ class Run:
     def texts(self, **options: Any) -> "Iterator[PageItem]":
         """Yield the texts of the pages in the language, as `langfocus export` writes them.
 
-        `options` are those of `crawler.corpus.building.TextOptions`: `lang`,
+        `options` are those of `crawler.corpus.building.TextOptions`: `lang`, `extractor`,
         `min_words`, `keeps_copies`, `keeps_repeated`, `processes`. `item.as_dict()` is an item as a
         dictionary. The first item comes when all pages are read.
         """

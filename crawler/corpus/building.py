@@ -35,6 +35,7 @@ class TextOptions:
     than `min_words` are left out. `processes` is the number of processes, 0: one for each core.
     """
 
+    extractor: str = "trafilatura"
     lang: str | None = None
     min_words: int = 1
     keeps_copies: bool = False
@@ -52,6 +53,7 @@ class CorpusSummary:
     has no text. `downloaded` are the megabytes that were read from servers.
     """
 
+    extractor: str
     pages: int = 0
     words: int = 0
     copies: int = 0
@@ -64,6 +66,7 @@ class CorpusSummary:
         """Return the figures by name, as `--json` writes them."""
         per_megabyte = self.words / self.downloaded if self.downloaded else None
         return {
+            "extractor": self.extractor,
             "pages": self.pages,
             "words": self.words,
             "words_per_megabyte": per_megabyte,
@@ -76,9 +79,9 @@ class CorpusSummary:
 
 
 class Corpus:
-    """The texts of the pages of some runs or WARC files.
+    """The texts of the pages of some runs, WARC files or HTML files.
 
-    Iteration yields the items of a run by host and URL, those of WARC files in their order;
+    Iteration yields the items of a run by host and URL, those of files in their order;
     `summary` is complete after it. The same files give the same items with any number of
     processes. Of pages with nearly the same text the one that was fetched first is the original.
     """
@@ -96,11 +99,13 @@ class Corpus:
         """
         self._options = options or TextOptions()
         self._work, self._on_progress = work, on_progress
-        self.summary = CorpusSummary()
+        self.summary = CorpusSummary(self._options.extractor)
         self._parts: list[PartTexts] = []
         for path in paths:
             source = source_of(path, self._options.lang)
-            self._parts += [PartTexts.of(part, work) for part in source.parts]
+            self._parts += [
+                PartTexts.of(part, work, self._options.extractor) for part in source.parts
+            ]
             self.summary.downloaded += source.downloaded
             self.summary.left_out += source.left_out
 

@@ -1,9 +1,10 @@
-"""The main text of a page, by trafilatura.
+"""The main text of a page, by an extractor that the user chooses.
 
-docs/research/corpus.md compares it with another extractor.
+docs/research/corpus.md compares the extractors.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.tree import affordable, read
@@ -21,9 +22,6 @@ _SLOW_CHARACTERS: Final = 300_000
 _SENTENCE: Final = 6
 """Words of a line that may be a sentence."""
 
-EXTRACTOR: Final = "trafilatura"
-"""The package that finds main texts."""
-
 
 class MainText(NamedTuple):
     """The title of a page, and the paragraphs of its main text, each with single spaces."""
@@ -32,7 +30,7 @@ class MainText(NamedTuple):
     paragraphs: list[str]
 
 
-def main_text_of(body: bytes, content_type: str | None) -> MainText:
+def main_text_of(body: bytes, content_type: str | None, extractor: str = "trafilatura") -> MainText:
     """Return the main text of a page; no paragraphs if it has none.
 
     A plain text has its own lines. Of a page that takes a parser too long the beginning is read.
@@ -42,7 +40,8 @@ def main_text_of(body: bytes, content_type: str | None) -> MainText:
     if (content_type or "").strip().lower().startswith("text/plain"):
         return MainText("", _lines(html.decode("utf-8", "replace")))
     title = read(html, 1).title
-    return MainText(title, _lines(extract(affordable(html).decode("utf-8", "replace"))))
+    page = affordable(html).decode("utf-8", "replace")
+    return MainText(title, _lines(EXTRACTORS[extractor](page)))
 
 
 def _lines(text: str) -> list[str]:
@@ -51,8 +50,17 @@ def _lines(text: str) -> list[str]:
     return [line for line in lines if any(map(str.isalnum, line))][:MAX_PARAGRAPHS]
 
 
-def extract(html: str) -> str:
-    """Return the main text of an HTML page, a paragraph in each line."""
+def _by_resiliparse(html: str) -> str:
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.html import HTMLTree
+
+    others: dict[str, Any] = dict.fromkeys(
+        ("list_bullets", "alt_texts", "form_fields", "noscript", "comments"), False
+    )
+    return str(extract_plain_text(HTMLTree.parse(html), main_content=True, **others))
+
+
+def _by_trafilatura(html: str) -> str:
     text = _extracted(html, is_strict=False)
     if any(number_of_words(line) >= _SENTENCE for line in text.split("\n")):
         return text
@@ -79,3 +87,10 @@ def _extracted(html: str, *, is_strict: bool) -> str:
         return ""
     strip_tags(body, "ref")
     return str(xmltotxt(body, include_formatting=False))
+
+
+EXTRACTORS: Final[dict[str, Callable[[str], str]]] = {
+    "trafilatura": _by_trafilatura,
+    "resiliparse": _by_resiliparse,
+}
+"""Name of an extractor -> function from a page to its main text, a paragraph in each line."""

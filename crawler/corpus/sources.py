@@ -1,4 +1,4 @@
-"""The pages that an export reads: those of runs and of other WARC files.
+"""The pages that an export reads: those of runs, of other WARC files, and of HTML files.
 
 A source is divided into parts. A part reads its pages in another process, one after the other.
 """
@@ -6,7 +6,7 @@ A source is divided into parts. A part reads its pages in another process, one a
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from crawler.politeness.directives import NOARCHIVE
 from crawler.reading import Download, identified, is_text
 from crawler.run import reading
 from crawler.sources.archive import ArchivedAnswer, answers_in
-from crawler.sources.volumes import Volume, find_volumes
+from crawler.sources.volumes import PACKAGE_ENDINGS, WARC_ENDINGS, Volume, find_volumes
 from crawler.sources.warc_reader import Damage, is_warc
 from crawler.url import host_of, normalise
 
@@ -35,6 +35,7 @@ _ROWS: Final = 250
 _SLICE: Final = 16_000_000
 """Bytes of a WARC file that are a part."""
 
+_HTML: Final = (".html", ".htm", ".xhtml")
 _MEGABYTE: Final = 1_000_000
 
 NO_PAGE = "no page"
@@ -98,14 +99,20 @@ class Source:
 
 
 def source_of(path: Path, lang: str | None) -> Source:
-    """Return the source at a path: a run, WARC files or packages.
+    """Return the source at a path: a run, WARC files, packages or HTML files.
 
     `lang` is the language of the pages; None: that of the run, and any for pages without a run;
     "all": any. Raises `CrawlError` for a path with no pages.
     """
     if (path / "run.db").is_file() or path.name == "run.db":
         return _of_run(path.parent if path.name == "run.db" else path, lang)
+    lang = lang or ALL_LANGUAGES
     try:
+        if files := _html_files(path):
+            pieces = (files[at : at + _ROWS] for at in range(0, len(files), _ROWS))
+            folder = path if path.is_dir() else path.parent
+            size = sum(file.stat().st_size for file in files)
+            return Source([_FilesPart(folder, piece, lang) for piece in pieces], size / _MEGABYTE)
         volumes = find_volumes(path)
         for volume in volumes:
             if not volume.name and not is_warc(volume.path):
@@ -116,8 +123,16 @@ def source_of(path: Path, lang: str | None) -> Source:
             f"{path}: {error.strerror or error}; give a run or an archive"
         ) from error
     size = sum(part.end - part.start for part in slices)
-    parts: list[Part] = [_ArchivePart(part, lang or ALL_LANGUAGES) for part in slices]
+    parts: list[Part] = [_ArchivePart(part, lang) for part in slices]
     return Source(parts, size / _MEGABYTE)
+
+
+def _html_files(path: Path) -> list[Path]:
+    """Return the HTML files of a path; none of a folder with WARC files or packages."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    if any(file.name.lower().endswith((*WARC_ENDINGS, *PACKAGE_ENDINGS)) for file in files):
+        return []
+    return [file for file in files if file.suffix.lower() in _HTML]
 
 
 def _of_run(folder: Path, lang: str | None) -> Source:
@@ -187,7 +202,40 @@ class _ArchivePart:
 
     def pages(self, first: int = 0) -> Iterator[Found | str]:
         for found in islice(answers_in(self.volume), first, None):
-            yield DAMAGED if isinstance(found, Damage) else _identified(found, self.lang)
+            if isinstance(found, Damage):
+                yield DAMAGED
+                continue
+            download, source = _download_of(found), found.answer.source
+            began_at = None if source is None else source.began_at
+            if download is None:
+                yield NO_PAGE
+            else:
+                yield _identified(download, host_of(download.url), began_at, self.lang)
+
+
+@dataclass(frozen=True, slots=True)
+class _FilesPart:
+    """HTML files. The host of a file is the first folder on its path."""
+
+    folder: Path
+    files: Sequence[Path]
+    lang: str
+
+    def stamp(self) -> str:
+        stats = [(str(file.resolve()), file.stat()) for file in self.files]
+        told = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+        return f"files {told} {self.lang}"
+
+    def pages(self, first: int = 0) -> Iterator[Found | str]:
+        for file in self.files[first:]:
+            name = file.relative_to(self.folder)
+            host = name.parts[0] if len(name.parts) > 1 else ""
+            try:
+                download = Download(str(name), 0, file.read_bytes())
+            except OSError:
+                yield DAMAGED
+            else:
+                yield _identified(download, host, None, self.lang)
 
 
 def _download_of(found: ArchivedAnswer) -> Download | None:
@@ -203,11 +251,8 @@ def _download_of(found: ArchivedAnswer) -> Download | None:
     return Download(url, answer.status, answer.body, kind, language, statements=stated)
 
 
-def _identified(found: ArchivedAnswer, lang: str) -> Found | str:
+def _identified(download: Download, host: str, at: float | None, lang: str) -> Found | str:
     """Return a page that no run has identified, if it is in the language."""
-    download, source = _download_of(found), found.answer.source
-    if download is None:
-        return NO_PAGE
     page, told = identified(download, method_with(DEFAULT_METHOD, named_file()))
     if page is None:
         return NO_PAGE
@@ -221,7 +266,7 @@ def _identified(found: ArchivedAnswer, lang: str) -> Found | str:
     values = {
         **dict.fromkeys(("parent", "country", "robots_txt", "score", "depth", "links")),
         "url": download.url,
-        "status": download.status,
+        "status": download.status or None,
         "language": told.language,
         "confidence": told.confidence,
         "method": told.method,
@@ -229,6 +274,6 @@ def _identified(found: ArchivedAnswer, lang: str) -> Found | str:
         "charset": page.charset,
         "directives": directives.written({"page": sorted(statements)}),
         "bytes": len(download.body),
-        "fetched_at": None if source is None else source.began_at,
+        "fetched_at": at,
     }
-    return Found(values, host_of(download.url), download.body, download.content_type)
+    return Found(values, host, download.body, download.content_type)

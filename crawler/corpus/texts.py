@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from classifiers.pages.text.words import number_of_words, units
 from crawler.corpus.copies import signature_of
-from crawler.corpus.extraction import EXTRACTOR, main_text_of
+from crawler.corpus.extraction import main_text_of
 from crawler.corpus.paragraph_languages import differing_languages
 from crawler.corpus.sources import Found, Part
 
@@ -62,12 +62,14 @@ class PartTexts:
 
     part: Part
     path: Path
+    extractor: str
 
     @classmethod
-    def of(cls, part: Part, work: Path) -> "PartTexts":
+    def of(cls, part: Part, work: Path, extractor: str) -> "PartTexts":
         """Return the texts of a part, whose file has another name after a change of the part."""
-        told = f"{_FORMAT} {version(EXTRACTOR)} {part.stamp()}".encode("utf-8", "surrogateescape")
-        return cls(part, work / f"{blake2b(told, digest_size=12).hexdigest()}.jsonl")
+        told = f"{_FORMAT} {extractor} {version(extractor)} {part.stamp()}"
+        name = blake2b(told.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+        return cls(part, work / f"{name}.jsonl", extractor)
 
     @property
     def _unfinished(self) -> Path:
@@ -88,7 +90,7 @@ class PartTexts:
             data = file.read()
             file.truncate(data.rfind(b"\n") + 1)
             for found in self.part.pages(data.count(b"\n")):
-                told = found if isinstance(found, str) else _text_of(found)
+                told = found if isinstance(found, str) else _text_of(found, self.extractor)
                 file.write(json.dumps(told).encode() + b"\n")
                 file.flush()
         self._unfinished.rename(self.path)
@@ -111,11 +113,11 @@ class PartTexts:
                     yield PageText(values, host, [Paragraph(*p) for p in paragraphs], signature)
 
 
-def _text_of(found: Found) -> PageText | str:
+def _text_of(found: Found, extractor: str) -> PageText | str:
     """Return the text of a page, or the reason for which it has none."""
     try:
         with _limited():
-            text = main_text_of(found.body, found.content_type)
+            text = main_text_of(found.body, found.content_type, extractor)
     except TooSlow:
         return TOO_SLOW
     except Exception:  # whatever an extractor makes of a page

@@ -19,6 +19,7 @@ def print_corpus(told: CorpusSummary, printer: Printer | None = None) -> None:
         ("words per downloaded MB", "-" if rate is None else f"{rate:,.0f}"),
         ("copies of other pages", f"{told.copies:,}"),
         ("lines that hosts repeat", f"{told.repeated_lines:,}"),
+        ("extractor", told.extractor),
     ]
     printer.table(Table("Corpus", ("figure", "value"), rows))
     paragraphs = told.languages.total()

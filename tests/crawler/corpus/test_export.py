@@ -153,11 +153,11 @@ def test_an_interrupted_export_goes_on_at_the_page_where_it_was(
     read: list[str] = []
     text_of = texts._text_of
 
-    def interrupted(found: Found) -> texts.PageText | str:
+    def interrupted(found: Found, extractor: str) -> texts.PageText | str:
         read.append(found.values["url"])
         if len(read) in (3, 8):
             raise KeyboardInterrupt
-        return text_of(found)
+        return text_of(found, extractor)
 
     monkeypatch.setattr(texts, "_text_of", interrupted)
     for _ in range(2):
@@ -193,7 +193,7 @@ def test_two_exports_do_not_share_a_work_folder(run: Path, tmp_path: Path) -> No
         exported(run, tmp_path / "x.jsonl")
 
 
-extract = extraction.extract
+extract = extraction.EXTRACTORS["trafilatura"]
 
 
 def hostile(page: str) -> str:
@@ -211,7 +211,7 @@ def make_hostile(part: PartTexts) -> None:
     """Make texts of pages that no extractor survives; this runs in another process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "SLOW_S", 0.3)
-        patch.setattr(extraction, "extract", hostile)
+        patch.setitem(extraction.EXTRACTORS, "trafilatura", hostile)
         part.make()
 
 
@@ -286,17 +286,23 @@ def test_the_text_of_an_unchanged_page_comes_from_the_archive_of_the_earlier_run
 
 @pytest.fixture(scope="module")
 def archives(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The pages of the run as another crawler gives them: in a WARC file, and in a package."""
+    """The pages of the run as another crawler gives them: in a WARC file, a package, HTML files."""
     folder = tmp_path_factory.mktemp("archives")
     [warc] = run.glob("pages-*.warc.gz")
-    made = {"file": folder / "x.warc.gz", "package": folder / "x.wacz"}
+    made = {"file": folder / "x.warc.gz", "package": folder / "x.wacz", "html": folder / "html"}
     made["file"].write_bytes(warc.read_bytes())
     write_wacz(run, made["package"], "test")
+    for url, body in PAGES:
+        path = made["html"] / f"{url.removeprefix('http://')}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
     return made
 
 
-@pytest.mark.parametrize("kind", ["file", "package"])
-@pytest.mark.parametrize("size", [100, 1_000, 1_000_000])
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("file", 100), ("file", 1_000), ("package", 1_000), ("package", 1_000_000), ("html", 0)],
+)
 def test_pages_of_other_crawlers_have_the_texts_of_the_run_in_slices_of_any_size(
     run: Path,
     archives: dict[str, Path],
@@ -312,6 +318,7 @@ def test_pages_of_other_crawlers_have_the_texts_of_the_run_in_slices_of_any_size
     assert [item["text"] for item in items] == [item["text"] for item in expected]
     assert {item["language"] for item in items} == {"de"}
     assert (told.left_out["in another language"], told.left_out["damaged"]) == (1, 0)
+    assert told.left_out["noarchive"] == (kind == "html")
     assert all(item["score"] is None for item in items)
     everything, _ = exported(archives[kind], tmp_path / "z.jsonl")
     assert {item["language"] for item in everything} == {"de", "en"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.corpus.extraction import main_text_of
+from crawler.corpus.extraction import EXTRACTORS, main_text_of
 from crawler.corpus.paragraph_languages import differing_languages
 from tests.support.smallweb import SENTENCES
 
@@ -13,12 +13,13 @@ PAGE = f"""<html><head><title>T</title></head><body>
 <footer><a href=/i>Impressum</a></footer><script>var x = "nichts";</script></body></html>"""
 
 
-def paragraphs_of(html: bytes, kind: str | None) -> list[str]:
-    return main_text_of(html, kind).paragraphs
+def paragraphs_of(html: bytes, kind: str | None, name: str = "trafilatura") -> list[str]:
+    return main_text_of(html, kind, name).paragraphs
 
 
-def test_the_main_text_is_found_without_menu_and_footer() -> None:
-    found = main_text_of(PAGE.encode(), "text/html; charset=utf-8")
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_the_main_text_is_found_without_menu_and_footer(name: str) -> None:
+    found = main_text_of(PAGE.encode(), "text/html; charset=utf-8", name)
     assert found.title == "T"
     assert GERMAN in found.paragraphs
     assert not {"Start", "Kontakt", "Impressum"} & {*found.paragraphs}
@@ -39,8 +40,9 @@ def test_a_page_of_links_has_none_of_them_in_its_text() -> None:
 
 
 @pytest.mark.parametrize("page", ["", "<p>", "<html><body></body></html>", "<p>^ | * </p>"])
-def test_a_page_without_a_main_text_has_no_paragraph(page: str) -> None:
-    assert paragraphs_of(page.encode(), None) == []
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_a_page_without_a_main_text_has_no_paragraph(name: str, page: str) -> None:
+    assert paragraphs_of(page.encode(), None, name) == []
 
 
 def test_a_page_in_an_old_encoding_and_a_plain_text_have_their_letters() -> None:
@@ -50,9 +52,10 @@ def test_a_page_in_an_old_encoding_and_a_plain_text_have_their_letters() -> None
     assert paragraphs_of(plain, "text/plain") == ["Erste Zeile", "zweite <b>"]
 
 
-def test_a_page_that_would_take_a_parser_too_long_ends_soon() -> None:
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_a_page_that_would_take_a_parser_too_long_ends_soon(name: str) -> None:
     deep = b"<p>" + b"<b><a>" * 100_000 + b"text"
-    assert isinstance(paragraphs_of(deep, "text/html"), list)
+    assert isinstance(paragraphs_of(deep, "text/html", name), list)
 
 
 def test_paragraphs_in_another_language_are_told_from_those_of_the_page() -> None:
