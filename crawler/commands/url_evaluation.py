@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -34,65 +34,47 @@ _MODULES: Final = (
 
 
 def evaluate(opts: argparse.Namespace) -> None:
-    """Run the named experiments, print their tables and write the files.
+    """Run the named experiments, print their tables and write the file.
 
     Finished experiments are written even after Ctrl-C or an error. Raises StudyError for wrong
     arguments before data are read.
     """
     from classifiers.datasets import open_dataset
     from classifiers.papers.baykan.experiments import results
+    from crawler.report.files import write_whole
     from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
-    from crawler.report.study import print_result
+    from crawler.report.provenance import provenance
+    from crawler.report.study import print_facts, print_result, study_json
 
     wanted = _wanted(opts)
     source = open_dataset(opts.data)
     tested = open_dataset(opts.test) if opts.test else None
-    rows = list(source)
-    facts = {"data": opts.data.name, "rows": len(rows), "rows skipped": source.skipped}
     printer = Printer(width=WIDE)
     done: list[Result] = []
     try:
         with Display(sys.stderr) as display:
-            study = _study(rows, tested, partial(display.count, "cross-validation"), opts)
-            facts |= _facts(study, tested)
-            printer.line(", ".join(f"{name} {_shown(value)}" for name, value in facts.items()))
-            printer.line()
+            study = _study(source, tested, partial(display.count, "cross-validation"), opts)
+            facts = _facts(study, source, tested)
+            print_facts(facts, printer)
             for result in results(study, wanted):
                 done.append(result)
                 print_result(result, printer)
     finally:
-        if done:
+        if done and opts.json:
             if unfinished := [row.name for row in wanted[len(done) :]]:
                 facts["not carried out"] = unfinished
-            _write(source, facts, done, opts)
+            paths = [path for path in (source.path, opts.test, opts.content) if path]
+            line = ["langfocus", *sys.argv[1:]]
+            measured = provenance(line, paths, date.today(), modules=_MODULES)
+            write_whole(opts.json, study_json({"measured": measured, **facts}, done))
 
 
 def _wanted(opts: argparse.Namespace) -> list[Experiment]:
     """The experiments to run; the arguments are checked before data are read."""
-    from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET, of_classifiers
-
-    _check(opts)
-    known = OF_TEST_SET if opts.test else EXPERIMENTS
-    named = list(dict.fromkeys(opts.experiments))
-    for name in named:
-        if name in OF_TEST_SET and not opts.test:
-            raise StudyError(f"experiment {name} needs a test set: give --test")
-        if name not in known and name != "all":
-            raise StudyError(f"experiment {name!r} is none of {', '.join(known)}, all")
-    if "content" in named and not opts.content:
-        raise StudyError("experiment content needs texts or pages: give --content")
-    if "all" in named:
-        named = [name for name in known if name != "content" or opts.content]
-    if not named and not opts.classifiers:
-        named = ["test-set" if opts.test else "comparison"]
-    chosen = [of_classifiers(opts.classifiers)] if opts.classifiers else []
-    return [*chosen, *(known[name] for name in named)]
-
-
-def _check(opts: argparse.Namespace) -> None:
     from classifiers.datasets.texts import recognised
     from classifiers.papers.baykan.algorithms import parse
+    from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET, of_classifiers
 
     if opts.content and recognised(opts.content) is None:
         raise StudyError(f"--content {opts.content}: neither labelled texts nor labelled pages")
@@ -101,10 +83,25 @@ def _check(opts: argparse.Namespace) -> None:
             raise StudyError(f"{name} needs the countries of servers: give --servers")
     if opts.urls is not None and opts.urls < FOLDS and not opts.test:
         raise StudyError(f"--urls {opts.urls}: {FOLDS} or more are needed, one for each fold")
+    known = OF_TEST_SET if opts.test else EXPERIMENTS
+    named = list(dict.fromkeys(opts.experiments))
+    for name in named:
+        if name in OF_TEST_SET and not opts.test:
+            raise StudyError(f"experiment {name} needs a test set: give --test")
+        if name == "content" and not opts.content:
+            raise StudyError("experiment content needs texts or pages: give --content")
+        if name not in known and name != "all":
+            raise StudyError(f"experiment {name!r} is none of {', '.join(known)}, all")
+    if "all" in named:
+        named = [name for name in known if name != "content" or opts.content]
+    if not named and not opts.classifiers:
+        named = ["test-set" if opts.test else "comparison"]
+    chosen = [of_classifiers(opts.classifiers)] if opts.classifiers else []
+    return [*chosen, *(known[name] for name in named)]
 
 
 def _study(
-    rows: Sequence[LabelledUrl],
+    source: Dataset[LabelledUrl],
     tested: Dataset[LabelledUrl] | None,
     on_progress: Callable[[int, int], None],
     opts: argparse.Namespace,
@@ -116,7 +113,7 @@ def _study(
 
     languages = opts.languages or FIVE
     least = FOLDS if tested is None else 2
-    corpus = draw(rows, languages, urls=opts.urls, least=least, seed=_SEED)
+    corpus = draw(list(source), languages, urls=opts.urls, least=least, seed=_SEED)
     if tested is not None:
         corpus = joined(corpus, tested)
     common: dict[str, Any] = {
@@ -134,37 +131,16 @@ def _study(
     return Study(corpus, n_folds=FOLDS, texts=texts, **common)
 
 
-def _facts(study: Study, tested: Dataset[LabelledUrl] | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
+def _facts(
+    study: Study, source: Dataset[LabelledUrl], tested: Dataset[LabelledUrl] | None
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {"data": source.path.name, "rows skipped": source.skipped}
     if tested is not None:
         facts |= {"test data": tested.path.name, "test rows skipped": tested.skipped}
-    facts |= {
-        "languages": list(study.languages),
-        "URLs of each language": study.corpus.per_language,
-        "seed": study.seed,
-    }
+    facts |= {"languages": list(study.languages), "seed": study.seed}
+    facts["URLs of each language"] = study.corpus.per_language
     if study.n_folds > 1:
         facts["folds"] = study.n_folds
     if study.servers is not None:
         facts["hosts with a country"] = len(study.servers.countries)
     return facts
-
-
-def _shown(value: Any) -> str:
-    return " ".join(value) if isinstance(value, list) else f"{value}"
-
-
-def _write(
-    source: Dataset[LabelledUrl],
-    facts: dict[str, Any],
-    results: Sequence[Result],
-    opts: argparse.Namespace,
-) -> None:
-    from crawler.report.files import write_whole
-    from crawler.report.provenance import provenance
-    from crawler.report.study import study_json
-
-    if opts.json:
-        paths = [source.path, *(path for path in (opts.test, opts.content) if path)]
-        measured = provenance(["langfocus", *sys.argv[1:]], paths, date.today(), modules=_MODULES)
-        write_whole(opts.json, study_json({"measured": measured, **facts}, results))

@@ -201,7 +201,7 @@ def test_data_that_do_not_suffice_are_one_line_and_exit_code_1(
 def test_ctrl_c_ends_it_with_one_line(data: Path) -> None:
     process = start(str(data), "svm-features")
     assert process.stdout is not None
-    assert process.stdout.readline().startswith("data urls.tsv")
+    assert process.stdout.readline().startswith("data: urls.tsv")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
