@@ -28,7 +28,7 @@ from crawler.politeness import directives
 from crawler.politeness.directives import RobotsVersion
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
-from crawler.strategies.focus.ordering import Focus
+from crawler.strategies.focus.ordering import Focus, first_scores
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import is_unwanted_file, normalise
 
@@ -153,8 +153,7 @@ def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[
         return []
     if isinstance(ordering, Focus):
         found = ordering.evidence(urls, source)
-        scores = ordering.first_scores(found)
-        return [Link(*link) for link in zip(urls, scores, found, strict=True)]
+        return [Link(*link) for link in zip(urls, first_scores(found), found, strict=True)]
     scores = ordering.scores(urls, source)
     return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
 

@@ -8,7 +8,7 @@ robots.txt (RFC 9309, 2.2.3). A scheme before it is ignored. Text from `#` on is
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -39,45 +39,34 @@ class BadLine(NamedTuple):
     reason: str
 
 
-class _Entry(NamedTuple):
-    """An entry: a name, "" for every host, and the pattern of paths, "" for all."""
-
-    name: str
-    is_with_below: bool
-    pattern: str
-
-
 @dataclass(frozen=True, slots=True)
 class BlockList:
-    """Entries by their names; each name has its patterns, "" matches every path.
+    """Patterns of paths by names; the pattern "" is every path.
 
-    `hosts` are single hosts, `domains` are names with all names below them, and `everywhere` are
-    the patterns of every host.
+    A name is a host, `*.` and a name with all names below it, or `*` for every host.
     """
 
-    hosts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    domains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    everywhere: tuple[str, ...] = ()
+    patterns: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of entries."""
-        named = (*self.hosts.values(), *self.domains.values())
-        return sum(map(len, named)) + len(self.everywhere)
+        return sum(map(len, self.patterns.values()))
 
     def blocks(self, url: str) -> bool:
         """Return True if a normalised URL is blocked; costs O(labels of its host + patterns)."""
-        host = host_of(url)
         return any(
-            not pattern or _begins(pattern, _path_of(url)) for pattern in self._patterns(host)
+            not pattern or _begins(pattern, _path_of(url))
+            for name in _names_of(host_of(url))
+            for pattern in self.patterns.get(name, ())
         )
 
-    def _patterns(self, host: str) -> Iterator[str]:
-        yield from self.hosts.get(host, ())
-        name = host if self.domains else ""
-        while name:
-            yield from self.domains.get(name, ())
-            name = name.partition(".")[2]
-        yield from self.everywhere
+
+def _names_of(host: str) -> Iterator[str]:
+    """Yield the names of the entries that are for a host."""
+    yield from (host, "*")
+    while host:
+        yield f"*.{host}"
+        host = host.partition(".")[2]
 
 
 def _begins(pattern: str, path: str) -> bool:
@@ -93,40 +82,29 @@ def _path_of(url: str) -> str:
 
 def read_lines(lines: Iterable[str]) -> tuple[BlockList, list[BadLine]]:
     """Return the entries of some lines, and the lines that are none."""
-    hosts: dict[str, list[str]] = {}
-    domains: dict[str, list[str]] = {}
-    everywhere: list[str] = []
+    found: dict[str, dict[str, None]] = {}
     bad: list[BadLine] = []
     for number, line in enumerate(lines, 1):
         text = _COMMENT.sub("", line).strip()
         if not text:
             continue
         try:
-            entry = _entry(text)
+            name, pattern = _entry(text)
         except ValueError as error:
             bad.append(BadLine(number, f"{text:.80}: {error}"))
-            continue
-        if entry.name:
-            kind = domains if entry.is_with_below else hosts
-            kind.setdefault(entry.name, []).append(entry.pattern)
         else:
-            everywhere.append(entry.pattern)
-    return BlockList(_frozen(hosts), _frozen(domains), tuple(everywhere)), bad
+            found.setdefault(name, {})[pattern] = None
+    return BlockList(found), bad
 
 
-def _frozen(lists: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(dict.fromkeys(patterns)) for name, patterns in lists.items()}
-
-
-def _entry(text: str) -> _Entry:
-    """Return the entry of a line; raises ValueError."""
+def _entry(text: str) -> tuple[str, str]:
+    """Return the name and the pattern of a line; raises ValueError."""
     host, slash, path = _SCHEME.sub("", text, count=1).partition("/")
     pattern = _pattern(slash + path)
     if host == "*":
         if not pattern.strip("/*$"):
             raise ValueError("it would block every URL")
-        return _Entry("", True, pattern)
-    is_with_below = host.startswith("*.")
+        return host, pattern
     name = host.removeprefix("*.")
     if "*" in name:
         raise ValueError("in a host name, * is possible only as *. at its beginning, or alone")
@@ -135,7 +113,7 @@ def _entry(text: str) -> _Entry:
     url = None if re.search(r"[\s@?\\%]", host) else normalise(f"http://{name}/")
     if not name or url is None:
         raise ValueError("this is no host name")
-    return _Entry(host_of(url), is_with_below, pattern)
+    return f"*.{host_of(url)}" if name != host else host_of(url), pattern
 
 
 def _pattern(path: str) -> str:

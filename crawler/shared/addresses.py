@@ -6,20 +6,6 @@ from uuid import uuid4
 
 from crawler.shared.stored import StoredCrawl
 
-_ENTER = """
-local key, now, ends_at = KEYS[1], tonumber(ARGV[1]), ARGV[2]
-redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-if redis.call('ZSCORE', key, ARGV[4]) then
-  return 1
-end
-if redis.call('ZCARD', key) >= tonumber(ARGV[3]) then
-  return 0
-end
-redis.call('ZADD', key, ends_at, ARGV[4])
-redis.call('EXPIRE', key, ARGV[5])
-return 1
-"""
-
 
 class SharedOccupancy:
     """Counts the requests of all workers of a crawl, in its Redis server.
@@ -42,13 +28,19 @@ class SharedOccupancy:
         """Count one more request and return True, or return False if the limit is reached."""
         if not self._at_once:
             return True
-        stay, now = uuid4().hex, self._clock()
-        values = [now, now + self._lease_s, self._at_once, stay, int(2 * self._lease_s) + 1]
-        key = self._key(address)
-        is_in = self._crawl.read(lambda pipe: pipe.eval(_ENTER, 1, key, *values))[0]
-        if is_in:
-            self._stays.setdefault(address, []).append(stay)
-        return bool(is_in)
+        key, stay, now = self._key(address), uuid4().hex, self._clock()
+
+        def join(pipe: Any) -> None:
+            pipe.zremrangebyscore(key, "-inf", now)
+            pipe.zadd(key, {stay: now + self._lease_s}, nx=True)
+            pipe.expire(key, int(2 * self._lease_s) + 1)
+            pipe.zcard(key)
+
+        self._stays.setdefault(address, []).append(stay)
+        if self._crawl.read(join)[-1] > self._at_once:
+            self.leave(address)
+            return False
+        return True
 
     def leave(self, address: str) -> None:
         """Stop counting one request."""

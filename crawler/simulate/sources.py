@@ -28,7 +28,7 @@ from crawler.reading import Download, ReadPage, is_text, page_method, page_reade
 from crawler.run import reading
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.sources.archive import ArchivedAnswer, answers
-from crawler.strategies.orderings import BreadthFirst
+from crawler.strategies.orderings import BREADTH_FIRST
 from crawler.url import normalise
 
 _KINDS: Final = (
@@ -148,7 +148,7 @@ def _of_run(folder: Path) -> Iterator[GraphRow]:
 
 def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[GraphRow]:
     """The answers in a WARC file; a page's language is told as a crawl tells it."""
-    read = page_reader(page_method(DEFAULT_METHOD, named_file()), BreadthFirst(), "")
+    read = page_reader(page_method(DEFAULT_METHOD, named_file()), BREADTH_FIRST, "")
     is_empty = True
     for found in answers(path):
         if not isinstance(found, ArchivedAnswer):

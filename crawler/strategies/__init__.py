@@ -16,15 +16,15 @@ from crawler.strategies.filters import (
     make_filter,
 )
 from crawler.strategies.orderings import (
+    BREADTH_FIRST,
+    RANDOM,
     SEED,
-    BreadthFirst,
-    Confidence,
-    CountryDomain,
+    SOFT,
     Draw,
     LinkSource,
     Ordering,
-    Random,
-    Soft,
+    confidence,
+    country_domain,
 )
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
 def _cctld(language: str, model: Path | None) -> Ordering:
     from classifiers.urls.cctld import score
 
-    return CountryDomain(lambda urls: [float(x) for x in score(urls, language)])
+    return country_domain(lambda urls: [float(x) for x in score(urls, language)])
 
 
 def _svm(language: str, model: Path | None) -> Ordering:
@@ -61,19 +61,22 @@ def _svm(language: str, model: Path | None) -> Ordering:
         return scores
 
     score_urls([])  # raises before the crawl begins if the model lacks the language
-    return Confidence(score_urls)
+    return confidence(score_urls)
 
 
 def _focus(language: str, model: Path | None) -> Ordering:
-    from crawler.strategies.focus.ordering import Focus
+    from crawler.strategies.focus.belief import Prior
+    from crawler.strategies.focus.evidence import evidence_of
+    from crawler.strategies.focus.ordering import focus
 
-    return Focus.of(language, model)
+    found, knows_urls = evidence_of(language, model)
+    return focus(found, Prior.shipped(), knows_urls=knows_urls)
 
 
 _MAKERS: dict[str, Callable[[str, Path | None], Ordering]] = {
-    "random": lambda *_: Random(),
-    "bfs": lambda *_: BreadthFirst(),
-    "soft": lambda *_: Soft(),
+    "random": lambda *_: RANDOM,
+    "bfs": lambda *_: BREADTH_FIRST,
+    "soft": lambda *_: SOFT,
     "cctld": _cctld,
     "svm": _svm,
     "focus": _focus,

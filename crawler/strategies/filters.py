@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from crawler.strategies.relevance import Relevance, Tally
+from crawler.strategies.relevance import Tally
 from crawler.url import directory_of, host_of
 
 TOLERANCE: Final = 10
@@ -83,7 +83,7 @@ class Filter:
 
         None of its URLs stays in the queue after a page of it.
         """
-        return self.uses_relevance and tally.relevance(self.tolerance) is Relevance.IRRELEVANT
+        return self.uses_relevance and tally.is_irrelevant(self.tolerance)
 
 
 _RULES: dict[str, dict[str, object]] = {

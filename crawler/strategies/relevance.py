@@ -1,15 +1,6 @@
 """The relevance of a server or a directory (Tamura 2007, 4.1)."""
 
-from enum import Enum
 from typing import NamedTuple
-
-
-class Relevance(Enum):
-    """The state of a server or directory, from the pages downloaded from it."""
-
-    RELEVANT = "relevant"
-    UNDECIDED = "undecided"
-    IRRELEVANT = "irrelevant"
 
 
 class Tally(NamedTuple):
@@ -23,15 +14,12 @@ class Tally(NamedTuple):
     downloaded: int = 0
     relevant: int = 0
 
-    def relevance(self, tolerance: int) -> Relevance:
-        """Return the state of the server with tolerance T.
+    def is_irrelevant(self, tolerance: int) -> bool:
+        """Return True if the unit is irrelevant with tolerance T: N_r = 0 and N_a > T.
 
-        Relevant if N_r > 0, undecided if N_r = 0 and N_a <= T, irrelevant if N_r = 0 and
-        N_a > T.
+        With N_r > 0 it is relevant, otherwise undecided.
         """
-        if self.relevant > 0:
-            return Relevance.RELEVANT
-        return Relevance.UNDECIDED if self.downloaded <= tolerance else Relevance.IRRELEVANT
+        return self.relevant == 0 and self.downloaded > tolerance
 
 
 NOTHING = Tally()

@@ -10,7 +10,7 @@ from crawler.reading import (
     page_method,
     page_reader,
 )
-from crawler.strategies.orderings import BreadthFirst
+from crawler.strategies.orderings import BREADTH_FIRST
 
 WITHOUT_TEXT = Download("http://www.beispiel.de/", 200, b"<img src=plakat.png>", "text/html")
 
@@ -19,7 +19,7 @@ WITHOUT_TEXT = Download("http://www.beispiel.de/", 200, b"<img src=plakat.png>",
 def test_a_page_without_text_has_a_language_if_the_method_reads_urls(
     method: str, language: str | None
 ) -> None:
-    reading = page_reader(page_method(method), BreadthFirst(), "de")(WITHOUT_TEXT, 1)
+    reading = page_reader(page_method(method), BREADTH_FIRST, "de")(WITHOUT_TEXT, 1)
     assert reading.language == language
 
 

@@ -4,23 +4,23 @@ import pytest
 
 from crawler.strategies import FILTERS, ORDERINGS, Draw, LinkSource, make_filter, make_ordering
 from crawler.strategies.filters import Filter
-from crawler.strategies.relevance import NOTHING, Relevance, Tally
+from crawler.strategies.relevance import NOTHING, Tally
 
 RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
 
 
 @pytest.mark.parametrize(
-    ("tally", "tolerance", "state"),
+    ("tally", "tolerance", "is_irrelevant"),
     [
-        (Tally(0, 0), 0, Relevance.UNDECIDED),
-        (Tally(1, 0), 0, Relevance.IRRELEVANT),
-        (Tally(10, 0), 10, Relevance.UNDECIDED),
-        (Tally(11, 0), 10, Relevance.IRRELEVANT),
-        (Tally(999, 1), 10, Relevance.RELEVANT),
+        (Tally(0, 0), 0, False),
+        (Tally(1, 0), 0, True),
+        (Tally(10, 0), 10, False),
+        (Tally(11, 0), 10, True),
+        (Tally(999, 1), 10, False),
     ],
 )
-def test_relevance_follows_tamura_4_1(tally: Tally, tolerance: int, state: Relevance) -> None:
-    assert tally.relevance(tolerance) is state
+def test_relevance_follows_tamura_4_1(tally: Tally, tolerance: int, is_irrelevant: bool) -> None:
+    assert tally.is_irrelevant(tolerance) is is_irrelevant
 
 
 def accepted(rule: Filter, page_is_relevant: bool, source: Tally) -> list[bool]:

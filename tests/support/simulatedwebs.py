@@ -17,7 +17,7 @@ from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph,
 from crawler.strategies import SEED, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import Confidence, LinkSource, Ordering
+from crawler.strategies.orderings import LinkSource, Ordering, confidence
 from crawler.visit import Visitor, VisitRules
 
 LANGUAGES = ("th", "en")
@@ -150,7 +150,7 @@ def _ordering(graph: WebGraph, name: str, vertex_of: dict[str, int]) -> Ordering
     if name not in graph.scores:
         return make_ordering(name, "th")
     scores = graph.scores[name]
-    return Confidence(lambda urls: [float(scores[vertex_of[url]]) for url in urls])
+    return confidence(lambda urls: [float(scores[vertex_of[url]]) for url in urls])
 
 
 def _download(graph: WebGraph, vertex: int, lease: Lease) -> Download:

@@ -21,7 +21,7 @@ from scrapy.utils.misc import walk_modules_iter
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.urls.model import UrlModel
 from crawler.reading import Download, page_method, page_reader
-from crawler.strategies.orderings import BreadthFirst
+from crawler.strategies.orderings import BREADTH_FIRST
 from tests.support.smallweb import SENTENCES
 
 PACKAGES = (
@@ -42,7 +42,7 @@ def warm_up() -> None:
         for package in PACKAGES:
             list(walk_modules_iter(package))
     UrlModel.load().score(["http://a.de/b"], "de")
-    read = page_reader(page_method(DEFAULT_METHOD), BreadthFirst(), "de")
+    read = page_reader(page_method(DEFAULT_METHOD), BREADTH_FIRST, "de")
     read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), 1)
 
 

@@ -23,10 +23,6 @@ MOST_COUNTED: Final = 8
 """Of each kind at most so many pages that link to a URL are counted."""
 
 
-_LEAST_VARIANCE: Final = -1e-9
-"""A variance of 0, but for rounding."""
-
-
 @dataclass(frozen=True, slots=True)
 class Prior:
     """The weights before a crawl: normal with this `mean` (k,) and `covariance` (k, k).
@@ -47,16 +43,6 @@ class Prior:
             raise ValueError(f"{SHIPPED} is of another version")
         rows = tuple(map(tuple, read["covariance"]))
         return cls(tuple(read["mean"]), rows, read["strength"])
-
-    def without(self, features: Sequence[str]) -> "Prior":
-        """Return the prior of a crawl that does not use some features, for an ablation."""
-        used = [name not in features for name in FEATURES]
-        mean = tuple(weight * use for weight, use in zip(self.mean, used, strict=True))
-        rows = tuple(
-            tuple(value * a * b for value, b in zip(row, used, strict=True))
-            for row, a in zip(self.covariance, used, strict=True)
-        )
-        return Prior(mean, rows, self.strength)
 
 
 class Standing(NamedTuple):
@@ -145,52 +131,39 @@ class Belief:
 
     def weigh(self, standing: Standing) -> Weighed:
         """Return the log-odds that a URL is in the target language, with their parts."""
-        from crawler.strategies.focus.kernel import weigh
-
-        known, strength = _known([standing]), self.prior.strength
-        odds, *parts = weigh(known, self.rate, strength, self.mean, self.covariance).tolist()
-        return Weighed(odds, parts)
+        parts = self.features([standing])[0] * self.mean
+        return Weighed(self.scores([standing])[0], parts.tolist())
 
     def sums(self) -> Floats:
         """Return what beliefs with one prior can add: what each learned is its part of the sum.
 
-        These are the pages with a label, the relevant ones, and of the used features the precision
-        times the mean and the precision.
+        These are the pages with a label, the relevant ones, the precision times the mean, and the
+        precision.
         """
-        used = self._used
-        precision = np.linalg.inv(self.covariance[np.ix_(used, used)])
+        precision = np.linalg.inv(self.covariance)
         counts = [float(self.labelled), float(self.relevant)]
-        return np.concatenate([counts, precision @ self.mean[used], precision.ravel()])
+        return np.concatenate([counts, precision @ self.mean, precision.ravel()])
 
     def take_over(self, sums: Floats) -> None:
         """Believe what some `sums` say; raises ValueError for numbers that are no such sums."""
-        used, k = self._used, len(self._used)
+        k = N_FEATURES
         if sums.shape != (2 + k + k * k,) or not np.isfinite(sums).all():
             raise ValueError("the weights are of another version, or not finite")
         covariance = np.linalg.inv(sums[2 + k :].reshape(k, k))
         self.labelled, self.relevant = int(sums[0]), int(sums[1])
-        self.mean[used] = covariance @ sums[2 : 2 + k]
-        self.covariance[np.ix_(used, used)] = (covariance + covariance.T) / 2.0
-
-    @property
-    def _used(self) -> npt.NDArray[np.intp]:
-        """The features that the prior does not leave out."""
-        return np.flatnonzero(np.diagonal(np.array(self.prior.covariance)) > 0)
+        self.mean = covariance @ sums[2 : 2 + k]
+        self.covariance = (covariance + covariance.T) / 2.0
 
     def packed(self) -> tuple[bytes, bytes]:
         """Return mean and covariance as bytes."""
         return self.mean.tobytes(), self.covariance.tobytes()
 
     def unpack(self, mean: bytes, covariance: bytes) -> None:
-        """Take over `packed`; raises ValueError for bytes that are not those of sound weights."""
-        if not (isinstance(mean, bytes) and isinstance(covariance, bytes)):
-            raise ValueError("the weights are no bytes")
+        """Take over `packed`; raises ValueError for bytes that are not those of finite weights."""
         if len(mean) != 8 * N_FEATURES or len(covariance) != 8 * N_FEATURES**2:
             raise ValueError("the weights are of another version")
         center = np.frombuffer(mean).copy()
         spread = np.frombuffer(covariance).reshape(N_FEATURES, N_FEATURES).copy()
         if not (np.isfinite(center).all() and np.isfinite(spread).all()):
             raise ValueError("the weights are not finite")
-        if not np.allclose(spread, spread.T) or np.linalg.eigvalsh(spread)[0] < _LEAST_VARIANCE:
-            raise ValueError("the weights have no covariance")
         self.mean, self.covariance = center, spread

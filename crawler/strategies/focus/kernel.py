@@ -115,22 +115,6 @@ def scores_of(
     return scores
 
 
-@compiled
-def weigh(known: Floats, rate: float, strength: float, mean: Floats, covariance: Floats) -> Floats:
-    """Return the log-odds of one URL and what each feature adds to them, (1 + N_FEATURES,).
-
-    `known` (1, N_KNOWN) is as for `features_of`, the log-odds are those of `scores_of`. The parts
-    add up to the log-odds before the uncertainty of the weights shrinks them.
-    """
-    found = np.empty(1 + N_FEATURES)
-    row = found[1:]
-    _fill_known(known[0], rate, strength, row)
-    found[0] = score_of(row, mean, covariance)
-    for at in range(N_FEATURES):
-        row[at] *= mean[at]
-    return found
-
-
 @inlined
 def learn_from(
     row: Floats, is_relevant: bool, mean: Floats, covariance: Floats, gain: Floats

@@ -452,81 +452,6 @@ def values(answers: Sequence[Admission]) -> list[str]:
     return [answer.value for answer in answers]
 
 
-@pytest.mark.parametrize("kind", ["relevant", "gone", "redirect", "sitemap", "timeout"])
-def test_a_url_takes_its_slot_when_its_request_is_sent_and_keeps_it_whatever_is_answered(
-    tmp_path: Path, new_frontier: Opener, kind: str
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=2)
-    frontier.seed(urls_of("a.de", 4), 0.0)
-    for n in range(2):
-        lease = sent_now(frontier)
-        assert lease.url == f"http://a.de/{n}"
-        frontier.admit(lease, record_of(kind, 0.0), now=0.0)
-    assert (frontier.next(9.0), frontier.counts().queued) == (None, 0)
-    more = [Link("http://a.de/0", 9.0), Link("http://www.a.de/3", 9.0), Link("http://a.de/4", 9.0)]
-    assert values(frontier.seed(more, 0.0)) == ["seen", "host_full", "host_full"]
-
-
-def test_a_url_that_gets_no_request_holds_no_slot(tmp_path: Path, new_frontier: Opener) -> None:
-    frontier = new_frontier(tmp_path, host_cap=1, host_queue=2)
-    frontier.seed(urls_of("a.de", 2), 0.0)
-    for outcome in ("robots", "dns"):
-        lease = lease_now(frontier)
-        assert frontier.send(lease, None, now=0.0, is_page=False) is Sending.NOW
-        frontier.admit(lease, Record(outcome, 0.0), now=0.0)
-    assert values(frontier.seed(urls_of("a.de", 5), 0.0)) == [
-        *["seen"] * 2,
-        *["stored"] * 2,
-        "host_full",
-    ]
-
-
-def test_the_last_slot_of_a_host_drops_its_queue_but_not_the_urls_that_got_a_request(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=2)
-    frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(5)], 0.0)
-    first = sent_now(frontier)
-    frontier.admit(first, record_of("timeout", 0.0), [Link("http://b.de/", -1.0)], now=0.0)
-    second = sent_now(frontier)
-    assert (frontier.counts().queued, frontier.counts().leased) == (1, 1)
-    assert frontier.drop_blocked(lambda url: "a.de" in url) == 0
-    frontier.retry(second, now=0.0, not_before=0.0)
-    again = sent_now(frontier)
-    assert (again.url, again.retries) == (second.url, 1)
-    frontier.admit(again, page(), now=0.0)
-    assert lease_now(frontier).url == "http://b.de/"
-
-
-def test_a_host_queue_as_long_as_the_cap_takes_the_first_urls_that_are_found(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=3, host_queue=3)
-    first = [Link(f"http://a.de/{n}", 0.0) for n in range(3)]
-    assert values(frontier.seed(first, 0.0)) == ["stored"] * 3
-    better = [Link("http://a.de/better", 9.0)]
-    assert values(frontier.seed(better, 0.0)) == ["host_full"]
-    for _ in range(3):
-        answers = frontier.admit(sent_now(frontier), page(), better, now=0.0)
-        assert values(answers) == ["host_full"]
-    assert frontier.next(9.0) is None
-
-
-def test_a_longer_host_queue_lets_the_best_of_a_host_be_fetched(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=2, host_queue=4)
-    scores = [0.1, 0.3, 0.2, 0.9, 0.8]
-    answers = frontier.seed([Link(f"http://a.de/{n}", x) for n, x in enumerate(scores)], 0.0)
-    assert values(answers) == [*["stored"] * 4, "host_full"]
-    fetched = []
-    while lease := frontier.next(0.0):
-        assert frontier.send(lease, None, now=0.0) is Sending.NOW
-        frontier.admit(lease, page(), now=0.0)
-        fetched.append(lease.url[-1])
-    assert fetched == ["3", "1"]
-
-
 def test_a_request_that_a_kill_interrupted_is_sent_again_in_its_own_slot_and_counts_as_a_try(
     tmp_path: Path,
 ) -> None:
@@ -538,47 +463,6 @@ def test_a_request_that_a_kill_interrupted_is_sent_again_in_its_own_slot_and_cou
     frontier.admit(lease, page(), now=9.0)
     frontier.admit(sent_now(frontier, 9.0), page(), now=9.0)
     assert (frontier.next(9.0), frontier.counts().pages) == (None, 2)
-
-
-def test_all_ports_of_a_name_share_one_cap_one_delay_and_one_turn(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=10, host_queue=10, delay_s=1.0)
-    links = [Link(f"http://third.de:{port}/", 0.0) for port in range(8000, 8300)]
-    answers = values(frontier.seed(links, 0.0))
-    assert (answers.count("stored"), answers.count("host_full")) == (10, 290)
-    lease = lease_now(frontier)
-    assert frontier.next(0.0) is None
-    frontier.admit(lease, page(), now=0.0)
-    assert (frontier.next(0.9), lease_now(frontier, 1.0).host) == (None, "third.de")
-
-
-def test_relevant_pages_earn_their_domain_more_slots(tmp_path: Path, new_frontier: Opener) -> None:
-    """A university with many sub-domains: ten slots more for each page in the language."""
-    frontier = new_frontier(tmp_path, domain_cap=3)
-    frontier.seed([Link(f"http://h{n}.uni.de/", 0.0) for n in range(40)], 0.0)
-    for language in ("en", "en", "de"):
-        frontier.admit(sent_now(frontier), page(language), now=0.0)
-    more = [Link("http://more.uni.de/", 0.0)]
-    for _ in range(10):
-        assert values(frontier.seed(more, 0.0)) in (["stored"], ["seen"])
-        frontier.admit(sent_now(frontier), page("en"), now=0.0)
-    lease = lease_now(frontier)
-    assert lease.is_beyond_cap
-    assert frontier.send(lease, None, now=0.0) is Sending.DOMAIN_FULL
-    assert values(frontier.seed([Link("http://last.uni.de/", 0.0)], 0.0)) == ["domain_full"]
-
-
-def test_the_addresses_of_one_network_of_ipv6_share_their_slots(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, address_cap=1)
-    frontier.seed([Link(f"http://{name}.de/", 0.0) for name in "abc"], 0.0)
-    sent_now(frontier, address="2001:db8::1")
-    other = lease_now(frontier)
-    assert frontier.send(other, "2001:db8::ffff:2", now=0.0) is Sending.ADDRESS_FULL
-    assert frontier.send(other, "2001:db8:0:1::1", now=0.0) is Sending.NOW
-    assert frontier.send(lease_now(frontier), "::ffff:192.0.2.1", now=0.0) is Sending.NOW
 
 
 @pytest.mark.parametrize(
@@ -717,15 +601,6 @@ def test_after_a_restart_a_host_rests_whose_queue_was_empty(tmp_path: Path) -> N
     assert lease_now(again, 6.0).url == "http://a.de/2"
 
 
-def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path, new_frontier: Opener) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
-    frontier.retry(lease_now(frontier), now=1.0, not_before=30.0)
-    assert frontier.ready_at(1.0) == 30.0
-    assert frontier.next(29.0) is None
-    assert lease_now(frontier, 30.0).retries == 1
-
-
 def test_a_redirect_to_another_spelling_is_fetched_there_as_the_same_page(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -772,37 +647,6 @@ def test_a_spelling_that_was_found_before_stays_a_url_of_its_own(
     assert sent_now(frontier).url == "https://a.de/x"
 
 
-def test_the_canonical_url_of_a_page_is_not_fetched_too(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=3, host_queue=3)
-    urls = [f"http://a.de/x{end}" for end in ("?print", "", "?page=2")]
-    frontier.seed([Link(url, 0.0) for url in urls[:2]], 0.0)
-    lease = lease_now(frontier)
-    record = replace(page(), canonical=urls[1])
-    answers = frontier.admit(lease, record, [Link(url, 0.0) for url in urls[1:]], now=0.0)
-    assert [answer.value for answer in answers] == ["seen", "stored"]
-    assert frontier.counts().queued == 1
-    again = new_frontier(tmp_path, now=9.0, host_cap=3, host_queue=3)
-    lease = lease_now(again, 9.0)
-    assert lease.url == urls[2]
-    record = replace(page(), canonical="http://a.de/new")
-    again.admit(lease, record, now=9.0)
-    assert values(again.seed([Link("http://a.de/new", 0.0)], 9.0)) == ["seen"]
-    assert again.next(99.0) is None
-
-
-def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, lifts=True)
-    frontier.seed(
-        [Link("http://a.de/", 1.0), Link("http://b.de/", 0.0), Link("http://c.de/", 0.5)], 0.0
-    )
-    frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 2.0)], now=0.0)
-    assert lease_now(frontier).url == "http://b.de/"
-
-
 def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -818,20 +662,6 @@ def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(
     assert lease_now(frontier, 3.5).url == "http://b.com/"
 
 
-def test_a_doubtful_url_waits_for_a_host_that_rests_but_no_longer_than_patience(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=1.0)
-    urls = [Link("http://a.de/1", 2.0), Link("http://a.de/2", 1.0), Link("http://b.com/", -1.0)]
-    frontier.seed(urls, 0.0)
-    frontier.admit(lease_now(frontier), page(), now=0.0)
-    assert frontier.next(0.5) is None
-    assert frontier.ready_at(0.5) == 1.0
-    frontier.set_delay("a.de", 60.0)
-    frontier.admit(lease_now(frontier, 1.0), page(), [Link("http://a.de/3", 1.0)], now=1.0)
-    assert lease_now(frontier, 1.0).url == "http://b.com/"
-
-
 def test_without_anything_better_to_come_a_doubtful_url_does_not_wait(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -839,19 +669,6 @@ def test_without_anything_better_to_come_a_doubtful_url_does_not_wait(
     frontier.seed([Link("http://a.com/", 0.0), Link("http://b.com/", 0.0)], 0.0)
     assert frontier.ready_at(0.0) == 0.0
     assert {lease_now(frontier).url, lease_now(frontier).url} == {"http://a.com/", "http://b.com/"}
-
-
-def test_nothing_of_a_page_is_kept_if_its_transaction_fails(tmp_path: Path) -> None:
-    frontier = new_sqlite_frontier(tmp_path)
-    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
-    lease = lease_now(frontier)
-    broken = Record(PAGE, 0.0, 200, True, True, "de", country=object())  # type: ignore[arg-type]  # cannot be stored
-    with pytest.raises(sqlite3.Error):
-        frontier.admit(lease, broken, [Link("http://b.de/", 0.0)], now=0.0)
-    connection = sqlite3.connect(tmp_path / "run.db")
-    assert connection.execute("SELECT COUNT(*), SUM(queued) FROM urls").fetchone() == (1, 1)
-    assert frontier.admit(lease, page(), [Link("http://b.de/", 0.0)], now=0.0)[0].value == "stored"
-    connection.close()
 
 
 def test_the_parent_of_a_page_is_the_page_that_linked_to_it_first(tmp_path: Path) -> None:
@@ -866,18 +683,6 @@ def test_the_parent_of_a_page_is_the_page_that_linked_to_it_first(tmp_path: Path
         ("http://b.de/", "http://a.de/", 1, fingerprint("http://b.de/")),
     ]
     connection.close()
-
-
-def test_only_the_unit_that_turned_irrelevant_is_dropped(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    rule_of = make_filter("directory-conservative", tolerance=0)
-    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=4)
-    urls = ["http://a.de/en/1", "http://a.de/en/2", "http://a.de/de/1", "http://a.de/en/3"]
-    frontier.seed([Link(url, 4.0 - i) for i, url in enumerate(urls)], 0.0)
-    frontier.admit(lease_now(frontier), page("en"), now=0.0)
-    assert lease_now(frontier).url == "http://a.de/de/1"
-    assert frontier.counts().queued == 0
 
 
 def plan_of(folder: Path, statement: str) -> str:
@@ -901,41 +706,29 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize("name", ["server", "directory-conservative"])
-@pytest.mark.parametrize("draw", Draw)
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"filter": make_filter("server", tolerance=0)},
+        {"filter": make_filter("directory-conservative", tolerance=0), "draw": Draw.UNIFORM},
+        {"prior": PRIOR, "doubts_up_to": 0.0, "domain_cap": 9},
+    ],
+    ids=["server", "drawn", "learns"],
+)
 def test_no_step_of_a_crawl_scans_a_table_or_sorts(
-    tmp_path: Path, statements: list[str], name: str, draw: Draw
+    tmp_path: Path, statements: list[str], rules: dict[str, Any]
 ) -> None:
-    rule_of = make_filter(name, tolerance=0)
-    frontier = new_sqlite_frontier(tmp_path, filter=rule_of, draw=draw, host_cap=3, host_queue=9)
+    frontier = new_sqlite_frontier(tmp_path, host_cap=3, host_queue=9, **rules)
     frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
     statements.clear()
-    links = [Link(f"http://{c}.de/en/{n}", 0.0) for c in "abd" for n in range(4)]
+    links = [Link(f"http://{c}.de/en/{n}", 0.0, Evidence(1.0)) for c in "abd" for n in range(4)]
     frontier.admit(sent_now(frontier), page(), links, now=0.0)
     frontier.retry(sent_now(frontier), now=0.0, not_before=0.0)
     frontier.release(lease_now(frontier), now=0.0)
     frontier.set_delay("a.de", 1.0)
-    for _ in range(4):
-        frontier.admit(lease_now(frontier), page("en"), [Link("http://e.de/", 0.0)], now=0.0)
-    asked = [s for s in statements if s.split()[0] in ("SELECT", "UPDATE", "DELETE", "INSERT")]
-    assert any(s.startswith("DELETE") for s in asked)
-    for statement in asked:
-        plan = plan_of(tmp_path, statement).replace("SCAN json_each", "")
-        assert "SCAN" not in plan, (statement, plan)
-        assert "TEMP B-TREE" not in plan, (statement, plan)
-
-
-def test_no_step_of_a_crawl_that_learns_scans_a_table_or_sorts(
-    tmp_path: Path, statements: list[str]
-) -> None:
-    rules: dict[str, Any] = {"host_cap": 3, "domain_cap": 9}
-    frontier = new_sqlite_frontier(tmp_path, prior=PRIOR, doubts_up_to=0.0, **rules)
-    frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
-    statements.clear()
-    links = [Link(f"http://{c}.de/en/{n}", 0.0, Evidence(1.0)) for c in "abd" for n in range(4)]
-    frontier.admit(lease_now(frontier), page(), links, now=0.0)
-    for _ in range(8):
-        frontier.admit(sent_now(frontier), page("en"), links, now=0.0)
+    while frontier.counts().pages < 9 and (lease := frontier.next(0.0)):
+        frontier.send(lease, None, now=0.0)
+        frontier.admit(lease, page("en"), links, now=0.0)
     asked = [s for s in statements if s.split()[0] in ("SELECT", "UPDATE", "DELETE", "INSERT")]
     assert any(s.startswith("DELETE FROM urls") for s in asked)
     for statement in asked:

@@ -97,17 +97,6 @@ def test_scores_follow_the_record_of_host_path_and_domain(
     assert leases(frontier, 1)[0].split("/")[0].endswith(first)
 
 
-def test_links_of_relevant_pages_lift_a_url_and_those_of_others_lower_it(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    queued = [link(f"{name}.com/", 0.1) for name in "xyz"]
-    frontier.seed([link("a.de/", 3.0), link("b.de/", 2.0), *queued], 0.0)
-    settled(frontier, "en", queued[0], link("y.com/", 9.0))
-    settled(frontier, "de", queued[2])
-    assert leases(frontier)[0] == "z.com/"
-
-
 def test_a_page_without_a_label_says_nothing_of_its_links(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -138,39 +127,6 @@ def test_a_url_whose_score_fell_lets_the_next_best_go_first(
     frontier.seed(seeds, 0.0)
     settled(frontier, "en")
     assert leases(frontier) == ["x.com/", "b.a.de/", "c.a.de/"]
-
-
-def test_the_next_best_may_be_of_the_same_host(tmp_path: Path, new_frontier: Opener) -> None:
-    """After a page only the URLs that it links to are scored anew."""
-    frontier = new_frontier(tmp_path, host_cap=0)
-    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(9)]
-    frontier.seed([*english, *[link(f"a.de/de/{n}", 0.5, declared=1.0) for n in range(3)]], 0.0)
-    settled(frontier, "en")
-    assert sorted(leases(frontier, 3)) == ["a.de/de/0", "a.de/de/1", "a.de/de/2"]
-
-
-def test_the_best_of_a_host_are_fetched_not_the_first(tmp_path: Path, new_frontier: Opener) -> None:
-    frontier = new_frontier(tmp_path, host_cap=2)
-    first = [link(f"a.de/{n}", n / 10) for n in range(5)]
-    assert set(frontier.seed(first, 0.0)) == {Admission.STORED}
-    assert leases(frontier, 1) == ["a.de/4"]
-    assert set(frontier.seed([link("a.de/best", 1.0)], 0.0)) == {Admission.STORED}
-    assert leases(frontier) == ["a.de/best"]
-    assert frontier.counts().queued == 0
-
-
-def test_a_full_host_drops_its_queue_and_takes_no_more(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=1)
-    fill_a_host(frontier)
-    assert frontier.counts().queued == 1
-    assert leases(frontier) == ["b.de/"]
-    assert frontier.ready_at(0.0) is None
-    assert frontier.seed([link("a.de/1", 9.0), link("a.de/", 9.0)], 0.0) == [
-        Admission.HOST_FULL,
-        Admission.SEEN,
-    ]
 
 
 def fill_a_host(frontier: Frontier) -> None:
@@ -216,42 +172,6 @@ def test_the_target_of_a_redirect_has_its_links(tmp_path: Path, new_frontier: Op
     assert leases(frontier) == ["z.com/", "y.com/"]
 
 
-def test_waiting_and_fetched_urls_of_a_host_share_the_places_of_its_queue(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=2, host_queue=5)
-    answers = frontier.seed([link(f"a.de/{n}") for n in range(6)], 0.0)
-    assert answers == [Admission.STORED] * 5 + [Admission.HOST_FULL]
-    settled(frontier, "de")
-    assert frontier.seed([link("a.de/x")], 0.0) == [Admission.HOST_FULL]
-    frontier.admit(lease_now(frontier), Record("robots", 0.0), now=0.0)
-    assert frontier.seed([link("a.de/x"), link("a.de/y")], 0.0) == [
-        Admission.STORED,
-        Admission.HOST_FULL,
-    ]
-    unlimited = new_frontier(tmp_path / "unlimited", host_cap=0)
-    answers = unlimited.seed([link(f"a.de/{n}") for n in range(300)], 0.0)
-    assert set(answers) == {Admission.STORED}
-
-
-def test_urls_of_a_crowded_domain_fall_below_all_others_of_their_kind(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, domain_cap=10)
-    frontier.seed([link("a.de/", 4.0)], 0.0)
-    settled(frontier, "de", link("b.a.de/", 5.0), link("x.com/", 0.1), link("y.com/", -0.9))
-    # A redirect takes no slot, and a page in the language earns its domain ten.
-    assert leases(frontier, 3) == ["x.com/", "b.a.de/", "y.com/"]
-
-
-def test_a_full_domain_takes_no_more(tmp_path: Path, new_frontier: Opener) -> None:
-    frontier = new_frontier(tmp_path, domain_cap=2)
-    frontier.seed([link("a.de/", 4.0), link("b.a.de/", 3.0)], 0.0)
-    settled(frontier, "en")
-    settled(frontier, "en")
-    assert frontier.seed([link("c.a.de/")], 0.0) == [Admission.DOMAIN_FULL]
-
-
 def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -263,15 +183,6 @@ def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
     urls = [settled(frontier, None) for _ in range(43)]
     assert {lease.url for lease in urls[:5]} == {f"http://x{n}.com/" for n in range(5)}
     assert [lease.is_beyond_cap for lease in urls[5:]] == [False] * 18 + [True] * 20
-
-
-def test_a_portal_in_the_language_falls_later(tmp_path: Path, new_frontier: Opener) -> None:
-    frontier = new_frontier(tmp_path, domain_cap=20)
-    portal = [link(f"h{n}.portal.de/", 9.0) for n in range(4)]
-    frontier.seed([*portal, link("x.com/", 0.5)], 0.0)
-    for _ in range(3):  # two slots have no fall, and the first two relevant pages pay for one
-        assert settled(frontier, "de").host.endswith("portal.de")
-    assert settled(frontier, "de").url == "http://x.com/"
 
 
 def test_a_fall_for_an_address_stays_when_the_url_is_scored_anew(
@@ -286,21 +197,6 @@ def test_a_fall_for_an_address_stays_when_the_url_is_scored_anew(
     assert leases(frontier, 3) == ["b.de/2", "x.com/", "b.de/"]
 
 
-def test_a_leased_url_keeps_its_score_and_competes_with_the_new_one_later(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/", 4.0), link("b.a.de/", 1.0), link("x.com/", 0.5)], 0.0)
-    first, second = lease_now(frontier), lease_now(frontier)
-    frontier.admit(first, page("en"), [link("b.a.de/")], now=0.0)
-    frontier.retry(second, now=0.0, not_before=0.0)
-    assert leases(frontier, 1) == ["x.com/"]
-    again = lease_now(frontier)
-    assert (again.url, again.retries, again.score < second.score) == (second.url, 1, True)
-    frontier.release(again, now=0.0)
-    assert leases(frontier) == ["b.a.de/"]
-
-
 def test_blocked_urls_leave_no_evidence_for_a_later_discovery(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -310,16 +206,6 @@ def test_blocked_urls_leave_no_evidence_for_a_later_discovery(
     assert frontier.drop_blocked(lambda url: "x.com" in url) == 1
     frontier.seed([link("x.com/", -1.0), link("y.com/", -1.0)], 0.0)
     assert leases(frontier)[-2:] == ["x.com/", "y.com/"]
-
-
-def test_the_canonical_url_of_a_page_leaves_the_queue_and_takes_no_slot(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=2)
-    frontier.seed([link("a.de/", 4.0), link("a.de/2", 3.0), link("a.de/3", 2.0)], 0.0)
-    lease = lease_now(frontier)
-    frontier.admit(lease, replace(page(), canonical="http://a.de/2"), now=0.0)
-    assert leases(frontier) == ["a.de/3"]
 
 
 def test_the_parts_of_a_lease_are_named(tmp_path: Path, new_frontier: Opener) -> None:

@@ -8,6 +8,7 @@ import pytest
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership, binding, in_force
 from crawler.strategies.orderings import Draw
+from tests.support.learning import PRIOR
 
 NOT_IN_REDIS = {
     *("filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only", "prior"),
@@ -16,30 +17,18 @@ NOT_IN_REDIS = {
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("rules", "told"),
     [
-        {"host_cap": -1},
-        {"host_queue": -1},
-        {"delay_s": -0.5},
-        {"patience_s": -1.0},
-        {"budget_pages": -1},
+        *(({name: -0.5}, f"{name} must be 0 or more") for name in ("host_cap", "delay_s")),
+        ({"host_queue": 9}, "host_queue=9 is less than host_cap=10"),
+        ({"lifts": True, "draw": Draw.UNIFORM}, "not lifted"),
+        ({"prior": PRIOR, "lifts": True}, "neither lifts scores nor draws"),
+        ({"is_expected_only": True}, "expects no URL"),
     ],
 )
-def test_a_rule_below_zero_is_refused(wrong: dict[str, Any]) -> None:
-    (name,) = wrong
-    with pytest.raises(ValueError, match=f"{name} must be 0 or more"):
-        FrontierRules(**wrong)
-
-
-def test_a_host_queue_shorter_than_the_cap_is_refused() -> None:
-    with pytest.raises(ValueError, match="host_queue=9 is less than host_cap=10"):
-        FrontierRules(host_queue=9)
-    assert FrontierRules(host_cap=0, host_queue=9).host_queue == 9
-
-
-def test_scores_are_not_lifted_where_urls_are_drawn() -> None:
-    with pytest.raises(ValueError, match="not lifted"):
-        FrontierRules(lifts=True, draw=Draw.UNIFORM)
+def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        FrontierRules(**rules)
 
 
 def test_without_a_threshold_no_score_is_doubtful() -> None:

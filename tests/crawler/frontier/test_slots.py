@@ -3,7 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.slots import are_full, highest_penalized, penalized, penalties_for
+from crawler.frontier.slots import (
+    are_full,
+    highest_penalized,
+    holder_of,
+    penalized,
+    penalties_for,
+)
 
 SCORES = st.floats(-900, 900).map(lambda score: round(score, 6))
 THRESHOLDS = st.none() | st.just(0.0)
@@ -31,6 +37,11 @@ def test_the_level_grows_when_the_slots_double_after_the_first_tenth() -> None:
 
 def test_half_as_many_slots_as_there_are_relevant_pages_do_not_count() -> None:
     assert [penalties_for(1000, 199, n) for n in (0, 198, 199, 200, 1000)] == [1, 1, 1, 0, 0]
+
+
+def test_the_addresses_of_one_network_of_ipv6_are_one() -> None:
+    assert holder_of("2001:db8::1") == holder_of("2001:db8::ffff:2") != holder_of("2001:db8:0:1::1")
+    assert holder_of("::ffff:192.0.2.1") == holder_of("192.0.2.1") != holder_of("192.0.2.2")
 
 
 @given(st.lists(SCORES, min_size=2, max_size=2), THRESHOLDS, st.integers(0, 20))

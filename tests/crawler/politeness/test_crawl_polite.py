@@ -20,7 +20,7 @@ from crawler.settings import USER_AGENT
 from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.spiders.responses import download_of
 from crawler.spiders.scrapy_settings import config_of
-from tests.support.crawls import CONTACT, crawl, rows, summary
+from tests.support.crawls import crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
 
@@ -170,14 +170,6 @@ def test_the_contact_is_sent_and_the_product_obeys(
     assert not settings.bot.advice
 
 
-def test_servers_see_whom_to_ask(tmp_path: Path) -> None:
-    with served() as (_, server):
-        done = polite(tmp_path, "http://a.de/", proxy=server.url)
-    assert done.returncode == 0, done.stderr
-    assert [access.url for access in server.log] == ["http://a.de/robots.txt", "http://a.de/"]
-    assert {access.user_agent for access in server.log} == {f"{USER_AGENT} (+{CONTACT})"}
-
-
 # The crawl's own network.
 
 
@@ -198,15 +190,6 @@ def test_literal_addresses_are_refused_wherever_they_come_from(tmp_path: Path) -
     assert {url for url, outcome in told.items() if outcome == "private_address"} == refused
     assert summary(tmp_path)["outcomes"]["private_address"] == len(refused)
     assert {access.url.split("/")[2] for access in server.log} == {"a.de"}
-
-
-def test_a_name_that_leads_into_the_own_network_is_refused(tmp_path: Path) -> None:
-    with served() as (_, server):
-        url = f"http://inside.example:{server.port}/"
-        done = polite(tmp_path, url, names={"inside.example": "127.0.0.1"})
-    assert done.returncode != 0
-    assert outcomes(tmp_path) == {url: "private_address"}
-    assert server.log == []
 
 
 @pytest.mark.parametrize("target", ["http://inside.example:{port}/x", "http://127.0.0.1:{port}/x"])

@@ -1,6 +1,5 @@
 """Statements about the use of a page, from headers, META elements and robots.txt."""
 
-import json
 from hashlib import sha256
 
 import pytest
@@ -8,11 +7,9 @@ import pytest
 from crawler.politeness.directives import (
     MAX_STATEMENT,
     MAX_STATEMENTS,
-    forbids_links,
     is_opt_out,
     of_headers,
     of_metas,
-    written,
 )
 from crawler.politeness.robots import Robots
 from crawler.politeness.robots_rules import rules_for
@@ -75,10 +72,6 @@ def test_nothing_hides_a_statement_that_is_obeyed_or_counted() -> None:
     assert any(map(is_opt_out, rules_for("langfocus", body).signals))
 
 
-def test_nofollow_and_none_forbid_to_follow_links() -> None:
-    assert [forbids_links([word]) for word in ("nofollow", "none", "noindex")] == [1, 1, 0]
-
-
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
@@ -95,13 +88,6 @@ def test_nofollow_and_none_forbid_to_follow_links() -> None:
 )
 def test_opt_outs_are_told_from_other_statements(statement: str, expected: bool) -> None:
     assert is_opt_out(statement) is expected
-
-
-def test_statements_are_written_by_their_sources() -> None:
-    assert written({"header": (), "page": ()}) is None
-    told = written({"robots.txt": ["content-signal: ai-train=no"], "page": ()})
-    assert told is not None
-    assert json.loads(told) == {"robots.txt": ["content-signal: ai-train=no"]}
 
 
 @pytest.mark.parametrize(

@@ -128,12 +128,6 @@ def test_the_rules_of_many_large_files_stay_within_the_bytes_of_the_cache() -> N
     assert robots.verdict("http://0.de/no", 1.0) is Verdict.UNKNOWN
 
 
-def test_a_crawl_delay_counts_up_to_a_limit() -> None:
-    store = Store()
-    Robots(store, "langfocus", max_delay_s=5.0).keep("http://a.de/", 200, RULES, 0.0)
-    assert store.delays == {"a.de": 5.0}
-
-
 def test_rules_that_move_are_followed_some_times() -> None:
     robots = Robots(Store(), "langfocus")
     for number in range(MAX_MOVES):
@@ -144,13 +138,6 @@ def test_rules_that_move_are_followed_some_times() -> None:
     assert robots.verdict("http://a.de/x", 1.0) is Verdict.ALLOWED
     # A shorter way to the same files may still lead to rules.
     assert robots.verdict("https://a.de/x", 1.0) is Verdict.UNKNOWN
-
-
-def test_rules_that_move_in_a_circle_are_asked_for_once() -> None:
-    robots = Robots(Store(), "langfocus")
-    assert not robots.move("http://a.de/x", "http://a.de/robots.txt", 0.0)
-    assert robots.move("http://a.de/x", "http://b.de/robots.txt", 0.0)
-    assert not robots.move("http://a.de/x", "http://a.de/robots.txt", 0.0)
 
 
 def test_a_file_to_which_many_origins_redirect_is_asked_for_once_also_after_a_restart() -> None:
@@ -214,15 +201,6 @@ def test_the_files_of_other_ports_follow_from_the_host_cap(host_cap: int, files:
     robots = Robots(Store(), "langfocus", host_cap=host_cap)
     urls = [f"http://[::1]:{8000 + n}/" for n in range(40)]
     assert sum(robots.ask(url, 0.0) is not None for url in urls) == files
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"\x00" * 2000, b"<html>404</html>", b"\xff\xfe\x00", b"Disallow: /" * 10**5]
-)
-def test_rubbish_forbids_nothing(body: bytes) -> None:
-    robots = Robots(Store(), "langfocus")
-    robots.keep("http://a.de/", 200, body, 0.0)
-    assert robots.verdict("http://a.de/x", 1.0) is Verdict.ALLOWED
 
 
 def test_rules_are_asked_for_again_after_a_day() -> None:

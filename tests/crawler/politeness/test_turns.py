@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from crawler.politeness import turns as limits
 from crawler.politeness.lookups import (
-    AT_ONCE,
     PER_DOMAIN,
     SILENT_S,
     SLOW_S,
     UNANSWERED,
     LookupTurns,
 )
-from crawler.politeness.turns import GRACE_S, STEP_S, HostTurns, Line, OwnOccupancy, Recent
+from crawler.politeness.turns import STEP_S, HostTurns, Line, OwnOccupancy, Recent
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.stored import StoredCrawl, connect
 from tests.support.redisserver import RedisServer
@@ -129,17 +128,6 @@ def test_a_host_that_is_never_idle_leaves_a_turn_to_its_guest() -> None:
     assert turns.enter(HUB, "a.de", 5.0, delay) is None
 
 
-def test_a_guest_that_does_not_come_loses_its_turn() -> None:
-    assert promised().enter(HUB, HUB, 5.0 + GRACE_S, delay) is None
-
-
-def test_the_more_guests_wait_the_later_the_next_one_comes() -> None:
-    turns = HostTurns(60.0)
-    turns.enter(HUB, "a.de", 0.0, delay)
-    waits = [turns.enter(HUB, f"g{number}.de", 0.0, delay) or 0.0 for number in range(4)]
-    assert [round(wait - waits[0]) for wait in waits] == [0, 5, 10, 15]
-
-
 VISITS = st.lists(st.tuples(st.sampled_from([HUB, "a.de", "b.de", "c.de"]), st.floats(0.1, 4.0)))
 
 
@@ -197,13 +185,6 @@ def test_a_slow_lookup_is_begun_once_and_asked_for_less_and_less_often() -> None
         visits += 1
     assert visits < 10
     assert len(turns) == 1
-
-
-def test_all_lookups_together_are_bounded() -> None:
-    turns = LookupTurns()
-    assert begun(turns, AT_ONCE + 9, lambda n: f"n{n}.de") == AT_ONCE
-    turns.leave("n0.de", 1.0, has_addresses=True)
-    assert turns.enter("one-more.de", 1.0) is None
 
 
 def silenced(turns: LookupTurns, now: float) -> None:

@@ -249,18 +249,6 @@ def test_workers_whose_server_loses_keys_end_in_one_line_and_their_folders_merge
     client.close()
 
 
-def test_a_server_that_evicts_keys_is_refused_in_one_line(mortal: SharedCrawl) -> None:
-
-    client = connect(mortal.server.url)
-    client.config_set("maxmemory-policy", "allkeys-lru")
-    refused = mortal.run("worker1")
-    assert refused.returncode == 2
-    assert refused.stderr.count("\n") == 1
-    assert "maxmemory-policy allkeys-lru" in refused.stderr
-    assert mortal.proxy.log == []
-    client.close()
-
-
 def test_a_crawl_that_cannot_be_joined_is_refused_in_one_line(shared: SharedCrawl) -> None:
     assert shared.run("worker1", "pages=1").returncode == 0
     cases: list[tuple[list[str], dict[str, object], str]] = [

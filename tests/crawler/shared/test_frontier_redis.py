@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import fields
-from pathlib import Path
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -207,35 +206,6 @@ def lease_of(frontier: RedisFrontier, now: float = 0.0) -> Lease:
     return lease
 
 
-def test_a_host_is_with_one_worker_at_a_time(join: Joiner) -> None:
-    one, other = join(), join()
-    one.seed(links("http://a.de/1", "http://a.de/2"), 0.0)
-    lease = lease_of(one)
-    assert other.next(0.0) is None
-    assert other.ready_at(0.0) == 1.0
-    assert one.ready_at(0.0) is None
-    one.admit(lease, page(), now=0.0)
-    assert lease_of(other).url == "http://a.de/2"
-
-
-def test_a_crawl_delay_holds_for_every_worker(join: Joiner) -> None:
-    one, other = join(), join()
-    one.seed(links("http://a.de/1", "http://a.de/2"), 0.0)
-    one.set_delay("a.de", 9.0)
-    other.admit(lease_of(other), page(), now=100.0)
-    assert one.next(108.9) is None
-    assert lease_of(one, 109.0).url == "http://a.de/2"
-
-
-def test_a_robots_file_is_there_for_every_worker(join: Joiner) -> None:
-    one, other = join(), join()
-    assert other.robots("http://a.de") is None
-    one.set_robots("http://a.de", "", 0.0)
-    one.set_robots("http://b.de", "User-agent: *\nDisallow: /ä", 7.0)
-    assert other.robots("http://a.de") == KeptRobots("", 0.0)
-    assert other.robots("http://b.de") == KeptRobots("User-agent: *\nDisallow: /ä", 7.0)
-
-
 def test_two_workers_that_replace_a_text_do_it_one_after_the_other(join: Joiner) -> None:
     one, other = join(), join()
     assert one.replace_robots("http://a.de/ sitemaps", None, "1", 0.1)
@@ -262,33 +232,6 @@ def test_a_lease_ends_by_itself_and_the_late_worker_settles_nothing(join: Joiner
     other.admit(again, page(), now=63.0)
     counts = other.counts()
     assert (counts.pages, counts.queued, counts.leased) == (1, 0, 0)
-
-
-def test_a_lease_that_is_renewed_does_not_end(join: Joiner) -> None:
-    slow, other = join(lease_s=60.0), join(lease_s=60.0)
-    slow.seed(links("http://a.de/"), 0.0)
-    lease = lease_of(slow)
-    slow.renew(50.0)
-    assert other.next(100.0) is None
-    slow.admit(lease, page(), now=100.0)
-    assert other.counts().pages == 1
-
-
-def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
-    redis_server: RedisServer,
-) -> None:
-    client = connect(redis_server.url)
-    frontier = ForgetfulFrontier(
-        client, uuid4().hex, FrontierRules(), now=0.0, sleep=lambda _: None
-    )
-    found = links("http://a.de/", "http://b.de/")
-    assert [answer.value for answer in frontier.seed(found, 0.0)] == ["stored", "stored"]
-    lease = lease_of(frontier)
-    answers = frontier.admit(lease, page(), links("http://c.de/", "http://b.de/"), now=0.0)
-    assert [answer.value for answer in answers] == ["stored", "seen"]
-    assert (frontier.counts().pages, frontier.counts().leased) == (1, 0)
-    assert len(frontier.records(frontier.worker).settled) == 1
-    frontier.close()
 
 
 def test_a_worker_that_leaves_gives_its_leases_back(join: Joiner) -> None:
@@ -432,15 +375,6 @@ def test_a_crawl_that_another_version_keeps_in_another_way_is_refused(
         join()
 
 
-def test_a_server_that_is_away_when_the_crawl_begins_is_an_error_soon(tmp_path: Path) -> None:
-    pytest.importorskip("redis", reason="the package redis is not installed")
-    waits: list[float] = []
-    client = connect(f"unix://{tmp_path}/redis.sock")
-    with pytest.raises(StorageError, match="could not be reached"):
-        RedisFrontier(client, "crawl", FrontierRules(), now=0.0, sleep=waits.append)
-    assert sum(waits) <= 6.0
-
-
 def test_a_server_that_asks_for_another_password_is_a_wrong_setting(
     own_server: RedisServer,
 ) -> None:
@@ -492,14 +426,6 @@ def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: Redi
     frontier.close()
 
 
-def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServer) -> None:
-    client = connect(own_server.url)
-    frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
-    client.flushall()
-    with pytest.raises(StorageError, match="nothing is kept of this crawl"):
-        frontier.seed(links("http://a.de/"), 0.0)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -521,38 +447,12 @@ def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, An
         join(**{"delay_s": 1.0, **change})
 
 
-def test_doubt_lasts_while_any_worker_may_bring_something_better(join: Joiner) -> None:
-    one, other = (join(doubts_up_to=0.0, patience_s=5.0, lease_s=3.0) for _ in range(2))
-    one.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
-    lease = lease_of(one)
-    assert other.next(0.0) is None
-    assert other.ready_at(0.0) == 1.0
-    assert one.ready_at(0.0) == 5.0
-    one.admit(lease, page(), [Link("http://c.de/", 1.0)], now=1.0)
-    lease = lease_of(other, 1.0)
-    assert lease.url == "http://c.de/"
-    assert one.next(1.0) is None
-    other.admit(lease, page(), now=2.0)
-    assert one.ready_at(2.0) == 2.0
-    assert lease_of(one, 2.0).url == "http://b.com/"
-
-
 def test_a_worker_that_dies_keeps_nobody_in_doubt(join: Joiner) -> None:
     dead, other = (join(doubts_up_to=0.0, patience_s=9.0, lease_s=3.0) for _ in range(2))
     dead.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
     lease_of(dead)
     assert other.next(2.0) is None
     assert lease_of(other, 3.0).url == "http://a.de/"
-
-
-def test_the_patience_that_the_last_worker_asked_for_holds_for_all(join: Joiner) -> None:
-    one = join(doubts_up_to=0.0, patience_s=9.0)
-    one.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
-    lease_of(one)
-    assert one.next(0.0) is None
-    join(doubts_up_to=0.0, patience_s=2.0)
-    assert one.ready_at(1.0) == 2.0
-    assert lease_of(one, 2.0).url == "http://b.com/"
 
 
 def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
@@ -643,28 +543,6 @@ def test_a_page_may_have_thousands_of_links_and_all_may_be_dropped(
     assert frontier.counts().queued == 1
 
 
-@pytest.mark.parametrize("lifts", [False, True])
-def test_of_links_that_come_twice_on_a_page_the_better_counts_where_the_ordering_lifts(
-    join: Joiner, lifts: bool
-) -> None:
-    frontier = join(lifts=lifts, host_cap=1, host_queue=1)
-    found = [Link("http://a.de/", 0.0), Link("http://b.de/", 1.0), Link("http://a.de/", 2.0)]
-    answers = frontier.seed([*found, Link("http://a.de/2", 0.0), Link("http://a.de/2", 0.0)], 0.0)
-    kinds = [answer.value for answer in answers]
-    assert kinds == ["stored", "stored", "seen", "host_full", "host_full"]
-    assert lease_of(frontier).url == ("http://a.de/" if lifts else "http://b.de/")
-
-
-def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joiner) -> None:
-    one, other = join(worker="w1"), join(worker="w2")
-    one.seed(links("http://a.de/", "http://b.de/", "http://c.de/"), 0.0)
-    for worker in (one, other, one):
-        worker.admit(lease_of(worker), page(), now=0.0)
-    assert [entry.number for entry in one.records(one.worker).settled] == [1, 3]
-    assert [entry.number for entry in other.records(other.worker).settled] == [2]
-    assert one.totals()["settled"] == 3
-
-
 def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
     caps: dict[str, Any] = {"host_cap": 1, "host_queue": 1}
     one, other = join(worker="w1", **caps), join(worker="w2", **caps)
@@ -718,15 +596,3 @@ def test_any_url_comes_back_as_it_went_in(join: Joiner) -> None:
         lease = lease_of(frontier)
         assert lease.url == url
         frontier.admit(lease, page(), now=0.0)
-
-
-def test_all_keys_of_a_crawl_are_in_one_slot_of_a_cluster(own_server: RedisServer) -> None:
-    client = connect(own_server.url)
-    rules = FrontierRules(filter=make_filter("server"), draw=Draw.UNIFORM)
-    frontier = RedisFrontier(client, "crawl", rules, now=0.0)
-    frontier.seed(links("http://a.de/1", "http://a.de/2", "http://b.de/"), 0.0)
-    frontier.set_robots("http://a.de", "", 0.0)
-    frontier.release(lease_of(frontier), now=0.0)
-    frontier.admit(lease_of(frontier), page(), links("http://c.de/"), now=0.0)
-    assert all(key.startswith("{crawl}:") for key in client.scan_iter())
-    frontier.close()

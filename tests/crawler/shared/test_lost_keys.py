@@ -131,7 +131,8 @@ class Halfway:
 
 @pytest.fixture(params=Draw)
 def halfway(redis_server: RedisServer, request: pytest.FixtureRequest) -> Iterator[Halfway]:
-    crawl = Halfway(redis_server.url, request.param)
+    learns = request.param == "learns"
+    crawl = Halfway(redis_server.url, Draw.FIRST if learns else request.param, learns=learns)
     yield crawl
     crawl.close()
 
@@ -151,14 +152,15 @@ def test_a_crawl_that_lost_nothing_reaches_every_url_once(halfway: Halfway) -> N
     assert sorted(halfway.fetched) == ALL
 
 
+@pytest.mark.parametrize("halfway", [*Draw, "learns"], indirect=True)
 def test_the_loss_of_any_key_ends_the_crawl_or_changes_no_page(
     redis_server: RedisServer, halfway: Halfway
 ) -> None:
-    draw = halfway.workers[0]._rules.draw
+    rules = halfway.workers[0]._rules
     kinds = {kind_of(key): key.partition("}:")[2] for key in halfway.all_keys()}
     assert len(kinds) >= 20
     for kind, key in kinds.items() - {(kind, kinds[kind]) for kind in UNNOTICED}:
-        crawl = Halfway(redis_server.url, draw)
+        crawl = Halfway(redis_server.url, rules.draw, learns=rules.prior is not None)
         if not crawl.client.delete(f"{{{crawl.name}}}:{key}"):
             continue
         told = crawl.told_at_the_end()
@@ -168,22 +170,6 @@ def test_the_loss_of_any_key_ends_the_crawl_or_changes_no_page(
             assert (kind, told, sorted(crawl.fetched)) == (kind, "", ALL)
         else:
             assert "begin another crawl" in told, kind
-
-
-def test_the_loss_of_what_was_learned_ends_the_crawl(redis_server: RedisServer) -> None:
-    whole = Halfway(redis_server.url, Draw.FIRST, learns=True)
-    found = {kind_of(key) for key in whole.all_keys()}
-    whole.go_on()
-    assert sorted(whole.fetched) == ALL
-    whole.close()
-    kinds = {"belief", "tallies"}
-    assert kinds <= found
-    for kind in sorted(kinds):
-        crawl = Halfway(redis_server.url, Draw.FIRST, learns=True)
-        assert crawl.client.delete(f"{{{crawl.name}}}:{kind}")
-        assert "begin another crawl" in crawl.told_at_the_end(), kind
-        assert len(crawl.fetched) < len(ALL)
-        crawl.close()
 
 
 @pytest.mark.parametrize("seed", range(6))

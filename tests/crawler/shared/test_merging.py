@@ -1,6 +1,5 @@
 """Folders of workers become one run, whatever they hold twice and in whatever order they come."""
 
-import sqlite3
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
@@ -124,17 +123,6 @@ def test_a_number_that_was_given_twice_stays_with_the_page_that_was_fetched_firs
         ]
 
 
-def test_a_crawl_that_began_again_after_its_server_forgot_all_is_merged_with_what_was_before(
-    tmp_path: Path,
-) -> None:
-    """The second time, half of the URLs are the same and all numbers are."""
-    before = share(tmp_path / "w1", [Kept(n, n, float(n)) for n in range(1, 101)])
-    after = share(tmp_path / "w2", [Kept(n, n + 50, 200.0 + n) for n in range(1, 101)], 200.0)
-    assert merge(tmp_path / "all", [after, before]) == (150, 0)
-    times = [at for (at,) in rows(tmp_path / "all", "SELECT fetched_at FROM pages ORDER BY id")]
-    assert times == sorted(times)
-
-
 def test_a_folder_with_a_text_that_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
     one, two = (share(tmp_path / f"w{n}", [Kept(n, n, 0.0)]) for n in (1, 2))
     with closing(connect(two / "run.db")) as connection:
@@ -152,10 +140,3 @@ def test_a_folder_that_cannot_be_read_is_named_with_the_real_error(tmp_path: Pat
     with pytest.raises(RunFolderError, match=rf"{database} cannot be read as a run: .*malformed"):
         merge(tmp_path / "all", [one, two])
     assert not (tmp_path / "all" / "run.db").exists()
-
-
-def test_a_worker_that_writes_at_this_moment_does_not_stop_the_merging(tmp_path: Path) -> None:
-    one, two = (share(tmp_path / f"w{n}", [Kept(n, n, 0.0)]) for n in (1, 2))
-    with closing(sqlite3.connect(one / "run.db", isolation_level=None)) as busy:
-        busy.execute("BEGIN IMMEDIATE")
-        assert merge(tmp_path / "all", [one, two]) == (2, 0)
