@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from classifiers.errors import ClassifierError
-from classifiers.pages.binary import binary_kind
+from classifiers.pages.binary import is_binary
 from classifiers.pages.declared import meant
 from classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
 from classifiers.pages.methods import NEIGHBOURLY, method_with
@@ -239,9 +239,8 @@ def _source(
 
 def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:
     """Return a download as a page, and its language; None and no language for binary data."""
-    kind = binary_kind(download.body)
-    if kind is not None:
-        return None, unknown(f"no page: {kind}")
+    if is_binary(download.body):
+        return None, unknown("no page: binary data")
     page = parse_page(
         download.body,
         content_type=download.content_type,

@@ -7,7 +7,7 @@ HTTP, else the last valid one in META, unless the bytes contradict it; the bytes
 A declaration of ISO-8859-1 is weak: many tools write it without being asked (Tamura 2007, 2.2).
 Labels have the meaning of the WHATWG Encoding Standard: `latin1` is windows-1252, `gb2312` is
 gb18030, `shift_jis` is its Windows superset. UTF-7 and x-user-defined are never believed.
-Unlike in the standard, ibm855, Johab, ISO-2022-KR and UTF-32 are read, since such pages exist.
+Unlike in the standard, ibm855, Johab and ISO-2022-KR are read, since such pages exist.
 
 META is read in the first 16 kB, not only in the first 1,024 bytes. It does not count in comments,
 scripts and styles, because browsers ignore it there.
@@ -23,9 +23,6 @@ from classifiers.pages.charset import charsets, detection
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    # Before UTF-16, since the mark of UTF-32 begins with that of UTF-16.
-    (codecs.BOM_UTF32_LE, "utf-32le"),
-    (codecs.BOM_UTF32_BE, "utf-32be"),
     (codecs.BOM_UTF16_LE, "utf-16le"),
     (codecs.BOM_UTF16_BE, "utf-16be"),
 )
@@ -184,17 +181,9 @@ def _wide(body: bytes) -> Decoded | None:
 
 
 def wide_charset(body: bytes) -> str | None:
-    """The UTF-16 or UTF-32 of bytes without a mark, by the zero bytes of its ASCII, else None."""
+    """The UTF-16 of bytes without a mark, by the zero bytes of its ASCII, else None."""
     head = body[:1024]
-    if b"\0" not in head:
-        return None
-    zeros = [head[place::4].count(0) for place in range(4)]
-    full = len(head) // 4
-    if full >= 4 and min(zeros[2:]) >= 0.9 * full and zeros[0] <= 0.1 * full:
-        return "utf-32le"
-    if full >= 4 and min(zeros[:2]) >= 0.9 * full and zeros[3] <= 0.1 * full:
-        return "utf-32be"
-    even, odd = zeros[0] + zeros[2], zeros[1] + zeros[3]
+    even, odd = head[::2].count(0), head[1::2].count(0)
     if max(even, odd) < max(4, len(head) // 50) or min(even, odd) > max(even, odd) // 10:
         return None
     return "utf-16le" if odd > even else "utf-16be"

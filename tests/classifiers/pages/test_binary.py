@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.pages.binary import binary_kind
+from classifiers.pages.binary import is_binary
 
 PAGES = Path(__file__).parents[4] / "shared" / "data" / "pages" / "html.tar"
 DATA = Path(mpl.get_data_path())
@@ -25,7 +25,6 @@ TEXTS = {
 ENCODINGS = (
     ("utf-8", "enruzhjako"),
     ("utf-16", "enruzhjako"),
-    ("utf-32", "enruzhjako"),
     ("utf-16-le", "enru"),
     ("utf-16-be", "enru"),
     ("koi8-r", "ru"),
@@ -36,27 +35,24 @@ ENCODINGS = (
 """Encoding -> the texts that it is used for."""
 
 
-@pytest.mark.parametrize(
-    ("suffix", "kind"),
-    [("png", "a PNG image"), ("ttf", "a font"), ("pdf", "a PDF file"), ("jpg", "a JPEG image")],
-)
-def test_files_that_others_made_are_recognised(suffix: str, kind: str) -> None:
+@pytest.mark.parametrize("suffix", ["png", "ttf", "pdf", "jpg"])
+def test_files_that_others_made_are_recognised(suffix: str) -> None:
     files = sorted(DATA.rglob(f"*.{suffix}"))
     assert files
-    assert {binary_kind(file.read_bytes()) for file in files} == {kind}
+    assert all(is_binary(file.read_bytes()) for file in files)
 
 
-def test_compiled_modules_and_arrays_are_recognised() -> None:
+def test_compiled_modules_arrays_and_archives_are_recognised() -> None:
     module = next(Path(np.__file__).parent.rglob("_multiarray_umath*"))
-    kinds = {"an ELF program", "a Windows program", "a Mach-O program"}
-    assert binary_kind(module.read_bytes()[:5000]) in kinds
-    assert binary_kind(np.arange(500).tobytes()) == "binary data"
-    assert binary_kind(gzip.compress(b"<p>x")) == "gzip data"
+    assert is_binary(module.read_bytes()[:5000])
+    assert is_binary(np.arange(500).tobytes())
+    assert is_binary(gzip.compress(b"<p>x"))
+    assert is_binary(b"%PDF-1.4\n" + b"1 0 obj << /Type /Catalog >> endobj\n" * 50)
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_random_bytes_are_binary(seed: int) -> None:
-    assert binary_kind(random.Random(seed).randbytes(2000)) is not None
+    assert is_binary(random.Random(seed).randbytes(2000))
 
 
 @pytest.mark.parametrize(("encoding", "languages"), ENCODINGS)
@@ -64,19 +60,14 @@ def test_random_bytes_are_binary(seed: int) -> None:
 def test_text_in_any_encoding_is_no_binary_data(encoding: str, languages: str, markup: str) -> None:
     for code, text in TEXTS.items():
         if code in languages:
-            assert binary_kind((markup.format(text) * 30).encode(encoding)) is None
+            assert not is_binary((markup.format(text) * 30).encode(encoding))
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"x", b"MZ", b"BM", b"PK", b"%P", b"\xef\xbb\xbf<p>", b"RIFF"]
 )
 def test_short_text_is_no_binary_data(data: bytes) -> None:
-    assert binary_kind(data) is None
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_get_an_answer(data: bytes) -> None:
-    assert binary_kind(data) is None or binary_kind(data)
+    assert not is_binary(data)
 
 
 def test_no_real_page_is_refused() -> None:
@@ -84,6 +75,6 @@ def test_no_real_page_is_refused() -> None:
         pytest.skip(f"the pages are not here: {PAGES}")
     with tarfile.open(PAGES) as pages:
         packed = [pages.extractfile(member) for member in pages if member.isfile()]
-        kinds = [binary_kind(gzip.decompress(file.read())) for file in packed if file]
-    assert len(kinds) > 1500
-    assert set(kinds) == {None}
+        found = [is_binary(gzip.decompress(file.read())) for file in packed if file]
+    assert len(found) > 1500
+    assert not any(found)

@@ -214,11 +214,6 @@ def test_an_encoding_that_hides_markup_is_not_believed(label: str) -> None:
     assert GERMAN in decoded.text
 
 
-@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be", "utf-32"])
-def test_utf_32_is_recognised(encoding: str) -> None:
-    assert RUSSIAN in decode(page(RUSSIAN, encoding, None)).text
-
-
 @pytest.mark.parametrize("declared", ["utf-16", "utf-16le", "utf-16be"])
 def test_a_page_is_not_utf_16_because_it_says_so(declared: str) -> None:
     for encoding in ("utf-8", "cp1252"):
