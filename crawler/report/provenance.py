@@ -19,8 +19,6 @@ PACKAGES: Final = ("langfocus", "numpy", "scipy", "scikit-learn")
 ROOT: Final = Path(__file__).resolve().parents[2]
 """The folder of the packages: a checkout, or where they are installed."""
 
-_BLOCK: Final = 1 << 20
-
 
 def provenance(
     command: Sequence[str],
@@ -49,12 +47,14 @@ def provenance(
 def sha256(path: Path) -> str:
     """The SHA-256 of a file, or of the names and contents of a folder's files in order."""
     digest = hashlib.sha256()
-    if not path.is_dir():
-        _add(path, digest)
-        return digest.hexdigest()
-    for file in sorted(each for each in path.rglob("*") if each.is_file()):
-        digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
-        _add(file, digest)
+    is_folder = path.is_dir()
+    for file in sorted(path.rglob("*")) if is_folder else [path]:
+        if file.is_dir():
+            continue
+        if is_folder:
+            digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
+        with file.open("rb") as opened:
+            hashlib.file_digest(opened, lambda: digest)
     return digest.hexdigest()
 
 
@@ -70,12 +70,6 @@ def _commit(modules: Sequence[str]) -> str | None:
 
     changed = " with changes" if modules and told("status", "--porcelain", "--", *modules) else ""
     return f"{told('rev-parse', '--short', 'HEAD')}{changed}"
-
-
-def _add(file: Path, digest: Any) -> None:
-    with file.open("rb") as opened:
-        while block := opened.read(_BLOCK):
-            digest.update(block)
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:

@@ -40,8 +40,7 @@ def report(tmp_path: Path) -> BeautifulSoup:
 def test_the_report_refers_to_nothing_outside_itself(report: BeautifulSoup) -> None:
     for element in report.find_all(True):
         for name, value in element.attrs.items():
-            refers = name.split(":")[-1] in {"src", "href", "action", "srcset", "data"}
-            assert not refers or str(value).startswith("#"), element
+            assert name.split(":")[-1] not in {"src", "href", "action", "srcset", "data"}, element
             assert not name.startswith("on"), element
             assert name == "content" or "://" not in str(value), element
     assert not report.find_all(["script", "link", "iframe", "img", "object", "base"])
@@ -49,27 +48,17 @@ def test_the_report_refers_to_nothing_outside_itself(report: BeautifulSoup) -> N
     assert "@import" not in str(report)
 
 
-def test_a_hostile_seed_is_text(report: BeautifulSoup) -> None:
-    shown = [item.get_text() for item in report.select("section:last-of-type td")]
-    assert shown == [HOSTILE.replace("\u202e", "?")]
-
-
-def test_ids_are_unique_and_every_reference_has_one(report: BeautifulSoup) -> None:
-    ids = [element["id"] for element in report.find_all(id=True)]
-    assert len(ids) == len(set(ids))
-    targets = {str(element["href"])[1:] for element in report.find_all(href=True)}
-    assert targets <= set(ids)
-
-
-def test_the_figures_stand_in_the_report(report: BeautifulSoup) -> None:
+def test_the_figures_stand_in_the_report_and_a_hostile_seed_is_text(report: BeautifulSoup) -> None:
     names = [name.get_text() for name in report.select("dl.figures dt")]
     figures = dict(zip(names, (f.get_text() for f in report.select("dl.figures dd")), strict=True))
+    assert names[0] == "harvest rate"
     assert figures["pages"] == "818"
     assert figures["harvest rate"] == "66.6 %"
     assert figures["of these by ngrams"] == "614"
     assert "Languages" in [heading.get_text() for heading in report.find_all("h2")]
-    assert len(report.find_all("svg")) == 3
-    assert all(svg["aria-label"] for svg in report.find_all("svg"))
+    assert [bool(svg["aria-label"]) for svg in report.find_all("svg")] == [True] * 3
+    shown = [item.get_text() for item in report.select("section:last-of-type td")]
+    assert shown == [HOSTILE.replace("\u202e", "?")]
 
 
 def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:
@@ -79,22 +68,16 @@ def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:
         write_report(tmp_path)
         texts.append((tmp_path / "report.html").read_bytes())
     assert texts[0] == texts[1]
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "report.html",
-        "run.db",
-        "summary.json",
-    ]
+    found = sorted(path.name for path in tmp_path.iterdir())
+    assert found == ["report.html", "run.db", "summary.json"]
 
 
-def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
-    make_run(tmp_path, [], sessions=[]).close()
-    assert write_report(tmp_path).pages == 0
-    assert "<svg" not in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-def test_a_run_without_any_label_has_a_report(tmp_path: Path) -> None:
-    make_run(tmp_path, [Row(language=None)] * 3).close()
-    assert write_report(tmp_path).harvest_rate is None
+@pytest.mark.parametrize("rows", [[], [Row(language=None)] * 3])
+def test_a_run_without_pages_or_labels_has_a_report(rows: list[Row], tmp_path: Path) -> None:
+    make_run(tmp_path, rows, sessions=[]).close()
+    summary = write_report(tmp_path)
+    assert (summary.pages, summary.harvest_rate) == (len(rows), None)
+    assert "harvest rate" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_folder_that_is_no_run_gets_no_report(tmp_path: Path) -> None:
@@ -135,15 +118,9 @@ def test_a_pipe_gets_narrow_plain_ascii() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_a_run_that_nobody_ended_says_so() -> None:
-    stream = StringIO()
-    with closing(make_run(None, [Row()], sessions=[(1000.0, None, None)])) as run:
-        print_summary(summarise(run), stream)
-    assert cells(stream.getvalue(), "finish reason")[1] == "running or killed"
-
-
-def test_an_empty_run_has_a_table() -> None:
-    text = printed([])
+def test_an_empty_run_that_nobody_ended_says_so() -> None:
+    text = printed([], sessions=[(1000.0, None, None)])
+    assert cells(text, "finish reason")[1] == "running or killed"
     assert cells(text, "harvest rate")[1] == "-"
     assert "Languages" not in text
 

@@ -102,21 +102,7 @@ def test_an_unknown_url_is_one_line_and_exit_code_1(
     assert "is no URL that this run fetched" in printed.err
 
 
-def test_another_strategy_has_its_score_only(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with closing(make_run(tmp_path, [Row()])) as connection, connection:
-        connection.execute(
-            "INSERT INTO urls VALUES (1, ?, 'http://b.de/', 1, NULL, NULL, 0, 0, 0, 0.25, 1,"
-            " NULL, 0)",
-            (fingerprint("http://b.de/"),),
-        )
-    assert call("report", tmp_path, "--explain", "http://b.de/") == 0
-    assert "score 0.25, by the ordering svm" in capsys.readouterr().out
-    assert explain(tmp_path, "http://b.de/").parts == []
-
-
-def test_a_page_of_an_earlier_run_is_no_seed(
+def test_another_strategy_has_its_score_only_and_a_page_of_an_earlier_run_is_no_seed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(make_run(tmp_path, [Row(url="http://a.de/")])) as connection, connection:
@@ -126,9 +112,11 @@ def test_a_page_of_an_earlier_run_is_no_seed(
             f"INSERT INTO earlier ({columns}) VALUES ('http://a.de/', 'x', 0, 0, 0.0, 0.0)"
         )
     assert call("report", tmp_path, "--explain", "http://a.de/") == 0
-    told = capsys.readouterr().out
-    assert "a page of the earlier run (-a since)" in told
-    assert "seed" not in told
+    printed = capsys.readouterr().out
+    assert "score 0.5, by the ordering svm" in printed
+    assert "a page of the earlier run (-a since)" in printed
+    assert "seed" not in printed
+    assert explain(tmp_path, "http://a.de/").parts == []
 
 
 def test_damaged_weights_are_one_error(run: Path) -> None:

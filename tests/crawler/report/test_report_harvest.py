@@ -15,8 +15,7 @@ from crawler.errors import RunFolderError
 from crawler.report.course import Portion, curve, merged
 from crawler.report.crawl import headline
 from crawler.report.harvest import summarise, write_summary
-from crawler.strategies.focus.odds import probability_of
-from tests.support.report_run import Row, make_run
+from tests.support.report_run import Row, Session, make_run
 
 rows = st.lists(
     st.builds(
@@ -103,45 +102,37 @@ def test_an_empty_run_has_no_rates() -> None:
         summary = summarise(run)
         assert curve(run, "de") == []
     assert (summary.pages, summary.hosts, summary.seconds) == (0, 0, 0.0)
-    assert summary.harvest_rate is None
-    assert summary.harvest_last_200 is None
-    assert summary.pages_per_second is None
-    assert summary.finish_reason is None
-    assert summary.harvest_by_200 == []
+    rates = (summary.harvest_rate, summary.harvest_last_200, summary.pages_per_second)
+    assert rates == (None, None, None)
+    assert (summary.finish_reason, summary.harvest_by_200) == (None, [])
 
 
-def test_a_killed_session_ends_at_its_last_page() -> None:
+@pytest.mark.parametrize(
+    ("sessions", "seconds", "reason"),
+    [
+        # A killed session ends at its last page; without a page it took no time.
+        ([(1000.0, None, None), (2000.0, 2040.0, "pages")], 47.5, "pages"),
+        ([(500.0, None, None), (2000.0, None, None)], 537.5, None),
+    ],
+)
+def test_the_time_is_that_of_all_sessions(
+    sessions: list[Session], seconds: float, reason: str | None
+) -> None:
     rows = [Row(fetched_at=1003.0), Row(fetched_at=1007.5), Row(fetched_at=2030.0)]
-    sessions = [(1000.0, None, None), (2000.0, 2040.0, "pages")]
     with closing(make_run(None, rows, sessions=sessions)) as run:
         summary = summarise(run)
-    assert summary.seconds == 47.5
-    assert summary.pages_per_second == pytest.approx(3 / 47.5)
-    assert summary.sessions == 2
-    assert summary.finish_reason == "pages"
-
-
-def test_a_session_killed_before_its_first_page_took_no_time() -> None:
-    sessions = [(1000.0, None, None), (2000.0, None, None)]
-    with closing(make_run(None, [Row(fetched_at=2004.0)], sessions=sessions)) as run:
-        summary = summarise(run)
-    assert summary.seconds == 4.0
-    assert summary.finish_reason is None
+    assert summary.seconds == seconds
+    assert summary.pages_per_second == pytest.approx(3 / seconds)
+    assert (summary.sessions, summary.finish_reason) == (2, reason)
 
 
 def test_settings_and_seeds_come_from_the_run() -> None:
     with closing(make_run(None, [], tolerance="", host_cap="0")) as run:
         summary = summarise(run)
-    assert summary.tolerance is None
-    assert summary.host_cap == 0
+    assert (summary.tolerance, summary.host_cap) == (None, 0)
     assert summary.seeds == ["http://www.tagesschau.de/"]
     assert summary.settings["directory_depth"] == "1"
     assert "seeds" not in summary.settings
-
-
-def test_a_folder_and_its_database_give_the_same(tmp_path: Path) -> None:
-    make_run(tmp_path, [Row()]).close()
-    assert summarise(tmp_path) == summarise(tmp_path / "run.db") == summarise(str(tmp_path))
 
 
 def test_a_run_can_be_read_while_it_is_written(tmp_path: Path) -> None:
@@ -151,29 +142,17 @@ def test_a_run_can_be_read_while_it_is_written(tmp_path: Path) -> None:
         assert summarise(tmp_path).relevant == 1
         run.commit()
         assert summarise(tmp_path).relevant == 0
+        assert summarise(tmp_path) == summarise(tmp_path / "run.db") == summarise(str(tmp_path))
 
 
 def test_the_summary_file_names_what_checks_rely_on(tmp_path: Path) -> None:
     make_run(tmp_path, [Row(), Row(language=None), Row(language="en")]).close()
     path = write_summary(summarise(tmp_path), tmp_path)
     figures = json.loads(path.read_text(encoding="utf-8"))
-    expected = {
-        "lang": "de",
-        "strategy": "svm",
-        "filter": "none",
-        "pages": 3,
-        "labelled": 2,
-        "relevant": 1,
-        "harvest_rate": 0.5,
-        "unlabelled": 1,
-        "hosts": 1,
-        "seconds": 10.0,
-        "finish_reason": "pages",
-    }
-    assert expected.items() <= figures.items()
-    portion = {"pages": 3, "labelled": 2, "relevant": 1, "harvest_rate": 0.5}
-    assert figures["harvest_by_200"] == [portion]
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["run.db", "summary.json"]
+    counts = {"pages": 3, "labelled": 2, "relevant": 1, "harvest_rate": 0.5}
+    run = {"lang": "de", "strategy": "svm", "filter": "none", "finish_reason": "pages"}
+    more = {"unlabelled": 1, "hosts": 1, "seconds": 10.0, "harvest_by_200": [counts]}
+    assert (counts | run | more).items() <= figures.items()
 
 
 def test_what_is_no_run_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -190,47 +169,36 @@ def test_what_is_no_run_is_refused_in_one_line(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-def learnt_run() -> sqlite3.Connection:
-    """A run with three pages that count, and others that do not: a seed, robots, no label."""
-    rows = [Row(language="en"), Row(), Row(), Row(language="en")]
+def learnt_run(*scores: float) -> sqlite3.Connection:
+    """A run with an English and two German pages that count; a seed, robots, no label do not."""
+    rows = [Row(language="en"), Row(), Row(), Row()]
     rows += [Row(outcome="robots", language=None), Row(language=None)]
     run = make_run(None, rows, ordering="focus")
-    run.execute("UPDATE pages SET reasons = '1', depth = 1, score = 99")
-    shares = {1: (0, 0.99), 2: (1, 0.92), 3: (2, 0.96), 4: (1, 0.3)}
-    for page, (depth, share) in shares.items():
-        score = log(share / (1 - share))
-        run.execute("UPDATE pages SET depth = ?, score = ? WHERE id = ?", (depth, score, page))
+    run.execute("UPDATE pages SET reasons = '1', depth = id <> 4, score = 99")
+    for page, score in enumerate(scores, 1):
+        run.execute("UPDATE pages SET score = ? WHERE id = ?", (score, page))
     run.commit()
     return run
 
 
-def test_the_errors_are_those_of_labelled_pages_without_seeds() -> None:
-    with closing(learnt_run()) as run:
-        found = summarise(run)
-    assert found.brier == pytest.approx((0.08**2 + 0.04**2 + 0.3**2) / 3)
-    assert found.calibration_error == pytest.approx((0.08 + 0.04 + 0.3) / 3)
-
-
-def test_errors_within_a_bin_cancel_each_other_out() -> None:
-    with closing(learnt_run()) as run:
-        run.execute("UPDATE pages SET score = 0 WHERE id IN (2, 4)")
-        run.execute("UPDATE pages SET score = 1000 WHERE id = 3")
-        found = summarise(run)
-    assert (found.brier, found.calibration_error) == ((0.25 + 0.25) / 3, 0.0)
-
-
-def test_extreme_scores_are_probabilities() -> None:
-    assert [probability_of(score) for score in (-1e5, 0.0, 1e5)] == [0.0, 0.5, 1.0]
-
-
-def test_the_figures_are_in_summary_and_table_of_a_run_that_learns_only() -> None:
-    with closing(learnt_run()) as run:
+@pytest.mark.parametrize(
+    ("scores", "brier", "error"),
+    [
+        ([log(0.3 / 0.7), log(0.92 / 0.08), log(0.96 / 0.04)], 0.0980 / 3, 0.14),
+        # Errors within a bin cancel each other out, and an extreme score is a probability.
+        ([0.0, 0.0, 1e5], 0.5 / 3, 0.0),
+        ([-1e5, 1e5, 1e5], 0.0, 0.0),
+    ],
+)
+def test_the_errors_of_an_ordering_that_learns_are_those_of_labelled_pages_without_seeds(
+    scores: list[float], brier: float, error: float
+) -> None:
+    with closing(learnt_run(*scores)) as run:
         summary = summarise(run)
         run.execute("UPDATE pages SET reasons = NULL")
         other = summarise(run)
-    assert summary.as_json()["brier"] == pytest.approx(0.0327, abs=1e-4)
-    rows = dict(headline(summary))
-    assert rows["Brier score of the probabilities"] == "0.0327"
-    assert rows["calibration error"] == pytest.approx(0.14)
+    assert summary.brier == pytest.approx(brier)
+    assert summary.calibration_error == pytest.approx(error)
+    assert dict(headline(summary))["Brier score of the probabilities"] == f"{brier:.4f}"
     assert (other.brier, other.calibration_error) == (None, None)
     assert "calibration error" not in dict(headline(other))
