@@ -227,32 +227,6 @@ def _linking() -> Iterator[Case]:
 
     yield Case("sessions", "links with new session ids each time", _seeds("sessions"), sessions)
 
-    def spelled(asked: Asked) -> bytes:
-        host, port = "h0.spelled.de", itertools.count()
-        spellings = [
-            f"HTTP://H0.Spelled.DE/gross-{next(port)}",
-            f"http://{host}./punkt-{next(port)}",
-            f"http://wer:was@{host}/name-{next(port)}",
-            f"http://{host}:80/tor-{next(port)}",
-            f"http:\\\\{host}\\strich-{next(port)}",
-            f"http://www.{host}/www-{next(port)}",
-            f"http://%68%30.spelled.de/zeichen-{next(port)}",
-            f"//{host}//doppelt-{next(port)}",
-            f"/./hier/../punkte-{next(port)}?&&",
-            f"http://h\N{SOFT HYPHEN}0.spelled.de/weich-{next(port)}",
-        ]
-        more = [f"http://{'wWw.' * (n % 2)}{host}{'.' * (n % 3)}/mehr-{n}" for n in range(30)]
-        return page(*(text.replace("\\", "&#92;") for text in spellings + more))
-
-    yield Case("spelled", "one host spelled in ten ways", _seeds("spelled"), spelled)
-
-    idn = ["b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher", "xn--bcher-kva", "bu\u0308cher",
-           "B\N{LATIN CAPITAL LETTER U WITH DIAERESIS}CHER", "B%C3%BCcher"]  # fmt: skip
-    links = [f"http://{name}.idn.de/buch-{place}-{n}" for n in range(9)
-             for place, name in enumerate(idn)]  # fmt: skip
-    yield Case("idn", "one host with an umlaut spelled in five ways", _seeds("idn"),
-               lambda _: page(*links))  # fmt: skip
-
     yield Case(
         "seeds",
         "40 seeds of one host",

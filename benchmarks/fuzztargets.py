@@ -6,7 +6,6 @@ seeds are inputs worth changing. The fields of an input are separated by `FIELD`
 
 import codecs
 import gzip
-import json
 import os
 import sqlite3
 import tempfile
@@ -63,8 +62,6 @@ URL: Final = "http://example.de/a/b.html"
 HOST_CAP: Final = 4
 MAX_DELAY_S: Final = 60.0
 MAX_BODY: Final = 100_000
-DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
-RESOLVED: Final = DATA / "conformance" / "url_resolve.jsonl"
 
 PAGE_HTML = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
 <meta http-equiv=content-language content="de"><base href="/x/">
@@ -207,21 +204,7 @@ def _link_seeds() -> list[bytes]:
     ).split("|")
     joined = [FIELD.join([URL.encode(), b"", *(link.encode() for link in written)])]
     single = [FIELD.join([URL.encode(), b"/x/", link.encode()]) for link in written]
-    rows = [
-        FIELD.join(
-            part.encode("utf-8", "replace") for part in (row["base"] or URL, "", row["input"])
-        )
-        for row in _standard_rows()
-    ]
-    return joined + single + rows
-
-
-@cache
-def _standard_rows() -> tuple[dict[str, str], ...]:
-    """The test table of the URL standard, if the data set is present."""
-    if not RESOLVED.exists():
-        return ()
-    return tuple(json.loads(line) for line in RESOLVED.read_text("utf-8").splitlines())
+    return joined + single
 
 
 def url(data: bytes) -> None:
@@ -259,8 +242,7 @@ def _url_seeds() -> list[bytes]:
         "http://a.de/x;jsessionid=0123456789abcdef0?PHPSESSID=0123456789abcdef01&a=b|"
         "http://a.de/%ff%2e%2E/%|http://a_b.de/|http://0x7f.1/"
     )
-    rows = (row["input"] for row in _standard_rows())
-    return [text.encode("utf-8", "replace") for text in (*urls.split("|"), *rows)]
+    return [text.encode() for text in urls.split("|")]
 
 
 @cache

@@ -272,21 +272,6 @@ def worst(served: Sequence[Case], log: Sequence[Request]) -> dict[str, Figures]:
     return found
 
 
-def table(found: Mapping[str, Mapping[str, Figures]], about: Mapping[str, str]) -> Table:
-    """Return the worst figures of each case over all settings."""
-    rows = []
-    for name in about:
-        all_of = [of_case[name] for of_case in found.values() if name in of_case]
-        figures = Figures()
-        for each in all_of:
-            figures = figures.over(each)
-        at = max(found, key=lambda setting: found[setting].get(name, Figures()).urls)
-        rows.append([name, about[name], *(f"{getattr(figures, each):,}" for each in _NAMES), at])
-    head = ["case", "its hosts", "URLs", "their spellings", "requests of a URL", "robots.txt files",
-            "requests of one", "sitemaps", "origins", "most URLs in"]  # fmt: skip
-    return Table("Most requests of a host", head, rows, text_columns=2)
-
-
 def main(line: Sequence[str] | None = None) -> int:
     """Print the tables; 1 if a host is over a limit."""
     known = cases()
@@ -295,15 +280,19 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--strategies", nargs="*", choices=ORDERINGS, default=ORDERINGS)
     given = parser.parse_args(line)
     served = [known[name] for name in given.cases]
-    found: dict[str, dict[str, Figures]] = {}
     faults: list[str] = []
     for ordering in given.strategies:
         with tempfile.TemporaryDirectory() as folder:
-            found[ordering] = worst(served, crawl(served, ordering, Path(folder)))
-        for name, figures in found[ordering].items():
-            faults += [f"{ordering} {name}: {fault}" for fault in figures.faults(known[name].least)]
-    worst_of_all = table(found, {case.name: case.about for case in served})
-    print("\n".join(["", worst_of_all.title, "", *markdown(worst_of_all)]))
+            found = worst(served, crawl(served, ordering, Path(folder)))
+        rows = []
+        for case in served:
+            figures = found[case.name]
+            numbers = (getattr(figures, name) for name in _NAMES)
+            rows.append([case.name, case.about, *map(str, numbers)])
+            faults += [f"{ordering} {case.name}: {fault}" for fault in figures.faults(case.least)]
+        head = ["case", "its hosts", *_NAMES]
+        table = Table(f"Most requests of a host: {ordering}", head, rows, text_columns=2)
+        print("\n".join(["", table.title, "", *markdown(table)]), flush=True)
     print("\n".join(["", f"{len(faults)} over a limit", *faults[:40]]))
     return int(bool(faults))
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.capweb import cases
 from benchmarks.host_cap import HOST_CAP, ORDERINGS, Figures, Request, crawl, judge, worst
 
-CHOSEN = ("f-404", "f-dropped", "home", "chain", "utm", "scheme", "cookies", "ordinary", "idn")
+CHOSEN = ("f-404", "f-dropped", "home", "chain", "utm", "scheme", "cookies", "ordinary", "named")
 
 
 def log(*urls: str, location: str | None = None) -> list[Request]:
