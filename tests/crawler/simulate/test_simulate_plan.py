@@ -118,12 +118,6 @@ def test_another_random_state_is_another_draw(graph: WebGraph) -> None:
     assert courses["random", "1"] != courses["random", "2"]
 
 
-def test_an_interrupted_simulation_leaves_no_thread_behind(graph: WebGraph) -> None:
-    simulations = simulate_all(graph, make_plan({}, graph), jobs=2)
-    next(simulations)
-    simulations.close()  # type: ignore[attr-defined]  # it is a generator
-
-
 def test_errors_of_a_simulation_reach_the_caller(graph: WebGraph) -> None:
     plan = SimulationPlan("th", (StrategyCase("unheard-of"),))
     with pytest.raises(CrawlError, match="no ordering 'unheard-of'"):
