@@ -51,16 +51,12 @@ def data(model: modelfile.Parameters) -> Iterator[str]:
 
 
 def of_five(evaluation: Mapping[str, Any]) -> Iterator[str]:
-    yield "| unseen | URLs | mean F1 | en | de | fr | es | it | generic | document | ccTLD |"
-    yield "|---|" + "---:|" * 10
-    for label, part in ((SPLIT, evaluation), (f"{SPLIT}, all URLs", evaluation["uncapped"])):
-        table = part["five"]
-        languages = [cell(table["languages"][code]["F1"]) for code in FIVE]
-        others = [part["generic_domains"], part["by_kind"].get("document")]
-        baseline = cell(evaluation["cctld"]["mean_f1"]) if part is evaluation else ""
-        cells = [f"{table['urls']:,}", f"**{cell(table['mean_f1'])}**", *languages]
-        cells += [*map(cell, others), baseline]
-        yield f"| {label} | {' | '.join(cells)} |"
+    yield "| unseen | URLs | mean F1 | en | de | fr | es | it | ccTLD |"
+    yield "|---|" + "---:|" * 8
+    table = evaluation["five"]
+    languages = [cell(table["languages"][code]["F1"]) for code in FIVE]
+    cells = [f"{table['urls']:,}", f"**{cell(table['mean_f1'])}**", *languages]
+    yield f"| {SPLIT} | {' | '.join([*cells, cell(evaluation['cctld']['mean_f1'])])} |"
     yield ""
 
 

@@ -106,15 +106,21 @@ class LabelledUrls(Dataset[LabelledUrl]):
                 yield LabelledUrl(url, language, label_kind, source)
 
 
-def cells_of(path: Path, columns: Sequence[str], reasons: Counter[str]) -> Iterator[list[str]]:
+def cells_of(
+    path: Path, columns: Sequence[str], reasons: Counter[str], others: Sequence[str] = ()
+) -> Iterator[list[str]]:
     """Yield the cells of each row in the order of `columns`, without white space around them.
 
-    A row that is cut short is counted in `reasons`; DatasetError as for `LabelledUrls`.
+    After them those of `others`, columns that the table may lack, '' without a cell. A row that is
+    cut short is counted in `reasons`; DatasetError as for `LabelledUrls`.
     """
     line = 1
     try:
         with opened(path) as file:
-            order = _order(file.readline(_LONGEST_LINE), columns, path)
+            names = _names(file.readline(_LONGEST_LINE), columns, path)
+            order = [names.index(name) for name in columns]
+            further = [names.index(name) if name in names else -1 for name in others]
+            blank = [""] * len(names)
             while raw := file.readline(_LONGEST_LINE):
                 line += 1
                 if len(raw) == _LONGEST_LINE:
@@ -123,14 +129,16 @@ def cells_of(path: Path, columns: Sequence[str], reasons: Counter[str]) -> Itera
                 if len(cells) <= max(order):
                     reasons["cut short"] += 1
                 else:
-                    yield [cells[at].strip() for at in order]
+                    cells = [*cells[: len(names)], *blank]
+                    yield [cells[at].strip() for at in (*order, *further)]
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(f"{path}:{line}", error) from error
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path}:{line}: not UTF-8; convert the file") from error
 
 
-def _order(header: bytes, columns: Sequence[str], path: Path) -> list[int]:
+def _names(header: bytes, columns: Sequence[str], path: Path) -> list[str]:
+    """The columns of a table; DatasetError without one of `columns`."""
     names = header.decode("utf-8-sig").rstrip("\r\n").split("\t")
     missing = [name for name in columns if name not in names]
     if missing:
@@ -138,4 +146,4 @@ def _order(header: bytes, columns: Sequence[str], path: Path) -> list[int]:
             f"{path}:1: no column {', '.join(missing)}; expected {', '.join(columns)}"
             " with tabs between"
         )
-    return [names.index(name) for name in columns]
+    return names

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -21,13 +20,14 @@ from classifiers.datasets.rows import (
     unreadable,
 )
 from classifiers.datasets.splits import stable_share
-from classifiers.errors import DatasetError
 
 TEXT_COLUMNS = ("text", "lang", "kind", "source")
 SIB_COLUMNS = ("text", "flores_code", "split")
 """Columns of SIB-200: the same news in many languages, each named by language and script."""
 NEWS = "news"
 """Kind of a text of SIB-200."""
+PAGE_COLUMNS = ("id", "lang")
+MORE_PAGE_COLUMNS = ("url", "kind")
 PAGE_TABLE, PAGE_ARCHIVE = "pages.tsv", "html.tar"
 
 _HEADER_BYTES = 4096
@@ -56,10 +56,6 @@ class LabelledPage(NamedTuple):
     """A code of the project."""
     kind: str
     """Its source: web, docs, feed-charset, html-charset."""
-    charset: str
-    """The encoding in the table; empty if there is none."""
-    path: str
-    """Its path in the repository that it is from; empty if it is from none."""
     body: bytes
 
 
@@ -95,14 +91,14 @@ class LabelledTexts(Dataset[LabelledText]):
 class LabelledPages(Dataset[LabelledPage]):
     """The pages of a folder with `pages.tsv` and `html.tar`, in the order of the archive.
 
-    The table has the columns id and lang, and may have url, kind, path and declared_charset. The
+    The table has the columns id and lang, and may have url and kind. The
     archive has one file `ID.html.gz` or `ID.html` for each row. Skipped and counted are files
     without a row, repeated or damaged files, rows without a file, and unknown languages.
     DatasetError if the table or the archive is missing or damaged.
     """
 
     def _rows(self) -> Iterator[LabelledPage]:
-        table = self._table()
+        table = {name: row for name, *row in self._table() if name}
         archive = Path(self.path) / PAGE_ARCHIVE
         seen: set[str] = set()
         try:
@@ -116,30 +112,17 @@ class LabelledPages(Dataset[LabelledPage]):
         if absent := len(table.keys() - seen):
             self.reasons["not in the archive"] += absent
 
-    def _table(self) -> dict[str, dict[str, str]]:
+    def _table(self) -> Iterator[list[str]]:
         path = Path(self.path) / PAGE_TABLE
-        try:
-            with path.open(encoding="utf-8", newline="") as lines:
-                table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-                missing = {"id", "lang"} - set(table.fieldnames or ())
-                if missing:
-                    raise DatasetError(f"{path}:1: no column {', '.join(sorted(missing))}")
-                return {row["id"]: row for row in table if row["id"]}
-        except OSError as error:
-            raise unreadable(str(path), error) from error
-        except csv.Error as error:
-            raise DatasetError(f"{path}: not a table ({error})") from error
-        except UnicodeDecodeError as error:
-            raise DatasetError(f"{path}: not UTF-8; convert the file") from error
+        return cells_of(path, PAGE_COLUMNS, self.reasons, MORE_PAGE_COLUMNS)
 
     def _page(
-        self, table: dict[str, dict[str, str]], seen: set[str], file: str, content: bytes
+        self, table: Mapping[str, Sequence[str]], seen: set[str], file: str, content: bytes
     ) -> Iterator[LabelledPage]:
         name = file.removesuffix(".gz").removesuffix(".html")
-        row = table.get(name)
-        language = code_of(row["lang"] or "") if row else None
-        body = _unpacked(file, content)
-        if row is None:
+        lang, url, kind = table.get(name, ("", "", ""))
+        language, body = code_of(lang), _unpacked(file, content)
+        if name not in table:
             self.reasons["not in the table"] += 1
         elif name in seen:
             self.reasons["twice in the archive"] += 1
@@ -148,10 +131,7 @@ class LabelledPages(Dataset[LabelledPage]):
         elif body is None:
             self.reasons["damaged"] += 1
         else:
-            url, kind, charset, path = (
-                row.get(column) or "" for column in ("url", "kind", "declared_charset", "path")
-            )
-            yield LabelledPage(name, url, language, kind, charset, path, body)
+            yield LabelledPage(name, url, language, kind, body)
         seen.add(name)
 
 

@@ -1,12 +1,12 @@
 """Measures of binary classifiers, one for each language (Baykan 2013, 3.3).
 
-Decisions are boolean arrays (n_urls, n_languages): column j has the answers of the classifier of
-language j. Languages of URLs are integer arrays (n_urls,) of columns; -1 is any other language.
+Languages of URLs are integer arrays (n_urls,), the columns of a table of decisions; -1 is any other
+language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,65 +33,27 @@ class Measures:
 
     @property
     def precision(self) -> float:
-        """Return P in the limit of as many negative as positive URLs."""
-        return balanced_precision(self.recall, self.negative_success)
+        """Return P in the limit of as many negative as positive URLs; 0 without any Yes."""
+        said_yes = self.recall + (1.0 - self.negative_success)
+        return self.recall / said_yes if said_yes != 0 else 0.0
 
     @property
     def f1(self) -> float:
-        """Return the harmonic mean of precision and recall."""
-        return harmonic_mean(self.precision, self.recall)
+        """Return the harmonic mean of precision and recall; 0 if both are 0."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total != 0 else 0.0
 
 
-def balanced_precision(recall: float, negative_success: float) -> float:
-    """P where n+ = n-, from p(+|+) and p(-|-); 0 if the classifier never says Yes."""
-    said_yes = recall + (1.0 - negative_success)
-    if said_yes == 0:
-        return 0.0
-    return recall / said_yes
+def of_languages(said_yes: Flags, columns: Columns, own: int) -> Measures:
+    """The measures of the classifier of one language, both arrays (n_urls,).
 
-
-def harmonic_mean(precision: float, recall: float) -> float:
-    """F1; 0 if both are 0."""
-    if precision + recall == 0:
-        return 0.0
-    return 2 * precision * recall / (precision + recall)
-
-
-def confusion(decisions: Decisions, columns: Columns) -> Matrix:
-    """Share of the URLs of language i for which classifier j said Yes, (n_languages, n_languages).
-
-    Rows need not add up to 1, since the classifiers are independent. The diagonal is the recall. A
-    language without URLs has a row of nan.
+    The other languages have equal weight as negatives, whatever their numbers: a negative sample
+    holds as many URLs of each (Baykan 2013, 3.2).
     """
-    n_languages = decisions.shape[1]
-    matrix = np.full((n_languages, n_languages), np.nan)
-    for language in range(n_languages):
-        chosen = columns == language
-        if chosen.any():
-            matrix[language] = decisions[chosen].mean(axis=0)
-    return matrix
-
-
-def measures(matrix: Matrix) -> list[Measures]:
-    """The measures of each classifier, from a confusion matrix.
-
-    The negatives of a classifier are the other languages, each with the same weight: its
-    negative sample holds as many URLs of each (Baykan 2013, 3.2).
-    """
-    result = []
-    for language in range(len(matrix)):
-        others = np.delete(matrix[:, language], language)
-        others = others[~np.isnan(others)]
-        wrong = float(others.mean()) if len(others) else float("nan")
-        result.append(Measures(float(matrix[language, language]), 1.0 - wrong))
-    return result
-
-
-def macro_f1(of_languages: Iterable[Measures]) -> float:
-    """The mean F1 of the languages that have URLs; nan if none has."""
-    values = [each.f1 for each in of_languages]
-    values = [value for value in values if not np.isnan(value)]
-    return sum(values) / len(values) if values else float("nan")
+    shares = {int(at): float(said_yes[columns == at].mean()) for at in np.unique(columns)}
+    wrong = [share for at, share in shares.items() if at != own and at >= 0]
+    negative_success = 1.0 - float(np.mean(wrong)) if wrong else float("nan")
+    return Measures(shares.get(own, float("nan")), negative_success)
 
 
 def of_binary(said_yes: Flags, y: Flags) -> Measures:

@@ -38,9 +38,8 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
     """Tables of the model's measures on unseen rows, as JSON-ready numbers in percent.
 
     Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every language of
-    the model), `by_kind` and `generic_domains` (mean F1 of the five), `cctld` and `all_cctld` (the
-    baseline), `naming`. A registered domain adds at most 20 URLs of a language; `uncapped` has the
-    figures of all URLs.
+    the model), `cctld` and `all_cctld` (the baseline), `naming`. A registered domain adds at most
+    20 URLs of a language.
     """
     named = [row for row in rows if row.language in model.named_languages]
     rows = [row for row in rows if row.language in model.languages]
@@ -54,8 +53,7 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
     return {
         "rows": len(rows),
         "rows_capped": len(even),
-        **_of_five(decide, even, five),
-        "uncapped": _of_five(decide, rows, five),
+        "five": table(decide, even, five),
         "all": table(decide, even, model.languages),
         "cctld": table(_cctld, even, five),
         "all_cctld": table(_cctld, even, model.languages),
@@ -67,32 +65,20 @@ def _cctld(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decision
     return np.column_stack([cctld.score(urls, code) > 0 for code in languages])
 
 
-def _of_five(decide: Decide, rows: Sequence[LabelledUrl], five: Sequence[str]) -> dict[str, Any]:
-    kinds: dict[str, list[LabelledUrl]] = defaultdict(list)
-    for row in rows:
-        kinds[row.label_kind].append(row)
-    generic = [row for row in rows if cctld.top_level_domain(row.url) in cctld.GENERIC]
-    return {
-        "five": table(decide, rows, five),
-        "by_kind": {kind: table(decide, kinds[kind], five)["mean_f1"] for kind in sorted(kinds)},
-        "generic_domains": table(decide, generic, five)["mean_f1"],
-    }
-
-
 def table(decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str]) -> dict[str, Any]:
-    """Measures of each language against the others, their mean F1 and the confusion matrix."""
+    """Measures of each language against the others, and their mean F1."""
     index = {code: at for at, code in enumerate(languages)}
     rows = [row for row in rows if row.language in index]
     if not rows:
-        return {"urls": 0, "mean_f1": None, "languages": {}, "confusion": []}
+        return {"urls": 0, "mean_f1": None, "languages": {}}
     columns = np.array([index[row.language] for row in rows], np.int64)
     decisions = decide([row.url for row in rows], languages)
-    matrix = evaluation.confusion(decisions, columns)
-    found = evaluation.measures(matrix)
+    found = [evaluation.of_languages(decisions[:, at], columns, at) for at in range(len(index))]
+    f1 = np.array([each.f1 for each in found])
     counts = np.bincount(columns, minlength=len(languages))
     return {
         "urls": len(rows),
-        "mean_f1": _percent(evaluation.macro_f1(found)),
+        "mean_f1": _percent(f1[~np.isnan(f1)].mean()),
         "languages": {
             code: {
                 "urls": int(counts[at]),
@@ -103,7 +89,6 @@ def table(decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str])
             }
             for code, at in index.items()
         },
-        "confusion": [[_percent(share) for share in row] for row in matrix.tolist()],
     }
 
 

@@ -142,5 +142,5 @@ def _facts(
     if study.n_folds > 1:
         facts["folds"] = study.n_folds
     if study.servers is not None:
-        facts["hosts with a country"] = len(study.servers.countries)
+        facts["hosts with a country"] = len(study.servers)
     return facts

@@ -43,7 +43,7 @@ class ArchivedPages(Dataset[LabelledPage]):
                 elif not 200 <= found.answer.status < 300:
                     self.reasons["another status than 2xx"] += 1
                 else:
-                    yield LabelledPage(url, url, language, "archive", "", "", found.answer.body)
+                    yield LabelledPage(url, url, language, "archive", found.answer.body)
         except OSError as error:
             raise unreadable(str(self.path), error) from error
 

@@ -29,7 +29,6 @@ _BUILDERS: Final[dict[str, str]] = {
     "outlinks": "classifiers.papers.hayati.around:outlinks",
     "tamura": "classifiers.papers.tamura.method:shipped",
     "cai": "classifiers.papers.cai.method:load",
-    "cai-parallel": "classifiers.papers.cai.method:parallel",
     FASTTEXT: "classifiers.pages.text.fasttextengine:FasttextEngine",
 }
 """Name -> module, and what in it makes the method."""

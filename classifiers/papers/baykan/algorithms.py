@@ -26,7 +26,7 @@ from classifiers.errors import StudyError
 from classifiers.languages import tlds_of
 from classifiers.papers.baykan.grams import CUSTOM
 from classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
-from classifiers.papers.baykan.servers import CountryOfHost
+from classifiers.papers.baykan.servers import Countries, spelled
 from classifiers.papers.baykan.similarity import (
     Flags,
     Markov,
@@ -205,7 +205,7 @@ def feature_sets(name: str) -> tuple[str, ...]:
     return tuple(each for each in FEATURE_SETS if _MAKERS[name][each in CUSTOM])
 
 
-def ask(name: str, language: str, urls: Sequence[str], countries: CountryOfHost | None) -> Flags:
+def ask(name: str, language: str, urls: Sequence[str], countries: Countries | None) -> Flags:
     """Return whether a baseline says Yes to each URL, (n_urls,); `ip` needs `countries`.
 
     Table I of the paper has the domains of five languages, which also stand for countries. Unlike
@@ -215,7 +215,8 @@ def ask(name: str, language: str, urls: Sequence[str], countries: CountryOfHost 
     if name == "ip":
         if countries is None:
             raise StudyError("the IP baseline needs the countries of servers")
-        return np.array([(countries(parts(u)[0]) or "").lower() in domains for u in urls], bool)
+        hosts = (spelled(parts(url)[0]) for url in urls)
+        return np.array([countries.get(host, "").lower() in domains for host in hosts], bool)
     if name == "cctld+" and language == "en":
         domains |= GENERIC_ENGLISH
     return np.array([top_level_domain(url) in domains for url in urls], bool)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
-from classifiers.papers.baykan.servers import CountryOfHost, language_of_country
+from classifiers.papers.baykan.servers import Countries, language_of_country
 from classifiers.papers.baykan.words import parts, words
 from classifiers.tables.country_domains import TABLE_I
 
@@ -85,9 +85,8 @@ class CustomFeatures:
     ----------
     n_features : {60, 74}
         Those of 2013, or those of 2008 without the server's country.
-    countries : callable or None
-        Host -> country of its server, such as a `hosting.ServerCountry`; without it the
-        features of the server's country are 0.
+    countries : mapping or None
+        Host -> country of its server; without it the features of the server's country are 0.
     dictionary, cities : callable
         Language -> words.
     folds : int
@@ -102,7 +101,7 @@ class CustomFeatures:
     def __init__(
         self,
         n_features: int = 60,
-        countries: CountryOfHost | None = None,
+        countries: Countries | None = None,
         dictionary: WordList = dictionary_words,
         cities: WordList = city_words,
         folds: int = 5,
@@ -156,7 +155,7 @@ class CustomFeatures:
         if tld in _GENERIC:
             found[f"tld {tld}"] = 1
         if self.countries is not None:
-            found[f"ip {language_of_country(self.countries(host))}"] = 1
+            found[f"ip {language_of_country(self.countries.get(host))}"] = 1
         first = self._counts(host[: len(host) - len(tld)], trained)
         second = self._counts(after, trained)
         for kind in {*first, *second}:

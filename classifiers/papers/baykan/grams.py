@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from classifiers.papers.baykan.words import runs, words
 
 if TYPE_CHECKING:
-    from classifiers.papers.baykan.servers import CountryOfHost
+    from classifiers.papers.baykan.servers import Countries
 
 Source = Literal["word", "url"]
 Names = npt.NDArray[np.object_]
@@ -35,7 +35,7 @@ NAMES: Final = ("words", *_GRAMS, *CUSTOM)
 """The feature sets of the study."""
 
 
-def vectorizer(name: str, countries: CountryOfHost | None = None) -> Any:
+def vectorizer(name: str, countries: Countries | None = None) -> Any:
     """The unfitted vectorizer of a feature set; `countries` is for the custom-made ones only.
 
     A name that is not in NAMES raises ValueError.

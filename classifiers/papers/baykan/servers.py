@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +15,8 @@ from classifiers.tables.country_domains import TABLE_I
 Addresses = Mapping[str, Sequence[str]]
 """Host in lower case -> its addresses."""
 
-CountryOfHost = Callable[[str], str | None]
-"""Host -> the ISO 3166-1 code of its server's country; None if it is not known."""
+Countries = Mapping[str, str]
+"""Host in lower case -> the ISO 3166-1 code of its server's country, where that is known."""
 
 _LANGUAGES: Final = {
     country.upper(): language for language, row in TABLE_I.items() for country in row.split()
@@ -29,27 +28,15 @@ def language_of_country(country: str | None) -> str | None:
     return _LANGUAGES.get((country or "").upper())
 
 
-@dataclass(frozen=True)
-class Servers:
-    """The countries of servers, as a plain table that can be sent to any process."""
-
-    countries: Mapping[str, str]
-    """Host in lower case -> ISO 3166-1 code."""
-
-    def __call__(self, host: str) -> str | None:
-        """Return the code of a host's country; None if it is not known."""
-        return self.countries.get(_spelled(host))
-
-
-def locate(urls: Iterable[str], mmdb: Path, addresses: Addresses) -> Servers:
+def locate(urls: Iterable[str], mmdb: Path, addresses: Addresses) -> Countries:
     """The countries of the servers of some URLs, by a MaxMind DB file.
 
     GeoIPError if the file cannot be read.
     """
     look_up = country_lookup(mmdb)
-    hosts = sorted({host for url in urls if (host := _spelled(parts(url)[0]))})
+    hosts = sorted({host for url in urls if (host := spelled(parts(url)[0]))})
     found = {host: server_country(host, look_up, addresses) for host in hosts}
-    return Servers({host: code for host, code in found.items() if code})
+    return {host: code for host, code in found.items() if code}
 
 
 def server_country(host: str, countries: CountryLookup, addresses: Addresses) -> str | None:
@@ -74,9 +61,10 @@ def listed(path: Path) -> Addresses:
         host, tab, address = line.partition("\t")
         if not tab and line.strip():
             raise StudyError(f"{path}:{number}: expected host and address with a tab between")
-        table[_spelled(host)].append(address.strip())
+        table[spelled(host)].append(address.strip())
     return table
 
 
-def _spelled(host: str) -> str:
+def spelled(host: str) -> str:
+    """A host as the keys of `Countries` spell it."""
     return host.strip().strip(".").lower()

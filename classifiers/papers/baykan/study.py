@@ -22,7 +22,7 @@ from classifiers.papers.baykan import samples
 from classifiers.papers.baykan.algorithms import algorithm, ask, parse
 from classifiers.papers.baykan.grams import CUSTOM, Names, vectorizer
 from classifiers.papers.baykan.samples import Corpus, Flags, JoinedCorpus, Numbers, Sample
-from classifiers.papers.baykan.servers import Servers
+from classifiers.papers.baykan.servers import Countries
 
 Progress = Callable[[int, int], None]
 Texts = Mapping[str, Sequence[str]]
@@ -74,7 +74,7 @@ class CustomUrls:
 
     features: str
     urls: Sequence[str]
-    servers: Servers | None
+    servers: Countries | None
 
     def parted(self, train: Numbers, test: Numbers, y: Flags) -> Parted:
         """Return the features by what the training rows taught."""
@@ -95,7 +95,7 @@ class Study:
         Of the cross-validation; the same corpus, folds and seed give the same decisions.
     jobs : int
         Processes that compute; 1 is this process. Results do not depend on it.
-    servers : Servers or None
+    servers : mapping or None
         The countries of servers, for the IP baseline and the custom-made features.
     texts : mapping or None
         Texts in each language, for the experiment that learns from them.
@@ -113,7 +113,7 @@ class Study:
         n_folds: int = 10,
         seed: int = 0,
         jobs: int = 1,
-        servers: Servers | None = None,
+        servers: Countries | None = None,
         texts: Texts | None = None,
         on_progress: Progress | None = None,
     ) -> None:
@@ -303,13 +303,7 @@ class HeldOutStudy(Study):
         said_yes = self.decisions(name, language, trained)[chosen]
         columns = self.corpus.columns[sample.places][chosen]
         own = self.languages.index(language)
-        others = [said_yes[columns == at] for at in range(len(self.languages)) if at != own]
-        wrong = [float(each.mean()) for each in others if len(each)]
-        of_own = said_yes[columns == own]
-        found = evaluation.Measures(
-            float(of_own.mean()) if len(of_own) else float("nan"),
-            1.0 - float(np.mean(wrong)) if wrong else float("nan"),
-        )
+        found = evaluation.of_languages(said_yes, columns, own)
         return np.array([[found.precision, found.recall, found.negative_success, found.f1]])
 
     def _drawn(self, language: str, *, is_disjoint: bool) -> Sample:

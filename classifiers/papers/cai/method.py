@@ -1,14 +1,13 @@
 """The method of Cai 2009 (3.2.3, 4.3): encoding, declaration and byte n-grams by a priority list.
 
-In the serial manner the first evidence with a language decides. In the parallel manner the priority
-list decides, too, but the other evidence raises or lowers the confidence.
+The first evidence with a language decides.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
@@ -23,7 +22,6 @@ from classifiers.papers.cai.encodings import encoded, filtered, language_of_enco
 from classifiers.papers.cai.models import ByteModels, Distance
 
 Evidence = Literal["encoding", "declaration", "text"]
-Manner = Literal["serial", "parallel"]
 
 PRIORITY: Final[tuple[Evidence, ...]] = ("encoding", "declaration", "text")
 """In the order of their accuracy: 100, 99.8 and 98.6 % (Cai 2009, Table 4-4)."""
@@ -54,31 +52,21 @@ class Cai:
     """
 
     models: ByteModels
-    manner: Manner = "serial"
     priority: tuple[Evidence, ...] = PRIORITY
     border: float = BORDER
     typical: float = TYPICAL
     languages: frozenset[str] = field(default=frozenset(), init=False)
     """Empty: a declaration may name any language."""
-
-    @property
-    def name(self) -> str:
-        """The name by which `methods.method` finds it."""
-        return "cai" if self.manner == "serial" else "cai-parallel"
+    name: str = field(default="cai", init=False)
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language by the first evidence in the order of priority that has one."""
-        found, told = unknown("no evidence"), []
+        found = unknown("no evidence")
         for evidence in self.priority:
             found = self.by(evidence, page)
             if found.language is not None:
-                told.append(found)
-                if self.manner == "serial":
-                    return found
-        if not told:
-            return found
-        reason = "; ".join(one.reason for one in told)
-        return replace(told[0], confidence=_agreed(told), reason=reason)
+                break
+        return found
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -98,7 +86,7 @@ class Cai:
         return self.by_text(page)
 
     def save(self, path: Path) -> None:
-        """Write the models; manner, priority and borders are not learned and not in the file."""
+        """Write the models; priority and borders are not learned and not in the file."""
         self.models.save(path)
 
     def by_text(self, page: ParsedPage) -> PageLanguage:
@@ -181,23 +169,6 @@ def load(path: Path | None = None) -> Cai:
     return Cai(_shipped() if path is None else cai_models.read(path))
 
 
-def parallel() -> Cai:
-    """The method with the models that ship, in the parallel manner."""
-    return Cai(_shipped(), "parallel")
-
-
 @cache
 def _shipped() -> ByteModels:
     return cai_models.read()
-
-
-def _agreed(told: list[PageLanguage]) -> float:
-    """The confidence of the first answer, raised or lowered by the others.
-
-    Their odds multiply as if they were independent.
-    """
-    score = 0.0
-    for one in told:
-        sure = min(max(one.confidence, 0.5), 0.999)
-        score += math.log(sure / (1 - sure)) * (1 if one.language == told[0].language else -1)
-    return 1 / (1 + math.exp(-score))

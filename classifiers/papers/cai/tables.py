@@ -28,14 +28,14 @@ EVIDENCE: Final[Mapping[str, tuple[float, float]]] = {
 }
 """Coverage and correct rate on 30,000 pages (Table 4-4)."""
 
-_METHODS: Final = ("cai", "cai-parallel")
-_COMPARED: Final = (*_METHODS, "composite")
+_METHOD: Final = "cai"
+_COMPARED: Final = (_METHOD, "composite")
 """Methods of which the first that was run is compared with the paper's."""
 
 
 def evidence_in_paper(method: str, evidence: str) -> tuple[float | None, float | None]:
-    """Coverage and precision of a kind of evidence in the paper, for its own methods."""
-    return EVIDENCE.get(evidence, (None, None)) if method in _METHODS else (None, None)
+    """Coverage and precision of a kind of evidence in the paper, for its own method."""
+    return EVIDENCE.get(evidence, (None, None)) if method == _METHOD else (None, None)
 
 
 def cai_tables(cases: Cases, runs: Sequence[MethodRun]) -> Iterator[MeasureTable]:

@@ -21,28 +21,17 @@ def test_measures_stay_between_0_and_1(recall: float, negative_success: float) -
     assert (Measures(0.0, 1.0).precision, Measures(0.0, 1.0).f1) == (0, 0), "never Yes"
 
 
-def test_a_row_of_the_confusion_matrix_is_what_all_classifiers_say_of_one_language() -> None:
-    decisions = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 0]], bool)
-    matrix = evaluation.confusion(decisions, np.array([0, 0, 1, -1]))
-    assert matrix[:2].tolist() == [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]
-    assert np.isnan(matrix[2]).all()
+def test_other_languages_weigh_the_same_however_many_urls_there_are() -> None:
+    said_yes = np.array([1, *[1] * 9, 0, 1], bool)
+    columns = np.array([0, *[1] * 9, 2, -1])
+    assert evaluation.of_languages(said_yes, columns, 0) == Measures(1.0, 0.5)
 
 
-def test_negatives_weigh_the_same_for_each_language_however_many_there_are() -> None:
-    decisions = np.array([[1, 0, 0], *[[1, 1, 0]] * 9, [0, 0, 1]], bool)
-    columns = np.array([0, *[1] * 9, 2])
-    first = evaluation.measures(evaluation.confusion(decisions, columns))[0]
-    assert first == Measures(1.0, 0.5)
-
-
-def test_a_language_without_urls_is_left_out_of_the_mean() -> None:
-    matrix = evaluation.confusion(np.eye(3, dtype=bool)[:2], np.array([0, 1]))
-    assert evaluation.macro_f1(evaluation.measures(matrix)) == 1.0
-
-
-def test_no_urls_at_all_have_no_mean() -> None:
-    matrix = evaluation.confusion(np.zeros((0, 2), bool), np.zeros(0, np.int64))
-    assert np.isnan(evaluation.macro_f1(evaluation.measures(matrix)))
+def test_a_language_without_urls_has_no_recall_and_one_alone_no_negatives() -> None:
+    said_yes, columns = np.array([True, False]), np.array([0, 0])
+    assert np.isnan(evaluation.of_languages(said_yes, columns, 1).recall)
+    assert evaluation.of_languages(said_yes, columns, 0).recall == 0.5
+    assert np.isnan(evaluation.of_languages(said_yes, columns, 0).negative_success)
 
 
 def test_measures_of_a_binary_classifier_by_hand() -> None:

@@ -220,8 +220,7 @@ def test_a_language_without_cases_does_not_count_in_the_mean_precision() -> None
 def test_pages_are_parsed_once_and_know_their_address() -> None:
     body = '<html lang="de"><p>Grüße</p><a href="/x">mehr</a>'.encode()
     rows = [
-        LabelledPage(str(n), url, "de", "web", "", "", body)
-        for n, url in enumerate(("", "http://a.de/"))
+        LabelledPage(str(n), url, "de", "web", body) for n, url in enumerate(("", "http://a.de/"))
     ]
     told: list[tuple[str, int, int | None]] = []
     cases = cases_of_pages(rows, lambda *progress: told.append(progress))

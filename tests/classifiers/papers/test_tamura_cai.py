@@ -141,22 +141,6 @@ def test_only_a_declared_encoding_determines_a_language() -> None:
     assert cai.load().identify(page).language == "ja"
 
 
-def test_in_the_parallel_manner_agreement_raises_the_confidence_and_contradiction_lowers_it() -> (
-    None
-):
-    serial, parallel = cai.load(), cai.parallel()
-    agreeing = page_of(SENTENCES["de"], lang="de")
-    contradicted = page_of(SENTENCES["de"], lang="fr")
-    alone = serial.identify(agreeing).confidence
-    assert parallel.identify(agreeing).confidence > alone
-    assert parallel.identify(contradicted).confidence < alone
-    for page in (agreeing, contradicted):
-        found = parallel.identify(page)
-        assert found.language == serial.identify(page).language
-        assert "declaration" in found.reason
-        assert "text" in found.reason
-
-
 @pytest.mark.parametrize("code", SENTENCES)
 def test_the_text_tells_the_language(code: str) -> None:
     found = cai.load().identify(page_of(SENTENCES[code]))
@@ -317,7 +301,7 @@ def test_tamura_answers_in_the_languages_it_lists() -> None:
     assert {"ja", "ko", "tr"} <= cai.load().models.languages
 
 
-@pytest.mark.parametrize("name", ["cai", "cai-parallel", "tamura"])
+@pytest.mark.parametrize("name", ["cai", "tamura"])
 @given(body=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 @settings(max_examples=60, deadline=None)
 def test_any_bytes_give_an_answer_with_a_reason(name: str, body: bytes) -> None:

@@ -241,7 +241,7 @@ def test_an_algorithm_judges_each_row_by_itself(name: str) -> None:
 
 def answers(name: str, urls: list[str], countries: dict[str, str] | None = None) -> dict[str, str]:
     """Language -> a digit for each URL: 1 is Yes."""
-    found = {code: ask(name, code, urls, (countries or {}).get) for code in TABLE_I}
+    found = {code: ask(name, code, urls, countries or {}) for code in TABLE_I}
     return {code: "".join(map(str, flags.astype(int))) for code, flags in found.items()}
 
 

@@ -31,12 +31,8 @@ def cities(language: str) -> Collection[str]:
     return CITIES.get(language, set())
 
 
-def country(host: str) -> str | None:
-    return COUNTRIES.get(host)
-
-
 def fitted(n_features: int = 60) -> CustomFeatures:
-    return learned(CustomFeatures(n_features, country, dictionary, cities))
+    return learned(CustomFeatures(n_features, COUNTRIES, dictionary, cities))
 
 
 def learned(estimator: CustomFeatures) -> CustomFeatures:

@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 from classifiers.papers.baykan import custom, dictionaries, measures, special
 from classifiers.papers.baykan.experiments import EXPERIMENTS, of_classifiers
 from classifiers.papers.baykan.samples import draw
-from classifiers.papers.baykan.servers import Servers
 from classifiers.papers.baykan.study import Study
 from classifiers.papers.table import MEASURES, Result
 from crawler.report.study import study_json
@@ -37,7 +36,7 @@ def study() -> Study:
     rows = labelled(40)
     hosts = {row.url.split("/")[2]: row.language.upper() for row in rows}
     hosts = {host: "GB" if code == "EN" else code for host, code in hosts.items()}
-    return Study(draw(rows, FIVE), n_folds=2, servers=Servers(hosts))
+    return Study(draw(rows, FIVE), n_folds=2, servers=hosts)
 
 
 def run(study: Study, name: str, classifiers: tuple[str, ...] | None = None) -> Result:

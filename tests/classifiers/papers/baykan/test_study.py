@@ -5,7 +5,6 @@ from scipy.sparse import csr_matrix
 from classifiers.errors import StudyError
 from classifiers.papers.baykan.measures import empty, possible
 from classifiers.papers.baykan.samples import draw
-from classifiers.papers.baykan.servers import Servers
 from classifiers.papers.baykan.special import domain_seen
 from classifiers.papers.baykan.study import DISJOINT, STANDARD, CountedUrls, Setting, Study
 from tests.support.studyurls import FIVE, answers_anew, labelled
@@ -78,7 +77,7 @@ def test_two_processes_find_what_one_process_finds(study: Study) -> None:
 
 def test_ip_says_yes_where_the_server_stands_in_a_country_of_the_language(study: Study) -> None:
     hosts = [url.removeprefix("http://").partition("/")[0] for url in study.corpus.urls]
-    servers = Servers({host: "AT" for host in hosts if host.endswith(".com")})
+    servers = {host: "AT" for host in hosts if host.endswith(".com")}
     own = Study(study.corpus, n_folds=4, servers=servers)
     is_com = np.array([".com/" in url for url in own.urls("de")])
     assert (own.decisions("ip", "de") == is_com).all()
@@ -95,7 +94,7 @@ def test_ip_without_countries_is_refused(study: Study) -> None:
 
 def test_languages_beyond_the_paper_have_baselines() -> None:
     rows = labelled(30, ("nl", "de"))
-    servers = Servers({"www.a.nl": "NL"})
+    servers = {"www.a.nl": "NL"}
     study = Study(draw(rows, ("nl", "de")), n_folds=3, servers=servers)
     is_nl = np.array([".nl/" in url for url in study.urls("nl")])
     assert (study.decisions("cctld", "nl") == is_nl).all()
