@@ -4,8 +4,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from crawler.corpus.copies import THRESHOLD, VALUES, originals, signature_of
 
@@ -55,12 +53,6 @@ def test_near_duplicates_are_found_and_others_seldom_are() -> None:
     assert hits > 50
     assert misses <= 0.02 * hits
     assert others == 0
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=9))
-def test_the_same_words_have_the_same_signature(words: list[str]) -> None:
-    assert signature_of(words) == signature_of(list(words))
-    assert len(signature_of(words)) == VALUES
 
 
 @pytest.mark.parametrize("number", [0, 1])

@@ -16,13 +16,10 @@ from crawler.corpus import extraction, sources, texts
 from crawler.corpus.building import Corpus, CorpusSummary, TextOptions
 from crawler.corpus.export import export, work_folder
 from crawler.corpus.item import FIELDS
-from crawler.corpus.parquet import schema
 from crawler.corpus.sources import Found, source_of
 from crawler.corpus.texts import PartTexts
 from crawler.errors import CrawlError, RunFolderError, SettingError
-from crawler.outputs.takedown import take_down
 from crawler.outputs.wacz import write_wacz
-from crawler.run import maintaining
 from langfocus import Run
 from tests.support.commandline import call
 from tests.support.crawls import rows
@@ -138,10 +135,6 @@ def test_every_format_has_the_same_texts_and_any_number_of_processes_the_same_by
     texts = "".join(f"{item['text']}\n\n" for item in items)
     assert (tmp_path / "x.txt").read_text(encoding="utf-8") == texts
     assert json.loads((tmp_path / "told.json").read_text())["pages"] == len(items) == 5
-
-
-def test_a_parquet_file_has_a_column_for_each_field() -> None:
-    assert schema().names == list(FIELDS)
 
 
 def test_an_interrupted_export_goes_on_at_the_page_where_it_was(
@@ -360,16 +353,6 @@ def test_a_run_yields_its_texts_as_items(run: Path, inline: None) -> None:
     assert [item.url for item in items if item.duplicate_of is None] == URLS[:-1]
     assert items[0].as_dict()["text"] == items[0].text == german(1)
     assert tuple(items[0].as_dict()) == FIELDS
-
-
-def test_a_host_that_was_taken_down_is_in_no_text(tmp_path: Path, inline: None) -> None:
-    pages = KeptPages(tmp_path / "run")
-    pages.settle_all(PAGES[:2])
-    with maintaining(pages.folder) as connection:
-        take_down(connection, pages.folder, ["a.de"])
-    items, told = exported(pages.folder, tmp_path / "x.jsonl")
-    assert [item["url"] for item in items] == ["http://b.de/2"]
-    assert not +told.left_out
 
 
 def test_the_order_of_the_crawl_does_not_change_the_export(

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
-from warcio.checker import Checker
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
@@ -129,10 +128,12 @@ def test_warc_files_have_no_record_of_the_host_and_each_other_answer_with_its_bo
     (path,) = run.glob("pages-*.warc.gz")
     assert path.name not in before
     with path.open("rb") as file:
-        found = [(r.rec_type, r.rec_headers["WARC-Target-URI"]) for r in ArchiveIterator(file)]
+        found = [
+            (r.rec_type, r.rec_headers["WARC-Target-URI"])
+            for r in ArchiveIterator(file, check_digests="raise")
+        ]
     assert ("response", "http://b.de/") in found
     assert not any("bad.de" in (url or "") for _, url in found)
-    assert not Checker(_Asked(path)).process_one(str(path))
     web = ArchiveWeb(path)
     assert web.respond("http://b.de/").body == PAGES["http://b.de/"].encode()
     with maintaining(run) as connection:
@@ -142,11 +143,6 @@ def test_warc_files_have_no_record_of_the_host_and_each_other_answer_with_its_bo
                 assert next(iter(ArchiveIterator(file))).rec_headers["WARC-Target-URI"] == row.url
     write_index(run)
     assert "bad.de" not in (run / "index.cdxj").read_text()
-
-
-class _Asked:
-    def __init__(self, path: Path) -> None:
-        self.inputs, self.verbose = [str(path)], False
 
 
 def test_a_later_session_finds_a_sound_run_and_does_not_fetch_the_host_again(run: Path) -> None:

@@ -248,14 +248,6 @@ def test_a_session_does_not_touch_the_files_of_another(tmp_path: Path) -> None:
     assert answers(tmp_path) == ["http://a.de/1", "http://a.de/2"]
 
 
-def test_workers_have_files_of_different_names(tmp_path: Path) -> None:
-    for worker in ("one", "two"):
-        kept = Kept(tmp_path, worker=worker)
-        kept.settle(len(kept.files()))
-        kept.end()
-    assert len({path.name for path in kept.files()}) == 2
-
-
 def test_a_file_that_a_power_cut_made_shorter_loses_its_last_exchanges(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

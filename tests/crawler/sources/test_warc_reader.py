@@ -2,7 +2,6 @@
 
 import gc
 import gzip
-import itertools
 import random
 import zlib
 from collections.abc import Callable, Iterable
@@ -20,7 +19,6 @@ from crawler.sources.volumes import Volume
 from crawler.sources.warc_reader import MOST_DAMAGES, Damage, is_warc, records
 from tests.crawler.sources.test_web_archive import http, record, write
 
-DOCS = Path(__file__).parents[4] / "shared" / "data" / "docs.warc.gz"
 URLS = [f"http://a.de/{number}" for number in range(9)]
 PAGES = [record(url, http(b"%d" % n * 99)) for n, url in enumerate(URLS)]
 
@@ -105,21 +103,6 @@ def test_several_records_in_one_gzip_member_are_read_in_one_pass_only(tmp_path: 
     assert "warcio recompress OLD NEW" in web.skipped.first
     path.write_bytes(gzip.compress(b"".join([PAGES[0], b"rubbish\n", PAGES[1]])))
     assert [isinstance(each, Damage) for each in answers(path)] == [True]
-
-
-def test_a_plain_record_that_is_cut_short_takes_part_of_the_next_one_with_it(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "a.warc"
-    path.write_bytes(PAGES[0][:-20] + PAGES[1] + PAGES[2])
-    first, fault, last = answers(path)
-    assert isinstance(first, ArchivedAnswer)
-    assert isinstance(last, ArchivedAnswer)
-    assert (first.url, str(fault)[-27:], last.url) == (
-        URLS[0],
-        ": this is not a WARC record",
-        URLS[2],
-    )
 
 
 def test_no_more_of_an_answer_is_kept_than_a_crawl_would_fetch(tmp_path: Path) -> None:
@@ -229,10 +212,3 @@ def test_a_warc_file_is_known_by_its_beginning_or_its_name(
 ) -> None:
     (tmp_path / name).write_bytes(data)
     assert is_warc(tmp_path / name) is expected
-
-
-def test_pages_of_a_large_archive_are_all_there() -> None:
-    if not DOCS.exists():
-        pytest.skip(f"the archive is not here: {DOCS}")
-    results = list(itertools.islice(answers(DOCS), 300))
-    assert all(isinstance(each, ArchivedAnswer) and each.answer.body for each in results)

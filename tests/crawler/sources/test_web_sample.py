@@ -2,8 +2,9 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator
 from functools import cache
+from hashlib import blake2b
 from html import unescape
-from urllib.parse import quote, urldefrag, urljoin, urlsplit
+from urllib.parse import quote, urldefrag, urljoin
 
 import pytest
 from hypothesis import given, settings
@@ -92,9 +93,13 @@ def test_two_webs_of_one_seed_are_equal_byte_for_byte() -> None:
     assert [one.respond(url) for url in reversed(urls)][::-1] == [other.respond(u) for u in urls]
 
 
-def test_another_seed_makes_other_hosts() -> None:
-    names = [{host.name for host in SampleWeb(seed=seed, hosts=80).hosts} for seed in (1, 2)]
-    assert len(names[0] & names[1]) < 4
+def test_the_default_web_is_the_one_of_all_published_figures() -> None:
+    digest = blake2b(digest_size=8)
+    for url, outcome in sorted(outcomes().items()):
+        told = outcome if isinstance(outcome, str) else (outcome.status, outcome.headers)
+        digest.update(repr((url, told)).encode())
+        digest.update(b"" if isinstance(outcome, str) else outcome.body)
+    assert digest.hexdigest() == "810acb592e81f5db"
 
 
 def test_the_default_web_has_its_stated_size_and_languages() -> None:
@@ -104,20 +109,6 @@ def test_the_default_web_has_its_stated_size_and_languages() -> None:
     shares = Counter(truth().values())
     assert 0.33 < shares["en"] / len(truth()) < 0.47
     assert min(shares.values()) > 50
-
-
-def test_no_url_is_listed_twice() -> None:
-    urls = [url for url, _ in web().truth()]
-    assert len(urls) == len(set(urls))
-
-
-@pytest.mark.parametrize("language", sorted(load_texts()))
-def test_a_language_has_enough_text_of_its_own(language: str) -> None:
-    text = load_texts()[language]
-    assert len(set(text.sentences)) >= 40
-    assert len(set(text.words)) >= 60
-    assert all(re.fullmatch(r"[a-z]+", name) for name in text.names)
-    assert "".join(text.sentences + text.words).encode(text.charset)
 
 
 def test_every_true_page_answers_with_text_of_its_language() -> None:
@@ -158,37 +149,8 @@ def test_links_meet_every_fault_of_the_real_web() -> None:
     assert 0.001 < (counts["dns"] + counts["timeout"] + counts["refused"]) / answered < 0.02
 
 
-def test_answers_of_no_language_are_not_in_the_truth() -> None:
-    kinds = Counter(
-        "empty" if not o.body else o.header("Content-Type") or ""
-        for url, o in outcomes().items()
-        if not isinstance(o, str) and o.status == 200 and url not in truth()
-    )
-    assert {"empty", "application/pdf", "image/jpeg", "text/html"} <= set(kinds)
-
-
-def test_some_redirects_never_end() -> None:
-    assert any(goes_round(url) for url, o in outcomes().items() if location(o))
-
-
 def location(outcome: Answer | str) -> str | None:
     return None if isinstance(outcome, str) else outcome.header("Location")
-
-
-def goes_round(url: str) -> bool:
-    seen: set[str] = set()
-    while url not in seen:
-        seen.add(url)
-        target = location(ask(url))
-        if target is None:
-            return False
-        url = urljoin(url, target)
-    return True
-
-
-def test_what_a_url_answers_does_not_change() -> None:
-    for url, outcome in list(outcomes().items())[::10]:
-        assert ask.__wrapped__(url) == outcome
 
 
 def test_the_calendar_has_no_end() -> None:
@@ -197,31 +159,6 @@ def test_the_calendar_has_no_end() -> None:
     assert b"/calendar/10000/01" in web().respond(url).body
     assert web().language(url) == host.language
     assert web().respond(f"{host.root}/calendar/2024/13").status == 404
-
-
-def test_hosts_have_real_sizes_and_documentation_addresses() -> None:
-    sizes = sorted(host.size for host in web().hosts)
-    assert (sizes[0], sizes[-1]) == (1, 80)
-    assert sizes[len(sizes) // 2] < 8
-    assert all(h.ip.startswith(("192.0.2.", "198.51.100.", "203.0.113.")) for h in web().hosts)
-
-
-def test_a_country_ending_tells_the_language_of_some_hosts_only() -> None:
-    endings = Counter(
-        "country" if host.name.endswith((".de", ".at", ".ch")) else "generic"
-        for host in SampleWeb(hosts=3000).hosts
-        if host.language == "de"
-    )
-    assert 0.5 < endings["country"] / endings.total() < 0.72
-    english = {host.name.rpartition(".")[2] for host in web().hosts if host.language == "en"}
-    assert english & {"de", "se", "nl", "at", "it"}
-
-
-def test_one_host_in_ten_has_pages_in_several_languages() -> None:
-    layouts = Counter(host.layout for host in web().hosts)
-    assert {"split", "deep", "mixed"} < set(layouts)
-    several = sum(len(host.languages) > 1 for host in web().hosts)
-    assert 0.05 < several / len(web().hosts) < 0.25
 
 
 def test_robots_files_parse_and_forbid_what_they_say() -> None:
@@ -250,11 +187,6 @@ def test_names_and_schemes_that_are_not_the_hosts_own_redirect_or_refuse() -> No
     assert ask("http://nowhere.example/") == "dns"
 
 
-def test_a_slash_too_few_redirects() -> None:
-    url = next(url for url in truth() if url.endswith("/") and urlsplit(url).path != "/")
-    assert urljoin(url, location(ask(url.rstrip("/"))) or "") == url
-
-
 def test_without_https_every_page_is_plain() -> None:
     assert all(url.startswith("http://") for url, _ in SampleWeb(hosts=80, secure=0.0).truth())
 
@@ -275,10 +207,3 @@ def test_seeds_of_an_unknown_language_name_the_known_ones() -> None:
 def test_any_url_gets_an_answer_or_is_unreachable(rest: str, scheme: str) -> None:
     outcome = ask(scheme + rest)
     assert outcome == "dns" or isinstance(outcome, Answer)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text(max_size=40))
-def test_any_path_of_a_host_gets_an_answer(path: str) -> None:
-    host = web().hosts[0]
-    assert isinstance(ask(f"{host.root}/{path}"), Answer)
