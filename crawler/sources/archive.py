@@ -9,13 +9,13 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from ipaddress import ip_address
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from urllib.parse import quote
 
 from fastwarc.warc import ArchiveIterator, HeaderMap
@@ -61,24 +61,6 @@ _PLACES = "SELECT volume, offset FROM answers WHERE canonical = ? ORDER BY volum
 NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")))
 
 
-@dataclass(slots=True)
-class Skipped:
-    """The damaged places of an archive: their number, and the first of them."""
-
-    number: int = 0
-    first: str = ""
-
-    def __str__(self) -> str:
-        """Return a message of one line."""
-        records = "record was" if self.number == 1 else "records were"
-        return f"{self.number:,} damaged {records} skipped, the first: {self.first}"
-
-    def count(self, damage: object) -> None:
-        """Count one place that cannot be read."""
-        self.number += 1
-        self.first = self.first or str(damage)
-
-
 class ArchiveWeb:
     """A Web whose answers are in WARC files; of two answers to a URL, the first one counts.
 
@@ -88,13 +70,13 @@ class ArchiveWeb:
     record that it refers to, after a 304 also the headers of that one; without it, it is no answer.
     A host without an archived robots.txt answers 404 for it.
 
-    Damaged records are skipped; `skipped` counts them, and a warning is logged. Raises
+    Damaged records are skipped; `skipped` tells of each, and a warning is logged. Raises
     `ArchiveError` at opening for a file that is missing, and for an archive without any answer or
     compressed as a whole. len() is the number of answers.
     """
 
     def __init__(self, path: Path | str) -> None:
-        self.skipped = Skipped()
+        self.skipped: list[str] = []
         self._volumes = find_volumes(path)
         # A database without a name is a temporary file.
         self._index = sqlite3.connect("", isolation_level=None, check_same_thread=False)
@@ -103,10 +85,11 @@ class ArchiveWeb:
         self._index.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", self._scanned())
         self._index.executescript(_INDEXED)  # it ends the transaction
         if not len(self):
-            seen = self.skipped.first or f"{path}: no answer of a server in it"
-            raise ArchiveError(f"{seen}; give an archive of a crawl")
-        if self.skipped.number:
-            _log.warning("%s", self.skipped)
+            seen = [*self.skipped, f"{path}: no answer of a server in it"]
+            raise ArchiveError(f"{seen[0]}; give an archive of a crawl")
+        if self.skipped:
+            number = f"{len(self.skipped):,}"
+            _log.warning("%s damaged records were skipped, the first: %s", number, self.skipped[0])
 
     def __len__(self) -> int:
         return int(self._index.execute("SELECT COUNT(*) FROM answers").fetchone()[0])
@@ -138,7 +121,7 @@ class ArchiveWeb:
             try:
                 for found in _readable_alone(records(volume, kept=0)):
                     if isinstance(found, Damage):
-                        self.skipped.count(f"{volume}: {found}")
+                        self.skipped.append(f"{volume}: {found}")
                     elif found.is_answer or found.is_revisit:
                         url, other = found.url, found.refers_to or found.url
                         body = _canonical(other) if found.is_revisit else None
@@ -163,8 +146,7 @@ class ArchiveWeb:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class ArchivedAnswer:
+class ArchivedAnswer(NamedTuple):
     """An answer of a server in a WARC file, and its URL as the file writes it."""
 
     url: str
