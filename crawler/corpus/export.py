@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
@@ -52,10 +52,16 @@ def export(
             raise SettingError("parquet needs --output FILE")
     with _working(path) as work, _opened(path) as file:
         corpus = Corpus(paths, work, options, on_progress)
-        write, end = _writer(file, kind)
-        for item in corpus:
-            write(item)
-        end()
+        if kind == "parquet":
+            parquet = ParquetWriter(file)
+            for item in corpus:
+                parquet.write(item)
+            parquet.close()
+        else:
+            written = _text_of if kind == "txt" else _json_of
+            for item in corpus:
+                file.write(written(item).encode("utf-8", "replace"))
+            file.flush()
     return corpus.summary
 
 
@@ -102,19 +108,6 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
                 yield file  # type: ignore[misc]  # it is a binary file
         else:
             yield raw
-
-
-def _writer(file: IO[bytes], kind: str) -> tuple[Callable[[PageItem], None], Callable[[], None]]:
-    """Return the function that writes an item, and the one that ends the file."""
-    if kind == "parquet":
-        parquet = ParquetWriter(file)
-        return parquet.write, parquet.close
-    line_of = _text_of if kind == "txt" else _json_of
-
-    def write(item: PageItem) -> None:
-        file.write(line_of(item).encode("utf-8", "replace"))
-
-    return write, file.flush
 
 
 def _json_of(item: PageItem) -> str:

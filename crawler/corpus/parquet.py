@@ -8,9 +8,7 @@ from crawler.errors import SettingError
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]
 
-_ROWS = 1000
-_MOST_CHARACTERS = 32_000_000
-"""Characters of texts from which a group of rows is written early."""
+_ROWS = 250
 
 
 class ParquetWriter:
@@ -23,13 +21,11 @@ class ParquetWriter:
 
         self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
-        self._characters = 0
 
     def write(self, item: PageItem) -> None:
         """Add an item."""
         self._rows.append(item.as_dict())
-        self._characters += len(item.text or "")
-        if len(self._rows) >= _ROWS or self._characters >= _MOST_CHARACTERS:
+        if len(self._rows) >= _ROWS:
             self._write_group()
 
     def close(self) -> None:
@@ -42,7 +38,7 @@ class ParquetWriter:
             import pyarrow
 
             self._writer.write_table(pyarrow.Table.from_pylist(self._rows, schema=self._schema))
-        self._rows, self._characters = [], 0
+        self._rows = []
 
 
 def schema() -> "pyarrow.Schema":

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from classifiers.pages.methods import DEFAULT_METHOD, method_with
 from classifiers.pages.text.fasttextengine import named_file
-from crawler.corpus.archived_pages import RunArchive
+from crawler.corpus.archived_pages import archived_answer
 from crawler.corpus.item import ROW_FIELDS
 from crawler.errors import ArchiveError
 from crawler.frontier import outlinks
@@ -169,12 +169,12 @@ class _RunPart:
         return f"run {self.folder.resolve()} {found!r} {numbers}"
 
     def pages(self, first: int = 0) -> Iterator[Found | str]:
-        with reading(self.folder) as connection, RunArchive(self.folder, connection) as archive:
+        with reading(self.folder) as connection:
             target = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
             for number in self.numbers[first:]:
                 row = connection.execute(_PAGE_OF, (number,)).fetchone()
                 try:
-                    answer = None if row is None else archive.answer(number)
+                    answer = archived_answer(self.folder, connection, number) if row else None
                 except ArchiveError:
                     yield DAMAGED
                     continue

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from classifiers.pages.text.words import number_of_words, units
 from crawler.corpus.copies import signature_of
@@ -86,10 +86,7 @@ class PartTexts:
     def make(self) -> None:
         """Write the file, or the rest of it."""
         with self._unfinished.open("a+b") as file:
-            file.seek(0)
-            data = file.read()
-            file.truncate(data.rfind(b"\n") + 1)
-            for found in self.part.pages(data.count(b"\n")):
+            for found in self.part.pages(_whole_lines(file)):
                 told = found if isinstance(found, str) else _text_of(found, self.extractor)
                 file.write(json.dumps(told).encode() + b"\n")
                 file.flush()
@@ -98,8 +95,7 @@ class PartTexts:
     def leave_out(self) -> None:
         """Leave out the page at which the process that wrote the file ended."""
         with self._unfinished.open("a+b") as file:
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
+            _whole_lines(file)
             file.write(json.dumps(STOPPED).encode() + b"\n")
 
     def read(self) -> Iterator[PageText | str]:
@@ -111,6 +107,14 @@ class PartTexts:
                 else:
                     values, host, paragraphs, signature = told
                     yield PageText(values, host, [Paragraph(*p) for p in paragraphs], signature)
+
+
+def _whole_lines(file: BinaryIO) -> int:
+    """Cut a line without an end, which a kill left; return the number of the others."""
+    file.seek(0)
+    data = file.read()
+    file.truncate(data.rfind(b"\n") + 1)
+    return data.count(b"\n")
 
 
 def _text_of(found: Found, extractor: str) -> PageText | str:

@@ -294,18 +294,6 @@ def test_an_index_leads_to_a_bounded_number_of_files_also_after_a_restart(tmp_pa
     assert len(resumed.queued()) == SITEMAP_FILES - 3
 
 
-def test_a_host_that_gives_sitemaps_without_end_gives_pages_after_some(tmp_path: Path) -> None:
-    crawl = Crawled(tmp_path, host_cap=SITEMAP_FILES + 1)
-    crawl.begin("http://a.de/0")
-    outcomes = []
-    for i in range(SITEMAP_FILES + 1):
-        record = crawl.answer(urlset(f"http://a.de/{i + 1}"), "text/xml")
-        assert record is not None
-        outcomes.append(record.outcome)
-    assert outcomes == ["sitemap"] * SITEMAP_FILES + ["page"]
-    assert crawl.frontier.next(0.0) is None
-
-
 def test_indexes_in_indexes_end(tmp_path: Path) -> None:
     crawl = Crawled(tmp_path)
     crawl.begin("http://a.de/0")
@@ -340,20 +328,6 @@ def test_files_that_two_workers_choose_at_once_are_all_counted() -> None:
     files = HostFiles(store, "sitemaps", 2)
     assert files.choose(["http://a.de/1", "http://a.de/2"], 0.0) == ["http://a.de/1"]
     assert files.has("http://a.de/other")
-
-
-def test_a_sitemap_redirects_to_files_that_are_counted_too(tmp_path: Path) -> None:
-    crawl = Crawled(tmp_path, host_cap=99)
-    crawl.begin("http://a.de/", b"Sitemap: http://a.de/s0.xml")
-    crawl.answer(GERMAN)
-    for i in range(SITEMAP_FILES - 1):
-        assert [url for url, _ in crawl.queued()] == [f"http://a.de/s{i}.xml"]
-        lease = crawl.lease()
-        moved = Download(lease.url, 301, b"", location=f"/s{i + 1}.xml")
-        crawl.visitor.answered(lease, moved)
-    lease = crawl.lease()
-    crawl.visitor.answered(lease, Download(lease.url, 301, b"", location="/more.xml"))
-    assert crawl.queued() == []
 
 
 @pytest.mark.parametrize(("keeps", "sitemaps"), [(True, 1), (False, 0)])
