@@ -69,11 +69,7 @@ class Printer:
         if table.is_empty:
             return
         self._console.print(Text(self._clean(table.title), style="bold"), soft_wrap=True)
-        if table.is_list:
-            for row in table.texts:
-                self.line(f"  {row[0]}")
-        else:
-            self._console.print(self._as_rich(table))
+        self._console.print(self._as_rich(table))
         if not self.is_terminal:
             self.line()
         for note in table.notes:

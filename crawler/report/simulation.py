@@ -22,10 +22,6 @@ VERSION = 3
 _MOST_STEPS = 8
 _MOST_DISTANCES = 7
 _DRAWN_DISTANCES = 24
-_MOST_PAGES = 0.7
-"""A crawl with a smaller share of the longest crawl's pages is selective; curves are cut after it.
-"""
-_ROOM = 1.3
 
 _PAPER = (
     "Figures have the numbers of Tamura, Somboonviwat and Kitsuregawa, A Method for "
@@ -188,7 +184,6 @@ def _misses(crawls: Sequence[SimulatedCrawl]) -> Chart:
 def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Chart:
     """One of Figures 5 to 8; its table has some round numbers of pages and the end."""
     most = max((crawl.figures.pages for crawl in crawls), default=0)
-    end = _drawn_until([crawl.figures.pages for crawl in crawls], most)
     steps = [step for step in ROUND_NUMBERS if step < most][-_MOST_STEPS:]
     as_cell: Callable[[float], Cell] = float if curve.is_share else round
     lines, rows = {}, []
@@ -196,32 +191,20 @@ def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Chart:
         points, values = crawl.figures.points, curve.values(crawl.figures)
         if not points:
             continue
-        lines[crawl.case.name] = [
-            pair for pair in zip(points, values, strict=True) if pair[0] <= end
-        ]
+        lines[crawl.case.name] = list(zip(points, values, strict=True))
         cells: list[Cell] = [
             as_cell(np.interp(step, points, values)) if points[0] <= step <= points[-1] else ""
             for step in steps
         ]
         rows.append([crawl.case.name, *cells, as_cell(values[-1])])
-    cut = f" Drawn up to {end:,} pages; the table goes to the end." if end < most else ""
     return Chart(
         title=curve.title,
         lines=lines,
         y_label=curve.label,
         is_share=curve.is_share,
-        caption=curve.caption + cut,
+        caption=curve.caption,
         table=Table(curve.title, ("after", *(f"{step:,}" for step in steps), "end"), rows),
     )
-
-
-def _drawn_until(pages: Sequence[int], most: int) -> int:
-    """The number of pages at which curves end; selective crawls end well before it."""
-    selective = [number for number in pages if number < _MOST_PAGES * most]
-    if not selective:
-        return most
-    end = round(_ROOM * max(selective))
-    return min(most, round(end, 2 - len(str(end))))
 
 
 def _last(values: Sequence[float]) -> float:

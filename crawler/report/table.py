@@ -28,11 +28,6 @@ class Table:
     text_columns: int = 1
 
     @property
-    def is_list(self) -> bool:
-        """True for one column without a name: its rows are lines, which are never broken."""
-        return len(self.head) == 1 and not self.head[0]
-
-    @property
     def is_empty(self) -> bool:
         """True if there is no row to show."""
         return not self.rows and not self.paper
