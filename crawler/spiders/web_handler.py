@@ -16,7 +16,7 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from crawler.sources.archive import NO_ROBOTS
-from crawler.sources.contract import Answer, Reason, Unreachable
+from crawler.sources.contract import Answer, Reason, Unreachable, Web
 from crawler.spiders.requests import EXCHANGE, take_slot
 from crawler.spiders.responses import replayed
 
@@ -39,10 +39,8 @@ class WebDownloadHandler(BaseDownloadHandler):
         """Take the Web from the crawl that the crawler's spider has opened."""
         super().__init__(crawler)
         crawl = cast("LangfocusSpider", crawler.spider).crawl
-        if crawl.web is None:
-            raise ValueError("a crawl of the live Web needs another download handler")
         self._crawl = crawl
-        self._web, self._keeps_exchanges = crawl.web, crawl.archive is not None
+        self._web, self._keeps_exchanges = cast("Web", crawl.web), crawl.archive is not None
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the exception of Scrapy's own handler in the same case.

@@ -17,11 +17,8 @@ from crawler.preparation import check_goals
 from crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, linking, polite, rules, served
 from tests.support.crawls import crawl, rows, summary
-from tests.support.nameserver import name_server
 from tests.support.report_run import Row, make_run
 
-NEVER = float("inf")
-NAMES = {"DNS_TIMEOUT": 0.2}
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
 """A rest of hosts after a failure that is longer than the patience of a crawl."""
 
@@ -39,17 +36,8 @@ def with_words(words: int, language: str = "de") -> Record:
 
 
 def counts(**numbers: Any) -> Counts:
-    return Counts(
-        **{
-            "queued": 5,
-            "leased": 0,
-            "hosts": 1,
-            "pages": 0,
-            "labelled": 0,
-            "relevant": 0,
-            **numbers,
-        }
-    )
+    none = dict.fromkeys(("leased", "pages", "labelled", "relevant"), 0)
+    return Counts(**{"queued": 5, "hosts": 1, **none, **numbers})
 
 
 @pytest.mark.parametrize(
@@ -164,8 +152,8 @@ def closed_port() -> Iterator[int]:
 # The wait for the first answer.
 
 
-def awaiting(awaits_answer: bool = True) -> Ending:
-    return Ending(options(first_answer_s=15.0), now=0.0, awaits_answer=awaits_answer)
+def awaiting() -> Ending:
+    return Ending(options(first_answer_s=15.0), now=0.0, awaits_answer=True)
 
 
 def test_the_wait_begins_with_the_first_request_and_ends_with_any_answer() -> None:
@@ -178,6 +166,7 @@ def test_the_wait_begins_with_the_first_request_and_ends_with_any_answer() -> No
     assert (watch.is_unanswered(114.9, 114.9), watch.is_unanswered(115.0, 115.0)) == (False, True)
     watch.come()
     assert watch.may_fetch(1e9)
+    watch.fail("a.de", "dns")  # from now on a crawl is patient
     assert not watch.is_unanswered(1e9, None)
 
 
@@ -201,14 +190,6 @@ def test_a_host_counts_with_its_last_reason() -> None:
     assert not watch.failures
 
 
-def test_a_crawl_that_awaits_nothing_is_never_unanswered() -> None:
-    watch = awaiting(False)
-    watch.ask(100.0)
-    watch.fail("a.de", "dns")
-    assert watch.deadline == NEVER
-    assert not watch.is_unanswered(1e9, None)
-
-
 # Crawls.
 
 
@@ -220,15 +201,6 @@ def test_names_that_nobody_knows_end_a_crawl(tmp_path: Path) -> None:
     )
     assert last_reason(tmp_path) == "unanswered"
     assert rows(tmp_path, "SELECT * FROM pages") == []  # the same command with JOBDIR goes on
-
-
-def test_name_servers_that_never_answer_end_a_crawl(tmp_path: Path) -> None:
-    with name_server({}, "dead.de") as names:
-        settings: dict[str, Any] = {**NAMES, **RESTING, "LANGFOCUS_DNS": names.address}
-        done = polite(tmp_path, "http://x.dead.de/", "http://y.dead.de/", **settings)
-    assert done.returncode == 1
-    assert "names cannot be resolved here" in told(done)
-    assert names.asked
 
 
 def test_hosts_that_refuse_connections_end_a_crawl(tmp_path: Path) -> None:
@@ -243,28 +215,21 @@ def test_hosts_that_refuse_connections_end_a_crawl(tmp_path: Path) -> None:
     )
 
 
-def test_without_retries_the_reason_is_the_same(tmp_path: Path) -> None:
-    done = polite(tmp_path, "http://a.de/", RETRY_TIMES=0)
-    assert done.returncode == 1
-    assert "names cannot be resolved here" in told(done)
-    assert rows(tmp_path, "SELECT outcome FROM pages") == [("dns",)]
-
-
-def test_seeds_that_robots_txt_forbids_are_named_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("path", "answer", "reason"),
+    [
+        ("/robots.txt", rules(FORBIDDING), "no page was fetched; forbidden by robots.txt: 2 URLs"),
+        ("/", Answer(403), "no seed gave a page; status 403: 2 URLs"),
+    ],
+)
+def test_seeds_that_give_no_page_are_named_with_the_reason(
+    tmp_path: Path, path: str, answer: Answer, reason: str
+) -> None:
     with served() as (web, server):
-        web.answers["/robots.txt"] = rules(FORBIDDING)
+        web.answers[path] = answer
         done = polite(tmp_path, "http://a.de/", "http://b.de/", proxy=server.url)
-    assert done.returncode == 1
-    assert told(done) == "langfocus: no page was fetched; forbidden by robots.txt: 2 URLs"
+    assert (done.returncode, told(done)) == (1, f"langfocus: {reason}")
     assert last_reason(tmp_path) == "finished"
-
-
-def test_seeds_that_all_answer_with_an_error_are_a_failure(tmp_path: Path) -> None:
-    with served() as (web, server):
-        web.answers["/"] = Answer(403)
-        done = polite(tmp_path, "http://a.de/", "http://b.de/", proxy=server.url)
-    assert done.returncode == 1
-    assert told(done) == "langfocus: no seed gave a page; status 403: 2 URLs"
 
 
 def test_private_seeds_tell_the_setting_that_allows_them(tmp_path: Path) -> None:

@@ -103,10 +103,6 @@ def test_a_method_without_its_model_is_refused_before_anything_is_written(
 
 
 def test_which_parser_read_the_pages_is_counted(tmp_path: Path) -> None:
-    done = crawl(
-        "lang=sv", "web=sample", "pages=30", JOBDIR=tmp_path, LOG_LEVEL="INFO", STATS_DUMP=True
-    )
+    done = crawl("lang=sv", "web=sample", "pages=30", JOBDIR=tmp_path)
     assert done.returncode == 0, done.stderr
-    read = summary(tmp_path)["counts"]["parser_lexbor"]
-    assert 0 < read <= 30
-    assert f"'langfocus/parser/lexbor': {read}" in done.stderr
+    assert 0 < summary(tmp_path)["counts"]["parser_lexbor"] <= 30

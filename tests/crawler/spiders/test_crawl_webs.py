@@ -127,30 +127,6 @@ def test_the_sample_web_needs_no_network_and_is_the_same_each_time(tmp_path: Pat
     assert orders[0] == orders[1]
 
 
-@pytest.mark.parametrize(
-    "filter_name", ["hard", "server", "server-conservative", "directory-conservative"]
-)
-def test_every_filter_crawls_the_sample_web(tmp_path: Path, filter_name: str) -> None:
-    done = crawl(
-        "lang=German",
-        f"filter={filter_name}",
-        "tolerance=1",
-        "web=sample",
-        "pages=120",
-        JOBDIR=tmp_path,
-        LANGFOCUS_SAMPLE_HOSTS=600,
-    )
-    assert done.returncode == 0, done.stderr
-    told = summary(tmp_path)
-    assert told["lang"], told["filter"] == ("de", filter_name)
-    dropped = rows(
-        tmp_path,
-        "SELECT COUNT(*) FROM units WHERE relevant = 0 AND downloaded > 3",
-    )[0][0]
-    # A page may be on its way when its server turns irrelevant, so T + 1 and one more at most.
-    assert filter_name == "hard" or dropped == 0
-
-
 @pytest.mark.skipif(not (SHARED / "data/docs.warc.gz").exists(), reason="no recorded pages here")
 def test_an_archive_is_crawled_as_though_it_were_the_web(tmp_path: Path) -> None:
     done = crawl(

@@ -70,6 +70,14 @@ def failed(request: Request, error: Exception) -> Any:
     return failure
 
 
+def scheduler_of(
+    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+) -> FrontierScheduler:
+    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
+    wake_up: Any = SimpleNamespace(at=lambda _: None)
+    return FrontierScheduler(crawl, spider, wake_up, obey=True)
+
+
 def outcomes(crawl: Crawl) -> list[tuple[str]]:
     return crawl.run.connection.execute("SELECT outcome FROM pages").fetchall()
 
@@ -94,9 +102,7 @@ def test_an_unexpected_fault_before_a_request_settles_its_url_too(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.robots, "verdict", broken)
-    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
-    wake_up: Any = SimpleNamespace(at=lambda _: None)
-    assert FrontierScheduler(crawl, spider, wake_up, obey=True).next_request() is None
+    assert scheduler_of(crawl, spider, monkeypatch).next_request() is None
     assert outcomes(crawl) == [("error",)]
 
 
@@ -104,9 +110,7 @@ def test_a_queue_that_cannot_be_read_ends_the_crawl(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.frontier, "next", broken)
-    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
-    wake_up: Any = SimpleNamespace(at=lambda _: None)
-    scheduler = FrontierScheduler(crawl, spider, wake_up, obey=True)
+    scheduler = scheduler_of(crawl, spider, monkeypatch)
     assert scheduler.next_request() is None
     assert not scheduler.has_pending_requests()
     assert crawl.fault.startswith("the queue of the run cannot be read: ZeroDivisionError")
@@ -115,13 +119,11 @@ def test_a_queue_that_cannot_be_read_ends_the_crawl(
 def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
     monkeypatch.setattr(spider, "_patience", dict)
     crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
     for url in ("http://a.de/", "http://c.de/"):
         assert crawl.robots.move(url, "http://victim.de/robots.txt", crawl.clock())
-    wake_up: Any = SimpleNamespace(at=lambda _: None)
-    scheduler = FrontierScheduler(crawl, spider, wake_up, obey=True)
+    scheduler = scheduler_of(crawl, spider, monkeypatch)
     first = scheduler.next_request()
     assert first is not None
     assert first.url == "http://victim.de/robots.txt"

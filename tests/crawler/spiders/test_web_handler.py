@@ -16,7 +16,7 @@ from crawler.sources.sample import SampleWeb
 from crawler.spiders.web_handler import WebDownloadHandler, response_to
 
 
-def handler_of(web: Web | None) -> WebDownloadHandler:
+def handler_of(web: Web) -> WebDownloadHandler:
     crawl = SimpleNamespace(web=web, archive=None)
     crawler: Any = SimpleNamespace(spider=SimpleNamespace(crawl=crawl))
     return WebDownloadHandler(crawler)
@@ -57,11 +57,6 @@ def test_a_url_that_is_not_archived_says_so(tmp_path: Path) -> None:
     assert (response.status, response.body, response.ip_address) == (200, b"<p>hello</p>", None)
     with pytest.raises(NotArchived):
         download(web, "http://b.de/")
-
-
-def test_the_live_web_needs_another_handler() -> None:
-    with pytest.raises(ValueError, match="another download handler"):
-        handler_of(None)
 
 
 @pytest.mark.parametrize(
