@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, TypeVar
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -49,7 +49,6 @@ from crawler.spiders.throttle import PAUSE_S, Throttle
 from crawler.spiders.unpacking import UNLIMITED
 from crawler.visit import NO_ADDRESS
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 _TIMEOUT = "timeout"
@@ -57,7 +56,7 @@ _LEAST_TIMEOUT_S = 1.0
 _SMALL_BODY_BYTES = 256 * 1024
 
 
-def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
+def settles(callback: Callable[[Any, Any], R]) -> Callable[[Any, Any], R | None]:
     """Return a callback of the spider that handles ended leases and failures to write.
 
     A lease of a shared crawl ends if its process is blocked for too long; the worker that has the
@@ -67,15 +66,14 @@ def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
     """
 
     @wraps(callback)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | None:
-        spider = cast(LangfocusSpider, args[0])
+    def guarded(spider: "LangfocusSpider", ended: Any) -> R | None:
         try:
             try:
-                return callback(*args, **kwargs)
+                return callback(spider, ended)
             except (LeaseError, StorageError):
                 raise
             except Exception:
-                spider.give_up(_lease_of(args[1]))
+                spider.give_up(ended.request.meta[LEASE])
                 return None
         except LeaseError:
             return None
@@ -84,18 +82,6 @@ def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
             raise CloseSpider("storage") from error
 
     return guarded
-
-
-def _lease_of(ended: object) -> Lease:
-    """Return the lease of a response or of a failed download."""
-    lease: Lease = _meta_of(ended)[LEASE]
-    return lease
-
-
-def _meta_of(ended: object) -> dict[str, Any]:
-    """Return the `meta` of the request of a response or of a failed download."""
-    meta: dict[str, Any] = ended.request.meta  # type: ignore[attr-defined]  # set by Scrapy
-    return meta
 
 
 class LangfocusSpider(Spider):
@@ -176,7 +162,7 @@ class LangfocusSpider(Spider):
         return {"download_timeout": left_s} if left_s < timeout_s else {}
 
     @settles
-    def parse(self, response: Response, **kwargs: Any) -> list[PageItem]:
+    def parse(self, response: Response) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
         lease: Lease = response.meta[LEASE]
         if self._is_over(lease):
@@ -192,9 +178,9 @@ class LangfocusSpider(Spider):
         return [settled_item(self.crawl.run.connection, lease, record)]
 
     @settles
-    def on_failure(self, failure: Failure) -> None:
+    def on_failure(self, failure: Any) -> None:
         """Settle a page whose download failed."""
-        lease = _lease_of(failure)
+        lease: Lease = failure.request.meta[LEASE]
         if self._is_over(lease) or self._waits(lease, failure):
             return
         reason, is_final = self._reason(lease, failure)
@@ -219,12 +205,12 @@ class LangfocusSpider(Spider):
         self.crawl.frontier.release(lease, now=self.crawl.clock())
         return True
 
-    def _stood_still(self, failure: Failure) -> bool:
+    def _stood_still(self, failure: Any) -> bool:
         """Return True if this process was blocked during the download, so its time-out is ours."""
-        return self.crawl.waiting.ended_after(_meta_of(failure)[LEASED_AT])
+        return self.crawl.waiting.ended_after(failure.request.meta[LEASED_AT])
 
     @settles
-    def parse_robots(self, response: Response, **kwargs: Any) -> None:
+    def parse_robots(self, response: Response) -> None:
         """Store a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
         file: str = response.meta[ROBOTS_FILE]
@@ -246,10 +232,10 @@ class LangfocusSpider(Spider):
         crawl.frontier.release(lease, now=now)
 
     @settles
-    def on_robots_failure(self, failure: Failure) -> None:
+    def on_robots_failure(self, failure: Any) -> None:
         """Fetch nothing from a host whose robots.txt cannot be fetched (RFC 9309, 2.3.1.4)."""
-        lease = _lease_of(failure)
-        file: str = _meta_of(failure)[ROBOTS_FILE]
+        lease: Lease = failure.request.meta[LEASE]
+        file: str = failure.request.meta[ROBOTS_FILE]
         self.crawl.robots.end(file)
         if self._waits(lease, failure):
             return
@@ -262,7 +248,7 @@ class LangfocusSpider(Spider):
         self.crawl.ending.fail(lease.host, reason)
         return reason, is_final
 
-    def _waits(self, lease: Lease, failure: Failure) -> bool:
+    def _waits(self, lease: Lease, failure: Any) -> bool:
         """Return True if the server of a URL did not cause the failure.
 
         The URL is then queued again, or settled if a cap is reached.

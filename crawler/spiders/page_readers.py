@@ -4,8 +4,6 @@ A page that is read counts as a download that goes on, so no more than `CONCURRE
 wait for a reader.
 """
 
-import os
-
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
@@ -32,7 +30,9 @@ class PageReaders:
         crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
         if crawl is None or crawl.config.readers == 0:
             raise NotConfigured
-        number = crawl.config.readers or max(1, processors() - 1)
+        from joblib import cpu_count
+
+        number = crawl.config.readers or max(1, cpu_count() - 1)
         readers = Readers(number, crawl.config)
         crawler.signals.connect(readers.close, signals.spider_closed, weak=False)
         return cls(crawl, readers)
@@ -49,10 +49,3 @@ class PageReaders:
                 page = await self._readers.read(download, lease.depth)
                 request.meta[READ_PAGE] = download, page
         return response
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not on macOS
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

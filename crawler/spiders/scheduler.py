@@ -5,7 +5,7 @@ import gc
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
@@ -23,6 +23,9 @@ from crawler.spiders.wakeup import WakeUp, keep_time
 from crawler.strategies import SEED
 from crawler.visit import INTERRUPTED
 
+if TYPE_CHECKING:
+    from crawler.spiders.langfocus import LangfocusSpider
+
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 
 _MOST_REFUSALS = 500
@@ -35,25 +38,12 @@ _AWAITED_S = 0.5
 """Seconds for which a URL waits that needs a file which another URL has asked for."""
 
 
-class RequestMaker(Protocol):
-    """The part of the spider that the scheduler uses."""
-
-    crawl: Crawl
-
-    def page_request(self, url: str, meta: dict[str, Any]) -> Request:
-        """Return the request for a leased page."""
-
-    def robots_request(self, url: str, meta: dict[str, Any]) -> Request:
-        """Return the request for the robots.txt that a leased page waits for."""
-
-    def give_up(self, lease: Lease) -> None:
-        """Settle a URL while an unexpected exception is handled."""
-
-
 class FrontierScheduler(BaseScheduler):
     """Returns requests for leased URLs and for the robots.txt files that they need."""
 
-    def __init__(self, crawl: Crawl, spider: RequestMaker, wake_up: WakeUp, *, obey: bool) -> None:
+    def __init__(
+        self, crawl: Crawl, spider: "LangfocusSpider", wake_up: WakeUp, *, obey: bool
+    ) -> None:
         """Schedule a crawl; `obey` is the setting ROBOTSTXT_OBEY."""
         self._crawl = crawl
         self._spider = spider
@@ -65,7 +55,7 @@ class FrontierScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "FrontierScheduler":
         """Return the scheduler of a crawler that runs a `LangfocusSpider`."""
-        spider = cast(RequestMaker, crawler.spider)
+        spider = cast("LangfocusSpider", crawler.spider)
         keep_time(CrawlClock())
         wake_up = WakeUp(crawler, spider.crawl.clock)
         return cls(spider.crawl, spider, wake_up, obey=crawler.settings.getbool("ROBOTSTXT_OBEY"))

@@ -20,7 +20,6 @@ from crawler.preparation import page_reader_of
 from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
 from crawler.reading import Download, Reading
-from crawler.spiders import page_readers
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
 from tests.support.loopback import Proxy, loopback
@@ -226,11 +225,3 @@ def test_a_crawl_whose_reader_is_killed_again_and_again_has_every_page_once(
     assert asked == Counter(web.urls())
     found = rows(tmp_path, "SELECT url, outcome, language FROM pages WHERE url LIKE '%/page/%'")
     assert sorted(found) == sorted((web.url(n), "page", web.language(n)) for n in range(300))
-
-
-def test_processors_are_counted_where_the_kernel_names_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    assert page_readers.processors() == 3
