@@ -36,7 +36,10 @@ def leave_out_settings() -> None:
 
     No record is made of each page either: Scrapy leaves it to the handlers to drop those.
     """
-    for name in ("scrapy.crawler", "scrapy.middleware", "scrapy.addons"):
+    logging.getLogger("scrapy.crawler").addFilter(
+        lambda record: not str(record.msg).startswith("Overridden settings")
+    )
+    for name in ("scrapy.middleware", "scrapy.addons"):
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("scrapy.core").setLevel(logging.INFO)
 
