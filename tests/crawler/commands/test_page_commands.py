@@ -109,7 +109,7 @@ def test_a_warc_file_gives_a_line_for_each_response(
         ("http://a.gr/", "el"),
         ("http://a.de/x", "HTTP status 404"),
         ("http://a.de/y", "no page: image/png"),
-        ("http://a.de/z", "no page: a PNG image"),
+        ("http://a.de/z", "no page: binary data"),
         ("http://a.de/robots.txt", "no page: a robots.txt"),
         (str(german), "de"),
     ]
