@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.compiled import digest, sources
+from classifiers.compiled import sources
 from tests.support.crawls import ROOT
 
 DECORATORS = {"compiled", "inlined"}
@@ -73,14 +73,6 @@ def test_the_folder_that_the_environment_names_is_used(root: Path) -> None:
     assert ask(root, NUMBA_CACHE_DIR=str(folder)) == ["8"]
     assert ask(root, NUMBA_CACHE_DIR=str(folder)) == ["8", "1"]
     assert list(folder.rglob("*.nbi"))
-
-
-def test_a_digest_follows_the_content_of_every_file(root: Path) -> None:
-    before = digest(sources(root))
-    (root / "classifiers/plain.py").write_text("SIZE = 1\n")
-    assert digest(sources(root)) == before
-    (root / "classifiers/made.py").write_text(MODULE.format(factor=4))
-    assert digest(sources(root)) != before
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))

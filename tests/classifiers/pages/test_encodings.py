@@ -147,11 +147,6 @@ def test_a_few_damaged_bytes_do_not_undo_a_declaration() -> None:
     assert RUSSIAN in decoded.text
 
 
-def test_a_charset_in_a_script_is_not_a_declaration() -> None:
-    body = b'<script>var charset="koi8-r"</script>' + GERMAN.encode("iso-8859-1")
-    assert decode(body).charset == "windows-1252"
-
-
 @pytest.mark.parametrize(
     ("label", "name"),
     [
@@ -261,12 +256,6 @@ def test_of_two_encodings_in_a_page_the_more_frequent_one_wins(
     main = b"<p>" + f"{most} \n".encode(encoding) * 12
     block = b"<p>" + pasted + b"</p>\n"
     assert decode(block + main if first else main + block).text.count(most) >= 11
-
-
-def test_letters_written_as_references_are_not_the_bytes() -> None:
-    references = "".join(f"&#{ord(c)};" for c in RUSSIAN)
-    decoded = decode(f"<p>{references} caf\xe9 \xabl\xe0\xbb".encode("latin-1"))
-    assert decoded.charset == "windows-1252"
 
 
 def test_a_long_page_is_judged_by_all_of_it() -> None:

@@ -1,7 +1,6 @@
 """The text model is learned from texts, kept in a file, and asked about any text."""
 # ruff: noqa: RUF001 - the texts are in their languages
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -84,19 +83,6 @@ def test_the_accuracy_of_each_language_is_cross_validated(small: TextModel) -> N
     facts = small.facts["languages"]["de"]
     assert (facts["sentences"], facts["scripts"]) == (MIN_TEXTS, ["Latn"])
     assert facts["sentence"] == 100
-
-
-@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "other"])
-def test_a_file_that_is_no_model_is_an_error_that_names_it(damage: str, tmp_path: Path) -> None:
-    path = tmp_path / "text.npz"
-    if damage == "empty":
-        path.touch()
-    elif damage == "cut":
-        path.write_bytes(textmodel.SHIPPED.read_bytes()[:100_000])
-    elif damage == "other":
-        shutil.copy(textmodel.SHIPPED.with_name("url-v3.npz"), path)
-    with pytest.raises(ModelError, match=r"text\.npz"):
-        textmodel.load(path)
 
 
 @pytest.mark.parametrize(

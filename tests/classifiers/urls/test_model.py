@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from classifiers.errors import LanguageError, ModelError
 from classifiers.urls import cctld, clues, modelfile
@@ -17,11 +15,6 @@ from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Evidence
 from tests.classifiers.urls.test_ngrams import features
 from tests.support.evidence import evidence_of_scores
-
-ODD_URLS = [
-    "", " ", "\x00", "http://", "://", "/", "%", "%%%41", "\udcff\ud800", "xn--", "http://[::1]/",
-    "a" * 100_000, "http://x.de/" + "%E0%B8" * 5000, "ftp://ü@é:99999/?#", "\U0010ffff" * 3000,
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -85,27 +78,6 @@ def test_an_english_directory_makes_german_less_likely(model: UrlModel, host: st
     assert english < plain
 
 
-def test_an_english_path_makes_german_less_likely(model: UrlModel) -> None:
-    urls = [
-        "http://www.zeitung.de/nachrichten-aus-der-wirtschaft",
-        "http://www.zeitung.de/latest-news-about-the-economy",
-    ]
-    german, english = model.score(urls, "de")
-    assert english < german
-
-
-@given(st.lists(st.one_of(st.text(max_size=40), st.sampled_from(ODD_URLS)), max_size=8))
-@settings(max_examples=60, deadline=None)
-def test_a_batch_scores_as_its_urls_alone(urls: list[str]) -> None:
-    model = UrlModel(small_parameters())
-    together = model.scores(urls)
-    assert together.shape == (len(urls), 2)
-    assert together.dtype == np.float32
-    assert np.isfinite(together).all()
-    for row, url in enumerate(urls):
-        assert (model.scores([url])[0] == together[row]).all()
-
-
 def many_languages() -> modelfile.Parameters:
     """Forty classifiers; three buckets of four are zeros, the others have the largest codes."""
     random = np.random.default_rng(3)
@@ -128,17 +100,6 @@ def test_sums_of_the_largest_weights_do_not_overflow() -> None:
     expected = (weights * np.abs(weights)) @ values * parameters.scales + parameters.intercepts
     scores = model.scores(["http://example.com/" + "nachrichten-aus-berlin/" * 80])[0]
     assert np.allclose(scores, expected, rtol=1e-3)
-
-
-def test_odd_urls_are_scored_and_identified(model: UrlModel) -> None:
-    answers = list(model.identify_many(ODD_URLS))
-    assert len(answers) == len(ODD_URLS)
-    assert [answers[at].language for at in (0, 1)] == [None, None]
-    assert answers[0].confidence == 0
-    codes, confidences = model.name(ODD_URLS)
-    named = [None if at < 0 else model.named_languages[at] for at in codes.tolist()]
-    assert named == [answer.language for answer in answers]
-    assert confidences.tolist() == [answer.confidence for answer in answers]
 
 
 def test_no_urls_have_no_scores(model: UrlModel) -> None:
@@ -218,18 +179,6 @@ def test_a_model_that_does_not_fit_is_refused(
     with pytest.raises(ModelError, match=message) as caught:
         UrlModel.load(path)
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> None:
-    whole = modelfile.SHIPPED.read_bytes()
-    contents = [b"", b"PK\x03\x04", b"hello\n" * 9, whole[: len(whole) // 2], whole[100:]]
-    for number, content in enumerate(contents):
-        path = tmp_path / f"{number}.npz"
-        path.write_bytes(content)
-        with pytest.raises(ModelError) as caught:
-            UrlModel.load(path)
-        assert str(path) in str(caught.value)
-        assert "\n" not in str(caught.value)
 
 
 def test_a_damaged_byte_never_shows_as_another_error(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from classifiers.urls.batch import MAX_CHARACTERS
 from classifiers.urls.model import Scores, UrlModel
-from classifiers.urls.posteriors import Prior
 
 PLAIN = "http://zeitung.de/nachrichten/politik?seite=2"
 
@@ -156,12 +155,6 @@ def test_what_surrounds_a_url_says_nothing(model: UrlModel, around: str) -> None
     assert_alike(model, PLAIN, around.format(PLAIN))
 
 
-@given(host_names, paths)
-@settings(max_examples=50, deadline=None)
-def test_www_before_a_host_says_nothing(model: UrlModel, host: str, path: str) -> None:
-    assert_alike(model, f"http://{host}{path}", f"http://www.{host}{path}")
-
-
 @pytest.mark.parametrize(
     ("url", "same"),
     [
@@ -210,31 +203,6 @@ def test_two_megabytes_cost_and_say_no_more_than_their_beginning(
     seconds = time.process_time() - start
     assert_alike(model, huge, huge[:MAX_CHARACTERS])
     assert seconds < 5  # against a scan per piece, which hangs; it takes milliseconds
-
-
-def test_one_odd_url_leaves_the_others_as_they_are(model: UrlModel) -> None:
-    urls = [f"{PLAIN}{number}" for number in range(60)]
-    alone = scores_of(model, urls)
-    for odd in ("", "ü", "xn--mnchen-3ya", "\udcff", "http://x.de/" + "ab/" * 5000):
-        assert (scores_of(model, [*urls, odd])[:60] == alone).all()
-        assert (scores_of(model, [odd, *urls])[1:] == alone).all()
-
-
-@pytest.mark.parametrize(
-    ("path", "language"),
-    [
-        ("новости/политика", "ru"),
-        ("Заглавная_страница", "ru"),
-        ("日本語/メインページ", "ja"),
-        ("ニュース/カテゴリー", "ja"),
-        ("หน้าหลัก", "th"),
-        ("ข่าว/ประเทศไทย", "th"),
-    ],
-)
-def test_a_path_in_its_script_tells_its_language(model: UrlModel, path: str, language: str) -> None:
-    for written in (path, quote(path)):
-        url = f"http://www.example.com/{written}"
-        assert model.identify(url, Prior.web()).language == language
 
 
 @pytest.mark.parametrize(
