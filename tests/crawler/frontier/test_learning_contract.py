@@ -3,6 +3,7 @@
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -23,7 +24,7 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.frontier.evidence_rows import EvidenceRows, Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
@@ -85,40 +86,6 @@ def settled(frontier: Frontier, language: str | None, *links: Link, now: float =
     return lease
 
 
-@pytest.mark.parametrize(("language", "first"), [("de", "a.de"), ("en", "b.de"), (None, "a.de")])
-@pytest.mark.parametrize("unit", ["host", "path", "domain"])
-def test_scores_follow_the_record_of_host_path_and_domain(
-    tmp_path: Path, new_frontier: Opener, language: str | None, first: str, unit: str
-) -> None:
-    near = {"host": "a.de/2", "path": "a.de/x/2", "domain": "www2.a.de/"}[unit]
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/x/1", 2.0), link(near, 0.1), link("b.de/", 0.1)], 0.0)
-    settled(frontier, language)
-    assert leases(frontier, 1)[0].split("/")[0].endswith(first)
-
-
-def test_a_page_without_a_label_says_nothing_of_its_links(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/", 3.0), link("x.com/", 0.1)], 0.0)
-    settled(frontier, None, link("x.com/"), link("y.com/", 0.1))
-    first, second = lease_now(frontier), lease_now(frontier)
-    assert (first.url, second.url) == ("http://x.com/", "http://y.com/")
-    assert first.score == second.score
-
-
-def test_a_declaration_is_kept_when_a_later_page_has_none(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/", 3.0), link("b.de/", 2.9), link("c.de/", 2.8)], 0.0)
-    frontier.seed([link("x.com/"), link("y.com/")], 0.0)
-    settled(frontier, None, link("y.com/", declared=1.0))
-    settled(frontier, None, link("y.com/"))
-    assert leases(frontier, 2) == ["c.de/", "y.com/"]
-
-
 def test_a_url_whose_score_fell_lets_the_next_best_go_first(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -135,6 +102,32 @@ def fill_a_host(frontier: Frontier) -> None:
     more = [link("a.de/"), link("a.de/3", 8.0), link("b.de/", 1.0)]
     answers = frontier.admit(lease, page(), more, now=0.0)
     assert answers == [Admission.SEEN, Admission.HOST_FULL, Admission.STORED]
+
+
+def test_a_leased_url_keeps_its_score_and_competes_with_the_new_one_later(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/", 4.0), link("b.a.de/", 1.0), link("x.com/", 0.5)], 0.0)
+    first, second = lease_now(frontier), lease_now(frontier)
+    frontier.admit(first, page("en"), [link("b.a.de/")], now=0.0)
+    frontier.retry(second, now=0.0, not_before=0.0)
+    assert leases(frontier, 1) == ["x.com/"]
+    again = lease_now(frontier)
+    assert (again.url, again.retries, again.score < second.score) == (second.url, 1, True)
+    frontier.release(again, now=0.0)
+    assert leases(frontier) == ["b.a.de/"]
+
+
+def test_links_are_counted_by_their_host_and_the_relevance_of_their_page(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path)
+    targets = [link("a.de/x"), link("c.de/x")]
+    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.0), *targets], 0.0)
+    for language in ("de", "en"):
+        settled(frontier, language, *targets)
+    with closing(sqlite3.connect(tmp_path / "run.db")) as connection:
+        kept = [EvidenceRows(connection).by_id(number).links for number in (3, 4)]
+    assert kept == [Links(0, 1, 1, 0), Links(1, 1, 0, 0)]
 
 
 def test_the_dropped_urls_of_a_full_host_are_expected_no_more(tmp_path: Path) -> None:
@@ -160,18 +153,6 @@ def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(tmp_path: Path) ->
     assert leases(lowest) == ["c.de/", "b.com/", "a.com/", "d.com/"]
 
 
-def test_the_target_of_a_redirect_has_its_links(tmp_path: Path, new_frontier: Opener) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.9), link("x.com/", 0.1)], 0.0)
-    frontier.seed([link("y.com/", 0.1)], 0.0)
-    for _ in range(2):
-        settled(frontier, "de", link("x.com/"))
-    lease = lease_now(frontier)
-    assert lease.url == "http://x.com/"
-    frontier.admit(lease, Record(REDIRECT, 0.0, 301), [link("z.com/", 0.1)], now=0.0)
-    assert leases(frontier) == ["z.com/", "y.com/"]
-
-
 def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -183,38 +164,6 @@ def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
     urls = [settled(frontier, None) for _ in range(43)]
     assert {lease.url for lease in urls[:5]} == {f"http://x{n}.com/" for n in range(5)}
     assert [lease.is_beyond_cap for lease in urls[5:]] == [False] * 18 + [True] * 20
-
-
-def test_a_fall_for_an_address_stays_when_the_url_is_scored_anew(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, address_cap=10)
-    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.0), link("x.com/", 0.1)], 0.0)
-    assert frontier.send(lease_now(frontier), "192.0.2.1", now=0.0) is Sending.NOW
-    other = lease_now(frontier)
-    assert frontier.send(other, "192.0.2.1", now=0.0) is Sending.LATER
-    frontier.seed([link("b.de/2", 0.2)], 0.0)
-    assert leases(frontier, 3) == ["b.de/2", "x.com/", "b.de/"]
-
-
-def test_blocked_urls_leave_no_evidence_for_a_later_discovery(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/", 5.0), link("b.de/", 4.0), link("c.com/", 3.0)], 0.0)
-    settled(frontier, "de", link("x.com/", 1.0))
-    assert frontier.drop_blocked(lambda url: "x.com" in url) == 1
-    frontier.seed([link("x.com/", -1.0), link("y.com/", -1.0)], 0.0)
-    assert leases(frontier)[-2:] == ["x.com/", "y.com/"]
-
-
-def test_the_parts_of_a_lease_are_named(tmp_path: Path, new_frontier: Opener) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/", 2.0, code=1.0)], 0.0)
-    lease = lease_now(frontier)
-    parts = [float(part) for part in (lease.reasons or "").split()]
-    assert (len(parts), sum(parts)) == (16, 3.0)
-    assert 0 < lease.score < 3.0
 
 
 # The embedded frontier: its database, and a crawl that is killed.

@@ -68,4 +68,4 @@ class LearningMachine(FrontierMachine):
 
 
 TestLearningMachine = LearningMachine.TestCase
-TestLearningMachine.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
+TestLearningMachine.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)

@@ -212,18 +212,6 @@ def test_a_redirect_leads_into_no_private_network(target: str, path: str, tmp_pa
     assert {access.url.split("/")[2] for access in proxy.log} == {"a.de"}
 
 
-def test_a_crawl_of_the_own_network_is_the_users_choice(tmp_path: Path) -> None:
-    with served() as (web, server):
-        here = f"http://127.0.0.1:{server.port}/start"
-        named = f"http://inside.example:{server.port}/"
-        web.answers["/start"] = linking(named)
-        done = polite(
-            tmp_path, here, names={"inside.example": "127.0.0.1"}, LANGFOCUS_PRIVATE_ADDRESSES=True
-        )
-    assert done.returncode == 0, done.stderr
-    assert outcomes(tmp_path) == {here: "page", named: "page"}
-
-
 # Many hosts on one machine.
 
 

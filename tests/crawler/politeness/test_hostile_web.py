@@ -55,13 +55,6 @@ def month(exchange: Exchange) -> bytes:
     return answer(b"<a href='/?month=%d'>next</a>" % (number + 1) + PAGE)
 
 
-def week(exchange: Exchange) -> bytes:
-    """The same in a directory, with a link to the page before it too."""
-    number = int(exchange.path.rpartition("/")[2] or 0)
-    links = b"<a href='/weeks/%d'>next</a><a href='/weeks/%d'>last</a>" % (number + 1, number - 1)
-    return answer(links + PAGE)
-
-
 def session(exchange: Exchange) -> bytes:
     """A page whose links carry a new session id each time."""
     token = uuid4().hex.encode()
@@ -391,19 +384,3 @@ def test_a_page_of_a_million_links_adds_no_more_than_its_host_may_have(large: Cr
     counts = summary(large.folder)["counts"]
     assert counts["ignored_url"] > 1_000
     assert counts["host_full"] > 9_000
-
-
-def test_endless_calendars_end_at_the_queue_of_their_host_where_it_has_no_cap(
-    tmp_path: Path,
-) -> None:
-    links = b"<a href='http://months.de/'>x</a><a href='http://weeks.de/'>x</a>"
-    hosts = {"months.de": computes(month), "weeks.de": computes(week)}
-    hosts["start.de"] = sends(answer(PAGE + links))
-    crawled = crawl(tmp_path, hosts, "host_queue=12", host_cap=0)
-    assert summary(tmp_path)["finish_reason"] == "finished"
-    assert crawled.paths("months.de") == ["", *(f"?month={number}" for number in range(1, 12))]
-    weeks = crawled.paths("weeks.de")
-    assert weeks[0] == ""
-    assert len(weeks) == 12
-    assert summary(tmp_path)["counts"]["host_full"] >= 2
-    assert summary(tmp_path)["settings"]["host_queue"] == "12"

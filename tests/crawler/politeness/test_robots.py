@@ -203,22 +203,19 @@ def test_the_files_of_other_ports_follow_from_the_host_cap(host_cap: int, files:
     assert sum(robots.ask(url, 0.0) is not None for url in urls) == files
 
 
-def test_rules_are_asked_for_again_after_a_day() -> None:
+@pytest.mark.parametrize(
+    ("status", "verdict", "age_s"),
+    [(200, Verdict.FORBIDDEN, MAX_AGE_S), (503, Verdict.UNREACHABLE, UNREACHABLE_S)],
+)
+def test_rules_are_asked_for_again_after_a_day_and_without_an_answer_earlier(
+    status: int, verdict: Verdict, age_s: float
+) -> None:
     store = Store()
     robots = Robots(store, "langfocus")
-    robots.keep("http://a.de/", 200, RULES, 100.0)
+    robots.keep("http://a.de/", status, RULES, 100.0)
     for each in (robots, Robots(store, "langfocus")):
-        assert each.verdict("http://a.de/private", 99.0 + MAX_AGE_S) is Verdict.FORBIDDEN
-        assert each.verdict("http://a.de/private", 100.0 + MAX_AGE_S) is Verdict.UNKNOWN
-
-
-def test_a_site_without_an_answer_is_asked_again_earlier() -> None:
-    store = Store()
-    robots = Robots(store, "langfocus")
-    robots.keep("http://a.de/", 503, b"", 100.0)
-    for each in (robots, Robots(store, "langfocus")):
-        assert each.verdict("http://a.de/", 99.0 + UNREACHABLE_S) is Verdict.UNREACHABLE
-        assert each.verdict("http://a.de/", 100.0 + UNREACHABLE_S) is Verdict.UNKNOWN
+        assert each.verdict("http://a.de/private", 99.0 + age_s) is verdict
+        assert each.verdict("http://a.de/private", 100.0 + age_s) is Verdict.UNKNOWN
 
 
 def test_only_whole_lines_are_read_of_a_file_that_is_too_long() -> None:
