@@ -15,9 +15,10 @@ from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, language_name, percent, share_of
 from crawler.report.page import Report
 from crawler.report.table import Table, counts_table
-from crawler.simulate import tamura_figures as paper
+from crawler.simulate import measures as paper
 from crawler.simulate.figures import GraphFigures, LinkCounts
 
+_PAPER: Final = paper.WebMeasures()
 _MOST_DISTANCES: Final = 24
 """Rows of Figures 1 and 2; greater distances are together in one more row."""
 _MOST_ROWS: Final = 10
@@ -114,7 +115,7 @@ def _tables(figures: GraphFigures, *, has_paper: bool) -> list[Table]:
 
 def _totals(figures: GraphFigures, *, has_paper: bool) -> Table:
     pages, links, servers = figures.pages, figures.links, figures.servers
-    relevant, of_paper = figures.relevant_servers, paper.RELEVANT_SERVERS
+    relevant, of_paper = figures.relevant_servers, _PAPER.relevant_servers
     rows: list[tuple[str, Cell, Cell]] = [
         ("URLs", figures.vertices, ""),
         ("pages", pages, share_of(pages, figures.vertices)),
@@ -125,10 +126,10 @@ def _totals(figures: GraphFigures, *, has_paper: bool) -> Table:
         ("relevant servers", relevant, share_of(relevant, servers)),
     ]
     paper_rows: list[tuple[str, Cell, Cell]] = [
-        ("paper: pages", paper.PAGES, share_of(paper.PAGES, paper.VERTICES)),
-        ("paper: links", paper.LINKS, f"{paper.LINKS / paper.PAGES:.1f} a page"),
+        ("paper: pages", _PAPER.pages, share_of(_PAPER.pages, _PAPER.vertices)),
+        ("paper: links", _PAPER.links, f"{_PAPER.links / _PAPER.pages:.1f} a page"),
         ("paper: URLs never downloaded", paper.UNFETCHED, ""),
-        ("paper: relevant servers", of_paper, share_of(of_paper, paper.SERVERS)),
+        ("paper: relevant servers", of_paper, share_of(of_paper, _PAPER.servers)),
     ]
     return Table("The graph", ("", "number", "share"), rows, paper_rows if has_paper else ())
 
@@ -151,7 +152,7 @@ def _table_1(figures: GraphFigures, *, has_paper: bool) -> Table:
     inside, outside = map(sum, zip(*paper.TABLE_1.values(), strict=True))
     names = {"th": "Thai", "en": "English", "": "others", "total": "total"}
     paper_rows = [
-        _row_1(f"paper: {names[code]}", *pages, paper.PAGES)
+        _row_1(f"paper: {names[code]}", *pages, _PAPER.pages)
         for code, pages in {**paper.TABLE_1, "total": (inside, outside)}.items()
     ]
     head = ("language", " ".join(f".{name}" for name in sorted(own)) or "-", "elsewhere", "total")

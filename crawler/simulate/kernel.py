@@ -274,7 +274,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             is_full, is_void = 0 < cap <= sent[host], False
             if by_unit:
                 of = unit[target]
-                whole = first_whole + host if closes else of
+                whole = first_whole + host
                 is_void = is_closed[of] != 0 or is_closed[whole] != 0
             if was & SETTLED or (was & QUEUED and not (is_full or is_void)):
                 counts[SEEN] += 1
@@ -297,7 +297,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                         is_admitted = False
                 if by_unit and (
                     (relevant[of] == 0 and downloaded[of] > limit)
-                    or (relevant[whole] == 0 and downloaded[whole] > limit)
+                    or (closes and relevant[whole] == 0 and downloaded[whole] > limit)
                 ):
                     is_admitted = False
                 if not is_admitted:
@@ -308,8 +308,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 continue
             if by_unit:
                 queued[of] += 1
-                if closes:
-                    queued[whole] += 1
+                queued[whole] += 1
             waiting[host] += 1
             counts[STORED] += 1
             counts[WAITING] += 1
@@ -337,7 +336,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             add_scored(heap, place, score, counts, new)
         if is_page:
             closed = EMPTY
-            if by_unit and relevant[own_whole] == 0 and downloaded[own_whole] > limit:
+            if closes and relevant[own_whole] == 0 and downloaded[own_whole] > limit:
                 closed = own_whole
             elif by_unit and relevant[own] == 0 and downloaded[own] > limit:
                 closed = own
@@ -347,7 +346,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 if not 0 < cap <= sent[host]:
                     dropped = queued[closed]
                     queued[closed] = 0
-                    if closes and closed == own:
+                    if closed == own:
                         queued[own_whole] -= dropped
                     waiting[host] -= dropped
                     counts[DROPPED] += dropped
@@ -380,7 +379,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             is_full, is_void = 0 < cap <= sent[host], False
             if by_unit:
                 own = unit[source]
-                own_whole = first_whole + host if closes else own
+                own_whole = first_whole + host
                 is_void = is_closed[own] != 0 or is_closed[own_whole] != 0
             if not (state[source] & SETTLED or is_full or is_void):
                 break
@@ -402,13 +401,10 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             counts[WAITING] -= waiting[host]
             waiting[host] = 0
         if by_unit:
-            queued[own] -= 1
-            downloaded[own] += is_page
-            relevant[own] += is_good
-            if closes:
-                queued[own_whole] -= 1
-                downloaded[own_whole] += is_page
-                relevant[own_whole] += is_good
+            for tallied in (own, own_whole):
+                queued[tallied] -= 1
+                downloaded[tallied] += is_page
+                relevant[tallied] += is_good
             own_relevant = relevant[own]
         depth_below = depth[number] + (status != REDIRECT)
         is_vouched_for = status == REDIRECT or depth[number] == 0

@@ -1,5 +1,9 @@
-"""The measured quantities of the Web of Tamura 2007, at any scale, and its plan of links."""
+"""The measured quantities of the Web of Tamura 2007, at any scale, and its plan of links.
 
+A graph that was made to them is held against the paper's figures.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -7,17 +11,49 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import SettingError
-from crawler.simulate import tamura_figures
 
 Counts = npt.NDArray[np.int64]
 Rows = tuple[tuple[int, ...], ...]
+Table = tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+
+TABLE_1: Final = {
+    "th": (591_683, 1_131_088),
+    "en": (108_149, 7_971_458),
+    "": (155_628, 8_386_121),
+}
+"""Pages by language ("": all others), under .th and elsewhere."""
+
+TABLE_4: Final[Table] = (
+    ((23_980_308, 9_428_677), (3_833_048, 6_421_570)),
+    ((1_542_513, 5_625_911), (791_862, 1_452_123)),
+    ((74_094, 48_137_407), (74_094, 24_731_356)),
+)
+"""Links of Thai pages, of others on Thai servers, of others elsewhere: to Thai and other pages; of
+these, those between servers."""
+
+TABLE_5: Final[Table] = (
+    ((41_653_154, 6_013_026), (6_886_986, 6_013_026)),
+    ((286_429, 61_175_697), (286_429, 25_655_607)),
+)
+"""Links of Thai and other servers: to Thai and other servers; of these, those between servers."""
+
+UNFETCHED: Final = 19_953_318
+"""URLs that links name and that were never fetched (3.1)."""
+
+DOMAINS: Final = {
+    "com": 0.563,
+    "de": 0.079,
+    "jp": 0.076,
+    "org": 0.075,
+    "net": 0.069,
+    "th": 0.047,
+}
+"""Shares of pages by top-level domain (2.1)."""
 
 TARGET: Final = "th"
 """The target language, and its top-level domain."""
 
-OTHER_DOMAINS: Final = {
-    name: share for name, share in tamura_figures.DOMAINS.items() if name != TARGET
-}
+OTHER_DOMAINS: Final = {name: share for name, share in DOMAINS.items() if name != TARGET}
 ENGLISH_IN_DOMAIN: Final = 108_149 / 263_777
 ENGLISH_ELSEWHERE: Final = 7_971_458 / 16_357_579
 """Shares of English pages among the irrelevant ones (Table 1)."""
@@ -42,23 +78,28 @@ DETOUR_RATIO: Final = 0.3
 """The ratio of islands behind one page more to those behind one less: how Fig. 2 falls."""
 
 
-def _rows(table: tamura_figures.Table) -> Rows:
+def is_made_to(provenance: Mapping[str, object]) -> bool:
+    """Tell whether a graph was generated to the paper's quantities, at any scale."""
+    return provenance.get("source") == "generated" and "measures" in provenance
+
+
+def _rows(table: Table) -> Rows:
     return tuple((*every, *outside) for every, outside in table)
 
 
-_PAGE_LINKS: Final = _rows(tamura_figures.TABLE_4)
-_SERVER_LINKS: Final = _rows(tamura_figures.TABLE_5)
+_PAGE_LINKS: Final = _rows(TABLE_4)
+_SERVER_LINKS: Final = _rows(TABLE_5)
 
 
 @dataclass(frozen=True)
 class WebMeasures:
-    """The counts of the paper (2.1, Table 1), and some that it does not tell, see the comments."""
+    """The counts of the paper (2.1, 2.3, Table 1), and some that it does not tell: see comments."""
 
-    pages: int = tamura_figures.PAGES
-    vertices: int = tamura_figures.VERTICES
-    links: int = tamura_figures.LINKS
-    servers: int = tamura_figures.SERVERS
-    relevant_servers: int = tamura_figures.RELEVANT_SERVERS
+    pages: int = 18_344_127
+    vertices: int = 39_078_795
+    links: int = 123_836_342
+    servers: int = 574_111
+    relevant_servers: int = 26_671
     relevant_pages: int = 1_722_771
     relevant_pages_in_domain: int = 591_683
     pages_in_domain: int = 855_460

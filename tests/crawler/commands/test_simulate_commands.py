@@ -12,7 +12,7 @@ import pytest
 
 from crawler.report.progress import Display
 from crawler.report.simulation import Watch
-from crawler.simulate import tamura_figures
+from crawler.simulate import measures
 from crawler.simulate.plan import ARGUMENTS, SimulatedCrawl, make_plan, simulate_all
 from crawler.simulate.webgraph import WebGraph
 from tests.support.commandline import call
@@ -80,8 +80,8 @@ def test_the_papers_figures_stand_beside_a_graph_that_was_made_to_them(
     printed = capsys.readouterr().out
     for figure in ("1,722,771 (9.4 %)", "23,980,308 (71.8 %)", "286,429 (1.1 %)"):
         assert figure in printed
-    assert not tamura_figures.is_made_to({**provenance, "source": "recorded"})
-    assert not tamura_figures.is_made_to({"source": "generated"})
+    assert not measures.is_made_to({**provenance, "source": "recorded"})
+    assert not measures.is_made_to({"source": "generated"})
 
 
 @pytest.mark.parametrize("command", ["graph", "simulate"])
