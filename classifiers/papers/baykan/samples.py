@@ -72,11 +72,6 @@ class JoinedCorpus(Corpus):
         """Return whether each row is of the test set, (n_urls,)."""
         return np.arange(len(self.rows)) >= len(self.training.rows)
 
-    @property
-    def is_unseen(self) -> Flags:
-        """Return whether each row's registered domain is that of no training row, (n_urls,)."""
-        return ~np.isin(self.domains, self.domains[~self.is_tested])
-
 
 @dataclass(frozen=True)
 class Sample:

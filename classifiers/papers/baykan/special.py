@@ -26,14 +26,13 @@ from classifiers.papers.baykan.measures import (
     Experiment,
     average,
     cells,
-    f1_table,
     four_measures,
     macro,
     measured,
     of_language,
 )
 from classifiers.papers.baykan.similarity import Flags, Matrix
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, HeldOutStudy, Study, Texts
+from classifiers.papers.baykan.study import HeldOutStudy, Study, Texts
 from classifiers.papers.baykan.words import text_words, words
 from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
 
@@ -52,19 +51,10 @@ _ORDER: Final = 104
 
 
 def test_set(row: Experiment, study: Study, names: Sequence[str]) -> Result:
-    """Tables XV and XVI, and F1 on the test URLs of domains that no training URL has."""
+    """Tables XV and XVI."""
     if not isinstance(study, HeldOutStudy):
         raise StudyError(f"experiment {row.name} needs a test set")
-    unseen = replace(
-        row,
-        name="test-unseen",
-        title="F1 on test URLs of any domain, and of domains not trained on",
-        source="",
-        data=(STANDARD, DISJOINT),
-        printed=(),
-    )
-    tables = four_measures(row, study, names), f1_table(unseen, study, names)
-    return row.result(_test_urls(row, study), *tables)
+    return row.result(_test_urls(row, study), four_measures(row, study, names))
 
 
 def _test_urls(row: Experiment, study: HeldOutStudy) -> MeasureTable:
@@ -76,12 +66,11 @@ def _test_urls(row: Experiment, study: HeldOutStudy) -> MeasureTable:
         figures = (
             Cell(float(chosen.sum()), paper=theirs.get((language, ""), (None,))[0]),
             Cell(float(len(np.unique(corpus.domains[chosen])))),
-            Cell(100 * float(corpus.is_unseen[chosen].mean())),
         )
         rows.append(of_language(language, figures))
     return row.table(
         "language",
-        ("URLs", "registered domains", "of unseen domains, %"),
+        ("URLs", "registered domains"),
         rows,
         name="test-urls",
         title="The test set",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
@@ -275,8 +275,7 @@ class HeldOutStudy(Study):
 
     The test set is of another source or year. It is not drawn to be balanced: every test URL
     counts, and the other languages of a classifier have equal weight as negatives, so that the
-    measures do not depend on their numbers. `DISJOINT` measures on URLs of domains that no training
-    URL has.
+    measures do not depend on their numbers.
     """
 
     corpus: JoinedCorpus
@@ -285,22 +284,15 @@ class HeldOutStudy(Study):
     def __init__(self, corpus: JoinedCorpus, **options: Any) -> None:
         super().__init__(corpus, n_folds=1, **options)
 
-    def run(self, names: Iterable[str], settings: Sequence[Setting] = (STANDARD,)) -> None:
-        """Compute all decisions that are missing."""
-        super().run(names, [replace(setting, is_disjoint=False) for setting in settings])
-
     def scores(
         self, name: str, language: str, setting: Setting = STANDARD, among: Flags | None = None
     ) -> evaluation.Matrix:
         """Return P, R, p(-|-), F1 on the test URLs, (1, 4); `among` selects URLs."""
-        trained = replace(setting, is_disjoint=False)
-        sample = self.sample(language, trained)
+        sample = self.sample(language, setting)
         chosen = self.corpus.is_tested[sample.places]
-        if setting.is_disjoint:
-            chosen &= self.corpus.is_unseen[sample.places]
         if among is not None:
             chosen &= among
-        said_yes = self.decisions(name, language, trained)[chosen]
+        said_yes = self.decisions(name, language, setting)[chosen]
         columns = self.corpus.columns[sample.places][chosen]
         own = self.languages.index(language)
         found = evaluation.of_languages(said_yes, columns, own)

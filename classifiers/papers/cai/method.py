@@ -52,7 +52,6 @@ class Cai:
     """
 
     models: ByteModels
-    priority: tuple[Evidence, ...] = PRIORITY
     border: float = BORDER
     typical: float = TYPICAL
     languages: frozenset[str] = field(default=frozenset(), init=False)
@@ -62,7 +61,7 @@ class Cai:
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language by the first evidence in the order of priority that has one."""
         found = unknown("no evidence")
-        for evidence in self.priority:
+        for evidence in PRIORITY:
             found = self.by(evidence, page)
             if found.language is not None:
                 break
@@ -71,11 +70,11 @@ class Cai:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The names of its kinds of evidence."""
-        return self.priority
+        return PRIORITY
 
     def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
         """The language by one kind of evidence alone; None if it tells none."""
-        return next(self.by(one, page).language for one in self.priority if one == kind)
+        return next(self.by(one, page).language for one in PRIORITY if one == kind)
 
     def by(self, evidence: Evidence, page: ParsedPage) -> PageLanguage:
         """The answer by one kind of evidence alone."""
@@ -86,7 +85,7 @@ class Cai:
         return self.by_text(page)
 
     def save(self, path: Path) -> None:
-        """Write the models; priority and borders are not learned and not in the file."""
+        """Write the models; the borders are not learned and not in the file."""
         self.models.save(path)
 
     def by_text(self, page: ParsedPage) -> PageLanguage:

@@ -119,12 +119,6 @@ def test_a_written_ngram_has_the_hash_it_had_in_the_text(text: str, n: int) -> N
     assert (letters.keys_of(spelled) == letters.keys(codes, n)).all()
 
 
-@given(st.text(min_size=1))
-def test_packed_3grams_can_be_read_back(text: str) -> None:
-    keys = letters.trigrams(letters.letters(text))
-    assert (letters.packed(letters.unpacked(keys)) == keys).all()
-
-
 def test_the_distance_of_two_lists_is_how_far_each_ngram_is_out_of_place() -> None:
     lists = np.array([["a", "b", "c"], ["c", "x", "cc"]])
     distances = base.CavnarTrenkle(["de", "en"], lists).distances("abbccc")
@@ -180,14 +174,6 @@ def test_a_text_that_was_trained_on_is_known_in_any_script(text_method: Ranked) 
         answer = text_method.identify(page_of(text))
         assert (answer.language, answer.method) == (language, "text")
         assert language in answer.reason
-
-
-@by_text
-def test_probabilities_of_a_ranking_sum_to_one_and_fall(text_method: Ranked) -> None:
-    ranking = text_method.rank(SENTENCES["it"])
-    assert {language for language, _ in ranking} == text_method.languages
-    assert sum(share for _, share in ranking) == pytest.approx(1)
-    assert sorted(ranking, key=lambda pair: -pair[1]) == ranking
 
 
 @by_text

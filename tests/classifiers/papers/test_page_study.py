@@ -230,12 +230,6 @@ def test_pages_are_parsed_once_and_know_their_address() -> None:
     assert told == [("parsing", 1, None), ("parsing", 2, None)]
 
 
-def test_progress_is_told_by_name_up_to_the_total() -> None:
-    told: list[tuple[str, int, int | None]] = []
-    asked(FirstWord(), [case("de", "de a")] * 3, lambda *progress: told.append(progress))
-    assert told == [("first-word", done, 3) for done in (1, 2, 3)]
-
-
 def test_methods_that_cannot_be_had_are_left_out_with_a_reason_unless_named() -> None:
     found, left_out = found_methods()
     assert {method.name for method in found} | set(left_out) == set(DEFAULT_METHODS)

@@ -45,14 +45,6 @@ def test_the_same_rows_give_the_same_bits_and_another_seed_others() -> None:
     assert not np.array_equal(first[0], third[0])
 
 
-def test_a_row_of_no_weight_teaches_nothing() -> None:
-    features, classes, weights = problem()
-    weights[300:] = 0
-    costs_keep = solver.fit(features, classes, weights, 3, penalty=0.3)
-    classes[300:] = (classes[300:] + 1) % 3
-    assert np.array_equal(solver.fit(features, classes, weights, 3, penalty=0.3)[0], costs_keep[0])
-
-
 def test_a_class_without_rows_always_hears_no() -> None:
     features, classes, weights = problem()
     learned, intercepts = solver.fit(features, classes, weights, 4, penalty=0.3)

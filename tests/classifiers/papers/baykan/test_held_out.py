@@ -8,7 +8,7 @@ from classifiers.errors import DatasetError
 from classifiers.papers.baykan import dictionaries
 from classifiers.papers.baykan.experiments import OF_TEST_SET, results
 from classifiers.papers.baykan.samples import draw, joined
-from classifiers.papers.baykan.study import DISJOINT, HeldOutStudy
+from classifiers.papers.baykan.study import HeldOutStudy
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 TRAINING = labelled(40)
@@ -59,30 +59,17 @@ def test_a_language_without_test_urls_is_named() -> None:
         joined(draw(TRAINING, FIVE), [row for row in TESTED if row.language not in {"de", "it"}])
 
 
-def test_urls_of_unseen_domains_are_judged_by_the_same_classifiers() -> None:
-    neighbours = [row._replace(url=f"{row.url}.html") for row in TRAINING]
-    study = HeldOutStudy(joined(draw(TRAINING, FIVE), [*TESTED, *neighbours]))
-    sample, columns = study.sample("de"), study.corpus.columns
-    chosen = (study.corpus.is_tested & study.corpus.is_unseen)[sample.places]
-    said_yes = study.decisions("nb:words", "de")[chosen]
-    is_own = columns[sample.places][chosen] == FIVE.index("de")
-    assert 0 < chosen.sum() < study.corpus.is_tested.sum()
-    ((_, recall, _, _),) = study.scores("nb:words", "de", DISJOINT)
-    assert recall == said_yes[is_own].mean()
-
-
 def test_the_tables_are_those_of_the_paper(
     study: HeldOutStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
     of_set, of_sizes = results(study, list(OF_TEST_SET.values()))
-    urls, compared, unseen = of_set.tables
+    urls, compared = of_set.tables
     assert [row.cells[0].paper for row in urls.rows] == [2400, 2200, 1700, 1500, 1700]
     assert [row.cells[0].ours for row in urls.rows] == [25] * 5
     assert compared.rows[0].key == {"language": "en", "classifier": "cctld"}
     assert compared.rows[0].cells[3].paper == 68.1
     assert compared.rows[0].cells[3].spread is None
-    assert [row.key["domains"] for row in unseen.rows] == ["any", "unseen"] * 4
     (sizes,) = of_sizes.tables
     whole = [row.cells[0].ours for row in sizes.rows]
     means = {row.key["classifier"]: row.cells[3].ours for row in compared.rows[-4:]}
