@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from ipaddress import ip_address, ip_network
+from itertools import islice
 from pathlib import Path
 from typing import IO, Final
 
@@ -67,7 +68,7 @@ def read_range(text: str, label: str) -> HostRange:
 class HostList:
     """The distinct hosts of a file, in its order.
 
-    `number` counts them, `digest` is a hash of their portal URLs, `skipped` counts the lines that
+    `number` counts them, `digest` is a hash of their names, `skipped` counts the lines that
     name no host, and `first_skipped` is the first of these with its number.
     """
 
@@ -99,25 +100,22 @@ def read_hosts(path: Path, label: str) -> HostList:
     A host that is named again does not count; `www.a.org` and `a.org` are one host. Text of any
     length is read line by line.
     """
-    hashes, digest, bad = array("q"), blake2b(digest_size=16), _Skipped()
+    hashes, bad = array("q"), _Skipped()
     try:
-        for url in _portals(path, bad):
+        for url in islice(_portals(path, bad), MOST_HOSTS + 1):
             hashes.append(_hash(host_of(url)))
-            if len(hashes) > MOST_HOSTS:
-                raise SettingError(
-                    f"{label}={path}: more than {MOST_HOSTS:,} hosts; split the file"
-                )
-        if not hashes:
-            raise SettingError(f"{label}={path}: no host in it{bad}")
-        repeated = _repeats(np.frombuffer(hashes, np.int64))
-        found = HostList(path, len(hashes) - len(repeated), "", bad.number, bad.first, repeated)
-        for url in found.urls(ALL_HOSTS):
-            digest.update(url.encode() + b"\n")
     except (OSError, ValueError, EOFError) as error:
-        if isinstance(error, SettingError):
-            raise
         raise SettingError(f"{label}={path}: cannot be read: {error}") from error
-    return HostList(path, found.number, digest.hexdigest(), bad.number, bad.first, repeated)
+    if len(hashes) > MOST_HOSTS:
+        raise SettingError(f"{label}={path}: more than {MOST_HOSTS:,} hosts; split the file")
+    if not hashes:
+        raise SettingError(f"{label}={path}: no host in it{bad}")
+    named = np.frombuffer(hashes, np.int64)
+    is_repeated = np.ones(len(named), dtype=bool)
+    is_repeated[np.unique(named, return_index=True)[1]] = False
+    hosts = named[~is_repeated]
+    digest = blake2b(hosts.tobytes(), digest_size=16).hexdigest()
+    return HostList(path, len(hosts), digest, bad.number, bad.first, np.flatnonzero(is_repeated))
 
 
 class _Skipped:
@@ -133,14 +131,6 @@ class _Skipped:
     def count(self, number: int, line: str) -> None:
         self.number += 1
         self.first = self.first or f"line {number}: {line[:60]!r}"
-
-
-def _repeats(hashes: Positions) -> Positions:
-    """Return the sorted places of all hosts that were named before."""
-    first = np.unique(hashes, return_index=True)[1]
-    is_repeated = np.ones(len(hashes), dtype=bool)
-    is_repeated[first] = False
-    return np.flatnonzero(is_repeated)
 
 
 def _portals(path: Path, skipped: _Skipped | None = None) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """The HTML of the sample web's pages, with the faults of real pages."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from random import Random
 from urllib.parse import unquote
@@ -36,12 +35,8 @@ CLUTTER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A finished page: its bytes and the Content-Type that its server sends."""
-
-    content_type: str
-    body: bytes
+Document = tuple[str, bytes]
+"""The Content-Type that a server sends with a page, and the bytes of the page."""
 
 
 def write_page(
@@ -70,7 +65,7 @@ def write_page(
         "</body>\n</html>\n",
     ]
     content_type = f"text/html; charset={http}" if http else "text/html"
-    return Document(content_type, "".join(parts).encode(encoding, "xmlcharrefreplace"))
+    return content_type, "".join(parts).encode(encoding, "xmlcharrefreplace")
 
 
 def write_calendar(host: SampleHost, year: int, month: int, text: Text, seed: int) -> Document:
@@ -83,7 +78,7 @@ def write_calendar(host: SampleHost, year: int, month: int, text: Text, seed: in
         f'<a href="/calendar/{year_after}/{month_after:02}">{month_after}/{year_after}</a></p>\n'
         f"{_paragraphs(chance, text, chance.randrange(1, 4))}</body></html>\n"
     )
-    return Document("text/html; charset=utf-8", body.encode())
+    return "text/html; charset=utf-8", body.encode()
 
 
 def _lang_attribute(chance: Random, language: str) -> str:

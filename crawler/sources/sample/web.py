@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from crawler.errors import SettingError
 from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
 from crawler.sources.sample.hosts import HUBS, Population, SampleHost
-from crawler.sources.sample.html_pages import Document, write_calendar, write_page
+from crawler.sources.sample.html_pages import write_calendar, write_page
 from crawler.sources.sample.sites import LANGUAGELESS, Entry, Links, Site, robots_txt
 from crawler.sources.sample.vocabulary import dice, load_texts
 
@@ -117,7 +117,7 @@ class SampleWeb:
         if host.calendar and (found := CALENDAR.fullmatch(path)):
             text = self._texts[host.language]
             year, month = int(found[1]), int(found[2])
-            return _document(host, write_calendar(host, year, month, text, self.seed))
+            return _answer(host, *write_calendar(host, year, month, text, self.seed))
         return self._of_near_path(host, path)
 
     def _of_entry(self, host: SampleHost, entry: Entry) -> Answer:
@@ -128,8 +128,7 @@ class SampleWeb:
         if entry.kind in LANGUAGELESS:
             return self._without_text(host, entry)
         links = self._links.of(host, entry)
-        document = write_page(self._site(host), entry, links, self._texts, self.seed)
-        return _document(host, document)
+        return _answer(host, *write_page(self._site(host), entry, links, self._texts, self.seed))
 
     def _of_near_path(self, host: SampleHost, path: str) -> Answer:
         """Answer a path with one slash too many or too few, or the second step of a redirect."""
@@ -188,10 +187,6 @@ def _answer(
         headers.append(("Location", location))
     headers.append(("Content-Length", str(len(body))))
     return Answer(status, tuple(headers), body, host.ip)
-
-
-def _document(host: SampleHost, document: Document) -> Answer:
-    return _answer(host, document.content_type, document.body)
 
 
 def _error(host: SampleHost, status: int) -> Answer:

@@ -132,6 +132,8 @@ def test_warc_files_have_no_record_of_the_host_and_each_other_answer_with_its_bo
             (r.rec_type, r.rec_headers["WARC-Target-URI"])
             for r in ArchiveIterator(file, check_digests="raise")
         ]
+    with path.open("rb") as file:
+        assert b"bad.de" not in next(iter(ArchiveIterator(file))).raw_stream.read()
     assert ("response", "http://b.de/") in found
     assert not any("bad.de" in (url or "") for _, url in found)
     web = ArchiveWeb(path)

@@ -80,13 +80,6 @@ def test_another_url_is_not_archived(tmp_path: Path, asked: str) -> None:
     assert caught.value.reason == "not_archived"
 
 
-def test_http_and_https_are_two_where_both_are_archived(tmp_path: Path) -> None:
-    pages = [record(f"{scheme}://a.de/", http(scheme.encode())) for scheme in ("http", "https")]
-    web = archive(tmp_path, *pages)
-    assert web.respond("https://a.de/").body == b"https"
-    assert web.respond("http://a.de/").body == b"http"
-
-
 def test_only_answers_over_http_are_served(tmp_path: Path) -> None:
     web = archive(
         tmp_path,
