@@ -378,7 +378,7 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
         make_ordering("cctld", "de"),
         VisitRules("de", _reader(), RetryRule(1, 10.0, max_redirects=3)),
         lambda: now[0],
-        listeners=[lambda lease, record, admissions: settled.append(lease.fingerprint)],
+        listeners=[lambda lease, record: settled.append(lease.fingerprint)],
     )
     frontier.seed([Link(URL, 1.0), Link("http://b.de/", 0.5)], now[0])
     for at in range(0, len(fields), 3):

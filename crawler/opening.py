@@ -90,7 +90,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         ordering,
         replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of),
         clock,
-        listeners=[lambda _lease, record, _links: ending.count(record)],
+        listeners=[lambda _, record: ending.count(record)],
         keep=keep_nothing if store.archive is None else store.archive.keeping,
         sitemaps=_sitemaps(prepared, robots, frontier, blocking.blocks),
     )

@@ -15,7 +15,6 @@ from crawler.frontier.base import (
     REDIRECT,
     SITEMAP,
     UNCHANGED,
-    Admission,
     Frontier,
     KnownUrlError,
     Lease,
@@ -80,8 +79,8 @@ class VisitRules:
     earlier: Callable[[str], Earlier | None] = lambda _: None
 
 
-OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
-"""Called with each lease that ends, its record, and the admission of each of its links."""
+OnSettled = Callable[[Lease, Record], None]
+"""Called with each lease that ends, and its record."""
 
 
 Keep = Callable[[Lease, Record | None, Exchange | None], AbstractContextManager[None]]
@@ -375,9 +374,8 @@ class Visitor:
     ) -> Record:
         exchange = None if download is None else download.exchange
         with self._keep_exchange(lease, record, exchange):
-            admissions = self._frontier.admit(
-                lease, record, links, now=self._clock(), was_contacted=was_contacted
-            )
+            now = self._clock()
+            self._frontier.admit(lease, record, links, now=now, was_contacted=was_contacted)
         for tell in self.listeners:
-            tell(lease, record, admissions)
+            tell(lease, record)
         return record

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +9,7 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 
 from crawler.errors import RunFolderError, StorageError
-from crawler.frontier.base import PAGE, Admission, Lease, Record
+from crawler.frontier.base import PAGE, Lease, Record
 from crawler.opening import crawl_name
 from crawler.outputs.cdxj import write_index
 from crawler.report.census import write_census
@@ -55,7 +54,7 @@ class Reporter:
         )
         crawl.visitor.listeners.append(self.on_settled)
 
-    def on_settled(self, lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
+    def on_settled(self, lease: Lease, record: Record) -> None:
         """Update the progress line."""
         counts = self._crawl.counts()
         if record.outcome == PAGE:

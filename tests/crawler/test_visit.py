@@ -66,7 +66,7 @@ class Visit:
                 obeys_directives=obeys_directives,
             ),
             self.clock,
-            listeners=[lambda lease, record, _: self.settled.append((lease, record))],
+            listeners=[lambda lease, record: self.settled.append((lease, record))],
         )
         self.frontier.seed(self.visitor.links([seed], SEED), self.clock.now)
 
