@@ -227,13 +227,6 @@ def _linking() -> Iterator[Case]:
 
     yield Case("sessions", "links with new session ids each time", _seeds("sessions"), sessions)
 
-    yield Case(
-        "seeds",
-        "40 seeds of one host",
-        tuple(f"http://h0.seeds.de/seite-{n}" for n in range(40)),
-        lambda _: page(),
-    )
-
     def ordinary(asked: Asked) -> bytes:
         bare = asked.host.removeprefix("www.")
         proper = asked.path if asked.path.endswith("/") else f"{asked.path}/"

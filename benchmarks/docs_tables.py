@@ -8,9 +8,6 @@ measure it again, or say that its figures are as of their date. The marks are de
     python -m benchmarks.docs_tables
     python -m benchmarks.docs_tables --check docs/research/url-study.md
     python -m benchmarks.docs_tables --as-of docs/research/census.json
-    python -m benchmarks.docs_tables --take figures.json docs/research/page-study/pages.json
-
-`--take` copies from what a command wrote the tables that a file of the documents has already.
 """
 
 import argparse
@@ -21,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.document_tables import filled, sources, tables_of
+from benchmarks.document_tables import filled, sources
 from crawler.errors import SettingError
 from crawler.report.files import json_text, write_whole
 from crawler.report.provenance import ROOT
@@ -74,17 +71,6 @@ def mark_as_of(file: Path) -> None:
     write_whole(file, json_text(content))
 
 
-def take(source: Path, file: Path) -> None:
-    """Renew a file of figures from the JSON of a command: its tables by name, and `measured`."""
-    content, old = (json.loads(path.read_text("utf-8")) for path in (source, file))
-    new = {table["name"]: table for table in tables_of(content)}
-    names = [table["name"] for table in tables_of(old)]
-    if missing := [name for name in names if name not in new]:
-        raise SettingError(f"{source}: has no table {missing[0]!r}, which {file} has")
-    small = {"measured": content["measured"], "tables": [new[name] for name in names]}
-    write_whole(file, json_text(small))
-
-
 def main() -> int:
     """Write or check the tables."""
     parser = argparse.ArgumentParser(description="Write the measured tables of the documents.")
@@ -93,11 +79,8 @@ def main() -> int:
     parser.add_argument(
         "--as-of", metavar="JSON", nargs="+", type=Path, default=[], help="figures of changed code"
     )
-    parser.add_argument("--take", metavar=("SOURCE", "JSON"), nargs=2, type=Path)
     given = parser.parse_args()
     try:
-        if given.take:
-            take(*given.take)
         for file in given.as_of:
             mark_as_of(file)
         paths = given.paths or documents()

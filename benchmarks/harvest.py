@@ -73,9 +73,7 @@ def run(
         "max_pages_per_host": judged["max_pages_per_host"],
         "refetched": judged["refetched"],
         "forbidden": judged["requests"].get("forbidden", 0),
-        "media": judged["requests"].get("media", 0),
         "min_gap_s": judged["min_gap_same_host_s"],
-        "accept_language": list(judged["accept_language"]),
         "seconds": round(told["seconds"], 1),
     }
 

@@ -1,13 +1,12 @@
 """Memory of a long crawl: of its process, and of the processes that read its pages.
 
-    python -m benchmarks.memory [--pages 100000]
+    python -m benchmarks.run --only memory
 
 Crawls a generated web from the home pages of all its hosts; a page has some 30 links. The resident
 memory of each process is sampled every second. The claim: after the first fifth of the crawl it
 grows by little.
 """
 
-import argparse
 import os
 import subprocess
 import tempfile
@@ -73,15 +72,3 @@ def claims(pages: int) -> Iterator[Claim]:
             yield Claim(
                 f"memory of the {name}, left of {MOST_MB:g}", [MOST_MB - max(curve)], "MB", 0
             )
-
-
-def main() -> None:
-    """Print the claims."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pages", type=int, default=100_000)
-    for claim in claims(parser.parse_args().pages):
-        print(f"{claim.name:50} {claim.middle:10.1f} {claim.unit}")
-
-
-if __name__ == "__main__":
-    main()

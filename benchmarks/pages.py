@@ -1,21 +1,18 @@
 """Accuracy and speed of the identification of texts, against engines of other packages.
 
-    python -m benchmarks.pages [TEXTS...] [--share 0.2] [--each 40] [--model FILE]
+    python -m benchmarks.run --only pages
 
-Trains the text model without a fixed share of the texts, or reads a model that `python -m
-classifiers.training.methods text --held-out SHARE` made. The test texts are the news of that
-share: sentences, and pages of 20, which declare nothing and have no address. Accuracy is the mean
+Trains the text model without a fixed share of the texts. The test texts are the news of that share:
+sentences, and pages of 20, which declare nothing and have no address. Accuracy is the mean
 over languages of the % named rightly, over all languages and over those that a rival knows;
 Bosnian, Croatian and Serbian count as one, and Cantonese as Chinese (its texts here are in
 Standard Chinese). Speed is pages per second of processor time, in turn within each round. The
 rivals are those of `langfocus[engines]` and langdetect; each reads the visible text alone. Control
 characters, lone surrogates and code points that are no characters are replaced by spaces first.
-Prints a line for each claim.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -39,6 +36,10 @@ from classifiers.pages.text.textengine import LangfocusEngine
 from classifiers.training import texts as text_training
 
 TEXTS: Final = (SHARED / "data" / "texts.tsv.gz", SHARED / "data" / "sib200.tsv.gz")
+SHARE: Final = 0.2
+"""The share of the texts that the model does not learn."""
+SENTENCES: Final = 40
+"""Sentences of a language."""
 PAGE: Final = 20
 TIMED: Final = 300
 """Pages whose time is measured."""
@@ -134,7 +135,7 @@ def _engine(name: str, tags: Iterable[str], identify: Callable[[str], str | None
     return Engine(name, known, lambda text: canonical(identify(without_unshown(text)) or ""))
 
 
-def cases(rows: Iterable[LabelledText], each: int) -> tuple[list[Case], list[Case]]:
+def cases(rows: Iterable[LabelledText]) -> tuple[list[Case], list[Case]]:
     """Sentences and pages of news; those of a language and script are from one source."""
     grouped: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
@@ -142,7 +143,7 @@ def cases(rows: Iterable[LabelledText], each: int) -> tuple[list[Case], list[Cas
             grouped[row.source, row.language].append(row.text)
     sentences, pages = [], []
     for (_, language), texts in sorted(grouped.items()):
-        sentences += [Case(text, language) for text in texts[:each]]
+        sentences += [Case(text, language) for text in texts[:SENTENCES]]
         starts = range(0, len(texts) - PAGE + 1, PAGE)
         pages += [Case(" ".join(texts[at : at + PAGE]), language) for at in starts]
     return sentences, pages
@@ -168,24 +169,18 @@ def per_second(engine: Engine, pages: Sequence[Case]) -> float:
     return len(pages) / (time.process_time() - start)
 
 
-def trained(rows: Iterable[LabelledText], share: float, path: Path) -> Path:
+def trained(rows: Iterable[LabelledText], path: Path) -> Path:
     """The file of a model that did not learn a share of the texts."""
-    text_training.train(row for row in rows if not is_held_out(row, share)).save(path)
+    text_training.train(row for row in rows if not is_held_out(row, SHARE)).save(path)
     return path
 
 
-def claims(
-    rounds: int,
-    texts: Sequence[Path] = TEXTS,
-    share: float = 0.2,
-    each: int = 40,
-    model: Path | None = None,
-) -> Iterator[Claim]:
+def claims(rounds: int) -> Iterator[Claim]:
     """Yield the accuracy of each engine, and how many times as fast ours is."""
-    rows = [row for path in texts for row in LabelledTexts(path)]
-    kinds = cases((row for row in rows if is_held_out(row, share)), each)
+    rows = [row for path in TEXTS for row in LabelledTexts(path)]
+    kinds = cases(row for row in rows if is_held_out(row, SHARE))
     with tempfile.TemporaryDirectory() as folder:
-        path = model or trained(rows, share, Path(folder) / "text.npz")
+        path = trained(rows, Path(folder) / "text.npz")
         found = list(engines(path))
     for kind, of_kind in zip(("sentences", "pages"), kinds, strict=True):
         ours: list[tuple[Case, str | None]] = []
@@ -208,20 +203,3 @@ def claims(
         yield Claim(f"pages identified: {name}", values, "a second")
         if name != OURS:
             yield Claim(f"pages identified: times {name}", ratios(speeds[OURS], values))
-
-
-def main() -> None:
-    """Print the claims."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("texts", type=Path, nargs="*", default=TEXTS)
-    parser.add_argument("--share", type=float, default=0.2, help="share of the texts to hold out")
-    parser.add_argument("--each", type=int, default=40, help="sentences of a language")
-    parser.add_argument("--model", type=Path, help="trained with --held-out SHARE (default: train)")
-    parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
-    for claim in claims(given.rounds, given.texts, given.share, given.each, given.model):
-        print(f"{claim.name:60} {claim.middle:10,.2f} {claim.unit}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

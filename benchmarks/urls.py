@@ -1,6 +1,6 @@
 """URLs per second of the URL model, and its F1, against other identifiers of a URL's language.
 
-    python -m benchmarks.urls [URLS.tsv.gz] [--rounds 5] [--domains 0] [--rows 40000]
+    python -m benchmarks.run --only urls
 
 All run in this process, on one core with one thread, in turn within each round, on new strings each
 time; seconds are processor time. All but py3langid and courlan learn from the same rows in five
@@ -9,14 +9,10 @@ get URLs but their words in lower case, without punctuation, digits and percent-
 made before the clock starts, while langfocus finds the words within the measured time; so the
 comparison favours the rivals. For the same reason fastText has small vectors (16 numbers). courlan
 gets URLs: its rules answer whether one may be in the language.
-
-Prints a line for each claim.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 import re
 import subprocess
@@ -197,12 +193,10 @@ def _decided(
     return decide([one.prepare(url) for url in urls])
 
 
-def claims(
-    rounds: int, data: Path = URLS, domains: int = 0, n_rows: int = 40_000
-) -> Iterator[Claim]:
+def claims(rounds: int, n_rows: int = 40_000) -> Iterator[Claim]:
     """Yield speeds, how many times as fast as each rival, and F1."""
     draw = random.Random(0)
-    train, test = split(usable(LabelledUrls(data)), seed=domains)
+    train, test = split(usable(LabelledUrls(URLS)), seed=0)
     learn, held_out = (
         [row for row in capped(part, 20) if row.language in FIVE] for part in (train, test)
     )
@@ -219,21 +213,3 @@ def claims(
         if mean is not None:
             least = 93.0 if one.name == OURS else None
             yield Claim(f"F1 of URLs, unseen domains: {one.name}", [mean], "%", least)
-
-
-def main() -> None:
-    """Measure on one core."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("data", type=Path, nargs="?", default=URLS, help="labelled URLs")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--domains", type=int, default=0, help="the tenth that is held out")
-    parser.add_argument("--rows", type=int, default=40_000, help="URLs to train on")
-    given = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    for claim in claims(given.rounds, given.data, given.domains, given.rows):
-        print(f"{claim.name:50} {claim.middle:12,.2f} {claim.unit}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.docs_tables import mark_as_of, outdated, take
+from benchmarks.docs_tables import mark_as_of, outdated
 from benchmarks.document_tables import filled, measured_of
 from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
@@ -160,18 +160,6 @@ def test_figures_of_changed_code_are_told_until_they_are_as_of_their_date(
     mark_as_of(figures)
     assert outdated([document], tmp_path) == []
     assert "numpy 2.0. As of 2026-01-02: the code may" in filled(document.read_text(), tmp_path)
-
-
-def test_figures_are_renewed_from_what_a_command_wrote(folder: Path, tmp_path: Path) -> None:
-    old, other = PLAIN.as_json("harvest"), PLAIN.as_json("other")
-    new = old | {"rows": [["1", "96.0 %"]]}
-    (tmp_path / "told.json").write_text(json.dumps({"measured": MEASURED, "x": [other, new]}))
-    (tmp_path / "docs.json").write_text(json.dumps({"measured": {}, "tables": [old]}))
-    take(tmp_path / "told.json", tmp_path / "docs.json")
-    taken = json.loads((tmp_path / "docs.json").read_text())
-    assert taken == {"measured": MEASURED, "tables": [new]}
-    with pytest.raises(SettingError, match="has no table 'other'"):
-        take(folder / "figures.json", tmp_path / "told.json")
 
 
 def test_figures_that_name_no_code_are_told(folder: Path) -> None:
