@@ -83,20 +83,11 @@ class UrlModel:
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
         """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
-        return self.scores(urls)[:, self._column(language)]
-
-    def weights_of(self, language: str) -> Scores:
-        """The weights of a language, (n_buckets,); LanguageError if it is not in the model."""
-        codes = self.parameters.weights[self._column(language)].astype(np.int32)
-        weights: Scores = (codes * np.abs(codes)) * self.parameters.scales[self._column(language)]
-        return weights
-
-    def _column(self, language: str) -> int:
         if language not in self.languages:
             raise LanguageError(
                 f"the URL model does not know {language!r}; it knows {', '.join(self.languages)}"
             )
-        return self.languages.index(language)
+        return self.scores(urls)[:, self.languages.index(language)]
 
     @property
     def named_languages(self) -> tuple[str, ...]:

@@ -37,33 +37,7 @@ PARTS: dict[str, frozenset[str]] = {
 }
 """Winner of a vote -> the scripts of its characters in `classifiers.languages`."""
 
-SINGLE_SCRIPTS: dict[str, str] = {
-    "Grek": "el",
-    "Armn": "hy",
-    "Hebr": "he",
-    "Thaa": "dv",
-    "Beng": "bn",
-    "Guru": "pa",
-    "Gujr": "gu",
-    "Orya": "or",
-    "Taml": "ta",
-    "Telu": "te",
-    "Knda": "kn",
-    "Mlym": "ml",
-    "Sinh": "si",
-    "Thai": "th",
-    "Laoo": "lo",
-    "Tibt": "bo",
-    "Mymr": "my",
-    "Geor": "ka",
-    "Ethi": "am",
-    "Cher": "chr",
-    "Khmr": "km",
-    "Mong": "mn",
-    "Jpan": "ja",
-    "Kore": "ko",
-    "Hani": "zh",
-}
+SINGLE_SCRIPTS = rows("single-scripts.txt")
 """Scripts that have one language: nearly all pages in the script are written in it."""
 
 _LETTERS: dict[str, tuple[str, ...]] = {
