@@ -4,6 +4,7 @@ The file has a line for each page: its text, or the reason for which it is left 
 name when it is complete. A process that reads a part goes on after the last line that is there.
 """
 
+import fcntl
 import json
 import signal
 from collections.abc import Iterator
@@ -86,6 +87,10 @@ class PartTexts:
     def make(self) -> None:
         """Write the file, or the rest of it."""
         with self._unfinished.open("a+b") as file:
+            # A process of an export that was interrupted may still write it.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if self.is_made():
+                return
             for found in self.part.pages(_whole_lines(file)):
                 told = found if isinstance(found, str) else _text_of(found, self.extractor)
                 file.write(json.dumps(told).encode() + b"\n")

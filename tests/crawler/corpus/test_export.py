@@ -1,5 +1,6 @@
 """Exports of runs, archives and HTML files: the same texts whatever happens on the way."""
 
+import fcntl
 import gzip
 import io
 import json
@@ -8,6 +9,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -164,6 +166,23 @@ def test_an_interrupted_export_goes_on_at_the_page_where_it_was(
     assert read == sorted(read, key=read.index)
     assert {url: n for url, n in Counter(read).items() if n > 1} == {read[2]: 2, read[7]: 2}
     assert not (tmp_path / "x.jsonl.parts").exists()
+
+
+def test_a_part_that_an_interrupted_export_still_writes_is_left_to_it(
+    run: Path, tmp_path: Path
+) -> None:
+    [part] = source_of(run, None).parts
+    made = PartTexts.of(part, tmp_path, "trafilatura")
+    unfinished = made.path.with_suffix(".part")
+    with unfinished.open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        thread = Thread(target=made.make)
+        thread.start()
+        other.write('"no main text"\n')
+        other.flush()
+        unfinished.rename(made.path)
+    thread.join()
+    assert list(made.read()) == ["no main text"]
 
 
 def test_a_part_with_changed_pages_is_read_again(tmp_path: Path, inline: None) -> None:

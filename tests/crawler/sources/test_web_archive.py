@@ -136,12 +136,6 @@ def test_what_is_no_whole_archive_is_refused(tmp_path: Path, content: bytes, see
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("name", ["absent.warc", "."])
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ArchiveError, match=r"(No such file|directory)"):
-        ArchiveWeb(tmp_path / name)
-
-
 @pytest.mark.parametrize(
     "more",
     ["WARC-Target-URI: http://b.de/\r\n", "no colon\r\n", "\x85WARC-Target-URI: http://b.de/\r\n"],
