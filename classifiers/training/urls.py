@@ -186,19 +186,11 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     """A model of the languages that have enough rows; DatasetError if fewer than two have."""
     data = _Data.of(rows, options)
     languages, examples, n_chosen = data.languages, data.examples, len(data.chosen)
-    fitted = cross_fitted(
-        data.features,
-        examples.columns,
-        examples.weights,
-        examples.folds,
-        options,
-        n_classes=len(languages),
-        rest_weights=examples.rest_weights,
-    )
+    fitted = _cross_fitted(data, options)
     weights, intercepts = fitted[-1]
-    unseen = unseen_values(fitted, data.features[:n_chosen], examples.folds[:n_chosen])
+    unseen = _unseen_values(fitted, data.features[:n_chosen], examples.folds[:n_chosen])
     folds = folds_of([row.url for row in data.others], options.folds, options.seed)
-    unseen = np.vstack([unseen, unseen_values(fitted, data.rest, np.array(folds, np.int64))])
+    unseen = np.vstack([unseen, _unseen_values(fitted, data.rest, np.array(folds, np.int64))])
     thresholds = calibrate(
         unseen[:n_chosen],
         examples.columns[:n_chosen],
@@ -328,34 +320,22 @@ def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
     return folded
 
 
-def cross_fitted(
-    features: Any,
-    classes: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.float64],
-    folds: npt.NDArray[np.int64],
-    options: Options,
-    *,
-    n_classes: int,
-    rest_weights: npt.NDArray[np.float64] | None = None,
-) -> list[tuple[Floats, Floats]]:
-    """Weights and intercepts without each part of the rows (`folds`, (n_rows,)); then of all rows.
-
-    The other arguments are those of `solver.fit`.
-    """
+def _cross_fitted(data: _Data, options: Options) -> list[tuple[Floats, Floats]]:
+    """Weights and intercepts without each part of the examples; then those of all examples."""
     from joblib import Parallel, delayed
 
-    rest = weights if rest_weights is None else rest_weights
+    examples = data.examples
 
     def fit_without(part: int) -> tuple[Floats, Floats]:
-        rows = np.flatnonzero(folds != part)
+        rows = np.flatnonzero(examples.folds != part)
         return solver.fit(
-            features[rows],
-            classes[rows],
-            weights[rows],
-            n_classes,
+            data.features[rows],
+            examples.columns[rows],
+            examples.weights[rows],
+            len(data.languages),
             options.penalty,
             options.seed,
-            rest_weights=rest[rows],
+            rest_weights=examples.rest_weights[rows],
         )
 
     work = Parallel(n_jobs=min(options.jobs, 2), backend="threading")
@@ -365,7 +345,7 @@ def cross_fitted(
     return fitted
 
 
-def unseen_values(
+def _unseen_values(
     fitted: Sequence[tuple[Floats, Floats]], features: Any, folds: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
     """Decision values (n_rows, n_classes) by the classifiers that were fitted without each part."""
