@@ -208,29 +208,27 @@ class Arguments:
     )
     host_cap: int = knob(
         10,
-        "different URLs of one host that ever get a request, whatever is answered, 0 for any "
-        "number; a URL of another spelling of the same page is the same URL",
+        "URLs of one host that ever get a request, whatever is answered, 0 for any number",
         least=0,
     )
     host_queue: int | None = knob(
         None,
-        "URLs of one host that may wait or get a request, 0 for any number: a crawl fetches the "
-        "best host_cap of them; host_queue equal to host_cap fetches the first that are found",
+        "URLs of one host that may wait or get a request, 0 for any number: the best host_cap of "
+        "them are fetched; as many as host_cap: the first that are found",
         default_help=f"{HOST_QUEUE}, or host_cap if that is more; 0 with host_cap=0",
         least=0,
     )
     domain_cap: int | None = knob(
         None,
         "URLs of one registered domain that may get a request, 10 more for each of its relevant "
-        "pages, 0 for any number; beyond a tenth of them others go first",
+        "pages, 0 for any number",
         default_help=f"{DOMAIN_HOSTS} times host_cap",
         least=0,
     )
     address_cap: int | None = knob(
         None,
         "URLs from one IP address (of IPv6: one /64) that may get a request, 10 more for each of "
-        "its relevant pages, 0 for any number; beyond a tenth of them others go first; behind a "
-        "proxy addresses are not known",
+        "its relevant pages, 0 for any number",
         default_help=f"{ADDRESS_HOSTS} times host_cap",
         least=0,
     )
@@ -258,8 +256,7 @@ class Arguments:
     words: int | None = knob(
         None,
         "stop with the page that brings the words in the language to this number, counted in the "
-        "text by which a page is identified: its first 2,000 characters, with menus and copies; a "
-        "text of langfocus export has fewer words, that of a long page more",
+        "first 2,000 characters of a page",
         least=1,
     )
     expected: str | None = knob(
@@ -276,13 +273,12 @@ class Arguments:
     since: FileName = knob(
         None,
         "folder of an earlier run: its pages are asked for again, those that have most likely "
-        "changed first, and the report tells what changed; then new links are followed",
+        "changed first; then new links are followed",
     )
     block: FileName = knob(
         None,
         "file of what is never fetched, a line each: a host (example.org), a name with all names "
-        "below it (*.example.org), or either with the beginning of paths (example.org/private/, "
-        "*/login); it is read again when it changes",
+        "below it (*.example.org), or either with the beginning of paths (example.org/private/)",
     )
     web: str = knob(
         "live", "source of the pages (sample is embedded, without a network)", choices=KINDS
@@ -320,7 +316,7 @@ class Config(Arguments):
     obeys_directives: bool = knob(
         True,
         "False: links with nofollow are followed and pages with noarchive are kept, for archives "
-        "that have the right to do so; the directives are recorded in either case",
+        "that have the right to do so",
         "LANGFOCUS_DIRECTIVES_OBEY",
     )
     max_crawl_delay_s: float = knob(
@@ -337,8 +333,7 @@ class Config(Arguments):
     )
     per_address: int = knob(
         2,
-        "hosts with the same IP address that are contacted at once, 0 for any number; behind a "
-        "proxy addresses are not known",
+        "hosts with the same IP address that are contacted at once, 0 for any number",
         "LANGFOCUS_PER_ADDRESS",
         least=0,
     )
@@ -381,8 +376,8 @@ class Config(Arguments):
     )
     keeps_links: bool = knob(
         False,
-        "True: run.db keeps the links of every page, even those that the crawl does not follow, so "
-        "that other strategies can be simulated on these pages; not for shared crawls",
+        "True: run.db keeps the links of every page, so that other strategies can be simulated on "
+        "these pages",
         "LANGFOCUS_LINKS",
     )
     keeps_warc: bool = knob(
@@ -415,22 +410,19 @@ class Config(Arguments):
     )
     reads_sitemaps: bool = knob(
         False,
-        "True: the sitemaps and feeds of hosts with a relevant page are fetched, and their links "
-        "compete with others; the strategies of the papers know links of pages only",
+        "True: the sitemaps and feeds of hosts with a relevant page are fetched, too",
         "LANGFOCUS_SITEMAPS",
     )
     uses_hreflang: bool = knob(
         True,
-        "False: svm and cctld score links by their URLs alone, as in Baykan 2013, and focus does "
-        "without this evidence; True: a link that a page declares to be its translation into the "
-        "language (hreflang) counts as expected, and is evidence for focus",
+        "True: a link that a page declares to be its translation into the language (hreflang) is "
+        "expected; False: links are scored without it, as in Baykan 2013",
         "LANGFOCUS_HREFLANG",
     )
     patience_s: float = knob(
         1.0,
-        "seconds for which free connections wait for a better URL (from a page in progress, from a "
-        "host that rests) before they fetch one that focus, svm or cctld does not expect in the "
-        "language",
+        "seconds for which free connections wait for a better URL before they fetch one that "
+        "focus, svm or cctld does not expect in the language",
         "LANGFOCUS_PATIENCE",
         least=0,
     )

@@ -15,31 +15,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classifiers.errors import LangfocusError
-    from classifiers.pages.method import PageLanguage
-    from classifiers.pages.parse import parse_page
-    from classifiers.urls.model import UrlLanguage, UrlModel
-    from crawler.page_row import PageRow
-    from langfocus.crawling import crawl
-    from langfocus.identifying import identify_page, identify_url, identify_urls
-    from langfocus.past_run import Run
+    from classifiers.errors import LangfocusError as LangfocusError
+    from classifiers.pages.method import PageLanguage as PageLanguage
+    from classifiers.pages.parse import parse_page as parse_page
+    from classifiers.urls.model import UrlLanguage as UrlLanguage
+    from classifiers.urls.model import UrlModel as UrlModel
+    from crawler.page_row import PageRow as PageRow
+    from langfocus.crawling import crawl as crawl
+    from langfocus.identifying import identify_page as identify_page
+    from langfocus.identifying import identify_url as identify_url
+    from langfocus.identifying import identify_urls as identify_urls
+    from langfocus.past_run import Run as Run
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "LangfocusError",
-    "PageLanguage",
-    "PageRow",
-    "Run",
-    "UrlLanguage",
-    "UrlModel",
-    "__version__",
-    "crawl",
-    "identify_page",
-    "identify_url",
-    "identify_urls",
-    "parse_page",
-]
 
 _MODULES = {
     "LangfocusError": "classifiers.errors",
@@ -54,6 +42,8 @@ _MODULES = {
     "identify_urls": "langfocus.identifying",
     "parse_page": "classifiers.pages.parse",
 }
+
+__all__ = ["__version__", *_MODULES]  # noqa: PLE0604  names of strings
 
 
 def __getattr__(name: str) -> Any:

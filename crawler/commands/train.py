@@ -93,16 +93,7 @@ def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
 
     train, test = split(rows, seed=options.seed)
     figures = assess(UrlModel(fit(train, options)), test)
-    _print_table("domains not trained on", figures["five"])
-    _print_table("the same by ccTLD alone", figures["cctld"])
+    for title, name in (("domains not trained on", "five"), ("by ccTLD alone", "cctld")):
+        print(f"{title}: {figures[name]['urls']} URLs, mean F1 {figures[name]['mean_f1']}")
     print(f"mean F1 of all languages {figures['all']['mean_f1']}")
     return figures
-
-
-def _print_table(title: str, table: dict[str, Any]) -> None:
-    print(f"\n{title}: {table['urls']} URLs, mean F1 {table['mean_f1']}")
-    print(f"{'':4}{'P':>8}{'R':>8}{'p(-|-)':>8}{'F1':>8}")
-    for code, row in table["languages"].items():
-        cells = "".join(f"{row[name] or 0:8.1f}" for name in ("P", "R", "p(-|-)", "F1"))
-        print(f"{code:4}{cells}")
-    print()

@@ -105,23 +105,6 @@ def test_a_clock_does_not_follow_a_jump_and_tells_of_it(jump_s: float) -> None:
     assert clock() == machine.now
 
 
-@pytest.mark.parametrize("step_s", [-HOUR_S, HOUR_S])
-def test_a_frontier_keeps_its_delays_while_the_machine_steps(tmp_path: Path, step_s: float) -> None:
-    machine = Machine()
-    clock = machine.clock()
-    rules = FrontierRules(delay_s=10.0)
-    frontier = SqliteFrontier(open_run(tmp_path, META, clock()).connection, rules, now=clock())
-    frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(2)], clock())
-    lease = frontier.next(clock())
-    assert lease is not None
-    frontier.admit(lease, page(), now=clock())
-    machine.error_s = step_s
-    machine.now += 9.0
-    assert frontier.next(clock()) is None
-    machine.now += 1.0
-    assert frontier.next(clock()) is not None
-
-
 def test_a_host_rests_no_longer_if_the_clock_was_set_back_before_a_restart(tmp_path: Path) -> None:
     machine = Machine(error_s=HOUR_S)
     clock = machine.clock()

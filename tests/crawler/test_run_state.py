@@ -17,7 +17,6 @@ from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.report.files import write_whole
 from crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
 from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
 
@@ -214,17 +213,6 @@ def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
     assert own.read_text() == "own"
 
 
-def test_the_command_says_that_a_run_is_damaged_and_leaves_it(tmp_path: Path) -> None:
-    overwritten_in_the_middle(tmp_path)
-    before = contents(tmp_path)
-    arguments = ("lang=de", "strategy=bfs", "filter=none", "seeds=http://a.de/")
-    done = crawl(*arguments, JOBDIR=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"langfocus: {tmp_path}: run.db is damaged: ")
-    assert done.stderr.count("\n") == 1
-    assert contents(tmp_path) == {**before, "run.lock": b""}
-
-
 def test_a_run_of_another_strategy_is_refused_by_the_name_of_the_argument(tmp_path: Path) -> None:
     open_run(tmp_path, META, 0.0).connection.close()
     with pytest.raises(RunFolderError, match=f"strategy={META['ordering']}, not strategy=focus;"):
@@ -315,29 +303,6 @@ def test_a_database_that_may_only_be_read_is_refused_and_left_as_it_was() -> Non
         assert contents(folder) == before
 
 
-def test_what_is_settled_after_the_folder_may_not_be_written_any_more_is_kept() -> None:
-    with unprivileged() as folder:
-        make_run(folder, urls=2)
-        folder.chmod(0o777)
-        (folder / "run.db").chmod(0o666)
-        with someone_else():
-            run = open_run(folder, META, 1.0)
-            frontier = SqliteFrontier(run.connection, FrontierRules(), now=1.0)
-            leases = [frontier.next(2.0), frontier.next(2.0)]
-        folder.chmod(0o555)
-        with someone_else():
-            for lease in leases:
-                assert lease is not None
-                frontier.admit(lease, Record(PAGE, 2.0, 200), now=2.0)
-            run.end_session(3.0, "finished")
-            run.connection.close()
-            with pytest.raises(PermissionError):
-                write_whole(folder / "summary.json", "{}")
-        folder.chmod(0o755)
-        assert not (folder / "summary.json").exists()
-        assert rows(folder, "SELECT COUNT(*) FROM pages") == [(2,)]
-
-
 @contextmanager
 def no_file_beyond(size: int) -> Iterator[None]:
     """Let every write that makes a file longer fail, as on a full disk."""
@@ -416,13 +381,6 @@ def test_a_frontier_whose_file_is_damaged_while_it_is_open_says_so(tmp_path: Pat
     with pytest.raises(StorageError, match=r"can no longer be written: .* malformed"):
         frontier.admit(lease, Record(PAGE, 3.0, 200), now=3.0)
     run.connection.close()
-
-
-def test_a_file_that_finds_no_room_stays_as_it_was(tmp_path: Path) -> None:
-    path = write_whole(tmp_path / "summary.json", "{}")
-    with no_file_beyond(1000), pytest.raises(OSError, match="File too large"):
-        write_whole(path, "x" * 2000)
-    assert contents(tmp_path) == {"summary.json": b"{}"}
 
 
 def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:

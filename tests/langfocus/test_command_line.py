@@ -20,24 +20,20 @@ def test_the_table_has_every_module_that_is_a_command() -> None:
     assert {name for name in names if hasattr(modules[name], "run")} == set(COMMANDS)
 
 
-def test_without_a_command_five_lines_say_how_to_begin(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], ["langfocus crawl ", "langfocus report ", "langfocus identify urls"]),
+        (["--help"], [f"\n  {name} " for name in COMMANDS]),
+        (["--version"], [f"langfocus {__version__}\n"]),
+    ],
+)
+def test_help_says_how_to_begin_and_lists_the_commands(
+    arguments: list[str], told: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 5
-    assert all("langfocus " in line for line in lines)
-
-
-def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
-    told = capsys.readouterr().out
-    assert all(f"\n  {name} " in told for name in COMMANDS)
-
-
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"langfocus {__version__}\n"
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in told)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
 """The package as a user imports it."""
 
-import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from mypy import api
 import langfocus
 from classifiers.errors import LangfocusError
 from crawler.config import ARGUMENTS
-from crawler.errors import CrawlError, RunFolderError, SettingError
+from crawler.errors import CrawlError, RunFolderError
 from crawler.page_row import PAGE_COLUMNS
 from langfocus.crawling import _Call
 from tests.support.crawls import ROOT
@@ -80,9 +78,6 @@ def test_there_are_at_most_a_dozen_public_names_and_all_are_there() -> None:
     assert set(langfocus.__all__) <= set(dir(langfocus))
     for name in langfocus.__all__:
         assert getattr(langfocus, name) is not None
-
-
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'crawll'"):
         _ = langfocus.crawll
 
@@ -155,42 +150,11 @@ class TestRun:
             langfocus.Run(tmp_path)
 
 
-class TestRefusals:
-    def test_an_argument_that_cannot_be_used_starts_nothing(self, tmp_path: Path) -> None:
-        with pytest.raises(SettingError, match="no such strategy"):
-            langfocus.crawl("de", strategy="best", folder=tmp_path / "run")
-        assert not (tmp_path / "run").exists()
-
-    def test_the_error_of_a_crawl_is_its_line(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(CrawlError, match=r"^nix\.warc\.gz: No such file"):
-            langfocus.crawl("de", web="archive", archive="nix.warc.gz", seeds=["http://a.de/"])
-        assert list((tmp_path / "runs").iterdir()) == []
-
-
-def test_ctrl_c_ends_a_crawl_in_good_order(tmp_path: Path) -> None:
-    code = f"""
-        import langfocus
-        langfocus.crawl(
-            "de", web="sample", folder={str(tmp_path / "run")!r}, shows_progress=True,
-            settings={{"LOGSTATS_INTERVAL": 0}},
-        )
-    """
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], stderr=subprocess.PIPE, text=True, cwd=ROOT
-    ) as process:
-        assert process.stderr is not None
-        wait_for_pages(process.stderr)
-        process.send_signal(signal.SIGINT)
-        told = process.stderr.read()
-    assert "KeyboardInterrupt" in told
-    assert langfocus.Run(tmp_path / "run").summary.finish_reason == "shutdown"
-
-
-def wait_for_pages(lines: Iterator[str]) -> None:
-    next(line for line in lines if " pages " in line)
+def test_the_error_of_a_crawl_is_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CrawlError, match=r"^nix\.warc\.gz: No such file"):
+        langfocus.crawl("de", web="archive", archive="nix.warc.gz", seeds=["http://a.de/"])
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 @pytest.mark.parametrize("page", [None, 3, ["<p>"]])
@@ -199,10 +163,11 @@ def test_a_page_is_bytes_or_text(page: Any) -> None:
         langfocus.identify_page(page)
 
 
-def test_a_refused_crawl_leaves_the_folder_of_its_caller(tmp_path: Path) -> None:
-    with pytest.raises(LangfocusError):
-        langfocus.crawl("de", web="sample", folder=tmp_path, settings={"RETRY_TIMES": "x"})
-    assert tmp_path.is_dir()
-    with pytest.raises(LangfocusError):
-        langfocus.crawl("de", web="sample", folder=tmp_path / "new", settings={"RETRY_TIMES": "x"})
-    assert not (tmp_path / "new").exists()
+@pytest.mark.parametrize(
+    "given", [{"strategy": "best"}, {"settings": {"RETRY_TIMES": "x"}}], ids=["argument", "setting"]
+)
+def test_a_refused_crawl_leaves_the_folder_of_its_caller(tmp_path: Path, given: Any) -> None:
+    for folder in (tmp_path, tmp_path / "new"):
+        with pytest.raises(LangfocusError):
+            langfocus.crawl("de", web="sample", folder=folder, **given)
+    assert list(tmp_path.iterdir()) == []
