@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl as scrapy_crawl
@@ -136,20 +135,17 @@ def _judge(crawl: Crawl) -> None:
         raise KeyboardInterrupt(f"stopped; {continuation}")
     if crawl.finish_reason == UNANSWERED:
         raise CrawlError(_unanswered(crawl.ending.failures))
-    if crawl.counts().pages == 0:
-        raise CrawlError(f"no page was fetched{_outcomes(folder)}")
-    if crawl.finish_reason == _NOTHING_LEFT and not crawl.counts().labelled:
-        _judge_statuses(folder)
-
-
-def _judge_statuses(folder: Path) -> None:
-    """Raise an error if every page of a run is an error of its server."""
+    counts = crawl.counts()
+    if counts.labelled or (counts.pages and crawl.finish_reason != _NOTHING_LEFT):
+        return
     from crawler.report.harvest import summarise
 
-    statuses = summarise(folder).statuses
-    if statuses and all(int(status) >= _LEAST_ERROR for status in statuses):
-        named = {f"status {status}": number for status, number in statuses.items()}
-        raise CrawlError(f"no seed gave a page{_in_words(named, 'URL')}")
+    summary = summarise(folder)
+    if not counts.pages:
+        raise CrawlError(f"no page was fetched{_in_words(summary.outcomes, 'URL')}")
+    statuses = {f"status {status}": number for status, number in summary.statuses.items()}
+    if statuses and all(int(status) >= _LEAST_ERROR for status in summary.statuses):
+        raise CrawlError(f"no seed gave a page{_in_words(statuses, 'URL')}")
 
 
 def _unanswered(reasons: Mapping[str, int]) -> str:
@@ -157,12 +153,6 @@ def _unanswered(reasons: Mapping[str, int]) -> str:
     if set(reasons) == {NO_ADDRESS}:
         told = ": names cannot be resolved here"
     return f"no seed answered{told}; try -a web=sample"
-
-
-def _outcomes(folder: Path) -> str:
-    from crawler.report.harvest import summarise
-
-    return _in_words(summarise(folder).outcomes, "URL")
 
 
 def _in_words(reasons: Mapping[str, int], noun: str) -> str:

@@ -2,8 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TextIO, cast
 
@@ -84,6 +84,7 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.corpus.sources import ALL_LANGUAGES
     from crawler.report.corpus_tables import print_corpus
     from crawler.report.printer import PrintableStream
+    from crawler.report.progress import Display
 
     lang = opts.lang
     if lang not in (None, ALL_LANGUAGES):
@@ -96,26 +97,11 @@ def run(opts: argparse.Namespace) -> None:
         keeps_repeated=opts.keep_repeated,
     )
     stdout = cast(TextIO, PrintableStream(sys.stdout))
-    with _progress() as on_progress, redirect_stdout(stdout):
-        corpus = export(opts.paths, opts.output, format_of(opts.output), options, on_progress)
+    with Display(sys.stderr) as display, redirect_stdout(stdout):
+        counted = partial(display.count, "reading pages")
+        corpus = export(opts.paths, opts.output, format_of(opts.output), options, counted)
     write_json(opts.json, corpus.as_dict())
     if opts.output is not None:
         print_corpus(corpus)
     if not corpus.pages:
         raise CrawlError("no texts: no page of the language with a text is kept there")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows a bar and the time left on a terminal, and nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-
-    console = Console(stderr=True)
-    columns = TextColumn("reading pages"), BarColumn(), MofNCompleteColumn(), TimeLeft()
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -55,20 +55,9 @@ identify pages FILE|FOLDER|- ... [--method NAME] [--explain]
   (images, PDF, archives, programs) are no pages.
 
 identify languages
-  Each line of output has
-    language     the code of the language
-    name         its English name
-    scripts      the ISO 15924 codes of its letters
-    text         null if the text model does not know it, else sentences: the number of texts that
-                 the model learned from, null if its script alone decides; profile: true if
-                 langdetect's profiles know it too
-    url          null, or by: "model" with the number of URLs that the URL model learned from, or
-                 "rules" with the top-level domains of the language; codes and letters count too
-    seeds        the number of seeds that ship
-    accuracy     text: percentages right of the text model on one sentence and on a page of 20;
-                 url: the figures of the URL model in percent (classifiers/models/README.md): P, R,
-                 p(-|-), F1 and the number of test URLs; each null if it was not measured
-    fasttext     the labels of the language in the model of LANGFOCUS_FASTTEXT_MODEL
+  Each line of output has the language with its name and scripts, what the text model (text) and
+  the URL model (url) learned it from, its seeds, and the accuracy of both models in percent;
+  null where there is nothing. docs/languages.md is a table of it.
 
   -s LANGFOCUS_FASTTEXT_MODEL=FILE (or the environment variable) names a model of fastText, such as
   lid.176.ftz or GlotLID. It tells the languages of pages that the text model lacks; identify

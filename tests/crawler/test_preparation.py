@@ -93,26 +93,11 @@ def test_a_crawl_tells_its_gaps_at_its_start_and_in_its_report(tmp_path: Path) -
     assert "gaps" not in summary(folder)["settings"]
 
 
-UNKNOWN_TO_THE_MODEL = sorted(languages.known() - set(UrlModel.load().languages))
-
-
-def strategy_for(lang: str, folder: Path, strategy: str = Config.strategy) -> str:
-    seeds = ("http://example.org/",)
-    crawl = open_crawl(Config(lang, strategy=strategy, seeds=seeds, run_folder=folder))
-    crawl.close("finished")
-    return crawl.ordering.name
-
-
-def test_a_crawl_without_a_strategy_learns_in_any_language(tmp_path: Path) -> None:
-    with_domain = next(code for code in UNKNOWN_TO_THE_MODEL if languages.tlds_of(code))
-    without = next(code for code in UNKNOWN_TO_THE_MODEL if not languages.tlds_of(code))
-    for lang in ("de", with_domain, without):
-        assert strategy_for(lang, tmp_path / lang) == "focus"
-
-
 def test_svm_is_refused_for_a_language_that_the_model_lacks(tmp_path: Path) -> None:
+    lacking = min(languages.known() - set(UrlModel.load().languages))
+    config = Config(lacking, strategy="svm", seeds=SEEDS, run_folder=tmp_path / "run")
     with pytest.raises(SettingError, match="the URL model does not know"):
-        strategy_for(UNKNOWN_TO_THE_MODEL[0], tmp_path / "run", "svm")
+        open_crawl(config)
     assert not (tmp_path / "run").exists()
 
 

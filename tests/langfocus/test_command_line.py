@@ -10,8 +10,7 @@ import pytest
 
 import crawler.commands
 from langfocus import __version__
-from langfocus.command_line import main
-from langfocus.command_table import COMMANDS
+from langfocus.command_line import COMMANDS, main
 
 
 def test_the_table_has_every_module_that_is_a_command() -> None:

@@ -10,7 +10,7 @@ import pytest
 from classifiers.errors import MissingPackageError, ModelError, StudyError
 from crawler.commands.base import ended, parser_of
 from crawler.errors import GraphError, RunFolderError, SettingError
-from langfocus.command_table import COMMANDS
+from langfocus.command_line import COMMANDS
 from tests.support.commandline import call
 from tests.support.crawls import ROOT
 

@@ -14,7 +14,7 @@ from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET
 from classifiers.tables.country_domains import TABLE_I
 from crawler.commands import evaluate, url_evaluation
 from tests.support.commandline import call
-from tests.support.studyurls import FIVE, SYLLABLES, labelled, write
+from tests.support.studyurls import SYLLABLES, labelled, write
 
 ROOT = Path(__file__).parents[3]
 
@@ -229,13 +229,3 @@ def test_custom_features_that_are_asked_for_name_the_extra_that_they_need(
     dictionary_words.cache_clear()  # another test of this process may have read them
     assert evaluated(data, "custom") == 1
     assert "'langfocus[dictionaries]'" in capsys.readouterr().err
-
-
-def test_all_languages_of_the_data_can_be_told_apart(tmp_path: Path) -> None:
-    data = write(tmp_path / "six.tsv", labelled(20, (*FIVE, "nl")))
-    figures = tmp_path / "f.json"
-    options = ["--languages", *FIVE, "nl", "--json", str(figures)]
-    assert evaluated(str(data), "baselines", *options) == 0
-    confusion = json.loads(figures.read_text())["experiments"][0]["tables"][1]
-    assert len(confusion["rows"]) == 6
-    assert confusion["rows"][5]["figures"]["nl"]["paper"] is None

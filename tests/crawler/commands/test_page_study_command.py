@@ -128,12 +128,8 @@ def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
     whole = json.loads(figures.read_text())
     assert whole["cpu_ms"]["text"] > 0
     confusion = whole["confusion"]["text"]
-    assert {code: sum(answers.values()) for code, answers in confusion.items()} == {
-        "de": 6,
-        "en": 6,
-        "fr": 6,
-        "ru": 6,
-    }
+    sums = {code: sum(answers.values()) for code, answers in confusion.items()}
+    assert sums == dict.fromkeys(["de", "en", "fr", "ru"], 6)
 
 
 def test_some_languages_can_be_chosen(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:

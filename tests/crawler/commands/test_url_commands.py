@@ -23,7 +23,6 @@ from classifiers.urls.model import UrlModel
 from crawler.commands.language_list import language_records
 from crawler.commands.url_lines import LONGEST_LINE, _whole_lines, line_batches
 from crawler.config import SEED_FOLDER
-from tests.classifiers.datasets.test_odp import dump, page
 from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
 from tests.support.fasttextmodel import write_model
@@ -51,37 +50,23 @@ def called(
     return run
 
 
-def records(output: str) -> list[dict[str, object]]:
+def records(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
-def test_identify_urls_writes_a_line_for_each_line_of_standard_input(
-    called: Callable[..., Done],
-) -> None:
-    lines = ["http://www.wetter-nachrichten.de/", "", "http://a.com/\xff"]
-    text = "\n".join(lines).encode("latin-1") + b"\n"
+def test_identify_urls_explains_each_line_of_standard_input(called: Callable[..., Done]) -> None:
+    text = "http://www.wetter-nachrichten.de/\n\nhttp://a.com/\xff\n".encode("latin-1")
     done = called("identify", "urls", "--explain", stdin=text)
     assert done.code == 0, done.err
-    found = records(done.out)
+    found: list[dict[str, Any]] = records(done.out)
     fields = {"url", "language", "confidence", "scores", "explain"}
     assert [set(each) for each in found] == [fields] * 3
-    assert found[0]["language"] == "de"
-    assert found[1]["language"] is None
-    scores = found[0]["scores"]
-    assert isinstance(scores, dict)
-    assert set(scores) == set(UrlModel.load().languages)
-
-
-def test_identify_urls_explains_what_counts_most(called: Callable[..., Done]) -> None:
-    lines = b"http://www.wetter-nachrichten.de/\n\n"
-    done = called("identify", "urls", "--explain", stdin=lines)
-    assert done.code == 0, done.err
-    german, empty = records(done.out)
-    found = german["explain"]
-    assert isinstance(found, list)
-    weights = [abs(weight) for _, weight in found]
+    german, empty, _ = found
+    assert (german["language"], empty["language"]) == ("de", None)
+    assert set(german["scores"]) == set(UrlModel.load().languages)
+    weights = [abs(weight) for _, weight in german["explain"]]
     assert weights == sorted(weights, reverse=True)
-    assert {"de", "wetter", "nachrichten"} <= {text for text, _ in found}
+    assert {"de", "wetter", "nachrichten"} <= {text for text, _ in german["explain"]}
     assert empty["explain"] == []
 
 
@@ -96,39 +81,28 @@ def test_a_terminal_gets_a_table(
     assert other == ["-", "0.0", "%", "not a url?"]
 
 
-def test_text_with_a_space_in_its_host_has_no_language(called: Callable[..., Done]) -> None:
-    texts = ["not a url", "http://das ist kein.de/", "das Wetter/heute", "http://a.de/das Wetter"]
-    lines = "\n".join(texts).encode()
-    found = [each["language"] for each in records(called("identify", "urls", stdin=lines).out)]
-    assert found == [None, None, None, "de"]
-    columns = called("identify", "urls", "--format", "tsv", stdin=lines).out.splitlines()
-    assert [line.split("\t")[0] or None for line in columns] == found
-    assert [each.language for each in UrlModel.load().identify_many(texts)] == found
-
-
-def test_the_short_formats_give_the_answers_of_the_long_one(
+def test_all_formats_give_the_answers_of_the_model(
     called: Callable[..., Done], tmp_path: Path
 ) -> None:
     urls = ["http://www.wetter-nachrichten.de/", "", "http://a.com/ä", "x" * 3000, "http://b.fr/"]
-    path = tmp_path / "urls.txt"
-    path.write_text("\r\n".join(urls * 3000), encoding="utf-8")
-    answers = [(each.language, each.confidence) for each in UrlModel.load().identify_many(urls)]
+    urls += ["not a url", "http://das ist kein.de/", "das Wetter/heute", "http://a.de/das Wetter"]
+    path, times = tmp_path / "urls.txt", 100
+    path.write_text("\r\n".join(urls * times), encoding="utf-8")
     full, short = (
         records(called("identify", "urls", path, *options).out) for options in (["--explain"], [])
     )
-    assert [each["url"] for each in full] == urls * 3000
-    assert [set(each) for each in short] == [{"url", "language", "confidence"}] * len(short)
+    told = called("identify", "urls", path, "--format", "tsv").out.splitlines()
+    names, numbers = zip(*(line.split("\t") for line in told), strict=True)
     assert short == [{k: each[k] for k in ("url", "language", "confidence")} for each in full]
-    columns = [
-        line.split("\t")
-        for line in called("identify", "urls", path, "--format", "tsv").out.splitlines()
-    ]
-    assert [name or None for name, _ in columns] == [each["language"] for each in full]
-    assert [float(number) for _, number in columns] == [each["confidence"] for each in full]
-    assert [each["language"] for each in full[:5]] == [language for language, _ in answers]
-    assert [each["confidence"] for each in full[:5]] == pytest.approx(
-        [confidence for _, confidence in answers], abs=1e-4
-    )
+    assert [each["url"] for each in full] == urls * times
+    answers = list(UrlModel.load().identify_many(urls)) * times
+    languages = [each.language for each in answers]
+    assert [each["language"] for each in full] == languages
+    assert [name or None for name in names] == languages
+    confidences = pytest.approx([each.confidence for each in answers], abs=1e-4)
+    assert [each["confidence"] for each in full] == confidences
+    assert [float(number) for number in numbers] == [each["confidence"] for each in full]
+    assert languages[5:9] == [None, None, None, "de"]
 
 
 def test_a_gzipped_list_is_unpacked_and_a_damaged_one_is_an_error(
@@ -195,18 +169,6 @@ def test_train_writes_a_model_that_identify_uses(
     assert answer["language"] == "de"
 
 
-@pytest.mark.usefixtures("_small")
-def test_train_reads_a_dump_of_a_directory(called: Callable[..., Done], tmp_path: Path) -> None:
-    places = {"de": "Top/World/Deutsch/A", "fr": "Top/Arts", "it": "Top/Regional"}
-    listed = [page(row.url, places[row.language]) for row in rows(60)]
-    data, model = dump(tmp_path, *listed, name="content.rdf.u8"), tmp_path / "m.npz"
-    done = called("train", data, "--output", model)
-    assert done.code == 0, done.err
-    assert "120 usable URLs, 60 rows left out (Top/Regional 60)" in done.out
-    assert UrlModel.load(model).languages == ("de", "en")
-    assert UrlModel.load(model).parameters.facts["word_lists"]
-
-
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -247,7 +209,7 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     assert list(found) == sorted(found)
     fields = ["language", "name", "scripts", "text", "url", "seeds", "accuracy"]
     assert all(list(each) == fields for each in found.values())
-    by_model = {code for code, each in found.items() if "urls" in (each["url"] or ())}  # type: ignore[operator]
+    by_model = {code for code, each in found.items() if "urls" in (each["url"] or ())}
     assert by_model == set(UrlModel.load().languages)
     german = found["de"]
     assert (german["name"], german["scripts"]) == ("German", ["Latn"])
