@@ -109,7 +109,3 @@ class FrontierRules:
     def is_expected(self, score: float) -> bool:
         """Return True if the ordering expects a URL with this score in the language."""
         return self.doubts_up_to is None or score > self.doubts_up_to
-
-    def is_doubtful(self, score: float) -> bool:
-        """Return True if a URL with this score waits for a better one."""
-        return self.waits_up_to is not None and score <= self.waits_up_to

@@ -366,7 +366,12 @@ class RedisFrontier(StoredCrawl):
         """
         self._now = now
         held, poll_s = len(self._held), self._member.poll_s
-        told = self._call("ready_at", held=held, poll_s=poll_s)
+        try:
+            told = self._call("ready_at", held=held, poll_s=poll_s)
+        except StorageError:
+            if not self.is_lost:
+                raise
+            return now  # `next` tells then what was lost
         return float(told) if told else None
 
     def renew(self, now: float) -> None:

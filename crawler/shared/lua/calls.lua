@@ -286,6 +286,10 @@ function commands.ready_at()
       times[#times + 1] = since and is_waiting(tier) and since + config.patience_s or now
     end
     times[#times + 1] = redis_call('ZRANGE', P .. 'resting', 0, 0, 'WITHSCORES')[2]
+    local is_idle = not times[1] and redis_call('ZCARD', P .. 'leases') == 0
+    if is_idle and number_in('counts', 'queued') > 0 then
+      error('queue', 0)
+    end
   end
   return times[1] and string.format('%.17g', math.min(unpack(times))) or ''
 end

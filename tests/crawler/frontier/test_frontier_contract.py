@@ -169,12 +169,12 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def may_wait(self, candidates: dict[str, float]) -> bool:
         """Tell whether only doubtful URLs are ready and something better may be worth a wait."""
-        is_doubtful = self.rules_of_crawl().is_doubtful
-        if self.patience == 0.0 or not candidates or not is_doubtful(max(candidates.values())):
+        waits_up_to = self.rules_of_crawl().waits_up_to or 0.0
+        if self.patience == 0.0 or max(candidates.values(), default=9.0) > waits_up_to:
             return False
         leased = {k.host for k in self.model.known if k.is_leased}
         queued = [k for k in self.model.known if k.is_queued]
-        promising = [k for k in queued if not is_doubtful(k.link.score)]
+        promising = [k for k in queued if k.link.score > waits_up_to]
         return any(
             k.is_leased
             or (
@@ -546,6 +546,17 @@ def test_a_url_that_was_not_fetched_can_be_given_back_for_later(
     assert frontier.next(1.9) is None
     assert frontier.ready_at(1.9) == 2.0
     assert frontier.next(2.0) == lease
+
+
+def test_a_host_rests_after_a_better_url_that_was_found_later(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, delay_s=5.0)
+    for number, score in enumerate((0.0, 1.0)):
+        frontier.seed([Link(f"http://a.de/{number}", score)], 0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    assert frontier.next(4.9) is None
+    assert lease_now(frontier, 5.0).url == "http://a.de/0"
 
 
 def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:

@@ -31,12 +31,6 @@ def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], told
         FrontierRules(**rules)
 
 
-def test_without_a_threshold_no_score_is_doubtful() -> None:
-    assert not FrontierRules().is_doubtful(-9.0)
-    rules = FrontierRules(doubts_up_to=0.0)
-    assert [rules.is_doubtful(score) for score in (-1.0, 0.0, 0.5)] == [True, True, False]
-
-
 def test_the_scripts_of_a_shared_crawl_are_told_every_rule() -> None:
     rules = FrontierRules(budget_pages=5, budget_relevant=5, doubts_up_to=0.0)
     names = {field.name for field in fields(FrontierRules)} - NOT_IN_REDIS

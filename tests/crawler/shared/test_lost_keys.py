@@ -293,7 +293,8 @@ def test_a_crawl_whose_urls_never_become_ready_ends(
     assert crawl.has_more()
     client = connect(own_server.url)
     client.delete(*(key for key in client.scan_iter("*") if kind_of(key) == "queue:"))
-    with pytest.raises(StorageError, match="1 URLs are queued in Redis, and none of them can be"):
-        crawl.has_more()
+    assert (crawl.next(), crawl.ready_at() is None) == (None, False)
+    with pytest.raises(StorageError, match=r"keys \(queue\) were deleted .* begin another crawl"):
+        crawl.next()
     crawl.close("storage")
     client.close()

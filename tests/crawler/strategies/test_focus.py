@@ -1,6 +1,6 @@
 """The ordering `focus`: its evidence, its arithmetic against numpy, and what it learns."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 from math import exp, log, log1p, pi, sqrt
 
 import numpy as np
@@ -201,16 +201,6 @@ def test_the_rate_of_the_crawl_counts_pages_with_a_label() -> None:
     for is_relevant in (True, True, False):
         belief.learn(Standing(Evidence()), is_relevant=is_relevant)
     assert (belief.labelled, belief.relevant, belief.rate) == (3, 2, 2.5 / 4)
-
-
-def test_the_same_pages_give_the_same_bytes() -> None:
-    def packed() -> tuple[bytes, bytes]:
-        belief = Belief(PRIOR)
-        for named, is_relevant in product([-3.0, 0.1, 2.0], [True, False]):
-            belief.learn(Standing(Evidence(named=named)), is_relevant=is_relevant)
-        return belief.packed()
-
-    assert packed() == packed()
 
 
 def test_packed_weights_are_unpacked_to_the_same_belief() -> None:
