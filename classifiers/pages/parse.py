@@ -7,7 +7,6 @@ page.text, page.links, page.declarations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.links import LinkList, Resolver
@@ -99,8 +98,8 @@ def parse_page(
     resolver = Resolver(base, decoded.charset)
     links = LinkList(resolver)
     links.extend(filter(None, map(_target, raw.elements)))
-    heads = _heads(raw)
-    canonical = _canonical(heads.links, resolver)
+    heads, metas = (_attributes(raw, name) for name in ("link", "meta"))
+    canonical = _canonical(heads, resolver)
     own = {url.partition("#")[0], canonical}
     return ParsedPage(
         text=raw.text,
@@ -109,37 +108,24 @@ def parse_page(
         dropped_links=links.dropped + raw.unread,
         charset=decoded.charset,
         charset_source=decoded.source,
-        declarations=tuple(
-            _declarations(raw, heads, decoded.utf8, content_language, resolver, own)
-        ),
+        declarations=tuple(_declarations(raw, decoded.utf8, content_language, resolver, own)),
         base=base,
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
-        statements=tuple(_statements(heads.metas)),
+        statements=tuple(_statements(metas)),
         nofollowed=_nofollowed(raw.elements, links),
         alternates=tuple(_alternates(raw.elements, links)),
-        feeds=tuple(_feeds(heads.links, resolver)),
+        feeds=tuple(_feeds(heads, resolver)),
     )
 
 
-class _Heads(NamedTuple):
-    """The attributes of all LINK elements and of all META elements."""
-
-    links: list[_Attributes]
-    metas: list[_Attributes]
-
-
-def _heads(raw: RawPage) -> _Heads:
-    links, metas = (
-        [attributes for name, attributes in raw.elements if name == tag] for tag in ("link", "meta")
-    )
-    return _Heads(links, metas)
+def _attributes(raw: RawPage, name: str) -> list[_Attributes]:
+    return [attributes for tag, attributes in raw.elements if tag == name]
 
 
 def _declarations(
     raw: RawPage,
-    heads: _Heads,
     html: bytes,
     content_language: str | None,
     resolver: Resolver,
@@ -148,8 +134,8 @@ def _declarations(
     """Yield the languages that a page declares, the most reliable first."""
     yield from _spoken_by_elements(raw)
     yield from _declaration("HTTP Content-Language", content_language)
-    yield from _spoken_by_metas(heads.metas)
-    yield from _spoken_by_links(heads.links, resolver, own)
+    yield from _spoken_by_metas(_attributes(raw, "meta"))
+    yield from _spoken_by_links(_attributes(raw, "link"), resolver, own)
     yield from _spoken_by_data(html)
 
 
