@@ -76,7 +76,7 @@ def test_a_shared_crawl_keeps_no_links(tmp_path: Path) -> None:
         keeps_links=True,
         frontier="redis://localhost:1/0",
     )
-    with pytest.raises(SettingError, match="LANGFOCUS_LINKS: a shared crawl"):
+    with pytest.raises(SettingError, match="LANGFOCUS_LINKS: not for a shared crawl"):
         open_crawl(config)
     assert not (tmp_path / "run").exists()
 
