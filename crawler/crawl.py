@@ -26,7 +26,6 @@ from crawler.strategies import SEED, Ordering
 from crawler.visit import Visitor
 
 _COUNTS_KEPT_S = 0.5
-_LONGEST_REST_S = 24 * 3600.0
 
 _log = logging.getLogger(__name__)
 
@@ -154,21 +153,7 @@ class Crawl:
         is_others_turn = self.worker is not None and counts.leased > 0
         if self.ending.reached(counts, self.clock()) or self._is_unanswered():
             return False
-        if self.worker is not None and counts.queued > 0 and not counts.leased:
-            self._check_progress(counts)
         return counts.queued > 0 or is_others_turn
-
-    def _check_progress(self, counts: Counts) -> None:
-        """Raise `StorageError` if no queued URL of a shared crawl will ever be leased."""
-        now = self.clock()
-        at = self.frontier.ready_at(now)
-        is_stuck = at is None or at > now + _LONGEST_REST_S
-        if is_stuck and self._count() == counts:  # no other worker changed it meanwhile
-            raise StorageError(
-                f"{counts.queued:,} URLs are queued in Redis, and none of them can be fetched: "
-                "another program changed the crawl; merge the folders of its workers and begin "
-                "another crawl (LANGFOCUS_CRAWL)"
-            )
 
     def tend(self) -> None:
         """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""

@@ -317,7 +317,10 @@ class LangfocusSpider(Spider):
         """Close the spider with the reason why there is no more work."""
         if self.crawl.fault:
             raise CloseSpider("storage")
-        goal = self.crawl.goal_reached()
+        try:
+            goal = self.crawl.goal_reached()
+        except StorageError as error:
+            self.crawl.fault, goal = str(error), "storage"
         if goal:
             raise CloseSpider(goal)
 
