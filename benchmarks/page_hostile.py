@@ -1,8 +1,7 @@
 """Cost of bad pages: parsed and identified, compared with an ordinary page of the same size.
 
 The claim: a page of any bytes and any length costs at most a second more than an ordinary page of
-`MAX_BYTES`, the part of a page that is read. Tags of 10,000 attributes are left to the limits of
-the process that reads pages: `UNBOUNDED` are not measured beyond 200 kB.
+`MAX_BYTES`, the part of a page that is read.
 
 Each input is read at several sizes. The least CPU time of `--rounds` counts.
 
@@ -189,9 +188,6 @@ INPUTS: dict[str, Maker] = {
     "two encodings": mixed,
 }
 """Name -> function from a number of bytes to a page of about that size."""
-
-UNBOUNDED = {"bodies", *(name for name in INPUTS if "attributes" in name or "quoted" in name)}
-"""Inputs with a tag of many attributes."""
 
 
 def made(make: Maker, size: int) -> bytes:

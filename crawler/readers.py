@@ -26,6 +26,9 @@ from crawler.reading import Download, Reading
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
 
+_LARGE_BYTES: Final = 50_000
+"""A page of more bytes may be hostile and take minutes, so that the crawl never reads it itself."""
+
 CRASHED, TIMEOUT = "page_crashed", "page_timeout"
 """The outcomes of a page whose reader ended twice, by itself or by its time limit."""
 
@@ -115,12 +118,14 @@ class Readers:
     async def read(self, download: Download, depth: int) -> Answer | None:
         """Return a page, or the outcome of one that cannot be read; None: read it in the crawl.
 
-        That is for the first pages, until readers are ready, and where none can be started.
+        That is for the first pages, small ones until readers are ready, and where none can be
+        started.
         """
         self._pages_left -= 1
-        if self._pages_left == -1 and self._number:
+        is_large = len(download.body) > _LARGE_BYTES
+        if self._number and not self._template and (is_large or self._pages_left < 0):
             self._start()
-        if not self._readers and not self._unsettled:
+        if not self._readers and not self._unsettled and not (is_large and self._number):
             return None
         task: Task = (replace(download, exchange=None, robots=None), depth)
         try:

@@ -84,6 +84,10 @@ COSTLY = {
     "formatting": numbered(b"<b id=%d><p>", 5_000),
     "formatting made again": numbered(b"<i id=%d>", 300) + b"<p>x</p>" * 30_000,
     "names of tags": numbered(b"<x%d>", 40_000),
+    "attributes": b"<a " + numbered(b"a%d", 300_000) + b">",
+    "attributes that look like tags": b"<p " + numbered(b'a%d="<b>"', 100_000) + b">",
+    "attributes of bodies": numbered(b"<body a%d>", 200_000),
+    "attributes behind a stray quote": b'<a " ' + numbered(b"<x%d='>'", 100_000) + b">",
 }
 
 
@@ -110,7 +114,7 @@ def test_of_a_page_that_would_cost_minutes_the_beginning_is_read(costly: bytes) 
         b"<li>item<p>text<br>",
         b"<div><b>x</b><i>y</i></div>",
         b"<tr><td><font size=1>x</font>",
-        b"<p " + numbered(b"a%d", 600) + b">",
+        b"<p " + numbered(b"a%d", 2_000) + b">",
         b"<img src='data:image/png;base64," + b"A" * 100_000 + b"'>",
     ],
 )
