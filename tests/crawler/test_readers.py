@@ -15,12 +15,14 @@ from typing import NamedTuple
 
 import pytest
 from msgspec.json import encode
+from scrapy.utils.misc import load_object
 
 from crawler.config import Config
 from crawler.preparation import page_reader_of
 from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
 from crawler.reading import Download, Reading
+from crawler.settings import ASYNCIO_EVENT_LOOP
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
 from tests.support.loopback import Proxy, loopback
@@ -82,7 +84,8 @@ async def ready(readers: Readers) -> None:
 def all_tests() -> Iterator[Started]:
     before = set(children(os.getpid()))
     readers = Readers(READERS, CONFIG, first_pages=0)
-    with asyncio.Runner() as runner:
+    of_a_crawl = load_object(ASYNCIO_EVENT_LOOP) if ASYNCIO_EVENT_LOOP else None
+    with asyncio.Runner(loop_factory=of_a_crawl) as runner:
         runner.run(ready(readers))
         (template,) = set(children(os.getpid())) - before
         yield Started(readers, runner, template)
