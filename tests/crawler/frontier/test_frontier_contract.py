@@ -645,6 +645,18 @@ def test_a_redirect_to_another_scheme_is_fetched_there_in_the_same_slot(
     new_frontier(tmp_path, filter=make_filter("directory-conservative"), **rules)
 
 
+def test_a_conservative_filter_follows_links_of_an_irrelevant_server_to_known_servers_only(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, filter=make_filter("server-conservative"))
+    frontier.seed([Link("http://de.de/", 9.0), Link("http://en.com/", 8.0)], 0.0)
+    frontier.admit(sent_now(frontier), page(), now=0.0)
+    frontier.admit(sent_now(frontier), page("en"), [Link("http://en.com/a", 7.0)], now=0.0)
+    links = [Link("http://de.de/a", 0.0), Link("http://new.de/", 0.0), Link("http://en.com/b", 0.0)]
+    answers = frontier.admit(sent_now(frontier), page("en"), links, now=0.0)
+    assert values(answers) == ["stored", "rejected", "stored"]
+
+
 def test_a_spelling_that_was_found_before_stays_a_url_of_its_own(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
