@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
 
-ONLY_EXPECTED: Final = "only"
-"""The value of `-a expected` for a crawl that leaves out all URLs that it doubts."""
-
 FIRST_ANSWER_S: Final = 15.0
 """Seconds after the first request in which a server must answer, or the crawl ends."""
 
@@ -139,16 +136,6 @@ def _language(tag: str, label: str) -> str:
         return languages.understood(tag)
     except LanguageError as error:
         raise SettingError(f"{label}={error}") from error
-
-
-def _hours(text: str, label: str) -> float:
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = 0.0
-    if not 0 < hours < math.inf:
-        raise SettingError(f"{label}={text}: a number above 0 is needed")
-    return hours
 
 
 def _hosts(text: str, label: str) -> "HostList":
@@ -258,17 +245,6 @@ class Arguments:
         "stop with the page that brings the words in the language to this number, counted in the "
         "first 2,000 characters of a page",
         least=1,
-    )
-    expected: str | None = knob(
-        None,
-        "fetch only the URLs that focus, svm or cctld expects in the language, and the seeds; stop "
-        "when no other is queued",
-        choices=(ONLY_EXPECTED,),
-    )
-    hours: float | None = knob(
-        None,
-        "begin no request after this many hours of crawling, all sessions together",
-        read=_hours,
     )
     since: FileName = knob(
         None,

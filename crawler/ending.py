@@ -1,9 +1,9 @@
 """When a crawl ends: at the first of its goals, or soon if no server answers at all.
 
-The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
-go beyond them. The others are watched here. After the goal of words is reached, pages that were
-still in progress are not settled; their URLs stay queued. All goals follow from what the run has
-stored, so a crawl that is continued ends where an uninterrupted one would have ended.
+The frontier keeps the goals of pages and relevant pages: it leases no URL that could go beyond
+them. The words are counted here. After their goal is reached, pages that were still in progress are
+not settled; their URLs stay queued. All goals follow from what the run has stored, so a crawl that
+is continued ends where an uninterrupted one would have ended.
 
 Without a network all seeds would fail in vain. Any answer shows that there is one: a robots.txt or
 an error too. From the first one on a crawl is patient.
@@ -13,61 +13,43 @@ import sqlite3
 from collections import Counter
 from typing import Final
 
-from crawler.config import ONLY_EXPECTED, Config
+from crawler.config import Config
 from crawler.frontier.base import Counts, Record
-from crawler.run import sessions_of
 
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""
 
 _WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ? AND NOT is_copy"
-_S_PER_HOUR = 3600.0
 _NEVER: Final = float("inf")
 
 
 class Ending:
     """Knows whether a crawl ends, and why. Times are unix seconds."""
 
-    def __init__(
-        self,
-        config: Config,
-        *,
-        now: float,
-        used_s: float = 0.0,
-        words: int = 0,
-        awaits_answer: bool = False,
-    ) -> None:
-        """Watch a session that begins at `now`.
+    def __init__(self, config: Config, *, words: int = 0, awaits_answer: bool = False) -> None:
+        """Watch a session; earlier ones found `words` words.
 
-        Earlier sessions took `used_s` seconds and found `words` words. While it `awaits_answer`, a
-        server must answer within `config.first_answer_s` seconds after the first request.
+        While it `awaits_answer`, a server must answer within `config.first_answer_s` seconds after
+        the first request.
         """
         self._config = config
         self._words = words
-        hours = config.hours
-        self._ends_at = _NEVER if hours is None else now + hours * _S_PER_HOUR - used_s
         self.awaits_answer = awaits_answer
         self._asked_at = _NEVER
         self._reasons: dict[str, str] = {}
 
     @classmethod
     def of_run(
-        cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
+        cls, config: Config, connection: sqlite3.Connection, *, awaits_answer: bool
     ) -> "Ending":
         """Return the end of a session that has just begun in a run."""
         words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
-        used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
-        return cls(config, now=now, used_s=used_s, words=words, awaits_answer=awaits_answer)
+        return cls(config, words=words, awaits_answer=awaits_answer)
 
     @property
     def answer_deadline(self) -> float:
         """The time at which the wait for the first answer ends, infinite if there is none."""
         return self._asked_at + self._config.first_answer_s if self.awaits_answer else _NEVER
-
-    @property
-    def deadline(self) -> float:
-        """The time at which the crawl ends whatever is queued, infinite if there is none."""
-        return min(self._ends_at, self.answer_deadline)
 
     @property
     def failures(self) -> Counter[str]:
@@ -97,7 +79,7 @@ class Ending:
 
     def may_fetch(self, now: float) -> bool:
         """Return False if no further request may begin."""
-        return now < self.deadline and not self.is_over()
+        return now < self.answer_deadline and not self.is_over()
 
     def is_unanswered(self, now: float, ready_at: float | None) -> bool:
         """Return True if no server answered and no request in time is left; none is in progress.
@@ -108,16 +90,11 @@ class Ending:
         ends_at = self.answer_deadline
         return now >= ends_at or (bool(self.failures) and at >= ends_at)
 
-    def reached(self, counts: Counts, now: float) -> str:
+    def reached(self, counts: Counts) -> str:
         """Return the name of the first goal that is reached, "" if none is."""
         config = self._config
-        is_reached = {
-            "pages": config.pages is not None and counts.pages >= config.pages,
-            "relevant": config.relevant is not None and counts.relevant >= config.relevant,
-            "words": self.is_over(),
-            "hours": now >= self._ends_at,
-            "expected": config.expected == ONLY_EXPECTED
-            and counts.queued > 0
-            and counts.expected == 0,
-        }
-        return next((name for name, is_true in is_reached.items() if is_true), "")
+        if config.pages is not None and counts.pages >= config.pages:
+            return "pages"
+        if config.relevant is not None and counts.relevant >= config.relevant:
+            return "relevant"
+        return "words" if self.is_over() else ""

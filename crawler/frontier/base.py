@@ -181,11 +181,7 @@ class Sending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page.
-
-    `expected` is the number of URLs, queued or leased, that the ordering expects in the language;
-    None if it is not counted: the crawl has not that goal, or its frontier is shared.
-    """
+    """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page."""
 
     queued: int
     leased: int
@@ -193,7 +189,6 @@ class Counts:
     pages: int
     labelled: int
     relevant: int
-    expected: int | None = None
 
 
 class KeptRobots(NamedTuple):
@@ -266,9 +261,8 @@ class Frontier(Protocol):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None.
 
-        Also returns None while the settled and leased pages use up a budget of the crawl, and
-        where only expected URLs are leased, while no such URL is ready. Of a host whose slots are
-        all taken only URLs that got a request before are queued.
+        Also returns None while the settled and leased pages use up a budget of the crawl. Of a
+        host whose slots are all taken only URLs that got a request before are queued.
         """
 
     def ready_at(self, now: float) -> float | None:

@@ -51,8 +51,7 @@ class FrontierRules:
     relevant pages earn more, and URLs get penalties when many slots are taken
     (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most
     `budget_pages` pages are settled or leased; None allows any number. The relevant pages and the
-    leases together are at most `budget_relevant`. With `is_expected_only` no URL with the score
-    `doubts_up_to` or less is leased.
+    leases together are at most `budget_relevant`.
 
     At most `robots_bytes` bytes of robots.txt files are stored, and always the newest file; the
     oldest are deleted first, and fetched again when they are needed.
@@ -78,7 +77,6 @@ class FrontierRules:
     delay_s: float = 0.0
     budget_pages: int | None = None
     budget_relevant: int | None = None
-    is_expected_only: bool = False
     robots_bytes: int = 256 * 1024 * 1024
     prior: Prior | None = None
     random_state: int = 0
@@ -96,8 +94,6 @@ class FrontierRules:
             raise ValueError("scores are not lifted if URLs are drawn uniformly")
         if self.prior is not None and (self.lifts or self.draw is Draw.UNIFORM):
             raise ValueError("an ordering that learns neither lifts scores nor draws URLs")
-        if self.is_expected_only and (self.doubts_up_to is None or self.lifts):
-            raise ValueError("an ordering without doubts, or that lifts scores, expects no URL")
 
     @property
     def waits_up_to(self) -> float | None:
@@ -105,7 +101,3 @@ class FrontierRules:
         if self.domain_cap or self.address_cap:
             return highest_penalized(self.doubts_up_to)
         return self.doubts_up_to
-
-    def is_expected(self, score: float) -> bool:
-        """Return True if the ordering expects a URL with this score in the language."""
-        return self.doubts_up_to is None or score > self.doubts_up_to

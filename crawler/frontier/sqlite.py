@@ -112,7 +112,6 @@ class SqliteFrontier:
         self._leased_ids: set[int] = set()
         self._leaving: Counter[int] = Counter()
         self._queued = 0
-        self._expected = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
         self._selection = BestFirst(self._hosts, self._storage.head)
         if rules.draw is Draw.UNIFORM:
@@ -270,7 +269,7 @@ class SqliteFrontier:
 
     def _take(self, now: float) -> _Taken | None:
         """Take the best URL, with the score that it has now."""
-        best = self._best()
+        best = self._selection.best()
         if best is None or self._patience.is_waiting(best, now):
             return None
         pick = self._selection.take()
@@ -319,7 +318,7 @@ class SqliteFrontier:
         if self._is_budget_leased():
             return None
         rested_at = self._resting[0][0] if self._resting else None
-        best = self._best()
+        best = self._selection.best()
         if best is None:
             return rested_at
         ready_at = self._patience.waits_until(best, now)
@@ -383,7 +382,6 @@ class SqliteFrontier:
             pages=self._pages,
             labelled=self._labelled,
             relevant=self._relevant,
-            expected=self._expected if self._rules.is_expected_only else None,
         )
 
     def close(self) -> None:
@@ -495,14 +493,6 @@ class SqliteFrontier:
         leased = len(self._leased)
         return any(most is not None and number + leased >= most for most, number in budgets)
 
-    def _best(self) -> float | None:
-        """Return the score of the best ready URL that may be leased, None if there is none."""
-        best = self._selection.best()
-        is_left_out = (
-            best is not None and self._rules.is_expected_only and not self._rules.is_expected(best)
-        )
-        return None if is_left_out else best
-
     # Hosts in memory: leased, resting or ready. A host with no queue and no rest is forgotten.
 
     def _take_over(self, now: float) -> None:
@@ -512,8 +502,6 @@ class SqliteFrontier:
             host.head = (score, url_id, host.id)
             self._queued += queued
             self._rest(host, host.ready_at, now)
-        if self._rules.is_expected_only and self._rules.doubts_up_to is not None:
-            self._expected = self._storage.number_above(self._rules.doubts_up_to)
 
     def _take_in(self, outcome: Outcome, now: float) -> None:
         for url in outcome.stored:
@@ -540,7 +528,6 @@ class SqliteFrontier:
 
     def _count_moved(self, host: QueuedHost, before: float, after: float) -> None:
         """Count a queued URL whose score changed."""
-        self._expected += self._rules.is_expected(after) - self._rules.is_expected(before)
         self._patience.count(host, before, -1)
         self._patience.count(host, after, 1)
 
@@ -564,7 +551,6 @@ class SqliteFrontier:
     def _count_queued(self, host: QueuedHost, score: float, by: int) -> None:
         host.queued += by
         self._queued += by
-        self._expected += by * self._rules.is_expected(score)
         self._patience.count(host, score, by)
 
     def _rest(self, host: QueuedHost, ready_at: float, now: float) -> None:

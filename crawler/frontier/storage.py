@@ -246,10 +246,6 @@ class Storage:
         for *host, number, promising, score, url_id in rows:
             yield Queue(HostRow(*host), number, promising, score, url_id)
 
-    def number_above(self, score: float) -> int:
-        """Return the number of queued URLs with a higher score."""
-        return self._one("SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > ?", (score,))[0]
-
     def drawn(self) -> dict[float, int]:
         """Return the highest id of the settled URLs of each score."""
         return dict(self._sql("SELECT score, MAX(id) FROM urls WHERE queued = 0 GROUP BY score"))

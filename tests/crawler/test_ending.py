@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from socket import AF_INET, SOCK_STREAM, socket
 from typing import Any
@@ -17,7 +16,9 @@ from crawler.preparation import check_goals
 from crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, linking, polite, rules, served
 from tests.support.crawls import crawl, rows, summary
+from tests.support.loopback import loopback
 from tests.support.report_run import Row, make_run
+from tests.support.smallweb import SmallWeb
 
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
 """A rest of hosts after a failure that is longer than the patience of a crawl."""
@@ -27,15 +28,11 @@ def options(**goals: Any) -> Config:
     return Config("de", **goals)
 
 
-def page(language: str | None = "de") -> Record:
-    return Record(PAGE, 0.0, 200, True, language == "de", language)
-
-
 def with_words(words: int, language: str = "de") -> Record:
-    return replace(page(language), words_read=words)
+    return Record(PAGE, 0.0, 200, True, language == "de", language, words_read=words)
 
 
-def counts(**numbers: Any) -> Counts:
+def counts(**numbers: int) -> Counts:
     none = dict.fromkeys(("leased", "pages", "labelled", "relevant"), 0)
     return Counts(**{"queued": 5, "hosts": 1, **none, **numbers})
 
@@ -46,79 +43,60 @@ def counts(**numbers: Any) -> Counts:
         ({"pages": 3}, {"pages": 3}, "pages"),
         ({"pages": 3, "relevant": 2}, {"pages": 2, "relevant": 2}, "relevant"),
         ({"relevant": 2}, {"pages": 9, "relevant": 1}, ""),
-        ({"expected": "only"}, {"expected": 0}, "expected"),
-        ({"expected": "only"}, {"expected": 1}, ""),
-        ({"expected": "only"}, {"expected": 0, "queued": 0}, ""),
     ],
 )
 def test_a_goal_that_the_frontier_counts_has_its_name(
-    goals: dict[str, Any], numbers: dict[str, Any], name: str
+    goals: dict[str, int], numbers: dict[str, int], name: str
 ) -> None:
-    assert Ending(options(**goals), now=0.0).reached(counts(**numbers), 0.0) == name
+    assert Ending(options(**goals)).reached(counts(**numbers)) == name
 
 
 def test_the_page_that_brings_enough_words_is_the_last() -> None:
-    goals = Ending(options(words=100), now=0.0, words=60)
+    goals = Ending(options(words=100), words=60)
     goals.count(with_words(39))
     goals.count(with_words(99, language="en"))
     assert (goals.is_over(), goals.may_fetch(0.0)) == (False, True)
     goals.count(with_words(1))
     assert (goals.is_over(), goals.may_fetch(0.0)) == (True, False)
-    assert goals.reached(counts(), 0.0) == "words"
-
-
-def test_hours_count_over_all_sessions() -> None:
-    goals = Ending(options(hours=1.0), now=10_000.0, used_s=3000.0)
-    assert goals.deadline == 10_600.0
-    assert [goals.may_fetch(now) for now in (10_599.0, 10_600.0)] == [True, False]
-    assert goals.reached(counts(), 10_600.0) == "hours"
-    assert not goals.is_over()  # what is in progress is settled
+    assert goals.reached(counts()) == "words"
 
 
 @pytest.mark.parametrize(
-    ("goals", "facts", "told"),
+    ("given", "told"),
     [
-        ({"expected": "only"}, {"doubts": False}, "-a expected=only: this strategy expects no"),
-        ({"words": 9, "frontier": "redis://r/0"}, {}, "-a words: not for a shared crawl"),
-        ({"expected": "only", "frontier": "redis://r/0"}, {}, "-a expected: not for a shared"),
+        ({"words": 9}, "-a words: not for a shared crawl"),
+        ({"since": "run"}, "-a since: not for a shared crawl"),
+        ({"keeps_links": True}, "LANGFOCUS_LINKS: not for a shared crawl"),
     ],
 )
-def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
-    goals: dict[str, Any], facts: dict[str, bool], told: str
+def test_what_a_shared_crawl_cannot_do_is_refused_in_one_line(
+    given: dict[str, Any], told: str
 ) -> None:
-    all_facts = {"doubts": True, **facts}
     with pytest.raises(SettingError, match=told) as refused:
-        check_goals(options(**goals), **all_facts)
+        check_goals(options(frontier="redis://r/0", **given))
     assert "\n" not in str(refused.value)
 
 
-def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None:
-    """In one run: so many relevant pages, then all that is expected."""
+def test_a_crawl_ends_at_its_goal_and_goes_on_with_another(tmp_path: Path) -> None:
     given = ("lang=de", "web=sample", "host_cap=3")
     settings: dict[str, Any] = {"LANGFOCUS_SAMPLE_HOSTS": 300, "LANGFOCUS_QUIET": True}
-    for goal, reason, relevant in (
-        ("relevant=12", "relevant", 12),
-        ("expected=only", "expected", None),
-    ):
+    for goal in ("relevant=12", "relevant=17"):
         done = crawl(*given, goal, JOBDIR=tmp_path, **settings)
         assert done.returncode == 0, done.stderr
         told = summary(tmp_path)
-        assert told["finish_reason"] == reason
-        assert told["relevant"] == (relevant or told["relevant"])
-    doubted = "SELECT COUNT(*) FROM pages WHERE score <= 0 AND depth > 0"
-    assert rows(tmp_path, doubted) == [(0,)]
-    assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
+        assert (told["finish_reason"], f"relevant={told['relevant']}") == ("relevant", goal)
 
 
-def test_a_crawl_of_what_is_expected_begins_with_its_seeds(tmp_path: Path) -> None:
-    """Their URLs say nothing of German."""
-    seeds = tmp_path / "seeds.txt"
-    first = ("seiten.sample.example", "www.sample.example")
-    seeds.write_text("".join(f"http://{host}/\n" for host in first))
-    run = tmp_path / "run"
-    done = crawl("lang=de", "web=sample", "expected=only", f"seeds={seeds}", JOBDIR=run)
-    assert done.returncode in (0, 1), done.stderr
-    assert rows(run, "SELECT COUNT(*) FROM pages WHERE depth = 0") == [(2,)]
+def test_a_crawl_ends_after_the_seconds_of_scrapy_and_goes_on(tmp_path: Path) -> None:
+    web = SmallWeb(pages=60)
+    given = ("lang=de", "strategy=bfs", "filter=none", f"seeds={web.url(0)}")
+    with loopback(web) as proxy:
+        for limits, reason in (({"CLOSESPIDER_TIMEOUT": 1}, "closespider_timeout"), ({}, None)):
+            delay_s = 0.1 if limits else 0
+            done = crawl(*given, proxy=proxy.url, JOBDIR=tmp_path, DOWNLOAD_DELAY=delay_s, **limits)
+            assert done.returncode == 0, done.stderr
+            assert summary(tmp_path)["finish_reason"] == (reason or "finished")
+    assert summary(tmp_path)["pages"] == 60
 
 
 def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
@@ -127,7 +105,7 @@ def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
     pages = [Row(f"http://a.de/{n}", language="de" if n < 20 else "en") for n in range(400)]
     connection = make_run(None, pages)
     assert summarise(connection).advice == [
-        "the last page in German was page 20 of 400 (95.0 % came after it): -a expected=only "
+        "the last page in German was page 20 of 400 (95.0 % came after it): -a relevant=N "
         "ends a crawl earlier",
     ]
 
@@ -153,7 +131,7 @@ def closed_port() -> Iterator[int]:
 
 
 def awaiting() -> Ending:
-    return Ending(options(first_answer_s=15.0), now=0.0, awaits_answer=True)
+    return Ending(options(first_answer_s=15.0), awaits_answer=True)
 
 
 def test_the_wait_begins_with_the_first_request_and_ends_with_any_answer() -> None:

@@ -10,9 +10,7 @@ from crawler.shared.membership import Membership, binding, in_force
 from crawler.strategies.orderings import Draw
 from tests.support.learning import PRIOR
 
-NOT_IN_REDIS = {
-    *("filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only", "prior"),
-}
+NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links", "robots_bytes", "prior"}
 """Rules that the scripts are told in another form or with a call, or that a worker keeps."""
 
 
@@ -23,7 +21,6 @@ NOT_IN_REDIS = {
         ({"host_queue": 9}, "host_queue=9 is less than host_cap=10"),
         ({"lifts": True, "draw": Draw.UNIFORM}, "not lifted"),
         ({"prior": PRIOR, "lifts": True}, "neither lifts scores nor draws"),
-        ({"is_expected_only": True}, "expects no URL"),
     ],
 )
 def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], told: str) -> None:
