@@ -232,7 +232,7 @@ def _weigh_text(scales: _Scales) -> None:
         scales.nats[code] = max(nats - first, -MAX_TWIN if code in twins else -MAX_LEAD)
     total = math.log(sum(map(math.exp, scales.nats.values())))
     scales.none = max(-scales.bound, min(total - reading.known, MAX_NONE))
-    words = "text" if len(reading.codes) > 1 else f"{reading.ballot.script} letters"
+    words = "text" if len(reading.codes) > 1 else f"{languages.name(reading.codes[0])} letters"
     lead = first - float(reading.nats[1]) if len(reading.codes) > 1 else scales.bound
     scales.pieces.append(("text", reading.codes[0], lead, words))
 

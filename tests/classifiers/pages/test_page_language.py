@@ -274,6 +274,8 @@ def test_a_mixed_page_has_the_language_of_its_larger_part() -> None:
 def test_the_reason_names_the_evidence() -> None:
     reason = page_of(f"<p>{SENTENCES['de']}").reason
     assert re.fullmatch(r"de [01]\.\d\d \(text: \+\d+\.\d\); against \w+ 0\.\d\d", reason)
+    greek = page_of("<p>Χθες το βράδυ περπατήσαμε δίπλα στο ποτάμι").reason
+    assert "(Greek letters: +" in greek
 
 
 def test_methods_are_found_by_name() -> None:
