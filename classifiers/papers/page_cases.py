@@ -1,6 +1,6 @@
 """Labelled pages and texts as cases, and the answers of methods about them with their CPU time.
 
-Each page is parsed once and given to each method once. `tables` makes tables of the answers.
+Each page is parsed once and given to each method once. `page_tables` makes tables of the answers.
 """
 
 from __future__ import annotations
@@ -78,7 +78,6 @@ class MethodRun:
     """Languages that it can answer; empty if it can answer any."""
     cases: Sequence[Case]
     answers: list[str | None] = field(default_factory=list)
-    confidences: list[float] = field(default_factory=list)
     decided: list[str] = field(default_factory=list)
     """Names of the deciding evidence; `none` if there is no answer."""
     cpu_ns: int = 0
@@ -91,6 +90,14 @@ class MethodRun:
     def known(self, places: Iterable[int]) -> list[int]:
         """Those of some places whose language the method knows."""
         return [at for at in places if not self.knows or self.cases[at].language in self.knows]
+
+    def answers_in(self, language: str) -> list[int]:
+        """The places of the cases that it answered with a language."""
+        return [at for at, answer in enumerate(self.answers) if answer == language]
+
+    def decided_by(self, evidence: str) -> list[int]:
+        """The places of the cases that an evidence decided."""
+        return [at for at, kind in enumerate(self.decided) if kind == evidence]
 
     def answered(self, places: Iterable[int]) -> list[int]:
         """Those of some places that have an answer."""
@@ -238,7 +245,6 @@ def asked(
         answer = method.identify(case.page, case.surroundings)
         run.cpu_ns += time.process_time_ns() - before
         run.answers.append(answer.language)
-        run.confidences.append(answer.confidence)
         run.decided.append(answer.method)
         if on_progress:
             on_progress(method.name, len(run.answers), len(cases))

@@ -34,7 +34,7 @@ def evaluate(source: Source, opts: argparse.Namespace) -> None:
     """
     from classifiers.datasets import LabelledTexts
     from classifiers.papers.page_cases import asked, found_methods
-    from classifiers.papers.pages.tables import results
+    from classifiers.papers.page_tables import results
     from crawler.report.files import write_whole
     from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display

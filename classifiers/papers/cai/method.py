@@ -67,14 +67,9 @@ class Cai:
                 break
         return found
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The names of its kinds of evidence."""
-        return PRIORITY
-
-    def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
-        """The language by one kind of evidence alone; None if it tells none."""
-        return next(self.by(one, page).language for one in PRIORITY if one == kind)
+    def answers(self, page: ParsedPage) -> dict[str, str | None]:
+        """The language by each kind of evidence alone."""
+        return {evidence: self.by(evidence, page).language for evidence in PRIORITY}
 
     def by(self, evidence: Evidence, page: ParsedPage) -> PageLanguage:
         """The answer by one kind of evidence alone."""

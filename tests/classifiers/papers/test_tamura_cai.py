@@ -15,6 +15,7 @@ from classifiers.arrayfile import write_arrays
 from classifiers.datasets.texts import LabelledText, LabelledTexts
 from classifiers.errors import DatasetError, ModelError
 from classifiers.pages.charset.charsets import canonical_label, codec
+from classifiers.pages.method import answers_of
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.papers.cai import encodings as cai_tables
@@ -124,6 +125,8 @@ def test_the_encoding_goes_before_the_declaration_and_that_before_the_text() -> 
     german = SENTENCES["de"]
     declared = page_of(german, lang="fr", meta="shift_jis", charset="ascii")
     assert method.identify(declared).language == "ja"
+    alone = {"encoding": "ja", "declaration": "fr", "text": "de"}
+    assert answers_of(method, declared) == alone, "a census counts each kind of evidence"
     assert method.identify(page_of(german, lang="fr")).language == "fr"
     assert method.identify(page_of(german)).language == "de"
 
