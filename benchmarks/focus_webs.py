@@ -179,7 +179,7 @@ def unseen_model(folder: Path, half: str = UNSEEN) -> Path:
         unfinished = folder / f"{half}-model-unfinished.npz"
         learned_from = _tables(folder)[half == UNSEEN]
         command = [sys.executable, "-m", "langfocus", "train", str(learned_from)]
-        command += ["--no-evaluate", "--output", str(unfinished)]
+        command += ["--output", str(unfinished)]
         subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
         unfinished.rename(path)
     return path

@@ -1,7 +1,7 @@
 """The laws that `benchmarks.fuzz` and the tests check on every reader of data from strangers.
 
 A target is a law over any bytes: it returns, or raises an error that names the broken law. Its
-seeds are inputs worth changing. The fields of an input are separated by `FIELD` bytes.
+seeds are those of `benchmarks.fuzzseeds`.
 """
 
 import codecs
@@ -9,7 +9,6 @@ import gzip
 import os
 import sqlite3
 import tempfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -23,13 +22,15 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
+from benchmarks import fuzzseeds
+from benchmarks.fuzzseeds import FIELD, URL
 from classifiers import languages
 from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 from classifiers.urls.standard import absolute
 from crawler.config import RetryRule
 from crawler.errors import ArchiveError
-from crawler.frontier.base import PAGE, REDIRECT, KeptRobots, Lease, Link, Record
+from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.politeness.network import is_private_url
@@ -56,29 +57,11 @@ from crawler.url import (
     page_key,
 )
 from crawler.visit import Visitor, VisitRules
+from tests.crawler.politeness.test_robots import Store
 
-FIELD: Final = b"\x1e\x1e"
-URL: Final = "http://example.de/a/b.html"
 HOST_CAP: Final = 4
 MAX_DELAY_S: Final = 60.0
 MAX_BODY: Final = 100_000
-
-PAGE_HTML = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
-<meta http-equiv=content-language content="de"><base href="/x/">
-<link rel=canonical href="/a/b.html"><link rel=alternate hreflang=fr href="/fr/"></head>
-<body lang=de><h1>Die Stadt am Fluss</h1><p>Heute scheint die Sonne über dem See, und die Kinder
-spielen am Ufer, während die Großmutter auf einer Bank sitzt und eine lange Geschichte liest.</p>
-<a href="../c?d=e&amp;f=g#h" rel=next>weiter</a><a href="http://münchen.de:80/ä ö">München</a>
-<area href="//other.de/"><iframe src="/frame"></iframe><img alt="x" src="y"><svg><a href=z>s</a>
-</svg><script>{"inLanguage": "de"}</script><!-- <a href=no> --><a href="javascript:x()">j</a>"""
-WORDS = "Вчера вечером мы долго гуляли вдоль реки и говорили о будущей поездке. " * 3  # noqa: RUF001
-JAPANESE = "昨日の夕方、私たちは川のそばを歩きながら、旅行について話しました。" * 3
-ROBOTS = (
-    b"User-agent: langfocus\nDisallow: /private\nAllow: /private/x$\nCrawl-delay: 7\n\n"
-    b"User-agent: *\nDisallow: /*?s=*&x\nRequest-rate: 1/5s\nSitemap: http://a.de/s.xml\n"
-    b"Visit-time: 0600-0845\nHost: a.de\n"
-)
-HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<p>hello</p>"
 
 _WRITTEN: Final = Path(__file__).with_name("fuzz_tokens.txt").read_text("ascii").splitlines()
 TOKENS: Final = [
@@ -125,28 +108,6 @@ def _int(field: bytes, default: int) -> int:
 
 
 # Pages.
-
-
-def _bodies() -> list[bytes]:
-    return [
-        PAGE_HTML.encode(),
-        PAGE_HTML.encode("latin-1", "xmlcharrefreplace"),
-        PAGE_HTML.encode("utf-16"),
-        PAGE_HTML.encode("utf-32-le"),
-        f"<p>{WORDS}".encode("cp1251"),
-        f"<p>{WORDS}".encode("koi8-r"),
-        f"<meta charset=euc-jp><p>{JAPANESE}".encode("euc-jp"),
-        f"<p>{JAPANESE}".encode("shift_jis"),
-        f"<p>{JAPANESE}".encode("iso-2022-jp"),
-        b"<?xml version='1.0' encoding='gbk'?><p>\xc4\xe3\xba\xc3" * 3,
-    ]
-
-
-def _page_seeds() -> list[bytes]:
-    heads = [b"text/html; charset=utf-8", b"", b"text/html;charset=windows-1252"]
-    return [
-        FIELD.join([heads[at % 3], b"de", URL.encode(), body]) for at, body in enumerate(_bodies())
-    ]
 
 
 def _page_input(data: bytes) -> tuple[bytes, str | None, str | None, str]:
@@ -196,17 +157,6 @@ def links(data: bytes) -> None:
     _check_links(parsed)
 
 
-def _link_seeds() -> list[bytes]:
-    written = (
-        "http://münchen.de/ä?ö#ü|//b.de:8080|/a/../b|?q=1|c.html;x|mailto:a@b|http:///x"
-        "|https://[2001:db8::1]/x|../../..|http://a.de\\b|HTTP://A.DE/%7e|a b|http:x|/.//b"
-        "|javascript:void(0)|./a:b|http://user:pw@a.de/|http://a.de:/|//|///x|http://%61.de"
-    ).split("|")
-    joined = [FIELD.join([URL.encode(), b"", *(link.encode() for link in written)])]
-    single = [FIELD.join([URL.encode(), b"/x/", link.encode()]) for link in written]
-    return joined + single
-
-
 def url(data: bytes) -> None:
     """A normalised URL has one spelling, can be split into parts, and is ASCII."""
     for text in (data.decode("utf-8", "surrogateescape"), data.decode("latin-1")):
@@ -234,17 +184,6 @@ def url(data: bytes) -> None:
         Request(normal)
 
 
-def _url_seeds() -> list[bytes]:
-    urls = (
-        "http://example.de/a/b.html?x=1&y=2|HTTPS://WWW.Example.DE:443/%7ea/../b;c|"
-        "http://münchen.de/straße?ü=ß#x|http://[2001:DB8::1]:8080/|http://user:pw@a.de/|"
-        "http://a.de.:80/./b//c|http://xn--mnchen-3ya.de/|http://1.2.3.4/?|//a.de|"
-        "http://a.de/x;jsessionid=0123456789abcdef0?PHPSESSID=0123456789abcdef01&a=b|"
-        "http://a.de/%ff%2e%2E/%|http://a_b.de/|http://0x7f.1/"
-    )
-    return [text.encode() for text in urls.split("|")]
-
-
 @cache
 def _reader() -> ReadPage:
     return page_reader(page_method("composite"), make_ordering("cctld", "de"), "de")
@@ -264,39 +203,23 @@ def language(data: bytes) -> None:
 # Robots.
 
 
-class Store:
-    """The robots.txt files that a frontier stores."""
-
-    def __init__(self) -> None:
-        """Start without files."""
-        self.kept: dict[str, KeptRobots] = {}
-        self.delays: dict[str, float] = {}
-
-    def robots(self, origin: str) -> KeptRobots | None:
-        """See `RobotsStore`."""
-        return self.kept.get(origin)
+class _Store(Store):
+    """Refuses what no frontier could store."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """See `RobotsStore`."""
         text.encode()
-        self.kept[origin] = KeptRobots(text, now)
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        """See `RobotsStore`."""
-        self.set_robots(name, text, now)
-        return True
+        super().set_robots(origin, text, now)
 
     def set_delay(self, host: str, delay_s: float) -> None:
-        """See `RobotsStore`."""
         expect(0.0 < delay_s <= MAX_DELAY_S, "no delay", host, delay_s)
-        self.delays[host] = delay_s
+        super().set_delay(host, delay_s)
 
 
 def robots(data: bytes) -> None:
     """Any robots.txt gives a verdict, the same after a restart; the status limits the verdict."""
     status_field, address, body, *moves = data.split(FIELD)[:12] + [b""] * 3
     status, at = _int(status_field, 200), normalise(_text(address) or "") or URL
-    store = Store()
+    store = _Store()
     rules = Robots(store, "langfocus", max_delay_s=MAX_DELAY_S)
     expect(rules.verdict(at, 0.0) is Verdict.UNKNOWN, "a verdict before rules")
     asked_for = [rules.ask(at, 0.0)]
@@ -323,22 +246,6 @@ def robots(data: bytes) -> None:
 def urljoin_or_nothing(base: str, link: str) -> str:
     """The absolute URL of a link, "" if there is none."""
     return absolute(link, base) or ""
-
-
-def _robots_seeds() -> list[bytes]:
-    at = URL.encode()
-    return [
-        FIELD.join(fields)
-        for fields in (
-            [b"200", at, ROBOTS],
-            [b"200", at, b"\xef\xbb\xbf" + ROBOTS.replace(b"\n", b"\r")],
-            [b"200", at, ROBOTS.decode().encode("utf-16")],
-            [b"404", at, ROBOTS],
-            [b"503", at, b""],
-            [b"200", b"http://a.de/\xc3\xa4?s=1&x", b"User-agent:*\nDisallow:/*\xc3\xa4$\n"],
-            [b"301", at, b"", b"/r.txt", b"http://b.de/robots.txt", b"https://[::1]/"],
-        )
-    ]
 
 
 # Answers of servers to leased URLs.
@@ -439,25 +346,6 @@ def _check_settled(
     expect(not over, "over the cap", over)
 
 
-def _answer_seeds() -> list[bytes]:
-    body = PAGE_HTML.encode()
-    html = b"Content-Type: text/html; charset=utf-8"
-    chains = [
-        [b"302", b"Location: /x", b""],
-        [b"301", b"Location: http://m\xc3\xbcnchen.de/a b#c", b""],
-        [b"200", html + b"\nContent-Language: de", body],
-        [b"503", b"Retry-After: 5", b""],
-        [b"429", b"Retry-After: Fri, 31 Dec 2099 23:59:59 GMT", b""],
-        [b"200", b"Content-Type: image/png", b"\x89PNG"],
-        [b"307", b"Location: \xff\xe4", b""],
-        [b"308", b"Location: http://[::1]/", b""],
-        [b"404", html, body],
-    ]
-    whole = FIELD.join(field for answer in chains for field in answer)
-    loops = FIELD.join(field for at in range(9) for field in (b"302", b"Location: /%d" % at, b""))
-    return [whole, loops, *(FIELD.join(answer * 3) for answer in chains)]
-
-
 # Bodies.
 
 
@@ -483,25 +371,6 @@ def unpacking(data: bytes) -> None:
         most = max(MAX_BODY, len(body))
         expect(len(unpacked.body) <= most, "too large", encodings, len(unpacked.body))
         expect(encodings.count(b",") < MAX_LAYERS, "layers", encodings)
-
-
-def _unpacking_seeds() -> list[bytes]:
-    body = PAGE_HTML.encode()
-    raw = zlib.compressobj(wbits=-15)
-    packed = [
-        (b"gzip", gzip.compress(body)),
-        (b"gzip", gzip.compress(bytes(50 * MAX_BODY))),
-        (b"gzip", gzip.compress(body) * 2),
-        (b"deflate", zlib.compress(body)),
-        (b"deflate", raw.compress(body) + raw.flush()),
-        (b"deflate", zlib.compress(bytes(50 * MAX_BODY))),
-        (b"gzip, gzip", gzip.compress(gzip.compress(bytes(10 * MAX_BODY)))),
-        (b"gzip\ndeflate", zlib.compress(gzip.compress(body))),
-        (b"br", b"\x0b\x02\x80hello\x03"),
-        (b"br", b"\x1b\xff\x0f\x00\x24\x00\xe2\xb1\x81\x12\x08"),
-        (b"zstd", b"\x28\xb5\x2f\xfd\x04\x00\x29\x00\x00hello"),
-    ]
-    return [FIELD.join(pair) for pair in packed]
 
 
 # Archives.
@@ -548,40 +417,14 @@ def _read_archive(path: Path) -> None:
             continue
 
 
-def _record(address: str, http: bytes, kind: str = "response", more: str = "") -> bytes:
-    head = f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {address}\r\n{more}"
-    return f"{head}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"
-
-
-def _archive_seeds() -> list[bytes]:
-    packed = gzip.compress(b"<p>hello</p>")
-    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
-    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
-    records = [
-        _record("http://a.de/", HTTP, more="WARC-IP-Address: 192.0.2.7\r\n"),
-        _record("http://a.de/ä", chunked),
-        _record("https://b.de", head % len(packed) + packed),
-        _record("http://a.de/", b"x", kind="request"),
-        _record("http://a.de/r", b"", kind="revisit"),
-        _record("http://c.de/", b"HTTP/1.0 301 Moved\r\nLocation: /x\r\n\r\n"),
-    ]
-    return [
-        b"".join(records),
-        b"".join(map(gzip.compress, records)),
-        FIELD.join([b"z", *records]),
-        *(FIELD.join([b"z", each]) for each in records),
-        *records,
-    ]
-
-
 TARGETS: Final[dict[str, Target]] = {
-    "page": Target(page, _page_seeds),
-    "links": Target(links, _link_seeds),
-    "url": Target(url, _url_seeds),
-    "language": Target(language, _page_seeds),
-    "robots": Target(robots, _robots_seeds),
-    "answers": Target(answers, _answer_seeds),
-    "unpacking": Target(unpacking, _unpacking_seeds),
-    "archive": Target(archive, _archive_seeds),
+    "page": Target(page, fuzzseeds.page_seeds),
+    "links": Target(links, fuzzseeds.link_seeds),
+    "url": Target(url, fuzzseeds.url_seeds),
+    "language": Target(language, fuzzseeds.page_seeds),
+    "robots": Target(robots, fuzzseeds.robots_seeds),
+    "answers": Target(answers, fuzzseeds.answer_seeds),
+    "unpacking": Target(unpacking, fuzzseeds.unpacking_seeds),
+    "archive": Target(archive, fuzzseeds.archive_seeds),
 }
 """Name -> the law."""

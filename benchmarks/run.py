@@ -21,7 +21,7 @@ from crawler.report.files import json_text, write_whole
 from crawler.report.provenance import ROOT, provenance
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
-PACKAGES: Final = ("langfocus", "Scrapy", "crawlee", "scikit-learn", "py3langid", "courlan")
+PACKAGES: Final = ("langfocus", "Scrapy", "scikit-learn", "py3langid", "courlan")
 
 
 class Group(NamedTuple):

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.docs_tables import mark_as_of, outdated
-from benchmarks.document_tables import filled, measured_of
+from benchmarks.docs_tables import filled, mark_as_of, measured_of, outdated
 from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
 from crawler.report.provenance import ROOT, provenance, sha256

@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz import NAMES
-from benchmarks.fuzztargets import FIELD, TARGETS, TOKENS
+from benchmarks.fuzzseeds import FIELD
+from benchmarks.fuzztargets import TARGETS, TOKENS
 
 
 def examples(number: int) -> settings:
