@@ -14,8 +14,7 @@ from crawler.frontier.base import Counts, Frontier, Lease
 from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc import WarcArchive
 from crawler.politeness.blocking import Blocking
-from crawler.politeness.network import is_private_url
-from crawler.politeness.ports import has_bad_port
+from crawler.politeness.network import has_bad_port, is_private_url
 from crawler.politeness.robots import Robots
 from crawler.politeness.turns import Occupancy
 from crawler.run import OpenRun

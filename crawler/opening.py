@@ -18,8 +18,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
 from crawler.outputs.warc import WarcArchive, argument_fields
-from crawler.politeness.host_files import FileStore, HostFiles
-from crawler.politeness.robots import Robots
+from crawler.politeness.robots import HostFiles, Robots, RobotsStore
 from crawler.politeness.turns import Occupancy, OwnOccupancy
 from crawler.preparation import Preparation, prepare
 from crawler.run import IDENTITY, OpenRun, lock_run, open_run
@@ -114,7 +113,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
 
 
 def _sitemaps(
-    prepared: Preparation, robots: Robots, store: FileStore, is_blocked: Callable[[str], bool]
+    prepared: Preparation, robots: Robots, store: RobotsStore, is_blocked: Callable[[str], bool]
 ) -> Sitemaps | None:
     config = prepared.config
     if config.is_census or not config.reads_sitemaps:

@@ -26,7 +26,7 @@ from crawler.frontier.base import Link
 from crawler.outputs.exchange import Exchange
 from crawler.politeness import directives
 from crawler.politeness.directives import RobotsVersion
-from crawler.politeness.ports import has_bad_port
+from crawler.politeness.network import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.strategies.focus.ordering import Focus, first_scores
 from crawler.strategies.orderings import LinkSource, Ordering

@@ -8,7 +8,7 @@ robots.txt (RFC 9309, 2.2.3). A scheme before it is ignored. Text from `#` on is
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -128,40 +128,23 @@ def _pattern(path: str) -> str:
     return _path_of(url)
 
 
-Stamp = Callable[[Path], object]
-"""Returns a value that differs after a file was written; None if there is no file."""
-
-
-def stamp_of(path: Path) -> object:
-    """Return modification time, size and inode of a file, None if it cannot be read."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
 class Blocking:
     """All that a crawl may not fetch: the `list` of a file, and the hosts of take-downs.
 
     The file is read again after it changes.
     """
 
-    def __init__(self, path: Path | None = None, stamp: Stamp = stamp_of) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         """Read a file, if one is given; raises `SettingError` for one that cannot be used."""
         self.list, self.taken_down = BlockList(), BlockList()
-        self._path, self._stamp = path, stamp
+        self._path = path
         self._looked_at = float("-inf")
         if path is None:
             return
-        self._seen = stamp(path)
-        try:
-            self.list, bad = _read(path)
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(f"-a block={path}: {_told(error)}") from error
+        self._seen = _stamp(path)
+        self.list, bad = _read(path)
         if bad:
-            more = f" (and {len(bad) - 1:,} more lines)" if len(bad) > 1 else ""
-            raise SettingError(f"-a block={path}:{bad[0].number}: {bad[0].reason}{more}")
+            raise SettingError(f"-a block={path}:{bad[0].number}: {bad[0].reason}")
 
     @property
     def is_empty(self) -> bool:
@@ -181,33 +164,39 @@ class Blocking:
         if self._path is None or 0 <= now - self._looked_at < LOOK_EVERY_S:
             return None
         self._looked_at = now
-        stamp = self._stamp(self._path)
+        stamp = _stamp(self._path)
         if stamp == self._seen:
             return None
         self._seen = stamp
         try:
             self.list, bad = _read(self._path)
-        except (OSError, UnicodeDecodeError) as error:
-            _log.warning("%s: %s; the list stays as it was", self._path, _told(error))
+        except SettingError as error:
+            _log.warning("%s; the list stays as it was", error)
             return None
-        self._tell(bad)
-        return len(bad)
-
-    def _tell(self, bad: Sequence[BadLine]) -> None:
         for line in bad[:_MOST_NAMED]:
             _log.warning("%s:%d is ignored: %s", self._path, line.number, line.reason)
-        more, entries = len(bad) - _MOST_NAMED, len(self.list)
-        if more > 0:
-            _log.warning("%s: %s more lines are ignored", self._path, f"{more:,}")
-        _log.warning("%s was read again: it has %s entries", self._path, f"{entries:,}")
+        _log.warning(
+            "%s was read again: %s entries, %s ignored lines",
+            *(self._path, f"{len(self.list):,}", f"{len(bad):,}"),
+        )
+        return len(bad)
 
 
 def _read(path: Path) -> tuple[BlockList, list[BadLine]]:
-    data = read_regular(path, _MOST_BYTES)
-    return read_lines(data.decode("utf-8-sig").splitlines())
+    try:
+        data = read_regular(path, _MOST_BYTES)
+        return read_lines(data.decode("utf-8-sig").splitlines())
+    except OSError as error:
+        told = f"cannot be read: {error.strerror or error}"
+    except UnicodeDecodeError:
+        told = "the file is not UTF-8"
+    raise SettingError(f"-a block={path}: {told}")
 
 
-def _told(error: OSError | UnicodeDecodeError) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "the file is not UTF-8"
-    return f"cannot be read: {error.strerror or error}"
+def _stamp(path: Path) -> object:
+    """Return a value that differs after a file was written, None if it cannot be read."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

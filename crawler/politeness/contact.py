@@ -24,41 +24,36 @@ class BotName:
     advice: str = ""
 
 
-def is_contact(text: str) -> bool:
-    """Return True for an e-mail address or an http(s) URL."""
-    return _CONTACT.fullmatch(text) is not None
+def bot_name(
+    own: str, given: str, contact: str | None, obeyed: str | None, *, has_servers: bool
+) -> BotName:
+    """Return the names of the bot.
 
-
-def user_agent(own: str, given: str, contact: str | None) -> str | None:
-    """Return the User-Agent to send, None if it would contain no contact.
-
-    `own` is the bot's name without a contact. `given` is the USER_AGENT of the settings; if it is
-    not `own`, it is sent unchanged. Raises `SettingError` for a contact that is not an e-mail
-    address or an http(s) URL.
+    `own` is its name without a contact. `given` is the USER_AGENT of the settings; if it is not
+    `own`, it is sent unchanged. `obeyed` is the name for robots.txt, if one was given. Raises
+    `SettingError` for a contact that is not an e-mail address or an http(s) URL.
     """
-    if contact and not is_contact(contact):
+    if contact and not _CONTACT.fullmatch(contact):
         raise SettingError(
             f"LANGFOCUS_CONTACT={contact}: an e-mail address or an http(s) URL is needed"
         )
-    if given == own:
-        return f"{own} (+{contact})" if contact else None
-    return given if _CONTACT.search(given) else None
-
-
-def missing_contact(own: str, given: str) -> str:
-    """Return the advice for a live crawl whose User-Agent contains no contact."""
-    if given != own:
-        return (
+    sent, advice = given, ""
+    if given == own and contact:
+        sent = f"{own} (+{contact})"
+    elif has_servers and given == own:
+        advice = (
+            f"servers see no contact, only {own}: give an e-mail address or an http(s) URL whom "
+            "they can ask (-s LANGFOCUS_CONTACT=you@example.org)"
+        )
+    elif has_servers and not _CONTACT.search(given):
+        advice = (
             f"USER_AGENT={given} has no contact: put an e-mail address or an http(s) URL into it, "
             "so that servers see whom to ask"
         )
-    return (
-        f"servers see no contact, only {own}: give an e-mail address or an http(s) URL whom they "
-        "can ask (-s LANGFOCUS_CONTACT=you@example.org)"
-    )
+    return BotName(sent, obeyed or _product_token(sent), advice)
 
 
-def product_token(name: str) -> str:
+def _product_token(name: str) -> str:
     """Return the part of a User-Agent that robots.txt may name (RFC 9309, 2.2.1).
 
     Unlike there it may have digits, as the names of many bots do.

@@ -1,4 +1,4 @@
-"""The addresses that a crawl may contact: by default those of the public Internet.
+"""The addresses that a crawl may contact: by default those of the public Internet, at safe ports.
 
 A name is checked twice, since its address is known only after it was resolved. `is_private_host`
 checks the host of a URL before any request, `is_private_address` the address of a connection.
@@ -6,13 +6,8 @@ checks the host of a URL before any request, `is_private_address` the address of
 
 import re
 import socket
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
@@ -48,6 +43,22 @@ _ORDINARY = re.compile(
     r"(?!(?:localhost|local|internal|arpa|corp|home|intranet|lan|localdomain|private|box|ip)[:/])"
     r"[a-z]{2,}(?::\d+)?/"
 )
+
+
+BAD_PORTS: Final = frozenset(
+    {0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95}
+    | {101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179}
+    | {389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601}
+    | {636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566}
+    | {6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080}
+)
+"""The bad ports of the Fetch standard (WHATWG, 2.9, Port blocking): those of other protocols.
+
+A request could make their server do something, or look like a scan for open ports.
+"""
+
+_PORT = re.compile(r"https?://(?:\[[^\]]*\]|[^/:?#]*):(\d{1,5})(?!\d)")
+_SERVER_WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})", re.ASCII)
 
 
 class PrivateAddressError(Exception):
@@ -105,22 +116,18 @@ def dns_servers(text: str, label: str) -> tuple[str, ...]:
     """
     servers = tuple(server.strip() for server in text.split(","))
     for server in servers:
-        try:
-            ip_address(server)
-        except ValueError:
-            _check_server(server, f"{label}={text}")
+        if not _is_server(server):
+            raise SettingError(f"{label}={text}: {server!r} is not an IP address or ADDRESS:PORT")
     return servers
 
 
-def _check_server(server: str, given: str) -> None:
+def _is_server(text: str) -> bool:
+    found = _SERVER_WITH_PORT.fullmatch(text)
     try:
-        parts = urlsplit(f"//{server}")
-        is_good = parts.port is not None and parts.netloc == server and "@" not in server
-        ip_address(parts.hostname or "")
+        ip_address(found[1] or found[2] if found else text)
     except ValueError:
-        is_good = False
-    if not is_good:
-        raise SettingError(f"{given}: {server!r} is not an IP address or ADDRESS:PORT")
+        return False
+    return found is None or int(found[3]) < 1 << 16
 
 
 def is_private_url(url: str) -> bool:
@@ -132,6 +139,15 @@ def is_private_url(url: str) -> bool:
     except ValueError:
         return True
     return host is None or is_private_host(host)
+
+
+def has_bad_port(url: str) -> bool:
+    """Return True if a normalised URL names a port of `BAD_PORTS`."""
+    # Most URLs have no second colon.
+    if url.find(":", len("https:")) < 0:
+        return False
+    match = _PORT.match(url)
+    return match is not None and int(match[1]) in BAD_PORTS
 
 
 def is_private_address(address: str | IPv4Address | IPv6Address) -> bool:

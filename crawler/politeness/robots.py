@@ -1,13 +1,13 @@
 """The rules of robots.txt (RFC 9309); the frontier stores them, so a restart asks no host twice.
 
-What a request for a file told is stored by the file: rules, a redirect to another file, failures.
-The name of the robots.txt of an origin is the origin, that of another file its URL. So a file to
-which many origins redirect is fetched once.
+What a request for a file told is stored by the file. The name of the robots.txt of an origin is the
+origin, that of another file its URL. So a file to which many origins redirect is fetched once.
+
+Of each host a bounded number of such files is asked for, and of sitemaps (`HostFiles`).
 """
 
-from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from enum import Enum
 from hashlib import sha256
 from typing import Final, Protocol
@@ -16,9 +16,8 @@ import msgspec
 
 from crawler.frontier.base import KeptRobots
 from crawler.politeness.directives import RobotsVersion
-from crawler.politeness.host_files import FileStore, HostFiles
 from crawler.politeness.robots_rules import Rules, rules_for
-from crawler.url import host_of, origin_of
+from crawler.url import fingerprint, host_of, origin_of
 
 MAX_ROBOTS_BYTES = 512 * 1024
 """Bytes of a robots.txt that are read; RFC 9309, 2.5 asks for at least 500 KiB."""
@@ -48,12 +47,13 @@ Their robots.txt is asked for in any case, so that links to other ports, and red
 hosts, cannot close a host. A redirect between them leads to the same page.
 """
 
+SITEMAP_FILES: Final = 10
+"""Sitemaps, indexes of sitemaps and feeds of one host that are fetched."""
+
 CACHE_BYTES = 16 * 1024 * 1024
 """Bytes of rules that stay in memory; a file of 512 KiB has at most 3 MiB of them."""
 
-_UNREACHABLE = "unreachable"
-_FAILED = "failed "
-_MOVED = "moved "
+_ALWAYS: Final = float("-inf")
 _SERVER_IS_BUSY = 429
 _ENTRY_BYTES = 600
 
@@ -67,28 +67,41 @@ class Verdict(Enum):
     UNKNOWN = "unknown"
 
 
-class RobotsStore(FileStore, Protocol):
-    """The part of the frontier that stores rules and delays. It may forget the oldest rules."""
+class RobotsStore(Protocol):
+    """The part of the frontier that stores texts by names. It may forget the oldest texts."""
+
+    def robots(self, origin: str) -> KeptRobots | None:
+        """Return the text of a name, None if there is none."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store what is known of a file."""
+        """Store the text of a name."""
+
+    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
+        """Store the text of a name; False if it is no longer the one `before`."""
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The rules of a file; None: its server is unreachable. `good_until` is in unix seconds.
+class _Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the requests for a file told.
 
-    `version` names the file that they come from (`RobotsVersion.name`). `target` is the name of the
-    file to which this one redirects, "" if it does not.
+    A file has `rules` for the `bot` and a `version` (`RobotsVersion.name`). One that redirects to
+    the file with the name `target` has no rules of its own. `rules` is None for a file that could
+    not be fetched; with `failures`, the number of requests in a row, it is tried once more.
     """
 
-    rules: Rules | None
-    good_until: float
+    bot: str
+    rules: Rules | None = None
     version: str = ""
     target: str = ""
+    failures: int = 0
+
+    def good_until(self, fetched_at: float) -> float:
+        return fetched_at + (UNREACHABLE_S if self.rules is None else MAX_AGE_S)
+
+
+_STORED = msgspec.json.Decoder(_Told)
 
 
 class Robots:
@@ -113,9 +126,9 @@ class Robots:
         self._store = store
         self._bot = " ".join(user_agent.partition("/")[0].split())
         self._max_delay_s = max_delay_s
-        self._known = _Cache(cache_bytes)
-        others = max(1, (host_cap or FILES) - USUAL_ORIGINS)
-        self._files = HostFiles(store, "robots", others)
+        self._known: dict[str, tuple[_Told, float]] = {}
+        self._bytes, self._most_bytes = 0, cache_bytes
+        self._files = HostFiles(store, "robots", max(1, (host_cap or FILES) - USUAL_ORIGINS))
         self._in_flight: set[str] = set()
 
     def verdict(self, url: str, now: float) -> Verdict:
@@ -123,54 +136,38 @@ class Robots:
 
         `UNREACHABLE` forbids the URL too, but only for a while.
         """
-        *_, (_, known) = self._chain(url, now)
-        if known is None:
+        _, told = self._way(url, now)[-1]
+        if told is None:
             return Verdict.UNKNOWN
-        if known.rules is None:
+        if told.rules is None:
             return Verdict.UNREACHABLE
-        return Verdict.ALLOWED if known.rules.allows(url) else Verdict.FORBIDDEN
+        return Verdict.ALLOWED if told.rules.allows(url) else Verdict.FORBIDDEN
 
     def version(self, url: str) -> RobotsVersion | None:
         """Return the version of the rules for `url`, None if there are none."""
-        *_, (_, known) = self._chain(url)
-        if known is None or known.rules is None:
+        _, told = self._way(url)[-1]
+        if told is None or told.rules is None:
             return None
-        return RobotsVersion(known.version, known.rules.signals)
+        return RobotsVersion(told.version, told.rules.signals)
 
     def sitemaps(self, url: str) -> tuple[str, ...]:
         """Return the URLs of the sitemaps that the robots.txt for `url` names."""
-        *_, (_, known) = self._chain(url)
-        return known.rules.sitemaps if known is not None and known.rules is not None else ()
+        return self._rules(url).sitemaps
 
-    def _chain(self, url: str, now: float = float("-inf")) -> Iterator[tuple[str, _Known | None]]:
-        """Yield the names of the files with the rules for `url` and what is known of them at `now`.
+    def delay_s(self, url: str) -> float:
+        """Return the Crawl-delay for `url` in seconds, at most `max_delay_s`; 0 if unknown."""
+        return min(self._rules(url).delay_s, self._max_delay_s)
 
-        All but the last redirect to the next. There is at least one, and no more than redirects are
-        followed.
-        """
-        name = origin_of(url)
-        for _ in range(MAX_MOVES + 1):
-            known = self._known_of(name)
-            if known is not None and known.good_until <= now:
-                known = None
-            yield name, known
-            if known is None or not known.target:
-                return
-            name = known.target
-
-    def _known_of(self, name: str) -> _Known | None:
-        known = self._known.get(name)
-        if known is not None:
-            return known
-        kept = self._store.robots(name)
-        return None if kept is None else self._remember(name, kept)
+    def _rules(self, url: str) -> Rules:
+        _, told = self._way(url)[-1]
+        return (told.rules if told else None) or Rules()
 
     def ask(self, url: str, now: float) -> str | None:
         """Return the URL from which the rules for `url` are fetched next.
 
         None if the host of this file may not be asked for another one.
         """
-        *_, (name, _) = self._chain(url, now)
+        name, _ = self._way(url, now)[-1]
         is_allowed = _is_usual(name) or bool(self._files.choose([name], now))
         return _address_of(name) if is_allowed else None
 
@@ -190,24 +187,23 @@ class Robots:
         `asked` is the URL of the file, "" for that of `ask`. Meanwhile another answer may have led
         `ask` to another file, about which this answer tells nothing.
         """
-        name, target = self._name(url, asked, now), _name_of(location)
-        names = [each for each, _ in self._chain(url, now)]
+        name, target = self._asked(url, asked, now), _name_of(location)
+        names = [each for each, _ in self._way(url, now)]
         before = names[: names.index(name) + 1] if name in names else [name]
         if target in before or len(before) > MAX_MOVES:
             return False
-        self._keep(name, f"{_MOVED}{target}", now)
+        self._keep(name, _Told(self._bot, Rules(), target=target), now)
         self._tell_delay(url)
         return True
 
     def fail(self, url: str, now: float, asked: str = "") -> int:
         """Record that a file (see `move`) could not be fetched; return how often in a row."""
-        name = self._name(url, asked, now)
+        name = self._asked(url, asked, now)
         kept = self._store.robots(name)
         is_recent = kept is not None and kept.fetched_at > now - UNREACHABLE_S
-        before = kept.text if kept is not None and is_recent else ""
-        number = before.removeprefix(_FAILED) if before.startswith(_FAILED) else "0"
-        failures = 1 + (int(number) if number.isdecimal() else 0)
-        self._keep(name, f"{_FAILED}{failures}", now)
+        before = self._restored(kept.text) if kept is not None and is_recent else None
+        failures = 1 + (before.failures if before is not None else 0)
+        self._keep(name, _Told(self._bot, failures=failures), now)
         return failures
 
     def keep(self, url: str, status: int | None, body: bytes, now: float, asked: str = "") -> None:
@@ -217,58 +213,138 @@ class Robots:
         many redirects there are no rules. If the server `is_unreachable`, the whole site is
         forbidden for a while (RFC 9309, 2.3.1).
         """
-        name = self._name(url, asked, now)
+        name = self._asked(url, asked, now)
         if status is not None and 300 <= status < 400:
             name = origin_of(url)  # the files on the way are near enough for other origins
-        self._keep(name, self._text(status, body), now)
+        self._keep(name, self._read(status, body), now)
         for each in {url, _address_of(name)}:
             self._tell_delay(each)
 
-    def _name(self, url: str, asked: str, now: float) -> str:
-        *_, (name, _) = self._chain(url, now)
-        return _name_of(asked) if asked else name
-
-    def _keep(self, name: str, text: str, now: float) -> None:
-        self._store.set_robots(name, text, now)
-        self._remember(name, KeptRobots(text, now))
-
-    def _tell_delay(self, url: str) -> None:
-        delay_s = self.delay_s(url)
-        if delay_s:
-            self._store.set_delay(host_of(url), delay_s)
-
-    def delay_s(self, url: str) -> float:
-        """Return the Crawl-delay for `url` in seconds, at most `max_delay_s`; 0 if unknown."""
-        *_, (_, known) = self._chain(url)
-        told = known.rules.delay_s if known and known.rules else 0.0
-        return min(told, self._max_delay_s)
-
-    def _text(self, status: int | None, body: bytes) -> str:
+    def _read(self, status: int | None, body: bytes) -> _Told:
         if status is None or is_unreachable(status):
-            return _UNREACHABLE
-        has_rules = 200 <= status < 300
-        rules = rules_for(self._bot, _whole_lines(body)) if has_rules else Rules()
+            return _Told(self._bot)
+        if not 200 <= status < 300:
+            return _Told(self._bot, Rules(), str(status))
+        rules = rules_for(self._bot, _whole_lines(body))
         if not self._keeps_sitemaps:
             rules = replace(rules, sitemaps=())
-        version = f"sha256:{sha256(body).hexdigest()}" if has_rules else str(status)
-        return msgspec.json.encode((self._bot, version, rules)).decode()
+        return _Told(self._bot, rules, f"sha256:{sha256(body).hexdigest()}")
 
-    def _remember(self, name: str, kept: KeptRobots) -> _Known | None:
-        known = self._restore(kept)
-        if known is None:
-            self._known.forget(name)
-        else:
-            self._known.put(name, known, len(name) + len(kept.text) + _ENTRY_BYTES)
-        return known
+    def _tell_delay(self, url: str) -> None:
+        if delay_s := self.delay_s(url):
+            self._store.set_delay(host_of(url), delay_s)
 
-    def _restore(self, kept: KeptRobots) -> _Known | None:
-        good_until = kept.fetched_at + MAX_AGE_S
-        if kept.text == _UNREACHABLE:
-            return _Known(None, kept.fetched_at + UNREACHABLE_S)
-        if kept.text.startswith(_MOVED):
-            return _Known(Rules(), good_until, target=kept.text.removeprefix(_MOVED))
-        restored = _restored(self._bot, kept.text)
-        return None if restored is None else _Known(restored[0], good_until, restored[1])
+    def _asked(self, url: str, asked: str, now: float) -> str:
+        return _name_of(asked) if asked else self._way(url, now)[-1][0]
+
+    def _way(self, url: str, now: float = _ALWAYS) -> list[tuple[str, _Told | None]]:
+        """Return the names of the files with the rules for `url`, and what is known of them.
+
+        All but the last redirect to the next. There is at least one, and no more than redirects are
+        followed.
+        """
+        name, way = origin_of(url), list[tuple[str, _Told | None]]()
+        while len(way) <= MAX_MOVES:
+            told = self._told(name, now)
+            way.append((name, told))
+            if told is None or not told.target:
+                break
+            name = told.target
+        return way
+
+    def _told(self, name: str, now: float) -> _Told | None:
+        if name not in self._known:
+            kept = self._store.robots(name)
+            told = None if kept is None else self._restored(kept.text)
+            # Another worker may have had more success.
+            if kept is None or told is None or told.failures:
+                return None
+            self._remember(name, told, kept)
+        told, fetched_at = self._known[name]
+        return told if told.good_until(fetched_at) > now else None
+
+    def _restored(self, text: str) -> _Told | None:
+        """Return what a stored text tells; None if it is damaged or for another bot."""
+        try:
+            told = _STORED.decode(text)
+        except (msgspec.DecodeError, UnicodeEncodeError):
+            return None
+        return told if told.bot == self._bot else None
+
+    def _keep(self, name: str, told: _Told, now: float) -> None:
+        kept = KeptRobots(msgspec.json.encode(told).decode(), now)
+        self._store.set_robots(name, kept.text, now)
+        self._known.pop(name, None)
+        if not told.failures:
+            self._remember(name, told, kept)
+
+    def _remember(self, name: str, told: _Told, kept: KeptRobots) -> None:
+        """Remember a file; if there is no room for it, all others are forgotten for now."""
+        size = len(name) + len(kept.text) + _ENTRY_BYTES
+        if self._bytes + size > self._most_bytes:
+            self._known.clear()
+            self._bytes = 0
+        self._bytes += size
+        self._known[name] = told, kept.fetched_at
+
+
+class HostFiles:
+    """The files of a kind that a host may be asked for: a bounded number, also after a restart.
+
+    Each counts for the host that it lies on, whoever named it. If a store is full and forgets a
+    host, the URLs of its sitemaps are still known to the frontier.
+    """
+
+    def __init__(self, store: RobotsStore, kind: str, most: int = SITEMAP_FILES) -> None:
+        """Count the files of a kind in a store, `most` of each host."""
+        self._store = store
+        self._kind = kind
+        self._most = most
+
+    def has(self, url: str) -> bool:
+        """Return True if a file was chosen."""
+        kept = self._store.robots(self._name(host_of(url)))
+        return kept is not None and _key(url) in kept.text.split()
+
+    def choose(self, urls: Sequence[str], now: float) -> list[str]:
+        """Return those of the files that may be asked for, in their order.
+
+        Files that were chosen before are chosen again: the frontier knows if they were fetched.
+        Their number is stored before they are queued, so that no kill loses or repeats one.
+        """
+        of_host: dict[str, dict[str, str]] = {}
+        for url in urls:
+            of_host.setdefault(host_of(url), {})[_key(url)] = url
+        allowed = {key for host, keys in of_host.items() for key in self._chosen(host, keys, now)}
+        return [url for url in dict.fromkeys(urls) if _key(url) in allowed]
+
+    def _chosen(self, host: str, keys: Iterable[str], now: float) -> list[str]:
+        """Return the keys of all files of a host that were chosen, with as many new ones as fit."""
+        name = self._name(host)
+        while True:
+            kept = self._store.robots(name)
+            known = kept.text.split() if kept is not None else []
+            new = [key for key in keys if key not in known][: max(0, self._most - len(known))]
+            text = "\n".join([*known, *new])
+            if not new or self._store.replace_robots(name, kept, text, now):
+                return [*known, *new]
+
+    def _name(self, host: str) -> str:
+        """Return a name that no file has, and that begins like the URLs of the host."""
+        return f"http://{host}/ {self._kind}"
+
+
+def _key(url: str) -> str:
+    return f"{fingerprint(url):x}"
+
+
+def is_unreachable(status: int | None) -> bool:
+    """Return True if a status says nothing about the rules of a server; None is no answer.
+
+    429 is such a status, unlike in RFC 9309, 2.3.1.3: a server that wants fewer requests does not
+    allow everything.
+    """
+    return status is None or status >= 500 or status == _SERVER_IS_BUSY
 
 
 def _name_of(location: str) -> str:
@@ -285,55 +361,6 @@ def _is_usual(name: str) -> bool:
     """Return True for the robots.txt of an origin without a port."""
     port = name.partition("://")[2].rpartition("]")[2]
     return name == origin_of(name) and ":" not in port
-
-
-class _Cache:
-    """The rules that were used last, up to a number of bytes, and at least one origin's."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._left = most_bytes
-        self._known: OrderedDict[str, tuple[_Known, int]] = OrderedDict()
-
-    def get(self, origin: str) -> _Known | None:
-        found = self._known.get(origin)
-        if found is None:
-            return None
-        self._known.move_to_end(origin)
-        return found[0]
-
-    def forget(self, origin: str) -> None:
-        self._left += self._known.pop(origin, (None, 0))[1]
-
-    def put(self, origin: str, known: _Known, size: int) -> None:
-        self.forget(origin)
-        self._known[origin] = known, size
-        self._left -= size
-        while self._left < 0 and len(self._known) > 1:
-            self._left += self._known.popitem(last=False)[1][1]
-
-
-_STORED = msgspec.json.Decoder(tuple[str, str, Rules])
-
-
-def _restored(bot: str, text: str) -> tuple[Rules, str] | None:
-    """Return the rules of a stored text and their version.
-
-    None if the text is damaged or has the rules for another bot.
-    """
-    try:
-        name, version, rules = _STORED.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        return None
-    return (rules, version) if name == bot else None
-
-
-def is_unreachable(status: int | None) -> bool:
-    """Return True if a status says nothing about the rules of a server; None is no answer.
-
-    429 is such a status, unlike in RFC 9309, 2.3.1.3: a server that wants fewer requests does not
-    allow everything.
-    """
-    return status is None or status >= 500 or status == _SERVER_IS_BUSY
 
 
 def _whole_lines(body: bytes) -> bytes:

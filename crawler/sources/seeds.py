@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from crawler.errors import SettingError
-from crawler.politeness.ports import has_bad_port
+from crawler.politeness.network import has_bad_port
 from crawler.url import normalise
 from crawler.whole_file import read_regular
 

@@ -15,9 +15,8 @@ from lxml import etree
 
 from classifiers.pages.declared import meant
 from crawler.frontier.base import Lease, Link
-from crawler.politeness.host_files import HostFiles
-from crawler.politeness.ports import has_bad_port
-from crawler.politeness.robots import Robots
+from crawler.politeness.network import has_bad_port
+from crawler.politeness.robots import HostFiles, Robots
 from crawler.reading import Download, scored, sift
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import normalise

@@ -20,7 +20,7 @@ from crawler import settings as project
 from crawler.config import FIRST_ANSWER_S, SETTINGS, Config
 from crawler.crawl import Crawl
 from crawler.errors import SettingError
-from crawler.politeness.contact import BotName, missing_contact, product_token, user_agent
+from crawler.politeness.contact import bot_name
 from crawler.settings import USER_AGENT
 from crawler.spiders.requests import SLOT
 
@@ -60,7 +60,13 @@ def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config
     return replace(
         config,
         run_folder=Path(folder) if folder else None,
-        bot=_bot_name(settings, config.contact, has_servers=has_servers),
+        bot=bot_name(
+            USER_AGENT,
+            settings.get("USER_AGENT"),
+            config.contact,
+            settings.get("ROBOTSTXT_USER_AGENT"),
+            has_servers=has_servers,
+        ),
         retry_statuses=_statuses(settings),
         obeys_robots=settings.getbool("ROBOTSTXT_OBEY"),
         first_answer_s=max(
@@ -134,16 +140,6 @@ def _statuses(settings: BaseSettings) -> frozenset[int]:
     except ValueError:
         told = ",".join(map(str, statuses))
         raise SettingError(f"RETRY_HTTP_CODES={told}: numbers with commas are needed") from None
-
-
-def _bot_name(settings: BaseSettings, contact: str | None, *, has_servers: bool) -> BotName:
-    sent: str = settings.get("USER_AGENT")
-    named = user_agent(USER_AGENT, sent, contact)
-    return BotName(
-        user_agent=named or sent,
-        robots_name=settings.get("ROBOTSTXT_USER_AGENT") or product_token(named or sent),
-        advice=missing_contact(USER_AGENT, sent) if has_servers and named is None else "",
-    )
 
 
 def remarks(settings: BaseSettings, *, has_servers: bool) -> list[str]:

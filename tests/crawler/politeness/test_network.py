@@ -1,4 +1,4 @@
-"""Which addresses a crawl may contact, in every spelling that reaches them."""
+"""Which addresses and ports a crawl may contact, in every spelling that reaches them."""
 
 import socket
 from ipaddress import IPv4Address
@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.politeness.network import (
+    has_bad_port,
     is_private_address,
     is_private_host,
     is_private_url,
@@ -54,13 +55,35 @@ def test_hosts_of_the_internet_are_not_taken_for_private(host: str) -> None:
     assert not is_private_url(f"http://{host}/")
 
 
-def test_a_url_is_judged_by_its_host() -> None:
-    assert is_private_url("http://127.0.0.1:8000/a")
-    assert is_private_url("https://[::1]/")
-    assert is_private_url("http://user@localhost/?x=http://a.de/")
-    assert is_private_url("http:///a")
-    assert is_private_url("http://[::1/")
-    assert not is_private_url("http://a.de:8000/?x=http://127.0.0.1/")
+@pytest.mark.parametrize(
+    ("url", "is_private"),
+    [
+        ("http://127.0.0.1:8000/a", True),
+        ("https://[::1]/", True),
+        ("http://user@localhost/?x=http://a.de/", True),
+        ("http:///a", True),
+        ("http://[::1/", True),
+        ("http://a.de:8000/?x=http://127.0.0.1/", False),
+    ],
+)
+def test_a_url_is_judged_by_its_host(url: str, is_private: bool) -> None:
+    assert is_private_url(url) is is_private
+
+
+@pytest.mark.parametrize(
+    ("end", "is_bad"),
+    [
+        *((f":{port}/", True) for port in (0, 22, 25, 6000, 6667, 10080)),
+        (":25", True),
+        *((end, False) for end in ("/", ":8080/", ":25000/", ":8025/", "/talk:25/")),
+        ("/?next=http://b.de:25/", False),
+    ],
+)
+@pytest.mark.parametrize("host", ["http://a.de", "https://[2001:db8::25]"])
+def test_ports_of_other_protocols_are_refused_as_in_browsers(
+    host: str, end: str, is_bad: bool
+) -> None:
+    assert has_bad_port(host + end) is is_bad
 
 
 @given(st.ip_addresses(v=4), st.sampled_from(["{}", "{:#x}", "0{:o}"]))

@@ -9,8 +9,7 @@ import pytest
 from crawler.frontier.base import KeptRobots, Lease, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.politeness.host_files import SITEMAP_FILES, HostFiles
-from crawler.politeness.robots import Robots
+from crawler.politeness.robots import SITEMAP_FILES, HostFiles, Robots
 from crawler.reading import Download, page_method, page_reader
 from crawler.run import open_run
 from crawler.sources.sitemaps import (
