@@ -10,7 +10,7 @@ from math import sqrt
 from typing import Any, Final
 
 from classifiers.papers.evaluation import Measures
-from crawler.commands.language_list import language_records
+from crawler.commands.identify import language_records
 from crawler.report.files import write_whole
 from crawler.report.provenance import ROOT
 

@@ -264,6 +264,11 @@ def _unless_session(piece: re.Match[str]) -> str:
     return "" if _is_session(name.lower(), value) else piece[0]
 
 
+def is_robots_txt(url: str) -> bool:
+    """Return True for the URL of the robots.txt of an origin."""
+    return url.endswith("/robots.txt") and url.count("/") == 3
+
+
 def is_unwanted_file(url: str) -> bool:
     """Return True if a URL has the extension of a multimedia file, style sheet or download.
 

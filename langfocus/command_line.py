@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "merge": "Make one run and one report of the shares of a crawl's workers",
     "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
     "identify": "Identify the language of URLs or of pages",
-    "train": "Train the model that reads a page's language from its URL, or one that reads pages",
+    "train": "Train the model that reads a page's language from its URL",
     "evaluate": "Compare URL classifiers as in Baykan 2013, or methods of identifying pages",
     "graph": "Print the figures of a Web graph: languages, links, distances",
     "simulate": "Compare crawling strategies on a Web graph, without fetching anything",

@@ -13,6 +13,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
@@ -60,6 +61,14 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(
             flag, dest=name, action="append", default=[], metavar="NAME=VALUE", help=meaning
         )
+
+    def add_path(self, name: str, metavar: str, meaning: str) -> None:
+        """Add a file or folder to read."""
+        self.add_argument(name, metavar=metavar, type=Path, help=meaning)
+
+    def add_names(self, flag: str, metavar: str, meaning: str) -> None:
+        """Add a flag that takes names with spaces or commas between them."""
+        self.add_argument(flag, metavar=metavar, nargs="+", default=[], help=meaning)
 
     def add_file(self, flag: str, meaning: str) -> None:
         """Add a file to write, in a folder that exists."""
@@ -121,6 +130,13 @@ def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
     """Write the figures to the file of `--json`, if there is one."""
     if path is not None:
         write_whole(path, json_text(content))
+
+
+def measured(data: Iterable[Path], modules: Sequence[str]) -> dict[str, Any]:
+    """Return when, by this command, from which data and by which code figures are measured."""
+    from crawler.report.provenance import provenance
+
+    return provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=modules)
 
 
 def settings_of(opts: argparse.Namespace) -> Settings:

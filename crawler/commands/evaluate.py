@@ -3,12 +3,48 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from classifiers.errors import StudyError
-from crawler.commands.base import Parser, language_codes, parts, positive
+from crawler.commands.base import Parser, language_codes, measured, parts, positive
+
+if TYPE_CHECKING:
+    from classifiers.datasets import Dataset, LabelledPage, LabelledTexts, LabelledUrl
+    from classifiers.pages.method import Surroundings
+    from classifiers.papers.baykan.measures import Experiment
+    from classifiers.papers.baykan.study import Study
+    from classifiers.papers.page_cases import Cases, MethodRun, Progress
+    from classifiers.papers.table import Result
+
+    Pages = LabelledTexts | Dataset[LabelledPage]
+
+FIVE: Final = ("en", "de", "fr", "es", "it")
+"""The languages of the paper, which are the default."""
+FOLDS: Final = 10
+"""Folds of the cross-validation (Baykan 2013, 3.2)."""
+
+_SEED: Final = 0
+_FEW_URLS: Final = 20_000
+"""URLs that one process tests as quickly as several; the results do not depend on it."""
+_SHORT: Final = "short"
+"""The experiment with pages that are cut."""
+_OF_URLS: Final = ("classifiers", "content", "test", "urls", "servers")
+_OF_PAGES: Final = ("methods", "labels", "graph")
+_URL_MODULES: Final = (
+    "classifiers/papers/baykan",
+    "classifiers/papers/*.py",
+    "classifiers/datasets/[!t]*.py",
+)
+_PAGE_MODULES: Final = (
+    "classifiers/pages",
+    "classifiers/models/[!u]*.npz",
+    "classifiers/papers/[!b]*",
+)
 
 DESCRIPTION = (
     "Trains and tests binary classifiers of URLs, one for each language, by stratified "
@@ -17,18 +53,11 @@ DESCRIPTION = (
     "runs methods that identify pages instead, and shows their accuracy."
 )
 
-_OF_URLS: Final = ("classifiers", "content", "test", "urls", "servers")
-_OF_PAGES: Final = ("methods", "labels", "graph")
-
 _MANUAL = """\
-data:
-  Labelled URLs in one of the formats of docs/data.md, such as .tsv or .tsv.gz with the columns
-  url, lang, label_kind, source. Each URL counts once. URLs of two languages are left out.
-  A folder with pages.tsv and html.tar holds labelled pages. A .tsv with the columns text, lang,
-  kind, source holds labelled texts. A WARC file is read with a table of labels. See pages and
-  texts below.
+docs/data.md describes the formats of DATA. Each URL counts once; URLs of two languages are left
+out. After Ctrl-C the file of --json has the finished experiments or methods, and names the others.
 
-experiments (default: comparison):
+experiments on URLs (default: comparison):
   baselines           top-level domains and IP addresses: Tables V-VIII, Figure 1
   words               words as features: Table IX
   ngrams              the best n-grams of each algorithm: Table X
@@ -45,10 +74,8 @@ experiments (default: comparison):
   best-combination    the best combination of classifiers: slides of 2008, Table 9
   content             trained on URLs and on the texts of --content: slides of 2008, Table 10
   all                 all of these, content only with --content
-
-  With --test (default: test-set):
-  test-set            the classifiers on a test set of its own: Tables XV and XVI
-  test-sizes          the same with 100, 10, 1 and 0.1 % of the training URLs: Figure 6
+  test-set            with --test, the default: Tables XV and XVI
+  test-sizes          with --test, with 100, 10, 1 and 0.1 % of the training URLs: Figure 6
 
 classifiers:
   cctld, cctld+, ip, ALGORITHM:FEATURES or ip+ALGORITHM:FEATURES
@@ -56,32 +83,17 @@ classifiers:
   features    words, N-grams-from-word, N-grams-from-url, allgrams-from-word, custom, ...
 
 pages and texts:
-  There is no training. Each method that identifies pages is run on each page (a text is a page
-  without links and declarations). Tables show accuracy by method, language, length and evidence,
-  CPU time, and the results of Hayati 2004, Cai 2009 and Tamura 2007.
-  --methods takes the methods of `langfocus identify pages`. A default method whose package or file
-  is missing is left out, with the reason. The neighbours of pages come from a recorded graph
-  (--graph), which also tells how many links are between pages of one language.
-
-  short               the only experiment: pages are cut to fewer than 50 characters, as few
-                      labelled pages are that short (Hayati 2004, Table 5.1)
-
-output:
-  Tables with the paper's figures beside ours, and the same as JSON. After Ctrl-C the file has the
-  finished experiments, and names the others.
-
-extras:
-  Custom-made features need the extra dictionaries. Without it the comparison leaves them out and
-  says so.
+  There is no training. Tables show accuracy by method, language, length and evidence, CPU time, and
+  the results of Hayati 2004, Cai 2009 and Tamura 2007. A default method whose package or file is
+  missing is left out, with the reason. The only experiment is short: pages are cut to fewer than 50
+  characters, as few labelled pages are that short (Hayati 2004, Table 5.1).
 
 examples:
   langfocus evaluate sample               (a small table that ships, for first steps)
-  langfocus evaluate urls.tsv.gz --urls 2000
   langfocus evaluate urls.tsv.gz words ngrams --urls 5000 --json figures.json
   langfocus evaluate urls.tsv.gz --classifiers svm:words nb:3-grams-from-word --languages nl da sv
   langfocus evaluate urls.tsv.gz --test flash.tsv --languages en de
   langfocus evaluate urls.tsv.gz baselines --servers GeoLite2-Country.mmdb hosts.tsv
-  langfocus evaluate pages/ --json figures.json
   langfocus evaluate texts.tsv.gz --methods composite,nfc
   langfocus evaluate docs.warc.gz short --labels docs.tsv --graph graphs/docs
 """
@@ -90,75 +102,38 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_argument("data", metavar="DATA", type=Path, help="labelled URLs, pages or texts")
+    parser.add_path("data", "DATA", "labelled URLs, pages or texts")
     parser.add_argument("experiments", metavar="EXPERIMENT", nargs="*", help="see below")
-    parser.add_argument(
-        "--languages",
-        metavar="CODE",
-        nargs="+",
-        help="languages to distinguish (default: those of the paper, en de fr es it; for pages "
-        "and texts: all)",
-    )
+    codes = "languages (default: those of the paper, en de fr es it; for pages and texts: all)"
+    parser.add_names("--languages", "CODE", codes)
     parser.add_file("--json", "write all results to FILE")
-    urls = parser.add_argument_group("labelled URLs")
-    urls.add_argument(
-        "--classifiers",
-        metavar="NAME",
-        nargs="+",
-        help="compare these classifiers, with or without an experiment",
-    )
-    urls.add_argument(
-        "--urls",
-        metavar="N",
-        type=positive,
-        help="URLs of each language (default: as many as the language with the fewest has)",
-    )
-    urls.add_argument(
-        "--test",
-        metavar="FILE",
-        type=Path,
-        help="labelled URLs of another source or year: train on DATA, test on these",
-    )
-    urls.add_argument(
-        "--content",
-        metavar="PATH",
-        type=Path,
-        help="labelled texts or pages that the experiment `content` trains on",
-    )
-    urls.add_argument(
+    names = "URLs: compare these classifiers, with or without an experiment"
+    parser.add_names("--classifiers", "NAME", names)
+    number = "URLs of each language (default: as many as the language with the fewest has)"
+    parser.add_argument("--urls", metavar="N", type=positive, help=number)
+    other = "URLs: labelled URLs of another source or year: train on DATA, test on these"
+    parser.add_path("--test", "FILE", other)
+    texts = "URLs: labelled texts or pages that the experiment `content` trains on"
+    parser.add_path("--content", "PATH", texts)
+    parser.add_argument(
         "--servers",
         metavar=("MMDB", "ADDRESSES"),
         nargs=2,
         type=Path,
-        help="countries of servers, for ip: a MaxMind database of countries or cities, and a file "
-        "of lines with a host, a tab and its address",
+        help="URLs: countries of servers, for ip: a MaxMind database of countries or cities, and "
+        "a file of lines with a host, a tab and its address",
     )
-    pages = parser.add_argument_group("labelled pages and texts")
-    pages.add_argument(
-        "--methods",
-        metavar="NAME",
-        nargs="+",
-        help="methods to compare (default: composite and those of the papers)",
-    )
-    pages.add_argument(
-        "--labels",
-        metavar="FILE",
-        type=Path,
-        help="DATA is a WARC file; the languages of its pages are in this table, with the columns "
-        "url and lang",
-    )
-    pages.add_argument(
-        "--graph",
-        metavar="FOLDER",
-        type=Path,
-        help="give each page the pages around it in this graph (made by langfocus graph --from)",
-    )
+    methods = "pages: methods to compare (default: composite and those of the papers)"
+    parser.add_names("--methods", "NAME", methods)
+    labels = "pages: DATA is a WARC file; FILE is a table with the columns url and lang"
+    parser.add_path("--labels", "FILE", labels)
+    graph = "pages: give each page its neighbours in this graph (made by langfocus graph --from)"
+    parser.add_path("--graph", "FOLDER", graph)
 
 
 def run(opts: argparse.Namespace) -> None:
     """Run the evaluation that fits the data, and print tables."""
     from classifiers.datasets.texts import recognised
-    from crawler.commands import page_evaluation, url_evaluation
     from crawler.sources.labelled_pages import ArchivedPages
 
     opts.languages = language_codes(opts.languages)
@@ -166,13 +141,202 @@ def run(opts: argparse.Namespace) -> None:
     source = ArchivedPages(opts.data, opts.labels) if opts.labels else recognised(opts.data)
     if source is None:
         _refuse(opts, _OF_PAGES, "labelled pages and texts; these are URLs")
-        url_evaluation.evaluate(opts)
+        _evaluate_urls(opts)
     else:
         _refuse(opts, _OF_URLS, "labelled URLs; these are pages or texts")
-        page_evaluation.evaluate(source, opts)
+        _evaluate_pages(source, opts)
 
 
 def _refuse(opts: argparse.Namespace, options: Sequence[str], reason: str) -> None:
     for name in options:
         if getattr(opts, name):
             raise StudyError(f"--{name} is for {reason}")
+
+
+def _evaluate_urls(opts: argparse.Namespace) -> None:
+    """Run the named experiments, print their tables and write the file.
+
+    Finished experiments are written even after Ctrl-C or an error. Raises StudyError for wrong
+    arguments before data are read.
+    """
+    from classifiers.datasets import open_dataset
+    from classifiers.papers.baykan.experiments import results
+    from crawler.report.files import write_whole
+    from crawler.report.printer import WIDE, Printer
+    from crawler.report.progress import Display
+    from crawler.report.study import print_facts, print_result, study_json
+
+    wanted = _wanted(opts)
+    source = open_dataset(opts.data)
+    tested = open_dataset(opts.test) if opts.test else None
+    printer = Printer(width=WIDE)
+    done: list[Result] = []
+    try:
+        with Display(sys.stderr) as display:
+            study = _study(source, tested, partial(display.count, "cross-validation"), opts)
+            facts = _facts(study, source, tested)
+            print_facts(facts, printer)
+            for result in results(study, wanted):
+                done.append(result)
+                print_result(result, printer)
+    finally:
+        if done and opts.json:
+            if unfinished := [row.name for row in wanted[len(done) :]]:
+                facts["not carried out"] = unfinished
+            paths = [path for path in (source.path, opts.test, opts.content) if path]
+            told = {"measured": measured(paths, _URL_MODULES), **facts}
+            write_whole(opts.json, study_json(told, done))
+
+
+def _wanted(opts: argparse.Namespace) -> list[Experiment]:
+    """The experiments to run; the arguments are checked before data are read."""
+    from classifiers.datasets.texts import recognised
+    from classifiers.papers.baykan.algorithms import parse
+    from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET, of_classifiers
+
+    if opts.content and recognised(opts.content) is None:
+        raise StudyError(f"--content {opts.content}: neither labelled texts nor labelled pages")
+    for name in opts.classifiers:
+        if parse(name).needs_addresses and not opts.servers:
+            raise StudyError(f"{name} needs the countries of servers: give --servers")
+    if opts.urls is not None and opts.urls < FOLDS and not opts.test:
+        raise StudyError(f"--urls {opts.urls}: {FOLDS} or more are needed, one for each fold")
+    known = OF_TEST_SET if opts.test else EXPERIMENTS
+    named = list(dict.fromkeys(opts.experiments))
+    for name in named:
+        if name in OF_TEST_SET and not opts.test:
+            raise StudyError(f"experiment {name} needs a test set: give --test")
+        if name == "content" and not opts.content:
+            raise StudyError("experiment content needs texts or pages: give --content")
+        if name not in known and name != "all":
+            raise StudyError(f"experiment {name!r} is none of {', '.join(known)}, all")
+    if "all" in named:
+        named = [name for name in known if name != "content" or opts.content]
+    if not named and not opts.classifiers:
+        named = ["test-set" if opts.test else "comparison"]
+    chosen = [of_classifiers(opts.classifiers)] if opts.classifiers else []
+    return [*chosen, *(known[name] for name in named)]
+
+
+def _study(
+    source: Dataset[LabelledUrl],
+    tested: Dataset[LabelledUrl] | None,
+    on_progress: Callable[[int, int], None],
+    opts: argparse.Namespace,
+) -> Study:
+    from classifiers.papers.baykan.samples import JoinedCorpus, draw, joined
+    from classifiers.papers.baykan.servers import listed, locate
+    from classifiers.papers.baykan.special import texts_of
+    from classifiers.papers.baykan.study import HeldOutStudy, Study
+
+    languages = opts.languages or FIVE
+    least = FOLDS if tested is None else 2
+    corpus = draw(list(source), languages, urls=opts.urls, least=least, seed=_SEED)
+    if tested is not None:
+        corpus = joined(corpus, tested)
+    common: dict[str, Any] = {
+        "seed": _SEED,
+        "jobs": 1 if len(corpus.urls) < _FEW_URLS else os.cpu_count() or 1,
+        "servers": None,
+        "on_progress": on_progress,
+    }
+    if opts.servers:
+        mmdb, addresses = opts.servers
+        common["servers"] = locate(corpus.urls, mmdb, listed(addresses))
+    if isinstance(corpus, JoinedCorpus):
+        return HeldOutStudy(corpus, **common)
+    texts = texts_of(opts.content, languages) if opts.content else None
+    return Study(corpus, n_folds=FOLDS, texts=texts, **common)
+
+
+def _facts(
+    study: Study, source: Dataset[LabelledUrl], tested: Dataset[LabelledUrl] | None
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {"data": source.path.name, "rows skipped": source.skipped}
+    if tested is not None:
+        facts |= {"test data": tested.path.name, "test rows skipped": tested.skipped}
+    facts |= {"languages": list(study.languages), "seed": study.seed}
+    facts["URLs of each language"] = study.corpus.per_language
+    if study.n_folds > 1:
+        facts["folds"] = study.n_folds
+    if study.servers is not None:
+        facts["hosts with a country"] = len(study.servers)
+    return facts
+
+
+def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
+    """Run each method on all cases, print the tables and write the file.
+
+    The finished methods are printed and written even after Ctrl-C or an error. Raises StudyError
+    for wrong arguments before data are read.
+    """
+    from classifiers.datasets import LabelledTexts
+    from classifiers.papers.page_cases import asked, found_methods
+    from classifiers.papers.page_tables import results
+    from crawler.report.files import write_whole
+    from crawler.report.printer import WIDE, Printer
+    from crawler.report.progress import Display
+    from crawler.report.study import page_study_json, print_facts, print_result
+
+    for name in opts.experiments:
+        if name != _SHORT:
+            raise StudyError(f"{name!r}: the only experiment on pages is {_SHORT}; see --methods")
+    if isinstance(source, LabelledTexts) and (opts.graph or opts.experiments):
+        raise StudyError(f"{_SHORT} and --graph are for pages; these are texts")
+    methods, left_out = found_methods(opts.methods)
+    with Display(sys.stderr) as display:
+        cases, found = _cases(source, opts, display.count)
+    if not cases.cases:
+        raise StudyError(f"{source.path}: no rows in these languages")
+    languages = len({case.language for case in cases.cases})
+    facts = {"data": source.path.name, cases.sort: len(cases.cases), "languages": languages}
+    facts |= {"rows skipped": source.skipped, **({"left out": left_out} if left_out else {})}
+    facts |= found
+    runs: list[MethodRun] = []
+    try:
+        with Display(sys.stderr) as display:
+            for method in methods:
+                runs.append(asked(method, cases.cases, display.count))
+    finally:
+        if unfinished := [method.name for method in methods[len(runs) :]]:
+            facts["not carried out"] = unfinished
+        if runs:
+            tables = results(cases, runs)
+            printer = Printer(width=WIDE)
+            print_facts(facts, printer)
+            print_result(tables, printer)
+        if runs and opts.json:
+            paths = [path for path in (source.path, opts.labels, opts.graph) if path]
+            told = {"measured": measured(paths, _PAGE_MODULES), **facts}
+            write_whole(opts.json, page_study_json(told, runs, tables))
+
+
+def _cases(
+    source: Pages, opts: argparse.Namespace, on_progress: Progress
+) -> tuple[Cases, dict[str, Any]]:
+    """The cases for the methods, and facts about them."""
+    from classifiers.datasets import LabelledTexts
+    from classifiers.pages.method import Surroundings
+    from classifiers.pages.methods import method
+    from classifiers.papers import page_cases
+    from crawler.simulate.recorded_links import RecordedLinks
+    from crawler.simulate.webgraph import WebGraph
+
+    if isinstance(source, LabelledTexts):
+        return page_cases.cases_of_texts(page_cases.in_languages(source, opts.languages)), {}
+    facts: dict[str, Any] = {}
+    around: Callable[[str], Surroundings] = Surroundings
+    if opts.graph is not None:
+        links = RecordedLinks(WebGraph.open(opts.graph))
+        same, number = links.agreement()
+        facts["links in the graph"] = f"{100 * same:.1f} % of {number:,} are in one language"
+        around = links.around
+    pages = page_cases.in_languages(source, opts.languages)
+    cases = page_cases.cases_of_pages(pages, on_progress, around)
+    if opts.experiments:
+        cases, left_out = page_cases.shortened(cases, method())
+        facts["cut"] = (
+            "to 5-24 and 25-49 characters in turn, from the text of each page; left out, because "
+            f"their text is short or not in the language of the label: {left_out:,}"
+        )
+    return cases, facts

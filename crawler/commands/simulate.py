@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, meanings, pairs, write_json
+from crawler.commands.base import Parser, meanings, measured, pairs, write_json
 
 if TYPE_CHECKING:
     from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
@@ -79,7 +78,6 @@ def _publish(
 ) -> None:
     from crawler.report.files import write_whole
     from crawler.report.graph import graph_report
-    from crawler.report.provenance import provenance
     from crawler.report.simulation import simulation_report
     from crawler.simulate.figures import graph_figures
 
@@ -88,11 +86,8 @@ def _publish(
     report = simulation_report(plan, results, *about)
     report.print()
     content = {
-        "measured": provenance(
-            ["langfocus", *sys.argv[1:]],
-            [opts.folder / "graph.json"],
-            date.today(),
-            modules=("crawler/simulate", "crawler/strategies"),
+        "measured": measured(
+            [opts.folder / "graph.json"], ("crawler/simulate", "crawler/strategies")
         ),
         "graph": graph_report(*about).figures,
         **report.figures,

@@ -89,12 +89,6 @@ def explained_lines(model: UrlModel, urls: Sequence[str]) -> str:
     return "".join(lines)
 
 
-def columns(model: UrlModel, urls: Sequence[str]) -> str:
-    """Return two columns: the language, empty if there is none, and the confidence."""
-    rows = _records(model, urls)
-    return "".join(f"{row['language'] or ''}\t{row['confidence']}\n" for row in rows)
-
-
 def table(model: UrlModel, urls: Sequence[str]) -> str:
     """Return rows for a person who reads them: language, confidence and URL."""
     return "".join(

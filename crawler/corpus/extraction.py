@@ -39,9 +39,9 @@ def main_text_of(body: bytes, content_type: str | None, extractor: str = "trafil
     html = decode(body[:MAX_BYTES], content_type).utf8
     if (content_type or "").strip().lower().startswith("text/plain"):
         return MainText("", _lines(html.decode("utf-8", "replace")))
-    title = read(html, 1).title
-    page = affordable(html).decode("utf-8", "replace")
-    return MainText(title, _lines(EXTRACTORS[extractor](page)))
+    page = affordable(html)
+    text = EXTRACTORS[extractor](page.decode("utf-8", "replace"))
+    return MainText(read(page, 1).title, _lines(text))
 
 
 def _lines(text: str) -> list[str]:

@@ -26,7 +26,7 @@ from crawler.run import reading
 from crawler.sources.archive import ArchivedAnswer, answers_in
 from crawler.sources.volumes import PACKAGE_ENDINGS, WARC_ENDINGS, Volume, find_volumes
 from crawler.sources.warc_reader import Damage, is_warc
-from crawler.url import host_of, normalise
+from crawler.url import host_of, is_robots_txt, normalise
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250
@@ -205,12 +205,12 @@ class _ArchivePart:
             if isinstance(found, Damage):
                 yield DAMAGED
                 continue
-            download, source = _download_of(found), found.answer.source
+            page, source = page_in(found), found.answer.source
             began_at = None if source is None else source.began_at
-            if download is None:
+            if isinstance(page, str) or not page.url or not page.body:
                 yield NO_PAGE
             else:
-                yield _identified(download, host_of(download.url), began_at, self.lang)
+                yield _identified(page, host_of(page.url), began_at, self.lang)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,14 +238,16 @@ class _FilesPart:
                 yield _identified(download, host, None, self.lang)
 
 
-def _download_of(found: ArchivedAnswer) -> Download | None:
-    """Return an answer as a crawl sees it, None if it is no page with a text."""
-    answer, url = found.answer, normalise(found.url)
+def page_in(found: ArchivedAnswer) -> Download | str:
+    """Return an answer as a crawl sees it, or the reason why it is no page."""
+    answer, url = found.answer, normalise(found.url) or ""
     kind = answer.header("Content-Type")
-    if url is None or not 200 <= answer.status < 300 or not answer.body or not is_text(kind):
-        return None
-    if url.endswith("/robots.txt") and url.count("/") == 3:
-        return None
+    if not 200 <= answer.status < 300:
+        return f"HTTP status {answer.status}"
+    if not is_text(kind):
+        return f"no page: {kind}"
+    if is_robots_txt(url):
+        return "no page: a robots.txt"
     stated = directives.of_headers(answer.headers)
     language = answer.header("Content-Language")
     return Download(url, answer.status, answer.body, kind, language, statements=stated)

@@ -29,7 +29,7 @@ from crawler.run import reading
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.sources.archive import ArchivedAnswer, answers
 from crawler.strategies.orderings import BREADTH_FIRST
-from crawler.url import normalise
+from crawler.url import is_robots_txt, normalise
 
 _KINDS: Final = (
     "the folder of a run, a folder with tables called pages and links, a WARC file, "
@@ -157,7 +157,7 @@ def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[GraphRow]:
         is_empty, url = False, normalise(found.url)
         if url is None:
             left_out["answers to invalid URLs"] += 1
-        elif not (url.endswith("/robots.txt") and url.count("/") == 3):
+        elif not is_robots_txt(url):
             yield _of_answer(url, found, read, left_out)
     if is_empty:
         raise ArchiveError(f"{path}: no answer of a server can be read in it")

@@ -32,7 +32,7 @@ from crawler.sources.warc_reader import (
     record_at,
     records,
 )
-from crawler.url import normalise
+from crawler.url import is_robots_txt, normalise
 
 _log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class ArchiveWeb:
                 answer = self._answer(record)
                 if answer is not None:
                     return answer
-        if wanted.endswith("/robots.txt") and wanted.count("/") == 3:
+        if is_robots_txt(wanted):
             return NO_ROBOTS
         raise NotArchived(url)
 

@@ -126,21 +126,6 @@ def test_a_warc_file_without_responses_is_a_line_with_a_reason(
     assert (only["source"], only["reason"], code) == (str(path), reason, 1)
 
 
-def test_explained_records_say_what_the_answer_rests_on(
-    identify: Callable[..., Identified], tmp_path: Path
-) -> None:
-    file = tmp_path / "a.html"
-    file.write_text(f"<html lang='de'><meta charset=latin1>{GERMAN}", encoding="utf-8")
-    for arguments in ([file, "--explain"], ["--explain", file]):
-        (record,), code, _ = identify(*arguments)
-        assert code == 0
-        assert record["script"] == "Latn"
-        assert record["declarations"] == [["html lang", "de"]]
-        encoding = {"charset": "utf-8", "source": "utf-8", "declared": "windows-1252"}
-        assert record["encoding"] == encoding
-        assert (record["parser"], record["characters"]) == ("lexbor", 209)
-
-
 def test_a_page_without_letters_has_a_language_by_its_address_alone(
     identify: Callable[..., Identified], tmp_path: Path
 ) -> None:

@@ -20,12 +20,11 @@ from classifiers.arrayfile import write_arrays
 from classifiers.pages.text.textengine import LanguageFacts, known_languages
 from classifiers.training import urls as training
 from classifiers.urls.model import UrlModel
-from crawler.commands.language_list import language_records
+from crawler.commands.identify import language_records
 from crawler.commands.url_lines import LONGEST_LINE, _whole_lines, line_batches
 from crawler.config import SEED_FOLDER
 from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
-from tests.support.fasttextmodel import write_model
 
 
 class Done(NamedTuple):
@@ -81,7 +80,7 @@ def test_a_terminal_gets_a_table(
     assert other == ["-", "0.0", "%", "not a url?"]
 
 
-def test_all_formats_give_the_answers_of_the_model(
+def test_short_and_explained_lines_give_the_answers_of_the_model(
     called: Callable[..., Done], tmp_path: Path
 ) -> None:
     urls = ["http://www.wetter-nachrichten.de/", "", "http://a.com/ä", "x" * 3000, "http://b.fr/"]
@@ -91,17 +90,13 @@ def test_all_formats_give_the_answers_of_the_model(
     full, short = (
         records(called("identify", "urls", path, *options).out) for options in (["--explain"], [])
     )
-    told = called("identify", "urls", path, "--format", "tsv").out.splitlines()
-    names, numbers = zip(*(line.split("\t") for line in told), strict=True)
     assert short == [{k: each[k] for k in ("url", "language", "confidence")} for each in full]
     assert [each["url"] for each in full] == urls * times
     answers = list(UrlModel.load().identify_many(urls)) * times
     languages = [each.language for each in answers]
     assert [each["language"] for each in full] == languages
-    assert [name or None for name in names] == languages
     confidences = pytest.approx([each.confidence for each in answers], abs=1e-4)
     assert [each["confidence"] for each in full] == confidences
-    assert [float(number) for number in numbers] == [each["confidence"] for each in full]
     assert languages[5:9] == [None, None, None, "de"]
 
 
@@ -112,8 +107,8 @@ def test_a_gzipped_list_is_unpacked_and_a_damaged_one_is_an_error(
     whole, cut = tmp_path / "a.gz", tmp_path / "b.gz"
     whole.write_bytes(gzip.compress(lines) + gzip.compress(lines))
     cut.write_bytes(gzip.compress(lines)[:-9])
-    done = called("identify", "urls", whole, "--format", "tsv")
-    assert (done.code, done.out.count("de\t")) == (0, 6)
+    done = called("identify", "urls", whole)
+    assert (done.code, done.out.count('"de"')) == (0, 6)
     assert called("identify", "urls", stdin=whole.read_bytes()).out.count("\n") == 6
     done = called("identify", "urls", cut)
     assert done.code == 1
@@ -136,16 +131,14 @@ def test_lines_are_bounded_and_keep_bytes_that_are_no_text(tmp_path: Path) -> No
 
 
 def test_lines_that_have_arrived_are_answered_before_the_next_ones_come() -> None:
-    command = ["langfocus", "identify", "urls", "--format", "tsv"]
-    with subprocess.Popen(
-        [sys.executable, "-m", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
+    command = [sys.executable, "-m", "langfocus", "identify", "urls"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout
         for language in ("de", "fr"):
             process.stdin.write(f"http://www.example.{language}/\n".encode())
             process.stdin.flush()
-            assert process.stdout.readline().startswith(language.encode())
+            assert json.loads(process.stdout.readline())["language"] == language
 
 
 @pytest.fixture
@@ -186,13 +179,9 @@ def test_train_writes_a_model_that_identify_uses(
         ("identify pages", 2),
         ("identify urls a b", 2),
         ("identify urls --method nfc", 2),
-        ("identify pages --explain", 2),
+        ("identify pages a.html --explain", 2),
         ("identify languages de", 2),
         ("identify languages --explain", 2),
-        ("identify languages --format tsv", 2),
-        ("identify urls --format csv", 2),
-        ("identify urls --format tsv --explain", 2),
-        ("identify pages a.html --format tsv", 2),
     ],
 )
 def test_what_cannot_be_done_is_one_line(called: Callable[..., Done], line: str, code: int) -> None:
@@ -225,15 +214,6 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     assert isinstance(accuracy, dict)
     assert accuracy["url"] == facts["evaluation"]["all"]["languages"]["de"]
     assert found["dz"]["url"] == {"by": "rules", "domains": ["bt"]}
-
-
-def test_the_languages_of_a_model_of_fasttext_are_listed_with_its_labels(tmp_path: Path) -> None:
-    model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": "a", "deu_Latn": "b", "de": "c"})
-    found = {each["language"]: each for each in language_records(model)}
-    assert found["de"]["fasttext"] == ["deu_Latn", "de"]
-    assert found["fr"]["fasttext"] == []
-    nogai = found["nog"]
-    assert (nogai["name"], nogai["text"], nogai["url"]) == ("Nogai", None, None)
 
 
 def test_the_list_of_languages_in_the_docs_is_that_of_the_models() -> None:
