@@ -41,8 +41,8 @@ from crawler.run import open_run
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived
 from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.responses import download_of
-from crawler.spiders.unpacking import MAX_LAYERS, BrokenEncoding, Unpacking
+from crawler.spiders.messages import download_of
+from crawler.spiders.middlewares import MAX_LAYERS, BrokenEncoding, Unpacking
 from crawler.strategies import make_filter, make_ordering
 from crawler.url import (
     MAX_URL_LENGTH as MAX_NORMAL_LENGTH,

@@ -39,10 +39,10 @@ STATS_DUMP = False
 # Scrapy costs every page, so only those that a crawl uses are here.
 SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES_BASE = {
-    "crawler.spiders.page_readers.PageReaders": 10,
+    "crawler.spiders.middlewares.PageReaders": 10,
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
-    "crawler.spiders.unpacking.Unpacking": 590,
+    "crawler.spiders.middlewares.Unpacking": 590,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
@@ -53,6 +53,6 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
 }
-FEED_EXPORTERS = {"csv": "crawler.spiders.items.CsvFeed", "xml": None}
+FEED_EXPORTERS = {"csv": "crawler.spiders.reporter.CsvFeed", "xml": None}
 LOG_LEVEL = "WARNING"
 LOGSTATS_INTERVAL = 30.0  # seconds between two lines of progress, if there is no terminal

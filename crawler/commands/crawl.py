@@ -92,7 +92,7 @@ def run(opts: argparse.Namespace) -> None:
     """Crawl, and judge how the crawl ended."""
     from scrapy.utils.conf import feed_process_params_from_cli
 
-    from crawler.spiders.running import crawler_process
+    from crawler.spiders.scrapy_settings import crawler_process
 
     settings = settings_of(opts)
     if opts.output or opts.overwrite_output:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
+from urllib.request import getproxies
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -27,26 +28,23 @@ from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_u
 from crawler.readers import Answer, ReadingError
 from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
-from crawler.spiders.failures import explain
-from crawler.spiders.printable_log import make_log_printable
-from crawler.spiders.requests import (
+from crawler.spiders.faults import PAUSE_S, Throttle, explain
+from crawler.spiders.messages import (
     EXCHANGE,
     LEASE,
     LEASED_AT,
     READ_PAGE,
     ROBOTS_BYTES,
     ROBOTS_FILE,
-)
-from crawler.spiders.responses import (
     content_type_of,
     download_of,
     redirect_target,
     retry_after_s,
     statements_of,
 )
-from crawler.spiders.scrapy_settings import adapt, config_of, remarks
-from crawler.spiders.throttle import PAUSE_S, Throttle
-from crawler.spiders.unpacking import UNLIMITED
+from crawler.spiders.middlewares import UNLIMITED
+from crawler.spiders.printable_log import make_log_printable
+from crawler.spiders.scrapy_settings import adapt, config_of, proxy_remarks
 from crawler.visit import NO_ADDRESS
 
 R = TypeVar("R")
@@ -113,8 +111,10 @@ class LangfocusSpider(Spider):
         spider = cls()
         spider.crawl = crawl
         spider._set_crawler(crawler)
-        advice = [crawl.config.bot.advice] if crawl.config.bot.advice else []
-        for line in [*advice, *remarks(crawler.settings, has_servers=crawl.web is None)]:
+        remarks = [crawl.config.bot.advice] if crawl.config.bot.advice else []
+        if crawl.web is None and crawler.settings.getbool("HTTPPROXY_ENABLED"):
+            remarks += proxy_remarks(getproxies())
+        for line in remarks:
             spider.logger.warning("%s", line)
         adapt(crawler.settings, crawl)
         spider._wants_items = _wants_items(crawler.settings)

@@ -1,7 +1,10 @@
-"""The download handler of the live Web: Scrapy's own, with a limit for headers, which it keeps.
+"""The download handler of the live Web: Scrapy's own, which contacts only what it may contact.
 
-A request goes to the address that the caller chose. Twisted would ask for the addresses of the name
-once more, and use the one that is connected first.
+The host in a URL was checked before (`crawler.politeness.network`). Here a name is checked by its
+addresses, and the connection goes to one of those that were checked. So a name that changes its
+address afterwards leads nowhere, and a slot is charged to the address that gets the request. The
+request for robots.txt, which takes no slot, finds the address of a host: the first that can be
+connected to. Pages are asked for there too, also after an answer with other addresses first.
 
 A request is sent once. Twisted would send it again if its connection was used before and closes
 without an answer; the crawl counts its tries, and repeats what failed itself.
@@ -13,7 +16,7 @@ handler, since neither Scrapy nor Twisted has an option for the parser and the a
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
@@ -25,21 +28,42 @@ from scrapy.core.downloader.handlers.http11 import (
     _ScrapyAgent,
 )
 from scrapy.crawler import Crawler
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+)
 from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
+from twisted.internet.error import ConnectError
 from twisted.internet.interfaces import IAddress, IStreamClientEndpoint
 from twisted.web._newclient import STATUS, HTTP11ClientProtocol, ParseError
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.client import URI, Agent
 from twisted.web.iweb import IResponse
 
-from crawler.politeness.network import LocalFaultError
+from crawler.frontier.base import Lease
+from crawler.politeness.network import (
+    BusyAddressError,
+    CapError,
+    LocalFaultError,
+    PrivateAddressError,
+    host_of_proxy,
+    is_private_address,
+)
+from crawler.politeness.turns import HostTurns, Line, Recent
 from crawler.reading import is_status
-from crawler.spiders.failures import HeadTooLarge, local_fault
-from crawler.spiders.requests import HEADS, Heads
+from crawler.spiders.faults import HeadTooLarge, local_fault
+from crawler.spiders.messages import EXCHANGE, HEADS, LEASE, ROBOTS_BYTES, Heads, sent, take_slot
+from crawler.spiders.names import Names
+from crawler.url import host_of
+
+if TYPE_CHECKING:
+    from crawler.spiders.langfocus import LangfocusSpider
 
 MAX_HEAD_BYTES: Final = 256 * 1024
 """Most bytes before a body, answers of status 1xx included; browsers have the same limit."""
@@ -47,22 +71,94 @@ MAX_HEAD_BYTES: Final = 256 * 1024
 MAX_LINE_BYTES: Final = 64 * 1024
 """Most bytes of one header."""
 
+_MOST_ADDRESSES: Final = 4
+"""Addresses of a host that its robots.txt is asked for at."""
 
-class LiveDownloadHandler(HTTP11DownloadHandler):
-    """Downloads over HTTP/1.1; too many headers fail with `HeadTooLarge`."""
+_REFUSED = ConnectError, DownloadConnectionRefusedError
+_FAILED = *_REFUSED, DownloadTimeoutError
+
+
+class GuardedDownloadHandler(HTTP11DownloadHandler):
+    """Downloads over HTTP/1.1, never from private networks; `HeadTooLarge` for too many headers."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Set the limits on the connections of this handler."""
+        """Read the permissions from the settings of the spider's crawl."""
         super().__init__(crawler)
         self._pool._factory = _BoundedFactory
         self._pool.retryAutomatically = False
+        self._crawl = cast("LangfocusSpider", crawler.spider).crawl
+        config = self._crawl.config
+        self._allows_private = config.private_addresses
+        self._names: Names | None = None
+        self._chosen: Recent[str] = Recent()
+        self._line = Line()
+        self._delay_s = config.delay_s
+        self._turns = HostTurns(max(config.delay_s, config.max_crawl_delay_s))
 
-    async def fetch(self, request: Request, address: str) -> Response:
+    async def close(self) -> None:
+        """End all connections and lookups."""
+        await super().close()
+        if self._names is not None:
+            self._names.close()
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the response, or raise the reason why the host was not contacted."""
+        proxy = host_of_proxy(request.meta.get("proxy") or "")
+        host = host_of(request.url)
+        lease: Lease | None = request.meta.get(LEASE)
+        visitor = lease.host if lease else host
+        wait_s = self._turns.enter(
+            host, visitor, self._crawl.clock(), lambda: self._delay_of(request.url)
+        )
+        if wait_s is not None:
+            raise BusyAddressError(f"{host} is in use by other requests", wait_s)
+        was_contacted = True
+        try:
+            response = await self._download(request, proxy)
+            if self._crawl.archive is not None:
+                request.meta[EXCHANGE] = sent(request, response)
+            return response
+        except (BusyAddressError, CapError):
+            was_contacted = False
+            raise
+        finally:
+            self._turns.leave(host, self._crawl.clock(), was_contacted=was_contacted)
+
+    def _delay_of(self, url: str) -> float:
+        return max(self._delay_s, self._crawl.robots.delay_s(url))
+
+    async def _download(self, request: Request, proxy: str) -> Response:
+        if proxy:
+            return await self._contact(request, "")
+        host = urlparse_cached(request).hostname or ""
+        addresses = await self._addresses(host)
+        for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
+            if not self._crawl.occupancy.enter(address):
+                wait_s = self._line.wait(address, self._crawl.clock())
+                raise BusyAddressError(f"{host} has to wait for requests at {address}", wait_s)
+            try:
+                response = await self._contact(request, address)
+            except _FAILED as error:
+                if ROBOTS_BYTES not in request.meta:
+                    raise
+                self._chosen[host] = other
+                if other == addresses[0] or not isinstance(error, _REFUSED):
+                    raise
+            else:
+                self._chosen[host] = address
+                return response
+            finally:
+                self._crawl.occupancy.leave(address)
+        raise CannotResolveHostError(f"{host} has no address")
+
+    async def _contact(self, request: Request, address: str) -> Response:
         """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`.
 
         `address` is that of the server, "" for a request to a proxy. Raises `LocalFaultError` if
         this machine could not make the connection.
         """
+        take_slot(self._crawl, request, address or None)
+        await self._crawl.until_written()
         agent = _KeepingAgent(
             contextFactory=self._contextFactory,
             bindAddress=self._bind_address,
@@ -86,6 +182,27 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
             raise LocalFaultError(lacking) from error
         request.meta[HEADS] = agent.heads
         return response
+
+    async def _addresses(self, host: str) -> list[str]:
+        """Return the addresses of a host that may be contacted, the chosen one first."""
+        if self._names is None:
+            settings = self._crawler.settings
+            self._names = Names(
+                timeout_s=settings.getfloat("DNS_TIMEOUT"),
+                cache_size=settings.getint("DNSCACHE_SIZE"),
+                servers=self._crawl.config.dns,
+            )
+        addresses = await self._names.addresses(host)
+        allowed = [
+            address
+            for address in addresses
+            if self._allows_private or not is_private_address(address)
+        ]
+        if addresses and not allowed:
+            raise PrivateAddressError(f"{host} has the private address {addresses[0]}")
+        chosen = self._chosen.get(host)
+        # IPv4 before IPv6: many machines have IPv6 addresses without a way out.
+        return sorted(allowed, key=lambda each: (each != chosen, ":" in each))[:_MOST_ADDRESSES]
 
 
 class _KeepingAgent(_ScrapyAgent):

@@ -2,21 +2,20 @@
 
 Scrapy's resolver blocks a thread for each lookup. Twenty names whose servers never answer would
 block all of them, and with them the lookups of all other hosts. c-ares waits for any number of
-answers in one thread. Twisted's own `twisted.names` does so too; a lookup costs it three times the
-CPU time (docs/research/measurements.md).
+answers in one thread.
 """
 
+import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
-from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.abstract import isIPAddress, isIPv6Address
-from twisted.internet.defer import Deferred
 
 from crawler.politeness.lookups import PAUSE_S, LookupTurns
 from crawler.politeness.network import NoAddressYetError
-from crawler.politeness.turns import Recent
 
 if TYPE_CHECKING:
     from pycares import AddrInfoResult
@@ -29,33 +28,25 @@ _LEAST_TTL_S: Final = 60.0
 _MOST_TTL_S: Final = 3600.0
 
 
-class _Known(NamedTuple):
-    addresses: list[str]
-    good_until: float
-
-
 class Names:
     """Looks up hosts so that no connection of the crawl waits for a slow name server.
 
     IPv4 and IPv6 addresses are known for the time to live of their records, at least a minute and
-    at most an hour. Names without an address are not remembered.
+    at most an hour. That a name has no address is told once.
     """
 
-    def __init__(
-        self, reactor: Any, *, timeout_s: float, cache_size: int, servers: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, *, timeout_s: float, cache_size: int, servers: Sequence[str] = ()) -> None:
         """Ask `servers` (HOST or HOST:PORT), by default those of the system.
 
         A name that got no answer after `timeout_s` seconds at most has no address.
         """
         import pycares
 
-        self._reactor = reactor
-        self._turns = LookupTurns()
-        self._finished: Recent[list[str]] = Recent()
-        self._cache_size = cache_size
-        self._cache: OrderedDict[str, _Known] = OrderedDict()
         self._timeout_s = timeout_s
+        self._cache_size = max(1, cache_size)
+        self._known: OrderedDict[str, tuple[list[str], float]] = OrderedDict()
+        self._turns = LookupTurns()
+        self._lookups: set[asyncio.Task[None]] = set()
         self._channel = pycares.Channel(
             timeout=timeout_s / 4,
             tries=_TRIES,
@@ -65,6 +56,8 @@ class Names:
 
     def close(self) -> None:
         """End all lookups."""
+        for lookup in self._lookups:
+            lookup.cancel()
         self._channel.close()
 
     async def addresses(self, host: str) -> list[str]:
@@ -73,68 +66,54 @@ class Names:
         Raises `NoAddressYetError` while the answer or the turn of the host has not come. The lookup
         goes on meanwhile, and its result is kept for the next call.
         """
-        now = self._reactor.seconds()
         if isIPAddress(host) or isIPv6Address(host):
             return [host]
-        if host in self._finished:
-            return self._finished.pop(host)
-        if known := self._known(host, now):
-            return known
+        now = time.monotonic()
+        found = self._found(host, now)
+        if found is not None:
+            return found
         if self._turns.is_silent(host, now):
             return []
         wait_s = self._turns.enter(host, now)
-        if wait_s is not None:
-            raise NoAddressYetError(f"{host} waits for its address", wait_s)
-        await maybe_deferred_to_future(self._begun(host))
-        if host not in self._finished:
-            raise NoAddressYetError(f"{host} waits for its address", PAUSE_S)
-        return self._finished.pop(host)
+        if wait_s is None:
+            lookup = asyncio.ensure_future(self._look_up(host))
+            self._lookups.add(lookup)
+            lookup.add_done_callback(self._lookups.discard)
+            await asyncio.wait([lookup], timeout=_GRACE_S)
+            found = self._found(host, now)
+        if found is None:
+            raise NoAddressYetError(f"{host} waits for its address", wait_s or PAUSE_S)
+        return found
 
-    def _known(self, host: str, now: float) -> list[str]:
-        known = self._cache.get(host)
-        if known is None:
-            return []
-        if known.good_until <= now:
-            del self._cache[host]
-            return []
-        self._cache.move_to_end(host)
-        return known.addresses
+    def _found(self, host: str, now: float) -> list[str] | None:
+        """Return what is known of a host, None if a lookup is needed."""
+        addresses, good_until = self._known.pop(host, ([], 0.0))
+        if addresses and good_until > now:
+            self._known[host] = addresses, good_until
+            return addresses
+        return None if good_until <= now else addresses
 
-    def _begun(self, host: str) -> "Deferred[None]":
-        """Begin a lookup; the result fires when it ends, or after `_GRACE_S` seconds."""
-        soon: Deferred[None] = Deferred()
-        grace = self._reactor.callLater(_GRACE_S, soon.callback, None)
-
-        def ended(result: "AddrInfoResult | None") -> None:
-            self._keep(host, result)
-            if grace.active():
-                grace.cancel()
-                soon.callback(None)
-
-        limit = self._reactor.callLater(self._timeout_s, ended, None)
-
-        def answered(result: "AddrInfoResult | None") -> None:
-            if limit.active():
-                limit.cancel()
-                ended(result)
+    async def _look_up(self, host: str) -> None:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[AddrInfoResult | None] = loop.create_future()
 
         def called(result: "AddrInfoResult | None", error: int | None) -> None:
-            # c-ares calls it in its own thread.
-            self._reactor.callFromThread(answered, None if error else result)
+            # c-ares calls it in its own thread, also when the crawl has ended.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(answered, None if error else result)
 
-        try:
+        def answered(result: "AddrInfoResult | None") -> None:
+            if not answer.done():
+                answer.set_result(result)
+
+        result = None
+        with suppress(TimeoutError, ValueError):  # ValueError: not a name
             self._channel.getaddrinfo(host, None, callback=called)
-        except (ValueError, UnicodeError):  # not a name
-            answered(None)
-        return soon
-
-    def _keep(self, host: str, result: "AddrInfoResult | None") -> None:
-        now, nodes = self._reactor.seconds(), [] if result is None else result.nodes
+            result = await asyncio.wait_for(answer, self._timeout_s)
+        nodes, now = [] if result is None else result.nodes, time.monotonic()
         found = list(dict.fromkeys(node.addr[0].decode("ascii") for node in nodes))
+        ttl_s = min(max(_LEAST_TTL_S, min((node.ttl for node in nodes), default=0)), _MOST_TTL_S)
         self._turns.leave(host, now, has_addresses=bool(found))
-        self._finished[host] = found
-        if found and self._cache_size:
-            ttl_s = min(max(_LEAST_TTL_S, min(node.ttl for node in nodes)), _MOST_TTL_S)
-            self._cache[host] = _Known(found, now + ttl_s)
-            if len(self._cache) > self._cache_size:
-                self._cache.popitem(last=False)
+        self._known[host] = found, now + ttl_s
+        if len(self._known) > self._cache_size:
+            self._known.popitem(last=False)

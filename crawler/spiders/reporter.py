@@ -1,12 +1,14 @@
-"""The progress of a running crawl, and its table and files at its end."""
+"""What a crawl shows: its progress, its table and files at its end, and safe cells of CSV feeds."""
 
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.exporters import CsvItemExporter
 
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Lease, Record
@@ -14,6 +16,7 @@ from crawler.opening import crawl_name
 from crawler.outputs.cdxj import write_index
 from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
+from crawler.report.labels import safe_cell
 from crawler.report.live import LiveLine
 from crawler.report.progress import Display
 from crawler.spiders.langfocus import LangfocusSpider
@@ -93,3 +96,12 @@ class Reporter:
         if not self._crawl.config.is_quiet:
             print_summary(summary)
         return folder / "report.html"
+
+
+class CsvFeed(CsvItemExporter):
+    """Writes the items of a crawl as CSV; no cell begins like a formula of a spreadsheet."""
+
+    def serialize_field(self, field: Mapping[str, Any], name: str, value: Any) -> Any:
+        """Return the value of a cell, after `'` if a spreadsheet program could run it."""
+        cell = super().serialize_field(field, name, value)
+        return safe_cell(cell) if isinstance(cell, str) else cell

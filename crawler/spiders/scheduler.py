@@ -5,12 +5,12 @@ import gc
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
-from scrapy.utils.asyncio import call_later, create_looping_call
+from scrapy.utils.asyncio import CallLaterResult, call_later, create_looping_call
 
 from crawler.clock import CrawlClock
 from crawler.crawl import Crawl
@@ -18,8 +18,7 @@ from crawler.errors import StorageError, one_line
 from crawler.frontier.base import DOMAIN_FULL, Lease, LeaseError
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
-from crawler.spiders.requests import LEASE, LEASED_AT, ROBOTS, SLOT
-from crawler.spiders.wakeup import WakeUp, keep_time
+from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS, SLOT
 from crawler.strategies import SEED
 from crawler.visit import INTERRUPTED
 
@@ -36,6 +35,56 @@ _GROUPED_S = 0.02
 
 _AWAITED_S = 0.5
 """Seconds for which a URL waits that needs a file which another URL has asked for."""
+
+
+def keep_time(clock: CrawlClock) -> None:
+    """Make the reactor's time-outs independent of the machine's clock, which may be set.
+
+    Twisted reads `time.time`: if that is set back an hour, no time-out of a download ends for an
+    hour.
+    """
+    from twisted.internet import reactor
+
+    timer = cast("Any", reactor)
+    if not isinstance(timer.seconds, CrawlClock):
+        timer.seconds = clock
+
+
+class WakeUp:
+    """An alarm at which the engine asks its scheduler again.
+
+    After the scheduler returned None, the engine asks again at the next response or after some
+    seconds. The frontier knows the time at which the next host is ready, so the scheduler sets an
+    alarm for it. It uses private parts of the engine, since Scrapy has no public way to wake it.
+    """
+
+    def __init__(self, crawler: Crawler, clock: Callable[[], float]) -> None:
+        """Wake the engine of `crawler`; `clock` gives unix seconds."""
+        self._crawler = crawler
+        self._clock = clock
+        self._rings_at: float | None = None
+        self._call: CallLaterResult | None = None
+
+    def at(self, when: float) -> None:
+        """Ring at `when`, unix seconds, unless an earlier alarm is set."""
+        if self._rings_at is not None and self._rings_at <= when:
+            return
+        self.cancel()
+        self._rings_at = when
+        # Two milliseconds later than requested: an alarm that rings early would find no URL.
+        self._call = call_later(max(0.0, when - self._clock()) + 0.002, self._ring)
+
+    def cancel(self) -> None:
+        """Cancel the alarm."""
+        if self._call is not None:
+            self._call.cancel()
+        self._call = self._rings_at = None
+
+    def _ring(self) -> None:
+        self._call = self._rings_at = None
+        slot = self._crawler.engine._slot
+        if slot is not None and slot.closing is None:
+            slot.nextcall.schedule()
 
 
 class FrontierScheduler(BaseScheduler):

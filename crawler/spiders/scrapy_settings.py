@@ -1,8 +1,6 @@
-"""Scrapy's settings: those that a user gave are read and checked, others follow from the crawl.
+"""Scrapy's settings: those that a user gave are read and checked, others follow from the crawl."""
 
-A setting that is misspelt, of another type or without effect is told; none is passed over.
-"""
-
+import logging
 import math
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,18 +9,17 @@ from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.request import getproxies
 
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 
 from classifiers import languages
-from crawler import settings as project
 from crawler.config import FIRST_ANSWER_S, SETTINGS, Config
 from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.politeness.contact import bot_name
 from crawler.settings import USER_AGENT
-from crawler.spiders.requests import SLOT
+from crawler.spiders.messages import SLOT
 
 _PREFIX = "LANGFOCUS_"
 _DEFAULTS: Mapping[str, object] = MappingProxyType(
@@ -31,16 +28,7 @@ _DEFAULTS: Mapping[str, object] = MappingProxyType(
 _SECONDS = ("_TIMEOUT", "_DELAY", "_INTERVAL", "_INTERVAL_SECONDS")
 _MOST_PER_DOMAIN = 1000
 _WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
-_LIVE_HANDLER = "crawler.spiders.connections.GuardedDownloadHandler"
-
-_WITHOUT_EFFECT = (
-    *("AUTOTHROTTLE", "CONCURRENT_REQUESTS_PER", "RANDOMIZE_DOWNLOAD_DELAY"),
-    *("DEPTH_", "DUPEFILTER", "SCHEDULER_", "REDIRECT_ENABLED", "REDIRECT_PRIORITY"),
-    *("RETRY_ENABLED", "RETRY_PRIORITY", "RETRY_EXCEPTIONS", "ROBOTSTXT_PARSER"),
-    *("DNSCACHE_ENABLED", "HTTPCACHE", "HTTPERROR", "METAREFRESH", "REFER", "URLLENGTH_LIMIT"),
-    *("TELNETCONSOLE", "REMOTE_CONTROL", "DOWNLOADER_STATS"),
-)
-"""Beginnings of the names of Scrapy's settings that a crawl does not read."""
+_LIVE_HANDLER = "crawler.spiders.live_handler.GuardedDownloadHandler"
 
 
 def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config:
@@ -90,14 +78,6 @@ def _is_given(settings: BaseSettings, name: str) -> bool:
     return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
 
 
-def _changed(settings: BaseSettings) -> Iterator[str]:
-    """Yield Scrapy's settings whose value is not Scrapy's own."""
-    for name, default in _DEFAULTS.items():
-        # Reading a deprecated setting warns, so only those that were given are read.
-        if _is_given(settings, name) and str(settings.get(name)) != str(default):
-            yield name
-
-
 def _check(settings: BaseSettings) -> None:
     """Raise `SettingError` for an unknown LANGFOCUS_ name or a value of another type."""
     for name in sorted(settings.keys()):
@@ -110,8 +90,9 @@ def _check(settings: BaseSettings) -> None:
             raise SettingError(f"{name}: no such setting; {advice}")
     if settings["TWISTED_REACTOR"] != _DEFAULTS["TWISTED_REACTOR"]:
         raise SettingError(f"TWISTED_REACTOR={settings['TWISTED_REACTOR']}: asyncio's is needed")
-    for name in _changed(settings):
-        if name not in SETTINGS:
+    for name in _DEFAULTS:
+        # Reading a deprecated setting warns, so only those that were given are read.
+        if name not in SETTINGS and _is_given(settings, name):
             _check_type(settings, name)
 
 
@@ -142,20 +123,25 @@ def _statuses(settings: BaseSettings) -> frozenset[int]:
         raise SettingError(f"RETRY_HTTP_CODES={told}: numbers with commas are needed") from None
 
 
-def remarks(settings: BaseSettings, *, has_servers: bool) -> list[str]:
-    """Return one line for each setting that the crawl does not use as its user may expect."""
-    lines = [
-        f"{name} has no effect on a crawl; langfocus crawl --help lists the settings that have"
-        for name in _changed(settings)
-        if name.startswith(_WITHOUT_EFFECT)
-        and str(settings.get(name)) != str(getattr(project, name, None))
-    ]
-    if has_servers and settings.getbool("HTTPPROXY_ENABLED"):
-        lines += _remarks_on_proxies(getproxies())
-    return lines
+def crawler_process(settings: Settings) -> AsyncCrawlerProcess:
+    """Return the object that runs Scrapy's reactor, which starts only once in a process.
+
+    Raises `SettingError` for a module of spiders or a class that cannot be imported, and for an
+    unknown LOG_LEVEL.
+    """
+    level = str(settings["LOG_LEVEL"])
+    if not level.isdecimal() and level not in logging.getLevelNamesMapping():
+        raise SettingError(f"LOG_LEVEL={level}: DEBUG, INFO, WARNING, ERROR or CRITICAL is needed")
+    try:
+        return AsyncCrawlerProcess(settings)
+    except ImportError as error:
+        raise SettingError(
+            f"a module that the settings name cannot be imported: {error}"
+        ) from error
 
 
-def _remarks_on_proxies(proxies: Mapping[str, str]) -> Iterator[str]:
+def proxy_remarks(proxies: Mapping[str, str]) -> Iterator[str]:
+    """Yield one line for each proxy that a crawl does not use as its user may expect."""
     for scheme, other in (("http", "https"), ("https", "http")):
         if proxies.get(scheme) and not proxies.get(other):
             fate = "are fetched without a proxy"

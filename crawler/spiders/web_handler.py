@@ -17,8 +17,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.sources.archive import NO_ROBOTS
 from crawler.sources.contract import Answer, Reason, Unreachable, Web
-from crawler.spiders.requests import EXCHANGE, take_slot
-from crawler.spiders.responses import replayed
+from crawler.spiders.messages import EXCHANGE, replayed, take_slot
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider

@@ -24,7 +24,7 @@ from crawler.run import open_run
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
-from crawler.spiders.responses import retry_after_s
+from crawler.spiders.messages import retry_after_s
 from tests.crawler.frontier.test_frontier_contract import META, page
 from tests.support.crawls import ROOT, command, environment, rows, smallest_gap
 from tests.support.loopback import loopback

@@ -23,6 +23,7 @@ from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
 from crawler.reading import Download, Reading
 from crawler.settings import ASYNCIO_EVENT_LOOP
+from crawler.spiders.middlewares import processors
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
 from tests.support.loopback import Proxy, loopback
@@ -110,6 +111,16 @@ def test_readers_give_what_the_crawl_itself_reads_in_the_order_of_the_pages(
     expected = [own(download, 1) for download in downloads]
     # A list comes where the crawl itself has a tuple.
     assert encode(started.read(*downloads)) == encode(expected)
+
+
+def test_a_crawl_has_a_reader_for_each_processor_that_it_may_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
+    assert processors() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert processors() == 7
 
 
 def test_the_first_pages_are_read_in_the_crawl() -> None:

@@ -18,7 +18,7 @@ from crawler.errors import SettingError
 from crawler.politeness.contact import BotName
 from crawler.settings import USER_AGENT
 from crawler.sources.contract import NO_HEADERS, Answer
-from crawler.spiders.responses import download_of
+from crawler.spiders.messages import download_of
 from crawler.spiders.scrapy_settings import config_of
 from tests.support.crawls import crawl, rows, summary
 from tests.support.loopback import Proxy, loopback

@@ -12,7 +12,7 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.politeness.network import dns_servers
-from crawler.spiders.connections import GuardedDownloadHandler
+from crawler.spiders.live_handler import GuardedDownloadHandler
 from crawler.url import host_of
 from tests.crawler.politeness.test_crawl_polite import linking, outcomes, polite, served
 from tests.support.crawls import rows

@@ -13,8 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.sources.archive import ArchiveWeb
-from crawler.spiders.requests import HEADS, LEASED_AT, Heads
-from crawler.spiders.responses import sent
+from crawler.spiders.messages import HEADS, LEASED_AT, Heads, sent
 from tests.support.crawls import crawl, rows, summary
 from tests.support.hostileserver import PAGE, answer, hostile_web, sends
 from tests.support.smallweb import SENTENCES

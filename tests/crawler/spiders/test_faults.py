@@ -21,11 +21,10 @@ from crawler.crawl import Crawl
 from crawler.frontier.base import Lease, LeaseError, Link
 from crawler.opening import open_crawl
 from crawler.politeness.network import BusyAddressError, LocalFaultError
-from crawler.spiders.failures import local_fault
+from crawler.spiders.faults import Throttle, local_fault
 from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.requests import LEASE, LEASED_AT, ROBOTS_FILE
+from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS_FILE
 from crawler.spiders.scheduler import FrontierScheduler
-from crawler.spiders.throttle import Throttle
 
 CALLBACKS = ("parse", "on_failure", "parse_robots", "on_robots_failure")
 

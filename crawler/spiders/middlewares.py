@@ -1,16 +1,22 @@
-"""Unpacks bodies by their Content-Encoding, within limits."""
+"""The downloader middlewares of a crawl: bodies are unpacked, and pages read beside the network."""
 
+import os
 from typing import Final
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpcompression import (
     ACCEPTED_ENCODINGS,
     HttpCompressionMiddleware,
 )
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
 from classifiers.pages.charset.charsets import canonical_label
+from crawler.crawl import Crawl
+from crawler.frontier.base import Lease
+from crawler.readers import Readers
+from crawler.spiders.messages import LEASE, READ_PAGE, ROBOTS_FILE, download_of
 
 MAX_LAYERS: Final = 3
 """Most layers of compression of a body; each may unpack to `DOWNLOAD_MAXSIZE` bytes."""
@@ -76,3 +82,46 @@ def _without_limit_of_its_own(request: Request) -> Request:
         return request
     meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
     return request.replace(meta=meta)
+
+
+class PageReaders:
+    """Puts a download, and what was read of it, into `Request.meta` under `READ_PAGE`.
+
+    A page that is read counts as a download that goes on, so no more than `CONCURRENT_REQUESTS`
+    pages wait for a reader.
+    """
+
+    def __init__(self, crawl: Crawl, readers: Readers) -> None:
+        """Read the pages of a crawl."""
+        self._crawl = crawl
+        self._readers = readers
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "PageReaders":
+        """Return the middleware of a crawl; raises `NotConfigured` for one without readers."""
+        crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
+        if crawl is None or crawl.config.readers == 0:
+            raise NotConfigured
+        readers = Readers(crawl.config.readers or max(1, processors() - 1), crawl.config)
+        crawler.signals.connect(readers.close, signals.spider_closed, weak=False)
+        return cls(crawl, readers)
+
+    async def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Return the response when its page was read."""
+        lease: Lease | None = request.meta.get(LEASE)
+        if lease is not None and ROBOTS_FILE not in request.meta:
+            response.request = request  # as the engine does later
+            download = download_of(response, self._crawl.clock())
+            if self._crawl.visitor.reads(lease, download):
+                page = await self._readers.read(download, lease.depth)
+                request.meta[READ_PAGE] = download, page
+        return response
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,20 +1,54 @@
-"""Converts Scrapy's responses into the plain values of a crawl: downloads and exchanges."""
+"""The requests and responses of Scrapy in a crawl, and the plain values that are made of them.
+
+`Request.meta` has what the crawl knows of a request. `take_slot` is the last step before it is
+sent. A response becomes a download, and with its request an exchange for the archive.
+"""
 
 import re
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
+from crawler.crawl import Crawl
+from crawler.frontier.base import Lease, Sending
 from crawler.outputs.exchange import Exchange
 from crawler.politeness import directives
+from crawler.politeness.network import CapError
 from crawler.reading import Download, header_links
 from crawler.sources.contract import Answer
-from crawler.spiders.requests import EXCHANGE, HEADS, LEASED_AT, ROBOTS, Heads
-from crawler.url import normalise
+from crawler.url import host_of, normalise
+
+LEASE = "langfocus_lease"
+"""The key of the request's lease."""
+
+LEASED_AT = "langfocus_leased_at"
+"""The key of the time when the lease began, in unix seconds."""
+
+SLOT = "langfocus"
+"""The downloader slot that all requests share, since the frontier keeps the delays."""
+
+HEADS = "langfocus_heads"
+"""The key of the bytes before the bodies of a request and its answer, from the live Web."""
+
+ROBOTS = "langfocus_robots"
+"""The key of the version of robots.txt that allowed the request."""
+
+ROBOTS_BYTES = "langfocus_robots_bytes"
+"""The key of the bytes of a robots.txt until now; only a request for one has it."""
+
+EXCHANGE = "langfocus_exchange"
+"""The key of a request and its answer as they were sent; missing if nothing keeps them."""
+
+ROBOTS_FILE = "langfocus_robots_file"
+"""The key of the URL of the file with rules that the request asks for."""
+
+READ_PAGE = "langfocus_page"
+"""The key of a download and its page, which is None if the crawl reads it itself."""
 
 # Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
 _TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)
@@ -25,6 +59,29 @@ _OF_PROXY = re.compile(rb"^Proxy-[^:\n]*:" + _VALUE, re.IGNORECASE | re.MULTILIN
 _SECRET = re.compile(
     rb"^(?:Proxy-[^:\n]*|Authorization|Cookie)[ \t]*:" + _VALUE, re.IGNORECASE | re.MULTILINE
 )
+
+
+class Heads(NamedTuple):
+    """The bytes before the body of a request and of its answer, with the empty line."""
+
+    request: bytes
+    answer: bytes
+
+
+def take_slot(crawl: Crawl, request: Request, address: str | None) -> None:
+    """Note that the request for a leased URL is sent; raise `CapError` if it may not be.
+
+    `address` is the IP address of the server, None if it is not known. A robots.txt takes no slot.
+    """
+    lease: Lease | None = request.meta.get(LEASE)
+    is_page = ROBOTS_BYTES not in request.meta
+    if lease is None or not (is_page or host_of(request.url) == lease.host):
+        return
+    is_page = is_page and not crawl.visitor.is_sitemap(lease)
+    answer = crawl.frontier.send(lease, address, now=crawl.clock(), is_page=is_page)
+    if answer is not Sending.NOW:
+        outcome = "" if answer is Sending.LATER else answer.value
+        raise CapError(f"{lease.url}: {answer.value}", outcome)
 
 
 def download_of(response: Response, now: float) -> Download:
