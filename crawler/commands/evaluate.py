@@ -224,29 +224,28 @@ def _study(
     on_progress: Callable[[int, int], None],
     opts: argparse.Namespace,
 ) -> Study:
-    from classifiers.papers.baykan.samples import JoinedCorpus, draw, joined
+    from classifiers.papers.baykan.samples import draw, joined
     from classifiers.papers.baykan.servers import listed, locate
     from classifiers.papers.baykan.special import texts_of
-    from classifiers.papers.baykan.study import HeldOutStudy, Study
+    from classifiers.papers.baykan.study import Study
 
     languages = opts.languages or FIVE
     least = FOLDS if tested is None else 2
     corpus = draw(list(source), languages, urls=opts.urls, least=least, seed=_SEED)
     if tested is not None:
         corpus = joined(corpus, tested)
-    common: dict[str, Any] = {
-        "seed": _SEED,
-        "jobs": 1 if len(corpus.urls) < _FEW_URLS else os.cpu_count() or 1,
-        "servers": None,
-        "on_progress": on_progress,
-    }
-    if opts.servers:
-        mmdb, addresses = opts.servers
-        common["servers"] = locate(corpus.urls, mmdb, listed(addresses))
-    if isinstance(corpus, JoinedCorpus):
-        return HeldOutStudy(corpus, **common)
-    texts = texts_of(opts.content, languages) if opts.content else None
-    return Study(corpus, n_folds=FOLDS, texts=texts, **common)
+    servers = (
+        locate(corpus.urls, opts.servers[0], listed(opts.servers[1])) if opts.servers else None
+    )
+    return Study(
+        corpus,
+        n_folds=FOLDS,
+        seed=_SEED,
+        jobs=1 if len(corpus.urls) < _FEW_URLS else os.cpu_count() or 1,
+        servers=servers,
+        texts=texts_of(opts.content, languages) if opts.content and not opts.test else None,
+        on_progress=on_progress,
+    )
 
 
 def _facts(

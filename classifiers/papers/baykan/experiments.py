@@ -235,7 +235,7 @@ _ROWS_OF_TEST_SET: Final = (
     ),
 )
 OF_TEST_SET: Final = {row.name: row for row in _ROWS_OF_TEST_SET}
-"""The experiments of a `HeldOutStudy`."""
+"""The experiments with a test set of its own."""
 
 
 def results(study: Study, rows: Sequence[Experiment]) -> Iterator[Result]:

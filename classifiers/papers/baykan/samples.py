@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,21 +18,26 @@ Flags = npt.NDArray[np.bool_]
 
 _FOLDS, _NEGATIVES, _THINNING = 101, 102, 103
 """Parts of seeds: each draw has numbers of its own."""
-_TRAINED_ON: Final = -1
-_TESTED_IN: Final = 0
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The same number of URLs of each language, grouped by language."""
+    """The same number of training URLs of each language, grouped by language.
+
+    After them come the URLs of a test set of its own, if there is one.
+    """
 
     languages: tuple[str, ...]
     rows: tuple[LabelledUrl, ...]
+    n_tested: int = 0
+    """URLs of the test set."""
+    n_removed: int = 0
+    """Test URLs that were left out because they are training URLs."""
 
     @property
     def per_language(self) -> int:
         """Return the number of training URLs of each language."""
-        return len(self.rows) // len(self.languages)
+        return (len(self.rows) - self.n_tested) // len(self.languages)
 
     @cached_property
     def urls(self) -> list[str]:
@@ -53,24 +57,10 @@ class Corpus:
         _, numbers = np.unique([domain(url) for url in self.urls], return_inverse=True)
         return numbers.astype(np.int64)
 
-
-@dataclass(frozen=True)
-class JoinedCorpus(Corpus):
-    """The rows of a training corpus, and after them those of a test set."""
-
-    training: Corpus
-    n_removed: int
-    """Test URLs that were left out because they are training URLs."""
-
-    @property
-    def per_language(self) -> int:
-        """Return the number of training URLs of each language."""
-        return self.training.per_language
-
     @property
     def is_tested(self) -> Flags:
         """Return whether each row is of the test set, (n_urls,)."""
-        return np.arange(len(self.rows)) >= len(self.training.rows)
+        return np.arange(len(self.rows)) >= len(self.rows) - self.n_tested
 
 
 @dataclass(frozen=True)
@@ -82,7 +72,7 @@ class Sample:
     y: Flags
     """True for the URLs in the language, (n_urls,)."""
     folds: Numbers
-    """The fold in which each URL is tested, (n_urls,)."""
+    """The fold in which each URL is tested, (n_urls,); -1 for none."""
     seed: int
 
     def parts(self, share: float = 1.0) -> Iterator[tuple[Numbers, Numbers]]:
@@ -128,7 +118,7 @@ def draw(
     return Corpus(tuple(languages), tuple(chosen))
 
 
-def joined(training: Corpus, tested: Iterable[LabelledUrl]) -> JoinedCorpus:
+def joined(training: Corpus, tested: Iterable[LabelledUrl]) -> Corpus:
     """The training corpus with the test URLs in its languages that are not training URLs.
 
     A test URL counts once. DatasetError if a language has no test URL.
@@ -139,8 +129,7 @@ def joined(training: Corpus, tested: Iterable[LabelledUrl]) -> JoinedCorpus:
     if missing := [code for code in training.languages if code not in {r.language for r in new}]:
         raise DatasetError(f"the test set has no URLs in {', '.join(missing)}: see --languages")
     new.sort(key=lambda row: (training.languages.index(row.language), row))
-    rows = (*training.rows, *new)
-    return JoinedCorpus(training.languages, rows, training, len(wanted) - len(new))
+    return Corpus(training.languages, (*training.rows, *new), len(new), len(wanted) - len(new))
 
 
 def sample(
@@ -149,37 +138,32 @@ def sample(
     """All URLs of a language, and as many others in equal parts from the other languages.
 
     Folds are stratified by language; with `is_disjoint` they consist of whole registered domains.
+    A test set of its own is fold 0 as a whole, and the training URLs are in no fold.
     """
     own = corpus.languages.index(language)
-    places = np.concatenate([np.flatnonzero(corpus.columns == own), _negatives(corpus, own, seed)])
-    y = corpus.columns[places] == own
+    columns = corpus.columns[~corpus.is_tested]
+    places = np.concatenate([np.flatnonzero(columns == own), _negatives(columns, own, seed)])
+    if corpus.n_tested:
+        folds = np.repeat([-1, 0], [len(places), corpus.n_tested])
+        places = np.concatenate([places, np.flatnonzero(corpus.is_tested)])
+        return Sample(places, corpus.columns[places] == own, folds, seed)
+    y = columns[places] == own
     rng = np.random.default_rng([seed, own, _FOLDS])
     if is_disjoint:
-        tested = disjoint(corpus.domains[places], y, n_folds, rng)
+        folds = disjoint(corpus.domains[places], y, n_folds, rng)
     else:
         # The language itself comes first, so that the others together are stratified too.
-        strata = np.where(y, -1, corpus.columns[places])
-        tested = stratified(strata, n_folds, rng)
-    return Sample(places, y, tested, seed)
-
-
-def sample_of_test_set(corpus: JoinedCorpus, language: str, seed: int) -> Sample:
-    """The sample of the training corpus, which is in no fold, and the whole test set in fold 0."""
-    trained = sample(corpus.training, language, seed=seed)
-    tested = np.flatnonzero(corpus.is_tested)
-    places = np.concatenate([trained.places, tested])
-    folds = np.repeat([_TRAINED_ON, _TESTED_IN], [len(trained.places), len(tested)])
-    y = corpus.columns[places] == corpus.languages.index(language)
+        folds = stratified(np.where(y, -1, columns[places]), n_folds, rng)
     return Sample(places, y, folds, seed)
 
 
-def _negatives(corpus: Corpus, own: int, seed: int) -> Numbers:
-    others = [column for column in range(len(corpus.languages)) if column != own]
-    share, rest = divmod(corpus.per_language, len(others))
+def _negatives(columns: Numbers, own: int, seed: int) -> Numbers:
+    others = [column for column in range(int(columns.max()) + 1) if column != own]
+    share, rest = divmod(int((columns == own).sum()), len(others))
     chosen = []
     for rank, column in enumerate(others):
         rng = np.random.default_rng([seed, own, column, _NEGATIVES])
-        pool = np.flatnonzero(corpus.columns == column)
+        pool = np.flatnonzero(columns == column)
         chosen.append(rng.permutation(pool)[: share + (rank < rest)])
     return np.concatenate(chosen)
 

@@ -8,7 +8,7 @@ from classifiers.errors import DatasetError
 from classifiers.papers.baykan import dictionaries
 from classifiers.papers.baykan.experiments import OF_TEST_SET, results
 from classifiers.papers.baykan.samples import draw, joined
-from classifiers.papers.baykan.study import HeldOutStudy
+from classifiers.papers.baykan.study import Study
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 TRAINING = labelled(40)
@@ -16,11 +16,11 @@ TESTED = [*labelled(25, seed=1), *TRAINING[:3]]
 
 
 @pytest.fixture(scope="module")
-def study() -> HeldOutStudy:
-    return HeldOutStudy(joined(draw(TRAINING, FIVE), TESTED))
+def study() -> Study:
+    return Study(joined(draw(TRAINING, FIVE), TESTED))
 
 
-def test_training_urls_are_left_out_of_the_test_set_and_counted(study: HeldOutStudy) -> None:
+def test_training_urls_are_left_out_of_the_test_set_and_counted(study: Study) -> None:
     corpus = study.corpus
     assert corpus.n_removed == 3
     assert corpus.is_tested.sum() == 125
@@ -29,7 +29,7 @@ def test_training_urls_are_left_out_of_the_test_set_and_counted(study: HeldOutSt
 
 
 def test_decisions_are_those_of_a_classifier_fitted_on_all_training_urls(
-    study: HeldOutStudy,
+    study: Study,
 ) -> None:
     name = "svm:words"
     sample, urls = study.sample("fr"), np.array(study.urls("fr"), object)
@@ -45,7 +45,7 @@ def test_other_languages_weigh_the_same_however_many_urls_they_have() -> None:
     few = [LabelledUrl(f"http://y{at}.com/", "fr", "editor", "rule") for at in range(10)]
     own = [LabelledUrl(f"http://z{at}.it/", "it", "editor", "rule") for at in range(10)]
     three = ("de", "fr", "it")
-    study = HeldOutStudy(joined(draw(labelled(20), three), [*many, *few, *own]))
+    study = Study(joined(draw(labelled(20), three), [*many, *few, *own]))
     # The top-level domain says Yes to no French and to all German URLs.
     (precision, recall, negative, _), *_ = study.scores("cctld", "de")
     assert (precision, recall, negative) == (1, 1, 1)
@@ -59,9 +59,7 @@ def test_a_language_without_test_urls_is_named() -> None:
         joined(draw(TRAINING, FIVE), [row for row in TESTED if row.language not in {"de", "it"}])
 
 
-def test_the_tables_are_those_of_the_paper(
-    study: HeldOutStudy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_tables_are_those_of_the_paper(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
     of_set, of_sizes = results(study, list(OF_TEST_SET.values()))
     urls, compared = of_set.tables

@@ -6,7 +6,7 @@ from classifiers.errors import StudyError
 from classifiers.papers.baykan.measures import empty, possible
 from classifiers.papers.baykan.samples import draw
 from classifiers.papers.baykan.special import domain_seen
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, CountedUrls, Setting, Study
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study, counted_parts
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 
@@ -133,8 +133,8 @@ def test_folds_that_few_domains_leave_empty_are_passed_over() -> None:
 
 def test_columns_that_no_training_url_has_are_left_out() -> None:
     counts = csr_matrix(np.array([[1.0, 0, 2, 0], [0, 0, 3, 0], [4.0, 5, 6, 0]]))
-    rows = CountedUrls(counts, np.array(["a", "b", "c", "d"], object))
-    parted = rows.parted(np.array([0, 1]), np.array([2]), np.zeros(3, bool))
+    names = np.array(["a", "b", "c", "d"], object)
+    parted = counted_parts(counts, names, np.array([0, 1]), np.array([2]), np.zeros(3, bool))
     assert parted.names.tolist() == ["a", "c"]
     assert parted.training.toarray().tolist() == [[1, 2], [0, 3]]
     assert parted.testing.toarray().tolist() == [[4, 6]]
