@@ -30,8 +30,8 @@ from classifiers.datasets import LabelledText, LabelledTexts
 from classifiers.datasets.texts import NEWS, is_held_out
 from classifiers.languages import canonical
 from classifiers.pages.methods.composite import Composite
+from classifiers.pages.methods.fasttext import without_unshown
 from classifiers.pages.parse import parse_page
-from classifiers.pages.text.fasttextengine import without_unshown
 from classifiers.pages.text.textengine import LangfocusEngine
 from classifiers.training import texts as text_training
 

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
 from typing import Final
 
 from babel import localedata
@@ -25,6 +23,7 @@ from babel.core import get_global
 from babel.languages import get_official_languages
 
 from classifiers.errors import LanguageError
+from classifiers.tables import rows
 from classifiers.tables.country_domains import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
 from classifiers.tables.language_codes import (
     ALSO_ACCEPTED,
@@ -40,20 +39,7 @@ from classifiers.tables.language_codes import (
     TAGS,
 )
 
-__all__ = [
-    "accept_language",
-    "canonical",
-    "further",
-    "known",
-    "language_of_tld",
-    "name",
-    "scripts",
-    "tlds_of",
-    "understood",
-]
-
 _TAG: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)
-_NAMES_FILE: Final = Path(__file__).parent / "tables/names.txt"
 _LONGEST_TAG: Final = 80
 _NO_LANGUAGE: Final = frozenset({"mis", "mul", "und", "zxx"})
 _SHOWN: Final = 40
@@ -87,8 +73,7 @@ def further(tag: str) -> str | None:
         return None
     match = _TAG.fullmatch(tag.strip().lower())
     code = re.split("[-_.@]", match[0], maxsplit=1)[0] if match else ""
-    names = _further()
-    return code if code in names else _further_codes().get(_spelled(tag))
+    return code if code in _further() else _further_codes().get(_spelled(tag))
 
 
 def understood(text: str) -> str:
@@ -116,7 +101,7 @@ def known() -> frozenset[str]:
 
 def name(code: str) -> str:
     """Return the English name; raises LanguageError for a code that is not known."""
-    return ENGLISH.get(_checked(code)) or str(_english().get(code) or _further_names()[code])
+    return ENGLISH.get(_checked(code)) or str(_english().get(code) or _further()[code])
 
 
 def language_of_tld(tld: str) -> str | None:
@@ -128,16 +113,17 @@ def language_of_tld(tld: str) -> str | None:
     no language. Case and outer dots are ignored; an internationalised domain is read in both
     spellings.
     """
-    label = tld.strip(".").lower()
-    return _tlds().get(label if label.isascii() else _a_label(label))
+    return _tlds().get(_a_label(tld.strip(".").lower()))
 
 
+@lru_cache(maxsize=512)
 def tlds_of(code: str) -> frozenset[str]:
     """Return all top-level domains of a language, as hosts spell them: lower case, `xn--`.
 
     Raises LanguageError for a code that is not known.
     """
-    return _tlds_by_language().get(_checked(code), frozenset())
+    _checked(code)
+    return frozenset(tld for tld, language in _tlds().items() if language == code)
 
 
 def accept_language(code: str) -> str:
@@ -208,54 +194,34 @@ def _names() -> dict[str, str]:
 
 
 def called_names() -> Iterator[tuple[str, list[str]]]:
-    """Yield each code with its names in English and in the language, in lower case, from a file.
+    """Each code with its names in English and in the language, in lower case, from a file.
 
     Babel would read a file for each language and keep a hundred megabytes in memory. A test
     compares the file with Babel. Names have no brackets; earlier ones win.
     """
-    for line in _NAMES_FILE.read_text(encoding="utf-8").splitlines():
-        code, _, called = line.partition(": ")
-        yield code, called.split(" | ")
-
-
-@lru_cache(maxsize=1)
-def _further_names() -> dict[str, str]:
-    """ISO 639-3 code -> English name, with CLDR's name where it has one.
-
-    CLDR names about 270; the package python-iso639 (extra `fasttext`) names all. Codes of languages
-    that the project knows under another code are among them.
-    """
-    listed = _listed() | _english()
-    return {
-        code: str(name)
-        for code, name in listed.items()
-        if len(code) == 3 and code not in _NO_LANGUAGE
-    }
-
-
-def _listed() -> dict[str, str]:
-    """The names of the package, {} if it is not installed."""
-    try:
-        iso639 = import_module("iso639")
-    except ImportError:
-        return {}
-    return {each.part3: each.name for each in iso639.ALL_LANGUAGES if each.scope == "I"}
+    return ((code, called.split(" | ")) for code, called in rows("names.txt").items())
 
 
 @lru_cache(maxsize=1)
 def _further() -> dict[str, str]:
-    """ISO 639-3 code -> English name, of languages beyond the codes of the project."""
-    return {code: text for code, text in _further_names().items() if canonical(code) is None}
+    """ISO 639-3 code -> English name, of languages beyond the codes of the project.
+
+    CLDR names about 270; the package python-iso639 (extra `fasttext`) names all.
+    """
+    try:
+        every = import_module("iso639").ALL_LANGUAGES
+    except ImportError:
+        every = ()
+    names = {each.part3: each.name for each in every if each.scope == "I"} | _english()
+    codes = (code for code in names if len(code) == 3 and code not in _NO_LANGUAGE)
+    return {code: str(names[code]) for code in codes if canonical(code) is None}
 
 
 @lru_cache(maxsize=1)
 def _further_codes() -> dict[str, str]:
     """Name -> code of the same languages; names of the project's languages are left out."""
-    codes: dict[str, str] = {}
-    for code, text in sorted(_further().items()):
-        if canonical(text) is None:
-            codes.setdefault(_spelled(text), code)
-    return codes
+    names = sorted(_further().items(), reverse=True)
+    return {_spelled(text): code for code, text in names if canonical(text) is None}
 
 
 def _near(text: str) -> list[str]:
@@ -308,14 +274,6 @@ def _a_label(label: str) -> str:
     if label.isascii():
         return label
     return "xn--" + label.encode("punycode").decode("ascii")
-
-
-@lru_cache(maxsize=1)
-def _tlds_by_language() -> dict[str, frozenset[str]]:
-    grouped: defaultdict[str, set[str]] = defaultdict(set)
-    for tld, code in _tlds().items():
-        grouped[code].add(tld)
-    return {code: frozenset(group) for code, group in grouped.items()}
 
 
 @lru_cache(maxsize=1)

@@ -7,9 +7,8 @@ from pathlib import Path
 from classifiers import languages
 from classifiers.errors import ClassifierError, GeoIPError
 from classifiers.pages.method import PageMethod
-from classifiers.pages.methods import DEFAULT_METHOD
-from classifiers.pages.methods.added import WithAdded
-from classifiers.pages.text.fasttextengine import VARIABLE, named_file
+from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
+from classifiers.pages.methods.fasttext import WithAdded
 from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
 from crawler.politeness.blocking import Blocking
@@ -43,7 +42,7 @@ def prepare(config: Config) -> Preparation:
     ordering = _ordering(config)
     archive = None if config.archive is None else Path(config.archive)
     web = open_web(config.web, archive=archive, hosts=config.sample_hosts)
-    method = page_method(config.identify, named_file(config.fasttext))
+    method = page_method(config.identify, fasttext_file(config.fasttext))
     check_language(config.lang, method)
     rules = VisitRules(
         config.lang,
@@ -75,7 +74,7 @@ def check_goals(config: Config) -> None:
 
 def page_reader_of(config: Config) -> ReadPage:
     """Return the function that reads a page and scores its links; raises `CrawlError`."""
-    method = page_method(config.identify, named_file(config.fasttext))
+    method = page_method(config.identify, fasttext_file(config.fasttext))
     return _reader(config, method, _ordering(config))
 
 
@@ -127,8 +126,6 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
         return _notes(config)
     name = languages.name(config.lang)
     found = [_of_urls(ordering, name), _of_pages(config.lang, method, name)]
-    if isinstance(method, WithAdded):
-        found.append(method.note)
     if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
         found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
     return tuple(filter(None, found))
@@ -152,7 +149,7 @@ def check_language(lang: str, method: PageMethod) -> None:
     if lang not in (method.added if isinstance(method, WithAdded) else method.languages):
         name = languages.name(lang)
         raise SettingError(
-            f"-a lang={lang}: no model here reads {name}; {VARIABLE}=FILE names a model of "
+            f"-a lang={lang}: no model here reads {name}; {FASTTEXT_FILE}=FILE names a model of "
             "fastText that does"
         )
 

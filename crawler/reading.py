@@ -15,9 +15,8 @@ from classifiers.errors import ClassifierError
 from classifiers.pages.binary import is_binary
 from classifiers.pages.declared import meant
 from classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
-from classifiers.pages.methods import NEIGHBOURLY, method_with
+from classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, method
 from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.text.fasttextengine import VARIABLE
 from classifiers.pages.text.words import number_of_words
 from classifiers.urls.standard import absolute
 from crawler.copied_text import sketch_of
@@ -167,9 +166,9 @@ def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
         around = "needs a graph of the pages around a page: langfocus evaluate --graph"
         raise SettingError(f"-a identify={name}: {around}")
     try:
-        return method_with(name, fasttext)
+        return method(name, fasttext)
     except ClassifierError as error:
-        told = f"-a identify={name}" if fasttext is None else VARIABLE
+        told = f"-a identify={name}" if fasttext is None else FASTTEXT_FILE
         raise SettingError(f"{told}: {error}") from error
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -75,14 +75,6 @@ class PageMethod(Protocol):
         """The language of a page; never raises."""
 
 
-@runtime_checkable
-class ByEvidence(Protocol):
-    """A method that joins several kinds of evidence."""
-
-    def answers(self, page: ParsedPage) -> dict[str, str | None]:
-        """The language by each kind of evidence alone; None of one that tells none."""
-
-
 def answers_of(
     method: PageMethod, page: ParsedPage, surroundings: Surroundings = NOTHING
 ) -> dict[str, str | None]:
@@ -90,9 +82,10 @@ def answers_of(
 
     A method without kinds of evidence has its own answer.
     """
-    if isinstance(method, ByEvidence):
-        return method.answers(page)
-    return {method.name: method.identify(page, surroundings).language}
+    by_kind: Callable[[ParsedPage], dict[str, str | None]] | None = getattr(method, "answers", None)
+    if by_kind is None:
+        return {method.name: method.identify(page, surroundings).language}
+    return by_kind(page)
 
 
 class RankingMethod(ABC):
@@ -102,11 +95,7 @@ class RankingMethod(ABC):
 
     def __init__(self, languages: Iterable[str]) -> None:
         self._languages = tuple(languages)
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages that it can answer."""
-        return frozenset(self._languages)
+        self.languages = frozenset(self._languages)
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of the visible text; None if the ranking is empty."""

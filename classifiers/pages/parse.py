@@ -5,11 +5,11 @@ page.text, page.links, page.declarations
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.links import LinkList, Resolver
+from classifiers.pages.html.links import Resolver, kept_links
 from classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
@@ -96,47 +96,37 @@ def parse_page(
     raw = read(decoded.utf8, max_characters)
     base = _base(raw.elements, url)
     resolver = Resolver(base, decoded.charset)
-    links = LinkList(resolver)
-    links.extend(filter(None, map(_target, raw.elements)))
-    heads, metas = (_attributes(raw, name) for name in ("link", "meta"))
+    kept, dropped = kept_links(filter(None, map(_target, raw.elements)), resolver)
+    heads, metas = (
+        [attributes for name, attributes in raw.elements if name == wanted]
+        for wanted in ("link", "meta")
+    )
     canonical = _canonical(heads, resolver)
-    own = {url.partition("#")[0], canonical}
+    own = {url.partition("#")[0], canonical} - {None}
+    declarations = (
+        *_spoken_by_elements(raw),
+        *_declaration("HTTP Content-Language", content_language),
+        *_spoken_by_metas(metas),
+        *_spoken_by_links(heads, resolver, own),
+        *_spoken_by_data(decoded.utf8),
+    )
     return ParsedPage(
         text=raw.text,
         title=raw.title,
-        links=links.urls(),
-        dropped_links=links.dropped + raw.unread,
+        links=list(dict.fromkeys(kept.values())),
+        dropped_links=dropped + raw.unread,
         charset=decoded.charset,
         charset_source=decoded.source,
-        declarations=tuple(_declarations(raw, decoded.utf8, content_language, resolver, own)),
+        declarations=declarations,
         base=base,
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
         statements=tuple(_statements(metas)),
-        nofollowed=_nofollowed(raw.elements, links),
-        alternates=tuple(_alternates(raw.elements, links)),
+        nofollowed=_nofollowed(raw.elements, kept),
+        alternates=tuple(_alternates(raw.elements, kept)),
         feeds=tuple(_feeds(heads, resolver)),
     )
-
-
-def _attributes(raw: RawPage, name: str) -> list[_Attributes]:
-    return [attributes for tag, attributes in raw.elements if tag == name]
-
-
-def _declarations(
-    raw: RawPage,
-    html: bytes,
-    content_language: str | None,
-    resolver: Resolver,
-    own: set[str | None],
-) -> Iterator[Declaration]:
-    """Yield the languages that a page declares, the most reliable first."""
-    yield from _spoken_by_elements(raw)
-    yield from _declaration("HTTP Content-Language", content_language)
-    yield from _spoken_by_metas(_attributes(raw, "meta"))
-    yield from _spoken_by_links(_attributes(raw, "link"), resolver, own)
-    yield from _spoken_by_data(html)
 
 
 def _base(elements: list[Element], url: str) -> str:
@@ -195,12 +185,16 @@ def _spoken_by_links(
 ) -> Iterator[Declaration]:
     """The language of the page itself in its list of translations."""
     for attributes in heads:
-        tag = attributes.get("hreflang")
-        if not tag or tag.lower() == "x-default" or "alternate" not in _relations(attributes):
-            continue
-        url = resolver.resolve(attributes.get("href") or "")
-        if url is not None and url in own:
-            yield from _declaration("hreflang self", tag)
+        tag = _translation(attributes)
+        if tag and resolver.resolve(attributes.get("href") or "") in own:
+            yield Declaration("hreflang self", tag)
+
+
+def _translation(attributes: _Attributes) -> str:
+    """The language of the translation to which an element leads; `x-default` names none."""
+    tag = (attributes.get("hreflang") or "").strip()
+    is_one = tag and tag.lower() != "x-default" and "alternate" in _relations(attributes)
+    return tag if is_one else ""
 
 
 def _spoken_by_data(html: bytes) -> Iterator[Declaration]:
@@ -224,24 +218,21 @@ def _statements(metas: list[_Attributes]) -> Iterator[tuple[str, str]]:
             yield name, attributes.get("content") or ""
 
 
-def _nofollowed(elements: list[Element], links: LinkList) -> frozenset[str]:
+def _nofollowed(elements: list[Element], kept: Mapping[str, str]) -> frozenset[str]:
     """The kept links that no element gives without `nofollow`."""
     marks = ["nofollow" in (attributes.get("rel") or "").lower() for _, attributes in elements]
     if True not in marks:
         return frozenset()
-    urls = [links.url_of(_target(element) or "") for element in elements]
+    urls = [kept.get(_target(element) or "") for element in elements]
     followed = {url for url, is_marked in zip(urls, marks, strict=True) if not is_marked}
     return frozenset(url for url in urls if url is not None and url not in followed)
 
 
-def _alternates(elements: list[Element], links: LinkList) -> Iterator[tuple[str, str]]:
-    """The translations among the kept links; `x-default` names no language."""
+def _alternates(elements: list[Element], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The translations among the kept links."""
     for _, attributes in elements:
-        tag = (attributes.get("hreflang") or "").strip()
-        if not tag or tag.lower() == "x-default" or "alternate" not in _relations(attributes):
-            continue
-        url = links.url_of(attributes.get("href") or "")
-        if url is not None:
+        tag = _translation(attributes)
+        if tag and (url := kept.get(attributes.get("href") or "")):
             yield url, tag
 
 

@@ -114,15 +114,13 @@ def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
 
 
 def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
-    from classifiers.pages.methods import DEFAULT_METHOD, method_with
-    from classifiers.pages.text.fasttextengine import VARIABLE, named_file
+    from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file, method
     from crawler.commands.page_lines import PageLines
 
     if not opts.sources:
         raise SettingError("identify pages needs files or folders, or - for standard input")
-    file = given.get(VARIABLE)
-    fasttext = named_file(Path(file) if file else None)
-    pages = PageLines(method_with(opts.method or DEFAULT_METHOD, fasttext))
+    fasttext = fasttext_file(given.get(FASTTEXT_FILE))
+    pages = PageLines(method(opts.method or DEFAULT_METHOD, fasttext))
     for record in pages.records(opts.sources):
         yield json.dumps(record) + "\n"
     if pages.failures:

@@ -12,8 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from classifiers.pages.methods import DEFAULT_METHOD, method_with
-from classifiers.pages.text.fasttextengine import named_file
+from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
 from crawler.corpus.archived_pages import archived_answer
 from crawler.corpus.item import ROW_FIELDS
 from crawler.errors import ArchiveError
@@ -255,7 +254,7 @@ def page_in(found: ArchivedAnswer) -> Download | str:
 
 def _identified(download: Download, host: str, at: float | None, lang: str) -> Found | str:
     """Return a page that no run has identified, if it is in the language."""
-    page, told = identified(download, method_with(DEFAULT_METHOD, named_file()))
+    page, told = identified(download, method(DEFAULT_METHOD, fasttext_file()))
     if page is None:
         return NO_PAGE
     statements = {*download.statements, *directives.of_metas(page.statements)}

@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 
 from classifiers.datasets.rows import cells_of, opened
 from classifiers.errors import DatasetError
-from classifiers.pages.methods import DEFAULT_METHOD
-from classifiers.pages.text.fasttextengine import named_file
+from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file
 from classifiers.urls.standard import absolute
 from crawler.errors import ArchiveError, GraphError
 from crawler.frontier import outlinks
@@ -148,7 +147,7 @@ def _of_run(folder: Path) -> Iterator[GraphRow]:
 
 def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[GraphRow]:
     """The answers in a WARC file; a page's language is told as a crawl tells it."""
-    read = page_reader(page_method(DEFAULT_METHOD, named_file()), BREADTH_FIRST, "")
+    read = page_reader(page_method(DEFAULT_METHOD, fasttext_file()), BREADTH_FIRST, "")
     is_empty = True
     for found in answers(path):
         if not isinstance(found, ArchivedAnswer):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from classifiers import languages
-from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
+from classifiers.pages.methods import DEFAULT_METHOD, method
 from classifiers.urls.model import UrlModel
 from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
@@ -56,7 +56,7 @@ def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path)
     with pytest.raises(SettingError, match=r"lang=nog: no model here reads Nogai; LANGFOCUS_FAST"):
         check_language("nog", method())
     pytest.importorskip("fasttext")
-    joined = method_with(DEFAULT_METHOD, model)
+    joined = method(DEFAULT_METHOD, model)
     check_language("nog", joined)
     with pytest.raises(SettingError, match="no model here reads Bakhtiari"):
         check_language("bqi", joined)

@@ -16,8 +16,7 @@ scripts and styles, because browsers ignore it there.
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from classifiers.pages.charset import charsets, detection
 
@@ -78,14 +77,13 @@ class Decoded:
     `charset` is the WHATWG name of the page's encoding. `source` is the evidence for it: `bom`,
     `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`. `declared` is the WHATWG
     name in the last valid META, else in the XML declaration, even if it was not believed; None if
-    there is none. `raw_declared` is its label as written. Both are None after a byte order mark.
+    there is none, and after a byte order mark.
     """
 
     utf8: bytes
     charset: str
     source: str
     declared: str | None = None
-    raw_declared: str | None = None
 
     @property
     def text(self) -> str:
@@ -93,10 +91,8 @@ class Decoded:
         return self.utf8.decode("utf-8")
 
 
-class _Claim(NamedTuple):
-    charset: str
-    source: str
-    label: str
+_Claim = tuple[str, str]
+"""A declared encoding by its WHATWG name, and where it is declared."""
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
@@ -110,12 +106,10 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
             return _decoded(body[len(mark) :], charset, "bom")
     inside = _claims_inside(body)
     outside = charset_of(content_type)
-    claims = [*([_Claim(outside, "http", "")] if outside else []), *inside]
+    claims = [*([(outside, "http")] if outside else []), *inside]
     # UTF-16 is visible in the bytes; a header alone does not prove it.
-    found = _decode(body, [claim for claim in claims if not claim.charset.startswith("utf-16")])
-    if not inside:
-        return found
-    return Decoded(found.utf8, found.charset, found.source, inside[0].charset, inside[0].label)
+    found = _decode(body, [claim for claim in claims if not claim[0].startswith("utf-16")])
+    return replace(found, declared=inside[0][0]) if inside else found
 
 
 def charset_of(content_type: str | None) -> str | None:
@@ -130,8 +124,8 @@ def _claims_inside(body: bytes) -> list[_Claim]:
     end = max((found.end() for found in _metas(head)), default=0)
     labels = [found[1] for found in _metas(_NO_MARKUP.sub(b" ", head[:end]))]
     written = [label.decode("ascii", "replace") for label in (*_XML.findall(head), *labels)]
-    known = [(charsets.canonical_label(label), label) for label in reversed(written)]
-    return [_Claim(name, "meta", label) for name, label in known if name]
+    names = map(charsets.canonical_label, reversed(written))
+    return [(name, "meta") for name in names if name]
 
 
 def _metas(head: bytes) -> Iterator[re.Match[bytes]]:
@@ -164,14 +158,13 @@ def _decode_ascii(body: bytes, claims: list[_Claim]) -> Decoded:
     """Seven-bit bytes: ASCII, or a seven-bit or two-byte encoding that uses seven bits only."""
     if b"\x1b$" in body:
         charset = "iso-2022-kr" if b"\x1b$)C" in body else "iso-2022-jp"
-        source = next((claim.source for claim in claims if claim.charset == charset), "detected")
+        source = dict(reversed(claims)).get(charset, "detected")
         return _decoded(body, charset, source)
     wide = _wide(body)
     if wide:
         return wide
-    for claim in claims[:1]:
-        if not claim.charset.startswith("iso-2022"):
-            return Decoded(body, claim.charset, claim.source)
+    if claims and not claims[0][0].startswith("iso-2022"):
+        return Decoded(body, *claims[0])
     return Decoded(body, "utf-8", "ascii")
 
 
@@ -194,7 +187,7 @@ def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    name, source = claims[0][:2] if claims else ("utf-8", "utf-8")
+    name, source = claims[0] if claims else ("utf-8", "utf-8")
     # Each character beyond ASCII adds one byte or more to the length.
     if name in charsets.MULTIBYTE and len(body) - len(text) < _SURE_SEQUENCES:
         return None
@@ -203,15 +196,15 @@ def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
 
 def _by_claim(sample: bytes, claims: list[_Claim]) -> tuple[str, str] | None:
     """The first declared encoding that fits the bytes; windows-1252 is left to detection."""
-    for charset, source, _ in claims:
+    for charset, source in claims:
         if charset != "windows-1252" and _fits(sample, charset):
             return charset, source
     return None
 
 
 def _by_bytes(sample: bytes, claims: list[_Claim]) -> tuple[str, str]:
-    charset = detection.detect(sample, claims[0].charset if claims else None)
-    return charset, next((claim.source for claim in claims if claim.charset == charset), "detected")
+    charset = detection.detect(sample, claims[0][0] if claims else None)
+    return charset, dict(reversed(claims)).get(charset, "detected")
 
 
 def _fits(sample: bytes, charset: str) -> bool:

@@ -127,46 +127,28 @@ class Resolver:
         return before + mark + quote_from_bytes(data, _KEPT_IN_QUERY) + sharp + fragment
 
 
-class LinkList:
-    """The distinct links of a page in document order, within the limits of this module."""
+def kept_links(written: Iterable[str], resolver: Resolver) -> tuple[dict[str, str], int]:
+    """Each link as a page writes it with its URL, in document order; the number of dropped ones.
 
-    def __init__(self, resolver: Resolver) -> None:
-        self._resolver = resolver
-        self._resolved: dict[str, str | None] = {}
-        self._kept: dict[str, None] = {}
-        self.dropped = 0
-
-    def extend(self, links: Iterable[str]) -> None:
-        """Keep links; those that are too long, broken or too many are counted in `dropped`.
-
-        Links to the page itself (empty, or beginning with "#") are ignored.
-        """
-        known = self._resolved
-        new = [
-            link for link in dict.fromkeys(links) if link and link[0] != "#" and link not in known
-        ]
-        short = [link for link in new if len(link) <= 2 * MAX_URL_LENGTH]
-        known.update(dict.fromkeys(new))
-        known.update(zip(short, self._resolver.resolve_all(short), strict=True))
-        kept = self._kept
-        for link in new:
-            url = known[link]
-            if url is None or len(url) > MAX_URL_LENGTH:
-                known[link] = None
-                self.dropped += not _is_other_scheme(link)
-            elif url not in kept and len(kept) >= MAX_LINKS:
-                self.dropped += 1
-            else:
-                kept[url] = None
-
-    def urls(self) -> list[str]:
-        """The links kept."""
-        return list(self._kept)
-
-    def url_of(self, link: str) -> str | None:
-        """The URL that was kept for a link as the page writes it; None if it was not kept."""
-        url = self._resolved.get(link)
-        return url if url in self._kept else None
+    Links that are too long, broken or too many are dropped. Links to the page itself (empty, or
+    beginning with "#") and of other schemes are left out.
+    """
+    new = [link for link in dict.fromkeys(written) if link and link[0] != "#"]
+    short = [link for link in new if len(link) <= 2 * MAX_URL_LENGTH]
+    found = dict(zip(short, resolver.resolve_all(short), strict=True))
+    kept: dict[str, str] = {}
+    urls: set[str] = set()
+    dropped = 0
+    for link in new:
+        url = found.get(link)
+        if url is None or len(url) > MAX_URL_LENGTH:
+            dropped += not _is_other_scheme(link)
+        elif url not in urls and len(urls) >= MAX_LINKS:
+            dropped += 1
+        else:
+            urls.add(url)
+            kept[link] = url
+    return kept, dropped
 
 
 def _is_other_scheme(link: str) -> bool:

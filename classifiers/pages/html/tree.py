@@ -142,38 +142,29 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     body = tree.body
     title = tree.css_first("title")
     nodes = tree.css(_WANTED)
-    kept = nodes[:MAX_ELEMENTS]
-    metas = _further_metas(tree, html, kept if len(kept) < len(nodes) else None)
-    of_links = ("href", "rel", "hreflang") if _qualifies_links(html) else ("href",)
+    # META may forbid to follow links: each of them is read.
+    kept = nodes[:MAX_ELEMENTS] + [node for node in nodes[MAX_ELEMENTS:] if node.tag == "meta"]
+    is_qualified = any(word in html for word in _QUALIFYING)
+    of_links = ("href", "rel", "hreflang") if is_qualified else ("href",)
     return RawPage(
         text=_representative(root if body is None else body, html, max_characters),
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[_element(node, of_links) for node in kept] + metas,
+        elements=[_element(node, of_links) for node in kept] + _metas_without_scripts(tree, html),
         unread=len(nodes) - len(kept),
         parser=parser,
     )
 
 
-def _further_metas(
-    tree: LexborHTMLParser, html: bytes, kept: list[LexborNode] | None
-) -> list[Element]:
-    """The META elements beyond those `kept` (None: no others), and those in `noscript`.
-
-    They may forbid to follow links. The content of `noscript` is text to a browser with scripts.
-    """
-    nodes = [] if kept is None else tree.css("meta")[sum(node.tag == "meta" for node in kept) :]
-    if _NOSCRIPT.search(html):
-        texts = (node.text() for node in tree.css("noscript"))
-        written = "".join(meta for text in texts for meta in _META.findall(text))
-        nodes += LexborHTMLParser(written).css("meta") if written else []
+def _metas_without_scripts(tree: LexborHTMLParser, html: bytes) -> list[Element]:
+    """The META elements in `noscript`, whose content is text to a browser with scripts."""
+    if not _NOSCRIPT.search(html):
+        return []
+    texts = (node.text() for node in tree.css("noscript"))
+    written = "".join(meta for text in texts for meta in _META.findall(text))
+    nodes = LexborHTMLParser(written).css("meta") if written else []
     return [("meta", node.attributes) for node in nodes]
-
-
-def _qualifies_links(html: bytes) -> bool:
-    """Return True if the page has the word nofollow or hreflang in a usual spelling."""
-    return any(word in html for word in _QUALIFYING)
 
 
 def _element(node: LexborNode, of_links: tuple[str, ...]) -> Element:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from classifiers.errors import LanguageError
-from classifiers.pages.method import NOTHING, PageLanguage, PageMethod, Surroundings
-
-if TYPE_CHECKING:
-    from classifiers.pages.parse import ParsedPage
+from classifiers.errors import LanguageError, ModelError
+from classifiers.pages.method import PageMethod
 
 DEFAULT_METHOD: Final = "composite"
 FASTTEXT: Final = "fasttext"
+FASTTEXT_FILE: Final = "LANGFOCUS_FASTTEXT_MODEL"
+"""The environment variable, and the setting of a crawl, with the path of a model of fastText."""
 NEIGHBOURLY: Final = ("inlinks", "outlinks")
 """The methods that read the languages of the pages around a page."""
 
@@ -29,53 +29,41 @@ _BUILDERS: Final[dict[str, str]] = {
     "outlinks": "classifiers.papers.hayati.around:outlinks",
     "tamura": "classifiers.papers.tamura.method:shipped",
     "cai": "classifiers.papers.cai.method:load",
-    FASTTEXT: "classifiers.pages.text.fasttextengine:FasttextEngine",
 }
 """Name -> module, and what in it makes the method."""
 
 
 def names() -> tuple[str, ...]:
     """The names that `method` knows, the default first."""
-    return tuple(_BUILDERS)
+    return *_BUILDERS, FASTTEXT
 
 
-@cache
-def method(name: str = DEFAULT_METHOD) -> PageMethod:
+def method(name: str = DEFAULT_METHOD, fasttext: Path | None = None) -> PageMethod:
     """The method of that name; one object per process.
 
-    LanguageError for an unknown name; MissingPackageError if its extra is not installed;
-    ModelError if its file cannot be read.
+    The model file of fastText of `fasttext` adds its languages to the default method. LanguageError
+    for an unknown name; MissingPackageError if its extra is not installed; ModelError if its file
+    cannot be read.
     """
-    if name not in _BUILDERS:
-        raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(_BUILDERS)}")
-    module, _, builder = _BUILDERS[name].partition(":")
-    return cast(PageMethod, getattr(import_module(module), builder)())
+    if name not in names():
+        raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(names())}")
+    return _made(name, {DEFAULT_METHOD: fasttext, FASTTEXT: fasttext_file(fasttext)}.get(name))
+
+
+def fasttext_file(given: Path | str | None = None) -> Path | None:
+    """Return the model file that is given, or that the environment names; None without either."""
+    named = given or os.environ.get(FASTTEXT_FILE)
+    return Path(named) if named else None
 
 
 @cache
-def method_with(name: str, fasttext: Path | None) -> PageMethod:
-    """The method of that name; a model file of fastText adds its languages to the default method.
-
-    The errors are those of `method`, and ModelError if the model file cannot be read.
-    """
-    if fasttext is None or name not in (DEFAULT_METHOD, FASTTEXT):
-        return method(name)
-    from classifiers.pages.methods.added import WithAdded
-    from classifiers.pages.text.fasttextengine import FasttextEngine
+def _made(name: str, fasttext: Path | None) -> PageMethod:
+    if fasttext is None:
+        if name == FASTTEXT:
+            raise ModelError(f"no fastText model: set {FASTTEXT_FILE} to the path of lid.176.ftz")
+        module, _, builder = _BUILDERS[name].partition(":")
+        return cast(PageMethod, getattr(import_module(module), builder)())
+    from classifiers.pages.methods.fasttext import FasttextEngine, WithAdded
 
     engine = FasttextEngine(fasttext)
     return engine if name == FASTTEXT else WithAdded(engine)
-
-
-def identify(
-    page: ParsedPage,
-    surroundings: Surroundings = NOTHING,
-    *,
-    by: PageMethod | str = DEFAULT_METHOD,
-) -> PageLanguage:
-    """The language that a page is written in; the same page always gets the same answer.
-
-    `by` is a method or its name; the errors are those of `method`.
-    """
-    chosen = method(by) if isinstance(by, str) else by
-    return chosen.identify(page, surroundings)

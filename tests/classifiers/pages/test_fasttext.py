@@ -12,16 +12,14 @@ from hypothesis import strategies as st
 
 from classifiers.errors import MissingPackageError, ModelError
 from classifiers.pages.method import PageMethod, answers_of
-from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
-from classifiers.pages.methods.added import LEAST_LETTERS, WithAdded, added_languages
-from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.text.fasttextengine import (
-    VARIABLE,
+from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file, method
+from classifiers.pages.methods.fasttext import (
+    LEAST_LETTERS,
     FasttextEngine,
-    labels_of,
-    named_file,
-    unknown_labels,
+    WithAdded,
+    codes_of,
 )
+from classifiers.pages.parse import ParsedPage, parse_page
 from tests.support.fasttextmodel import write_model
 
 NOGAI = "ногай тили казак сёз бар уьшин"
@@ -44,7 +42,7 @@ def engine(file: Path) -> FasttextEngine:
 @pytest.fixture(scope="module")
 def joined(file: Path) -> PageMethod:
     pytest.importorskip("fasttext")
-    return method_with(DEFAULT_METHOD, file)
+    return method(DEFAULT_METHOD, file)
 
 
 def page_of(text: str, tag: str = "") -> ParsedPage:
@@ -54,7 +52,7 @@ def page_of(text: str, tag: str = "") -> ParsedPage:
 
 def test_labels_are_read_as_tags_of_languages(engine: FasttextEngine, file: Path) -> None:
     assert engine.languages == {"nog", "cv", "de"}
-    assert unknown_labels(file) == ["xx-Latn"]
+    assert codes_of(file).keys() == WORDS.keys() - {"xx-Latn"}
     assert engine.rank(CHUVASH)[0][0] == "cv"
     ((code, share), *_) = engine.rank("wetter abend")
     assert code == "de"  # two labels of one language
@@ -64,10 +62,6 @@ def test_labels_are_read_as_tags_of_languages(engine: FasttextEngine, file: Path
 @pytest.mark.parametrize("text", ["", "\n", "\0", "\ud800", "😀", "a\nb", "7" * 100_000])
 def test_any_text_is_taken(engine: FasttextEngine, text: str) -> None:
     assert engine.rank(text) == []
-
-
-def test_languages_that_the_text_model_lacks_are_added(file: Path) -> None:
-    assert added_languages(file) == {"nog", "cv"}
 
 
 def test_an_added_language_is_told_and_others_as_without_the_model(joined: PageMethod) -> None:
@@ -95,22 +89,22 @@ def test_the_model_is_a_kind_of_evidence(joined: PageMethod) -> None:
 
 
 def test_the_setting_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert named_file() is None
-    monkeypatch.setenv(VARIABLE, "a.ftz")
-    assert named_file() == Path("a.ftz")
-    assert named_file(Path("b.ftz")) == Path("b.ftz")
+    monkeypatch.delenv(FASTTEXT_FILE, raising=False)
+    assert fasttext_file() is None
+    monkeypatch.setenv(FASTTEXT_FILE, "a.ftz")
+    assert fasttext_file() == Path("a.ftz")
+    assert fasttext_file(Path("b.ftz")) == Path("b.ftz")
 
 
 def test_the_method_fasttext_reads_the_file_of_the_environment(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("fasttext")
-    monkeypatch.setenv(VARIABLE, str(file))
-    assert FasttextEngine().identify(page_of(GERMAN)).language == "de"
-    monkeypatch.delenv(VARIABLE)
-    with pytest.raises(ModelError, match=VARIABLE):
-        FasttextEngine()
+    monkeypatch.setenv(FASTTEXT_FILE, str(file))
+    assert method("fasttext").identify(page_of(GERMAN)).language == "de"
+    monkeypatch.delenv(FASTTEXT_FILE)
+    with pytest.raises(ModelError, match=FASTTEXT_FILE):
+        method("fasttext")
 
 
 @given(st.data())
@@ -123,24 +117,24 @@ def test_a_file_that_was_cut_short_or_is_another_is_refused_in_one_line(
     for content in (whole[:size], whole + b"\0", b"version https://git-lfs.example/spec\n" * 5):
         cut.write_bytes(content)
         with pytest.raises(ModelError, match="not a whole model of fastText") as told:
-            labels_of(cut)
+            codes_of(cut)
         assert "\n" not in str(told.value)
 
 
 def test_a_quantised_model_is_whole(tmp_path: Path) -> None:
     path = write_model(tmp_path / "tiny.ftz", WORDS, is_quantised=True)
-    assert labels_of(path) == tuple(WORDS)
-    path.write_bytes(path.read_bytes()[:-1])
+    assert set(codes_of(path)) == WORDS.keys() - {"xx-Latn"}
+    (tmp_path / "cut.ftz").write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ModelError, match="not a whole model"):
-        labels_of(path)
+        codes_of(tmp_path / "cut.ftz")
 
 
 def test_a_missing_file_and_a_model_of_no_language_are_told(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no such model file"):
-        labels_of(tmp_path / "none.ftz")
+        codes_of(tmp_path / "none.ftz")
     path = write_model(tmp_path / "stars.bin", {"positive": "good", "negative": "bad"})
     with pytest.raises(ModelError, match=r"no label of this model names a language \(positive"):
-        added_languages(path)
+        codes_of(path)
 
 
 def test_a_missing_package_is_named_with_its_extra(

@@ -9,7 +9,7 @@ from benchmarks.page_hostile import INPUTS, made, ordinary
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.links import MAX_LINKS
 from classifiers.pages.html.tree import MOST_TAGS, affordable
-from classifiers.pages.methods import identify
+from classifiers.pages.methods import method
 from classifiers.pages.parse import parse_page
 
 URL = "http://example.org/a/b.html"
@@ -25,7 +25,7 @@ def test_a_bad_page_is_answered_with_a_reason(make: Maker) -> None:
     start = time.process_time()
     for size in (0, 1, 7, SMALL):
         page = parse_page(make(size), content_type=None, url=URL)
-        answer = identify(page)
+        answer = method().identify(page)
         assert answer.reason
         assert 0 <= answer.confidence <= 1
         assert (answer.language is None) == (answer.method == "none")
@@ -60,7 +60,9 @@ def test_a_bad_page_is_decoded_whatever_its_header_says(make: Maker, content_typ
 @pytest.mark.parametrize("declared", ["utf-16", "utf-16le", "utf-32", "utf-7", "gbk", "nonsense"])
 def test_an_ordinary_page_is_read_whatever_it_declares(declared: str) -> None:
     body = f"<meta charset={declared}>".encode() + ordinary(20_000)
-    answer = identify(parse_page(body, content_type=f"text/html; charset={declared}", url=URL))
+    answer = method().identify(
+        parse_page(body, content_type=f"text/html; charset={declared}", url=URL)
+    )
     assert answer.language == "de"
 
 
@@ -69,7 +71,7 @@ def test_a_page_that_ends_within_a_character_is_read(cut: int) -> None:
     body = ("<p>" + "Der Fluß liegt still über den Wiesen. " * 20 + "😀").encode()[:-cut]
     page = parse_page(body, content_type=None, url=URL)
     assert page.charset == "utf-8"
-    assert identify(page).language == "de"
+    assert method().identify(page).language == "de"
 
 
 def numbered(pattern: bytes, number: int) -> bytes:

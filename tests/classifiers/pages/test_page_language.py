@@ -64,7 +64,7 @@ def page_of(
 ) -> PageLanguage:
     kind = f"text/html; charset={charset}"
     page = parse_page(html.encode(charset), content_type=kind, url="http://example.org/", **headers)  # type: ignore[arg-type]  # by name
-    return methods.identify(page, surroundings)
+    return methods.method().identify(page, surroundings)
 
 
 @pytest.mark.parametrize("language", SENTENCES)
@@ -207,7 +207,7 @@ def test_no_declaration_outweighs_a_text(place: str, language: str) -> None:
 def test_no_false_charset_outweighs_a_text(charset: str) -> None:
     body = f"<html lang=vi><p>{SENTENCES['en'] * 2}".encode()
     page = parse_page(body, content_type=f"text/html; charset={charset}", url="")
-    found = methods.identify(page)
+    found = methods.method().identify(page)
     assert (found.language, found.method) == ("en", "text")
 
 

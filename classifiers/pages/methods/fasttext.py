@@ -1,4 +1,4 @@
-"""Texts read by a model of fastText that the user has, such as lid.176.ftz or GlotLID.
+"""A model of fastText that the user has, such as lid.176.ftz or GlotLID: alone, or as an addition.
 
 The extra `fasttext` installs the packages. Labels are read as tags of languages: `is`, `isl`,
 `isl_Latn`. A model may know languages that have no code of the project; their codes are those of
@@ -16,21 +16,33 @@ import mmap
 import os
 import re
 import struct
-from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from classifiers.errors import MissingPackageError, ModelError
-from classifiers.languages import canonical, further
-from classifiers.pages.method import Ranking, RankingMethod, merged
+from classifiers.languages import canonical, further, scripts
+from classifiers.pages.method import (
+    NOTHING,
+    PageLanguage,
+    Ranking,
+    RankingMethod,
+    Surroundings,
+    merged,
+)
+from classifiers.pages.methods.composite import Composite
+from classifiers.pages.parse import ParsedPage
+from classifiers.pages.text.scripts import ScriptVote, fits, utf16_units, vote
+from classifiers.pages.text.textengine import known_languages, shipped_engine
 
-VARIABLE: Final = "LANGFOCUS_FASTTEXT_MODEL"
-"""The environment variable, and the setting of a crawl, with the path of the model file."""
-
-EXTRA: Final = "fasttext"
-PACKAGE: Final = "fasttext-numpy2-wheel"
+KIND: Final = "fasttext"
+"""The method, and the evidence of an answer of the model beside the text model."""
+LEAST_SHARE: Final = 0.5
+"""Probability from which the model's answer counts: more likely than all other labels together."""
+LEAST_LETTERS: Final = 50
+"""Letters of a text from which the model is asked; on shorter ones it names rare languages for
+menus and addresses."""
 
 _LABEL: Final = "__label__"
 _MAGIC: Final = 793712314
@@ -41,8 +53,6 @@ _ANSWERS: Final = 5
 """Labels that are asked for; later ones have hardly any probability."""
 _MOST_CHARACTERS: Final = 20_000
 """Characters of a text that are read: more cost time and do not change the answer."""
-SHOWN: Final = 3
-"""Labels that a message names."""
 
 # Beyond the Basic Multilingual Plane the last two code points of each plane are no characters.
 _PLANES = "".join(chr(plane * 0x10000 + last) for plane in range(1, 17) for last in (65534, 65535))
@@ -52,23 +62,20 @@ _UNSHOWN = re.compile(
 
 
 class FasttextEngine(RankingMethod):
-    """A language identification model of fastText: a local file, or the one the environment names.
+    """A language identification model of fastText.
 
-    Raises MissingPackageError without the package, and ModelError if no file is named, if it is
-    missing, damaged or cut short, is not a model of fastText, or no label of it names a language.
+    Raises MissingPackageError without the package, and ModelError if the file is missing, damaged
+    or cut short, is not a model of fastText, or no label of it names a language.
     """
 
-    name = "fasttext"
+    name = KIND
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         try:
             package = import_module("fasttext.FastText")
         except ImportError as error:
-            raise MissingPackageError(PACKAGE, EXTRA) from error
-        path = named_file(path)
-        if path is None:
-            raise ModelError(f"no fastText model: set {VARIABLE} to the path of lid.176.ftz")
-        self.path, self.codes = path, codes_of(path)
+            raise MissingPackageError("fasttext-numpy2-wheel", "fasttext") from error
+        self.codes = codes_of(path)
         try:
             # `load_model` does the same with a warning on stderr.
             self._model = package._FastText(model_path=str(path))
@@ -86,30 +93,38 @@ class FasttextEngine(RankingMethod):
         return merged(zip(codes, map(float, values), strict=True))
 
 
-@cache
-def codes_of(path: Path) -> dict[str, str]:
-    """Return the label -> the code of its language, of all labels that name a language.
+class WithAdded(Composite):
+    """The default method; for languages that its text model lacks, a model of fastText.
 
-    The package is not needed. Raises ModelError if the file cannot be read or no label does.
+    Where the model names such a language for a text, that is the answer, since the text model
+    does not have it among its candidates. All other answers are those of the default method.
     """
-    labels = labels_of(path)
-    codes = {label: code for label in labels if (code := canonical(label) or further(label))}
-    if not codes:
-        shown = ", ".join(labels[:SHOWN])
-        raise ModelError(f"{path}: no label of this model names a language ({shown}, ...)")
-    return codes
+
+    name = "composite with fasttext"
+
+    def __init__(self, fasttext: FasttextEngine) -> None:
+        super().__init__(shipped_engine())
+        self._fasttext = fasttext
+        self.added = fasttext.languages - set(known_languages())
+
+    def answers(self, page: ParsedPage) -> dict[str, str | None]:
+        """The language by each kind of evidence alone; None of one that tells none."""
+        by_model = next((code for code, _ in self._fasttext.rank(page.text)), None)
+        return super().answers(page) | {KIND: by_model}
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """The language of a page; never raises."""
+        ballot = vote(utf16_units(page.text))
+        if ballot.letters >= LEAST_LETTERS:
+            for code, share in self._fasttext.rank(page.text)[:1]:
+                if code in self.added and share >= LEAST_SHARE and _may_be(code, ballot):
+                    return PageLanguage(code, share, KIND, f"fastText: {code} {share:.2f}")
+        return super().identify(page)
 
 
-def unknown_labels(path: Path) -> Sequence[str]:
-    """Return the labels of a model that name no language."""
-    codes = codes_of(path)
-    return [label for label in labels_of(path) if label not in codes]
-
-
-def named_file(given: Path | None = None) -> Path | None:
-    """Return the file that is given, or that the environment names; None without either."""
-    named = os.environ.get(VARIABLE, "")
-    return given or (Path(named) if named else None)
+def _may_be(code: str, ballot: ScriptVote) -> bool:
+    """Whether a language may be written in the script that won; of some no script is known."""
+    return not scripts(code) or fits(code, ballot)
 
 
 def without_unshown(text: str) -> str:
@@ -117,10 +132,12 @@ def without_unshown(text: str) -> str:
     return _UNSHOWN.sub(" ", text)
 
 
-def labels_of(path: Path) -> tuple[str, ...]:
-    """Return the labels of a model file, without the prefix, in the file's order.
+@cache
+def codes_of(path: Path) -> dict[str, str]:
+    """Return the label -> the code of its language, of all labels that name a language.
 
-    Raises ModelError if the file is missing, of another kind, cut short, or without labels.
+    The package is not needed. Raises ModelError if the file is missing, of another kind or cut
+    short, or if no label names a language.
     """
     if not path.is_file():
         raise ModelError(f"{path}: no such model file of fastText")
@@ -131,12 +148,14 @@ def labels_of(path: Path) -> tuple[str, ...]:
                 raise ValueError(f"it has {len(data) - data.tell():,} bytes too many")
     except (ValueError, struct.error) as fault:
         raise ModelError(f"{path}: not a whole model of fastText ({fault})") from fault
-    if not labels:
-        raise ModelError(f"{path}: this model of fastText has no labels; it identifies nothing")
-    return labels
+    codes = {label: code for label in labels if (code := canonical(label) or further(label))}
+    if not codes:
+        shown = ", ".join(labels[:3])
+        raise ModelError(f"{path}: no label of this model names a language ({shown}, ...)")
+    return codes
 
 
-def _walk(data: mmap.mmap) -> tuple[str, ...]:
+def _walk(data: mmap.mmap) -> list[str]:
     """Go through a whole file and return its labels; struct.error or ValueError if it ends."""
     magic, version = _numbers(data, "ii")
     if magic != _MAGIC or version not in _VERSIONS:
@@ -154,7 +173,7 @@ def _walk(data: mmap.mmap) -> tuple[str, ...]:
     _skip_matrix(data, is_quantised)
     (has_quantised_labels,) = _numbers(data, "?")
     _skip_matrix(data, is_quantised and has_quantised_labels)
-    return tuple(labels)
+    return labels
 
 
 def _numbers(data: mmap.mmap, kinds: str) -> tuple[Any, ...]:
