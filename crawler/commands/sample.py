@@ -8,9 +8,8 @@ from crawler.errors import RunFolderError, SettingError
 
 DESCRIPTION = (
     "Draws a random sample of the pages of a crawl and writes it into a file in which a person "
-    "labels each page. The sample is stratified by the identifier's answer and its confidence: "
-    "more pages are drawn where the identifier may be wrong. FILE has tab-separated values, or "
-    "commas if its name ends in .csv."
+    "labels each page. The sample is stratified by the identifier's answer. FILE has tab-separated "
+    "values, or commas if its name ends in .csv."
 )
 
 _NUMBER = 200

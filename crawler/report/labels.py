@@ -1,20 +1,18 @@
 """A person's check of the harvest rate: pages to label, the labels, what they tell of the run.
 
-The sample is stratified by the identifier's answer and its confidence; pages without an answer are
-in no harvest rate and not in the sample. The estimator is the sum over strata of their size times
-the labelled share (Cochran 1977, Sampling Techniques, 5.3). Its usual variance is 0 for a stratum
-whose labels all agree, which is frequent here. So the interval comes from the distribution of the
-pages that were not labelled: in each stratum their number of relevant pages is beta-binomial, with
-Jeffreys' prior for the share (Brown, Cai and DasGupta 2001, Interval Estimation for a Binomial
-Proportion, 4). A stratum that was labelled completely adds nothing to the interval.
+The sample is stratified by the identifier's answer, the language of the crawl or another; pages
+without an answer are in no harvest rate and not in the sample. The estimator is the sum over strata
+of their size times the labelled share (Cochran 1977, Sampling Techniques, 5.3). Its usual variance
+is 0 for a stratum whose labels all agree, which is frequent here. So the interval comes from the
+distribution of the pages that were not labelled: in each stratum their number of relevant pages is
+beta-binomial, with Jeffreys' prior for the share (Brown, Cai and DasGupta 2001, Interval Estimation
+for a Binomial Proportion, 4).
 """
 
 import csv
 import io
 import sqlite3
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import sqrt
 from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
@@ -29,28 +27,18 @@ from crawler.report.table import Table
 from crawler.run import reading
 from crawler.whole_file import read_regular
 
-
-class Stratum(NamedTuple):
-    """Pages with a label, in the language of the crawl or another, and a confidence in one band.
-
-    The bands are 0: below 0.5, 1: below 0.9, 2: above. No confidence is in band 0.
-    """
-
-    is_target: int
-    band: int
-
-
-_PAGES: Final = """\
-SELECT language = ?, (coalesce(confidence, 0) >= 0.5) + (coalesce(confidence, 0) >= 0.9), id, url
-FROM pages WHERE outcome = 'page' AND language IS NOT NULL AND id <= ? ORDER BY id"""
-
-_ERRORS: Final = ((0.3, 0.15, 0.03), (0.4, 0.2, 0.03))
-"""Shares of pages of each band whose label may be wrong, for other languages and the target: a
-guess that decides only how many pages of a stratum are drawn, not what is estimated."""
-_FEWEST: Final = 5
-"""Pages of a stratum that are drawn at least, if it has so many."""
-
 COLUMNS: Final = ("page", "url", "sampled_until", "label")
+
+_SIZES: Final = """\
+SELECT language = ?, count(*) FROM pages
+WHERE outcome = 'page' AND language IS NOT NULL AND id <= ? GROUP BY 1 ORDER BY 1"""
+_PAGES: Final = """\
+SELECT id, url FROM pages
+WHERE outcome = 'page' AND (language = ?) = ? AND id <= ? ORDER BY id"""
+_PAGE: Final = "SELECT url, language = ? FROM pages WHERE outcome = 'page' AND id = ?"
+
+_FEWEST: Final = 5
+"""Pages with an answer that are drawn at least, if there are so many."""
 _ANSWERS: Final = {
     **dict.fromkeys(("yes", "y", "true", "1"), True),
     **dict.fromkeys(("no", "n", "false", "0"), False),
@@ -60,9 +48,7 @@ _FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """The first letters of a cell that spreadsheet programs may take for a formula."""
 _BOM: Final = "\ufeff"
 _MOST_BYTES: Final = 64 * 1024 * 1024
-
 _DRAWS: Final = 20_000
-_PRIOR: Final = 0.5
 _MISSING: Final = (None, None, None)
 
 
@@ -80,41 +66,21 @@ def draw_sample(
 ) -> Sample:
     """Return about `number` pages of a run; the same random state gives the same pages.
 
-    Each stratum has a simple random sample of its own, so its size in the sample is known and not
-    left to chance (Cochran 1977, 5.1). All pages if there are not as many.
+    Each answer has a simple random sample in proportion to its pages, but at least five. All pages
+    if there are not as many.
     """
     random = Random(random_state)
-    until = connection.execute("SELECT max(id) FROM pages WHERE outcome = 'page'").fetchone()[0]
-    asked = lang, until or 0
-    sizes = Counter(Stratum(*row[:2]) for row in connection.execute(_PAGES, asked))
-    wanted = allocation(dict(sorted(sizes.items())), number)
-    places = {each: set(random.sample(range(sizes[each]), n)) for each, n in wanted.items()}
-    seen: Counter[Stratum] = Counter()
-    drawn = []
-    for is_target, band, page, url in connection.execute(_PAGES, asked):
-        stratum = Stratum(is_target, band)
-        if seen[stratum] in places[stratum]:
-            drawn.append((page, url))
-        seen[stratum] += 1
+    until = connection.execute("SELECT max(id) FROM pages").fetchone()[0] or 0
+    sizes = dict(connection.execute(_SIZES, (lang, until)))
+    drawn: list[tuple[int, str]] = []
+    for answer, size in sizes.items():
+        wanted = max(min(_FEWEST, number // 2), round(number * size / sum(sizes.values())))
+        places = set(random.sample(range(size), min(size, wanted)))
+        rows = enumerate(connection.execute(_PAGES, (lang, answer, until)))
+        drawn += [row for place, row in rows if place in places]
     # In random order the person who labels cannot tell the identifier's answer from the place.
     random.shuffle(drawn)
-    return Sample(drawn, until or 0, sizes.total())
-
-
-def allocation(sizes: Mapping[Stratum, int], number: int) -> dict[Stratum, int]:
-    """Return how many pages of each stratum to draw, about `number` in all.
-
-    In proportion to the size and the standard deviation of a stratum (Neyman's allocation, Cochran
-    1977, 5.5), the latter from guessed errors; at least five pages of each.
-    """
-    errors = {stratum: _ERRORS[stratum.is_target][stratum.band] for stratum in sizes}
-    weights = {each: sizes[each] * sqrt(error * (1 - error)) for each, error in errors.items()}
-    total = sum(weights.values())
-    floor = min(_FEWEST, max(1, number // max(1, len(weights))))
-    return {
-        stratum: min(sizes[stratum], max(floor, round(number * weight / total)))
-        for stratum, weight in weights.items()
-    }
+    return Sample(drawn, until, sum(sizes.values()))
 
 
 def write_sample(path: Path, sample: Sample) -> Path:
@@ -197,7 +163,7 @@ def _label(row: Mapping[str, str | None], lang: str) -> tuple[int, Label]:
 
 
 class Labelled(NamedTuple):
-    """The pages of a stratum, those with a person's label, and the relevant ones of these."""
+    """The pages with an answer, those with a person's label, and the relevant ones of these."""
 
     pages: int
     labelled: int
@@ -205,29 +171,22 @@ class Labelled(NamedTuple):
 
 
 def relevant_share(
-    strata: Mapping[Stratum, Labelled], random_state: int = 0, draws: int = _DRAWS
+    strata: Sequence[Labelled], random_state: int = 0, draws: int = _DRAWS
 ) -> tuple[float, float, float] | None:
     """Return the share of relevant pages from the labels of a stratified sample, and its interval.
 
-    The interval is one of 95 %; its ends are quantiles of `draws` random numbers. A stratum without
-    labels has the share of the other strata of its answer (Cochran 1977, 5A.12, on collapsed
-    strata). None if an answer has pages and no label.
+    The interval is one of 95 %; its ends are quantiles of `draws` random numbers. None if there is
+    no page, or a stratum without a label.
     """
+    total = sum(part.pages for part in strata)
+    if not total or not all(part.labelled for part in strata):
+        return None
     chance = np.random.default_rng(random_state)
     estimated, drawn = 0.0, np.zeros(draws)
-    for stratum, (pages, labelled, relevant) in sorted(strata.items()):
-        shares = labelled, relevant
-        if not labelled:
-            others = [part for each, part in strata.items() if each.is_target == stratum.is_target]
-            shares = sum(part.labelled for part in others), sum(part.relevant for part in others)
-        if not shares[0]:
-            return None
-        estimated += pages * shares[1] / shares[0]  # Cochran 1977, (5.1)
-        share = chance.beta(shares[1] + _PRIOR, shares[0] - shares[1] + _PRIOR, size=draws)
+    for pages, labelled, relevant in strata:
+        estimated += pages * relevant / labelled  # Cochran 1977, (5.1)
+        share = chance.beta(relevant + 0.5, labelled - relevant + 0.5, size=draws)
         drawn += relevant + chance.binomial(pages - labelled, share)
-    total = sum(part.pages for part in strata.values())
-    if not total:
-        return None
     low, high = np.percentile(drawn, (2.5, 97.5)) / total
     value = estimated / total
     return value, min(float(low), value), max(float(high), value)
@@ -248,14 +207,13 @@ def label_table(folder: Path, path: Path) -> Table:
         known = sum(label.is_relevant is not None for label in labels.values())
         if not known:
             raise SettingError(f"{path}: no page has a label")
-        if len({label.until for label in labels.values()}) > 1:
+        until, *others = {label.until for label in labels.values()}
+        if others:
             raise SettingError(f"{path}: the column sampled_until has several values")
-        until = next(iter(labels.values())).until
-        counts, later = _counted(connection, lang, labels, until, path)
-    strata = {stratum: Labelled(*numbers) for stratum, numbers in counts.items()}
-    of_target = {stratum: part for stratum, part in strata.items() if stratum.is_target}
-    pages = sum(part.pages for part in strata.values())
-    by_identifier = share_of(sum(part.pages for part in of_target.values()), pages)
+        sizes = dict(connection.execute(_SIZES, (lang, until)))
+        later = sum(dict(connection.execute(_SIZES, (lang, 1 << 62))).values())
+        strata = _counted(connection, lang, labels, sizes, path)
+    pages = sum(sizes.values())
     notes = [
         f"From {known:,} labels of {pages:,} pages with an answer of the identifier. The interval "
         "holds the true value in 95 of 100 samples; it includes the identifier's errors and those "
@@ -264,11 +222,13 @@ def label_table(folder: Path, path: Path) -> Table:
     ]
     if known < len(labels):
         notes.append(f"{len(labels) - known:,} pages without an answer of the person are left out.")
-    if later:
-        notes.append(f"{later:,} pages came after the sample was drawn and are left out.")
+    if later > pages:
+        notes.append(f"{later - pages:,} pages came after the sample was drawn and are left out.")
     precision = f"precision of the identifier for {language_name(lang)}"
+    of_target = [strata[1]] if 1 in strata else []
+    by_identifier = share_of(sizes.get(1, 0), pages)
     rows: list[tuple[Cell, ...]] = [
-        ("harvest rate", by_identifier, *(relevant_share(strata) or _MISSING)),
+        ("harvest rate", by_identifier, *(relevant_share(list(strata.values())) or _MISSING)),
         (precision, "", *(relevant_share(of_target) or _MISSING)),
     ]
     head = ("", "by the identifier", "by labels", "from", "to")
@@ -276,25 +236,26 @@ def label_table(folder: Path, path: Path) -> Table:
 
 
 def _counted(
-    connection: sqlite3.Connection, lang: str, labels: Mapping[int, Label], until: int, path: Path
-) -> tuple[dict[Stratum, list[int]], int]:
-    """The numbers of each stratum as in `Labelled`, and the pages after the sample."""
-    counts: dict[Stratum, list[int]] = {}
-    found, later = 0, 0
-    for is_target, band, page, url in connection.execute(_PAGES, (lang, 1 << 62)):
-        if page > until:
-            later += 1
+    connection: sqlite3.Connection,
+    lang: str,
+    labels: Mapping[int, Label],
+    sizes: Mapping[int, int],
+    path: Path,
+) -> dict[int, Labelled]:
+    """The labels of each answer: 1 for the language of the crawl, 0 for another."""
+    found = 0
+    counts = {answer: Labelled(size, 0, 0) for answer, size in sizes.items()}
+    for page, (url, _, is_relevant) in labels.items():
+        row = connection.execute(_PAGE, (lang, page)).fetchone()
+        if row is None or row[1] not in counts or url not in (row[0], safe_cell(row[0])):
             continue
-        numbers = counts.setdefault(Stratum(is_target, band), [0, 0, 0])
-        numbers[0] += 1
-        label = labels.get(page)
-        if label is not None and label.url in (url, safe_cell(url)):
-            found += 1
-            numbers[1] += label.is_relevant is not None
-            numbers[2] += label.is_relevant is True
+        found += 1
+        size, labelled, relevant = counts[row[1]]
+        is_known = is_relevant is not None
+        counts[row[1]] = Labelled(size, labelled + is_known, relevant + (is_relevant is True))
     if found < len(labels):
         raise SettingError(
             f"{path}: was drawn from another run; this one has {found:,} of its {len(labels):,} "
             "pages"
         )
-    return counts, later
+    return counts

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,6 @@ import pytest
 
 from crawler.report.labels import (
     Labelled,
-    Stratum,
-    allocation,
     draw_sample,
     read_labels,
     relevant_share,
@@ -20,16 +18,8 @@ from crawler.report.labels import (
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
 
-OTHER, TARGET = 0, 1
-TRUTH: Mapping[Stratum, tuple[int, int]] = {
-    Stratum(TARGET, 0): (300, 150),
-    Stratum(TARGET, 1): (1_500, 1_300),
-    Stratum(TARGET, 2): (9_000, 8_900),
-    Stratum(OTHER, 0): (700, 150),
-    Stratum(OTHER, 1): (2_000, 90),
-    Stratum(OTHER, 2): (6_000, 12),
-}
-"""Stratum -> its pages, and those of them that are relevant."""
+TRUTH = ((8_700, 252), (10_800, 10_350))
+"""The pages with another answer and with the language, and the relevant ones of each."""
 
 
 def rows(number: int = 60) -> list[Row]:
@@ -39,22 +29,21 @@ def rows(number: int = 60) -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize(("answers", "widest"), [((OTHER, TARGET), 0.05), ((TARGET,), 0.07)])
+@pytest.mark.parametrize(("truth", "widest"), [(TRUTH, 0.05), (TRUTH[1:], 0.07)])
 def test_the_interval_holds_the_true_share_in_95_of_100_samples(
-    answers: tuple[int, ...], widest: float
+    truth: Sequence[tuple[int, int]], widest: float
 ) -> None:
     chance = np.random.default_rng(5)
-    drawn = allocation({key: size for key, (size, _) in TRUTH.items()}, 300)
-    asked = {key: both for key, both in TRUTH.items() if key.is_target in answers}
-    pages, relevant = (sum(both[part] for both in asked.values()) for part in (0, 1))
+    pages, relevant = map(sum, zip(*truth, strict=True))
     held, widths = 0, []
     samples = 300
     for sample in range(samples):
-        strata = {
-            key: Labelled(size, drawn[key], int(chance.hypergeometric(of, size - of, drawn[key])))
-            for key, (size, of) in asked.items()
-        }
-        found = relevant_share(strata, sample, draws=1_000)
+        drawn = [
+            Labelled(size, n, int(chance.hypergeometric(of, size - of, n)))
+            for size, of in truth
+            for n in [round(300 * size / pages)]
+        ]
+        found = relevant_share(drawn, sample, draws=1_000)
         assert found is not None
         held += found[1] <= relevant / pages <= found[2]
         widths.append(found[2] - found[1])
@@ -62,32 +51,14 @@ def test_the_interval_holds_the_true_share_in_95_of_100_samples(
     assert 0.02 < np.mean(widths) < widest
 
 
-def test_a_sample_with_every_page_leaves_no_doubt() -> None:
-    strata = {key: Labelled(size, size, of) for key, (size, of) in TRUTH.items()}
-    assert relevant_share(strata, draws=100) == (10_602 / 19_500,) * 3
+def test_a_sample_with_every_page_leaves_no_doubt_and_one_without_labels_has_no_figure() -> None:
+    every = [Labelled(size, size, of) for size, of in TRUTH]
+    assert relevant_share(every, draws=100) == (10_602 / 19_500,) * 3
+    assert relevant_share([*every, Labelled(10, 0, 0)], draws=100) is None
+    assert relevant_share([], draws=100) is None
 
 
-def test_a_stratum_without_labels_has_the_share_of_its_kind() -> None:
-    strata = {
-        Stratum(TARGET, 0): Labelled(10, 0, 0),
-        Stratum(TARGET, 1): Labelled(30, 4, 3),
-        Stratum(OTHER, 0): Labelled(40, 2, 0),
-    }
-    found = relevant_share(strata, draws=100)
-    assert found is not None
-    assert found[0] == 40 * 3 / 4 / 80
-    assert relevant_share(strata | {Stratum(OTHER, 0): Labelled(40, 0, 0)}, draws=100) is None
-
-
-def test_more_pages_are_drawn_where_the_identifier_may_be_wrong() -> None:
-    sizes = {Stratum(TARGET, 0): 1_000, Stratum(TARGET, 2): 1_000, Stratum(OTHER, 0): 3}
-    drawn = allocation(sizes, 100)
-    assert drawn[Stratum(TARGET, 0)] > 2 * drawn[Stratum(TARGET, 2)]
-    assert drawn[Stratum(OTHER, 0)] == 3
-    assert sum(drawn.values()) == pytest.approx(100, abs=5)
-
-
-def test_pages_of_a_stratum_are_drawn_alike_and_none_twice() -> None:
+def test_pages_with_an_answer_are_drawn_alike_and_none_twice() -> None:
     connection = make_run(None, rows(80))
     times: dict[str, int] = {}
     for state in range(150):
@@ -96,6 +67,7 @@ def test_pages_of_a_stratum_are_drawn_alike_and_none_twice() -> None:
         for page in sample.pages:
             times[page[1]] = times.get(page[1], 0) + 1
     assert sample.of == 60
+    assert sum(times.values()) == 150 * 20
     german = [times.get(row.url, 0) for row in rows(80) if row.language == "de"]
     assert min(german) > 0.4 * np.mean(german)
     assert max(german) < 1.8 * np.mean(german)
