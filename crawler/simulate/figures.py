@@ -6,46 +6,40 @@ it, a relevant server one with such a page. Distances are numbers of links from 
 redirect adds nothing to them, and a link to one is a link to its target.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from itertools import count
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from crawler.simulate import distances
 from crawler.simulate.engine import Course
-from crawler.simulate.webgraph import PAGE, UNKNOWN, WebGraph, frozen
+from crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN, WebGraph
 
 ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
 """Numbers of pages that are among the points of every course that has so many."""
 
 _LINEAR_POINTS = 160
 _EARLY_POINTS = 80
-_CHUNK = 1 << 20
-NOT_RELEVANT, HAS_RELEVANT = 1, 2
+_CHUNK = 1 << 17
+_FARTHEST: Final = 999
+"""Distances beyond this one are counted with it."""
+_MOST_REDIRECTS: Final = 19
+_NOT_RELEVANT, _HAS_RELEVANT = 1, 2
 """The knowledge of a server with pages; 0 is that of one without."""
 
+Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkCounts:
-    """Links of one kind of source, by the kind of their target, within and between servers.
-
-    `inside` and `outside` are (links to the first kind of target, to the second), links within
-    the server of their source and links to another (the upper and lower rows of Tables 4 and 5).
-    """
+class LinkCounts(NamedTuple):
+    """Links of one kind of source to the two kinds of target; `outside` leave their server."""
 
     source: str
-    inside: tuple[int, int]
+    all: tuple[int, int]
     outside: tuple[int, int]
-
-    @property
-    def all(self) -> tuple[int, int]:
-        """Links to the first and the second kind of target."""
-        return self.inside[0] + self.outside[0], self.inside[1] + self.outside[1]
 
 
 @dataclass(frozen=True)
@@ -76,13 +70,16 @@ class GraphFigures:
 
 
 def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
-    """Return Tables 1, 4, 5 and Figures 1, 2 of a graph, in half a minute for 120 million links.
+    """Return Tables 1, 4, 5 and Figures 1, 2 of a graph.
 
     Needs some 30 bytes for each vertex. Raises `GraphError` for a language that no page is in.
     """
     yardstick = Yardstick(graph, target)
-    known = _knowledge(yardstick)
+    known = np.zeros(graph.n_servers, np.int8)
+    known[graph.page_server[graph.page_status == PAGE]] = _NOT_RELEVANT
+    known[graph.page_server[yardstick.relevant]] = _HAS_RELEVANT
     counts, unfetched = yardstick.count_links(known)
+    by_page, by_server = counts.sum(axis=3)[:, :, :2], counts.sum(axis=2)[:, :, :0:-1]
     return GraphFigures(
         target=yardstick.target,
         vertices=graph.n_vertices,
@@ -90,15 +87,28 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
         relevant_pages=yardstick.n_relevant,
         links=graph.n_links,
         servers=int(np.count_nonzero(known)),
-        relevant_servers=int(np.count_nonzero(known == HAS_RELEVANT)),
+        relevant_servers=int(np.count_nonzero(known == _HAS_RELEVANT)),
         pages_by=_pages_by(graph),
-        by_page=_table_4(counts),
-        by_server=_table_5(counts),
+        by_page=[
+            _link_counts("relevant page", by_page[0]),
+            _link_counts("other page, relevant server", by_page[1]),
+            _link_counts("other page, other server", by_page[2]),
+        ],
+        by_server=[
+            _link_counts("relevant server", by_server[0] + by_server[1]),
+            _link_counts("other server", by_server[2]),
+        ],
         by_distance=yardstick.by_distance,
         nearest=yardstick.nearest(),
         unfetched_links=int(counts[:, :, 2].sum()),
         unfetched_urls=unfetched,
     )
+
+
+def _link_counts(source: str, counts: Longs) -> LinkCounts:
+    """Of counts (2, 2): whether a link leaves its server, and the kind of its target."""
+    (to_first, to_second), outside = counts.sum(axis=0).tolist(), counts[1].tolist()
+    return LinkCounts(source, (to_first, to_second), (outside[0], outside[1]))
 
 
 class Yardstick:
@@ -113,18 +123,26 @@ class Yardstick:
         self.target = graph.target if target is None else target
         self.relevant = graph.relevant(self.target)
         self.n_relevant = int(np.count_nonzero(self.relevant))
-        self.start, self.link_target = frozen(graph.link_start), frozen(graph.link_target)
-        self.status = frozen(graph.page_status)
-        self.landing = np.zeros(graph.n_vertices if graph.has_redirects else 0, np.int32)
-        distances.landings(self.start, self.link_target, self.status, self.landing)
+        self._is_page = graph.page_status == PAGE
+        self._landing = _landings(graph) if (graph.page_status == REDIRECT).any() else None
 
     @cached_property
     def distance(self) -> npt.NDArray[np.int16]:
         """Distance of each page from the seeds, -1 where no link leads, (V,)."""
         distance = np.full(self.graph.n_vertices, -1, np.int16)
-        queue = np.empty(self.graph.n_pages, np.int32)
-        links = self.start, self.link_target, self.status, self.landing
-        distances.distances_from(*links, frozen(self.graph.seeds), distance, queue)
+        pages = np.asarray(self.graph.seeds)
+        if self._landing is not None:
+            pages = self._landing[pages]
+        pages = np.unique(pages[(pages >= 0) & self._is_page[pages]])
+        distance[pages] = 0
+        for steps in count(1):
+            found = [pages[:0]]
+            for _, ends in self._links(pages):
+                found.append(np.unique(ends[self._is_page[ends] & (distance[ends] < 0)]))
+                distance[found[-1]] = min(steps, _FARTHEST)
+            pages = np.concatenate(found)
+            if not len(pages):
+                break
         return distance
 
     @cached_property
@@ -138,11 +156,28 @@ class Yardstick:
     def nearest(self) -> list[int]:
         """How many relevant pages are 0, 1, ... links from the nearest other one.
 
-        Row 0 has those to which none leads.
+        Row 0 has those to which none leads. For each page the two nearest relevant pages are kept
+        from which it is reached: two, since the nearest may be the page itself.
         """
-        queue = np.empty((2, 2 * self.graph.n_pages), np.int32)
-        links = self.start, self.link_target, self.status, self.landing
-        counts = distances.nearest_relevant(*links, self.relevant, queue)
+        counts = np.zeros(_FARTHEST + 1, np.int64)
+        pages = origins = np.flatnonzero(self.relevant).astype(np.int32)
+        nearest, second = np.full((2, len(self.relevant)), -1, np.int32)
+        nearest[pages] = pages
+        for steps in count(1):
+            found = [(pages[:0], origins[:0])]
+            for places, ends in self._links(pages):
+                from_page = origins[places]
+                for kept in (nearest, second):
+                    is_new = self._is_page[ends] & (kept[ends] < 0) & (nearest[ends] != from_page)
+                    kept[ends[is_new]] = from_page[is_new]
+                    new = np.unique(ends[is_new])
+                    is_relevant = self.relevant[new]
+                    counts[min(steps, _FARTHEST)] += np.count_nonzero(is_relevant)
+                    # The way goes on from pages that are not relevant.
+                    found.append((new[~is_relevant], kept[new[~is_relevant]]))
+            pages, origins = map(np.concatenate, zip(*found, strict=True))
+            if not len(pages):
+                break
         counts[0] = self.n_relevant - counts.sum()
         return _trimmed(counts)
 
@@ -153,25 +188,50 @@ class Yardstick:
         other), whether the link leaves its server, target (relevant; other page; no page), and the
         knowledge of the target's server, of which `known` (S,) has all.
         """
-        server, is_page = self.graph.page_server, self.status == PAGE
+        server, status = self.graph.page_server, self.graph.page_status
         of_server = known[server]
-        source = np.where(self.relevant, 0, np.where(of_server == HAS_RELEVANT, 1, 2))
-        target = np.where(self.relevant, 0, np.where(is_page, 1, 2))
+        source = np.where(self.relevant, 0, np.where(of_server == _HAS_RELEVANT, 1, 2))
+        target = np.where(self.relevant, 0, np.where(self._is_page, 1, 2))
         cell = (3 * target + of_server).astype(np.int8)
-        row = np.where(is_page, source, 3).astype(np.int8)
-        counts, is_linked = np.zeros(4 * 2 * 9, np.int64), np.zeros(len(server), np.bool_)
-        for first in range(0, len(server), _CHUNK):
-            starts = self.start[first : first + _CHUNK + 1]
-            sources = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
-            ends = self.link_target[starts[0] : starts[-1]]
-            ends = self.landing[ends] if len(self.landing) else ends
-            is_counted = (row[sources] < 3) & (ends >= 0)
-            sources, ends = sources[is_counted], ends[is_counted]
+        counts, is_linked = np.zeros(3 * 2 * 9, np.int64), np.zeros(len(server), np.bool_)
+        pages = np.flatnonzero(self._is_page)
+        for places, ends in self._links(pages):
+            sources = pages[places]
             is_linked[ends] = True
             leaves = server[sources] != server[ends]
-            counts += np.bincount((row[sources] * 2 + leaves) * 9 + cell[ends], minlength=72)
-        unfetched = int(np.count_nonzero(is_linked & (self.status == UNKNOWN)))
-        return counts.reshape(4, 2, 3, 3)[:3], unfetched
+            counts += np.bincount((source[sources] * 2 + leaves) * 9 + cell[ends], minlength=54)
+        unfetched = int(np.count_nonzero(is_linked & (status == UNKNOWN)))
+        return counts.reshape(3, 2, 3, 3), unfetched
+
+    def _links(self, vertices: npt.NDArray[np.integer]) -> Iterator[tuple[Longs, Ints]]:
+        """The links of some vertices: the place of the source among them, and the end.
+
+        A link to a redirect ends where that leads, and is left out if it leads nowhere.
+        """
+        starts, targets = self.graph.link_start, self.graph.link_target
+        for first in range(0, len(vertices), _CHUNK):
+            some = vertices[first : first + _CHUNK]
+            begins, number = starts[some], starts[some + 1] - starts[some]
+            places = np.repeat(np.arange(first, first + len(some)), number)
+            links = np.arange(len(places)) + np.repeat(begins - np.cumsum(number) + number, number)
+            ends = targets[links]
+            if self._landing is not None:
+                ends = self._landing[ends]
+                places, ends = places[ends >= 0], ends[ends >= 0]
+            yield places, ends
+
+
+def _landings(graph: WebGraph) -> Ints:
+    """The vertex at which a link to each vertex ends, -1 where redirects lead nowhere."""
+    landing = np.arange(graph.n_vertices, dtype=np.int32)
+    for _ in range(_MOST_REDIRECTS):
+        at = np.flatnonzero((landing >= 0) & (graph.page_status[landing] == REDIRECT))
+        starts = graph.link_start[landing[at]]
+        leads_on = starts < graph.link_start[landing[at] + 1]
+        landing[at[~leads_on]] = -1
+        landing[at[leads_on]] = graph.link_target[starts[leads_on]]
+    landing[graph.page_status[landing] == REDIRECT] = -1
+    return landing
 
 
 def _trimmed(counts: Longs) -> list[int]:
@@ -239,15 +299,6 @@ def course_figures(course: Course, yardstick: Yardstick) -> CourseFigures:
     )
 
 
-def _knowledge(yardstick: Yardstick) -> npt.NDArray[np.int8]:
-    """The knowledge of each server, (S,)."""
-    graph = yardstick.graph
-    known = np.zeros(graph.n_servers, np.int8)
-    known[graph.page_server[graph.page_status == PAGE]] = NOT_RELEVANT
-    known[graph.page_server[yardstick.relevant]] = HAS_RELEVANT
-    return known
-
-
 def _pages_by(graph: WebGraph) -> dict[tuple[str, str], int]:
     """The pages by language and top-level domain; the last of both are those without."""
     languages, domains = (*graph.languages, ""), (*graph.domains, "")
@@ -261,28 +312,6 @@ def _pages_by(graph: WebGraph) -> dict[tuple[str, str], int]:
         (languages[cell // len(domains)], domains[cell % len(domains)]): int(counts[cell])
         for cell in np.flatnonzero(counts).tolist()
     }
-
-
-def _table_4(counts: Longs) -> list[LinkCounts]:
-    by_target = counts.sum(axis=3)
-    sources = ("relevant page", "other page, relevant server", "other page, other server")
-    return [
-        LinkCounts(source, _pair(by_target[at, 0, :2]), _pair(by_target[at, 1, :2]))
-        for at, source in enumerate(sources)
-    ]
-
-
-def _table_5(counts: Longs) -> list[LinkCounts]:
-    by_server = counts.sum(axis=2)
-    of_relevant, of_others = by_server[:2].sum(axis=0), by_server[2]
-    return [
-        LinkCounts(source, _pair(links[0, :0:-1]), _pair(links[1, :0:-1]))
-        for source, links in (("relevant server", of_relevant), ("other server", of_others))
-    ]
-
-
-def _pair(counts: Longs) -> tuple[int, int]:
-    return int(counts[0]), int(counts[1])
 
 
 def _missed(order: npt.NDArray[np.int32], yardstick: Yardstick) -> list[tuple[int, int]]:

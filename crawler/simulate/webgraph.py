@@ -174,11 +174,6 @@ class WebGraph:
         """Vertices whose page was downloaded."""
         return int(np.count_nonzero(self.page_status == PAGE))
 
-    @cached_property
-    def has_redirects(self) -> bool:
-        """Whether a vertex is a redirect."""
-        return bool((self.page_status == REDIRECT).any())
-
     def language_index(self, target: str | None = None) -> int:
         """Return the index of a language; raises `GraphError` for one that no page is in."""
         target = self.target if target is None else target

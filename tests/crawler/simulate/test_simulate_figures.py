@@ -128,13 +128,16 @@ def test_links_are_counted_by_the_languages_of_their_ends(number: int) -> None:
                 by_server[of_relevant, leaves, servers[end] in relevant_servers] += 1
     figures = graph_figures(graph)
     for source, row in enumerate(figures.by_page):
-        assert row.inside == (pages[source, False, True], pages[source, False, False])
+        inside = (pages[source, False, True], pages[source, False, False])
         assert row.outside == (pages[source, True, True], pages[source, True, False])
+        assert row.all == tuple(map(sum, zip(inside, row.outside, strict=True)))
     for of_relevant, server_row in zip((True, False), figures.by_server, strict=True):
-        expected = [by_server[of_relevant, False, relevant] for relevant in (True, False)]
-        assert list(server_row.inside) == expected
-        expected = [by_server[of_relevant, True, relevant] for relevant in (True, False)]
-        assert list(server_row.outside) == expected
+        within, outside = (
+            [by_server[of_relevant, leaves, relevant] for relevant in (True, False)]
+            for leaves in (False, True)
+        )
+        assert list(server_row.outside) == outside
+        assert list(server_row.all) == [sum(both) for both in zip(within, outside, strict=True)]
     assert figures.unfetched_urls == len(set(unfetched))
     assert figures.unfetched_links >= len(unfetched)
 
