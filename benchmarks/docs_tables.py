@@ -30,11 +30,11 @@ from typing import Any, Final
 
 from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
-from crawler.report.files import json_text, write_whole
-from crawler.report.formatting import NOTHING
+from crawler.report.formatting import NOTHING, json_text
 from crawler.report.provenance import ROOT
 from crawler.report.study import study_table
 from crawler.report.table import Table, markdown
+from crawler.whole_file import write_whole
 
 _MARK: Final = re.compile(
     r"^(<!-- table: (?P<file>\S+) (?P<name>\S+) -->\n)(?P<body>.*?)^(<!-- end of table -->)$",

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from classifiers.papers.evaluation import Measures
 from crawler.commands.identify import language_records
-from crawler.report.files import write_whole
 from crawler.report.provenance import ROOT
+from crawler.whole_file import write_whole
 
 Record = dict[str, Any]
 

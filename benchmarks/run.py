@@ -17,8 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks import frontier, harvest, killloop, memory, pages, speed, urls
 from benchmarks.claim import Claim
-from crawler.report.files import json_text, write_whole
+from crawler.report.formatting import json_text
 from crawler.report.provenance import ROOT, provenance
+from crawler.whole_file import write_whole
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
 PACKAGES: Final = ("langfocus", "Scrapy", "scikit-learn", "py3langid", "courlan")

@@ -24,6 +24,13 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, text: str) -> Path:
+    """Return `path` after writing a text to it in one step."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return path
+
+
 def open_regular(path: Path) -> BinaryIO:
     """Return an open file; raises `OSError`, also for a pipe or a device, which may have no end."""
     # Without O_NONBLOCK, to open a pipe waits for a writer.

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from classifiers import languages
 from classifiers.errors import LangfocusError, LanguageError, StudyError
 from crawler.errors import SettingError
-from crawler.report.files import check_places, json_text, write_whole
-from crawler.report.formatting import printable
+from crawler.report.formatting import json_text, printable
+from crawler.whole_file import write_whole
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -209,8 +209,6 @@ def _at_least(text: str, least: int) -> int:
 
 def _writable(text: str) -> Path:
     path = Path(text)
-    try:
-        check_places(path)
-    except SettingError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    if not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{path}: its folder does not exist")
     return path

@@ -78,7 +78,7 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Print and write the figures."""
     from crawler.report.census import census_report
-    from crawler.report.files import write_whole
+    from crawler.whole_file import write_whole
 
     countries = [code if code == "unknown" else code.upper() for code in parts(opts.country)]
     languages = [

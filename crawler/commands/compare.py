@@ -170,8 +170,9 @@ def _signals_interrupt() -> Iterator[None]:
 def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: bool) -> None:
     """Write the files of the comparison and print its tables."""
     from crawler.report.comparison import comparison_report
-    from crawler.report.files import json_text, write_whole
+    from crawler.report.formatting import json_text
     from crawler.report.printer import Printer
+    from crawler.whole_file import write_whole
 
     runs: dict[str, dict[str, Summary]] = {}
     for crawl, summary in done:

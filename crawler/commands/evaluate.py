@@ -161,10 +161,10 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
     """
     from classifiers.datasets import open_dataset
     from classifiers.papers.baykan.experiments import results
-    from crawler.report.files import write_whole
     from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
     from crawler.report.study import print_facts, print_result, study_json
+    from crawler.whole_file import write_whole
 
     wanted = _wanted(opts)
     source = open_dataset(opts.data)
@@ -272,10 +272,10 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
     from classifiers.datasets import LabelledTexts
     from classifiers.papers.page_cases import asked, found_methods
     from classifiers.papers.page_tables import results
-    from crawler.report.files import write_whole
     from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
     from crawler.report.study import page_study_json, print_facts, print_result
+    from crawler.whole_file import write_whole
 
     for name in opts.experiments:
         if name != _SHORT:

@@ -5,10 +5,13 @@ import sys
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from crawler.commands.base import Parser, language_code, natural, write_json
 from crawler.errors import CrawlError
+
+if TYPE_CHECKING:
+    from crawler.corpus.building import CorpusSummary
 
 DESCRIPTION = (
     "Makes the texts of the pages of runs and WARC files: the main text of each page in the "
@@ -82,7 +85,6 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.corpus.building import TextOptions
     from crawler.corpus.export import export, format_of
     from crawler.corpus.sources import ALL_LANGUAGES
-    from crawler.report.corpus_tables import print_corpus
     from crawler.report.printer import PrintableStream
     from crawler.report.progress import Display
 
@@ -102,6 +104,29 @@ def run(opts: argparse.Namespace) -> None:
         corpus = export(opts.paths, opts.output, format_of(opts.output), options, counted)
     write_json(opts.json, corpus.as_dict())
     if opts.output is not None:
-        print_corpus(corpus)
+        _print(corpus)
     if not corpus.pages:
         raise CrawlError("no texts: no page of the language with a text is kept there")
+
+
+def _print(corpus: "CorpusSummary") -> None:
+    """Print what a corpus has, and what was left out and why."""
+    from crawler.report.formatting import language_name
+    from crawler.report.printer import Printer
+    from crawler.report.table import Table, counts_table
+
+    rate = corpus.as_dict()["words_per_megabyte"]
+    rows = [
+        ("pages", corpus.pages),
+        ("words", corpus.words),
+        ("words per downloaded MB", None if rate is None else round(rate)),
+        ("copies of other pages", corpus.copies),
+        ("lines that hosts repeat", corpus.repeated_lines),
+        ("extractor", corpus.extractor),
+    ]
+    named = {language_name(code): number for code, number in corpus.languages.items()}
+    paragraphs, reasons = ("language", "paragraphs"), ("reason", "pages")
+    printer = Printer()
+    printer.table(Table("Corpus", ("figure", "value"), rows))
+    printer.table(counts_table("Languages of paragraphs", paragraphs, named, 10))
+    printer.table(counts_table("Pages that were left out", reasons, +corpus.left_out, 10))

@@ -71,11 +71,11 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Make the graph if --from or --generate is given, then print and write its figures."""
-    from crawler.report.files import write_whole
     from crawler.report.graph import graph_report
     from crawler.simulate.figures import graph_figures
     from crawler.simulate.plan import language_in
     from crawler.simulate.webgraph import WebGraph
+    from crawler.whole_file import write_whole
 
     folder = _made(opts)
     graph = WebGraph.open(folder)

@@ -76,10 +76,10 @@ def run(opts: argparse.Namespace) -> None:
 def _publish(
     graph: WebGraph, plan: SimulationPlan, results: list[SimulatedCrawl], opts: argparse.Namespace
 ) -> None:
-    from crawler.report.files import write_whole
     from crawler.report.graph import graph_report
     from crawler.report.simulation import simulation_report
     from crawler.simulate.figures import graph_figures
+    from crawler.whole_file import write_whole
 
     figures = graph_figures(graph, plan.lang)
     about = figures, graph.provenance, opts.folder.resolve().name

@@ -9,11 +9,11 @@ from typing import Any, Final
 from classifiers.pages.methods import method
 from crawler.census.facts import gathered
 from crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
-from crawler.report.files import json_text, write_whole
-from crawler.report.formatting import Cell, country_name, language_name, share_of
+from crawler.report.formatting import Cell, country_name, json_text, language_name, share_of
 from crawler.report.harvest import summarise, write_summary
 from crawler.report.page import Report
 from crawler.report.table import Table, counts_table
+from crawler.whole_file import write_whole
 
 _ENGLISH: Final = "en"
 _MOST_ALONE: Final = 5

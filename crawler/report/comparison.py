@@ -10,9 +10,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from crawler.report.chart import Chart
-from crawler.report.course import Portion, merged
 from crawler.report.formatting import Cell, duration, language_name, number, share_of
-from crawler.report.harvest import Summary
+from crawler.report.harvest import Portion, Summary, merged
 from crawler.report.page import Report
 from crawler.report.table import Table
 

@@ -1,7 +1,11 @@
 """Figures and names as texts: the same in a terminal, in a live line and in a report."""
 
+import json
+import math
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from classifiers.errors import LanguageError
 from classifiers.languages import name
@@ -92,3 +96,16 @@ def in_ascii(text: str) -> str:
     text = text.replace("±", "+-")
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return plain.encode("ascii", "replace").decode("ascii")
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """The text of a JSON file; figures that are not a number are null."""
+    return json.dumps(_defined(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _defined(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _defined(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_defined(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

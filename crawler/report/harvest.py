@@ -7,17 +7,34 @@ page: SQLite counts the rows, or they are streamed. So a run can have ten millio
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import reduce
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.report.course import PORTION, Portion, by_portion
-from crawler.report.files import json_text, write_whole
-from crawler.report.formatting import language_name, percent, share_of
+from crawler.report.formatting import json_text, language_name, percent, share_of
 from crawler.run import reading, sessions_of
 from crawler.strategies.focus.odds import probability_of
+from crawler.whole_file import write_whole
+
+PORTION = 200
+"""Pages in one point of Baykan 2013, Fig. 7."""
+
+# A column beside max() is taken from the row of the maximum (SQLite, "bare columns").
+_PORTIONS: Final = """\
+WITH numbered AS (
+    SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, host, queued
+    FROM pages WHERE outcome = 'page'),
+new AS (
+    SELECT first / :size AS place, count(*) AS hosts
+    FROM (SELECT min(number) AS first FROM numbered GROUP BY host) GROUP BY 1)
+SELECT max(number) + 1, count(*), count(language),
+       count(*) FILTER (WHERE language = :lang AND NOT is_copy), coalesce(new.hosts, 0), queued
+FROM numbered LEFT JOIN new ON new.place = number / :size
+GROUP BY number / :size ORDER BY number / :size"""
 
 _APART = ("seeds", "gaps")
 """Keys of `meta` that are no settings, or have their own figure."""
@@ -62,6 +79,52 @@ _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
 
 _IDLE_PAGES: Final = 200
+
+
+class Portion(NamedTuple):
+    """The counts of some consecutive pages of a run."""
+
+    last: int
+    """The number of the last of them."""
+    pages: int
+    labelled: int
+    relevant: int
+    hosts: int
+    """Hosts with their first page here."""
+    queued: int
+    """Queued URLs after the last page."""
+
+    @property
+    def harvest_rate(self) -> float | None:
+        """Relevant pages per page with a label, 0 to 1; `None` if no page has a label."""
+        return share_of(self.relevant, self.labelled)
+
+    @property
+    def span(self) -> str:
+        """The numbers of the first and the last page."""
+        return f"{self.last - self.pages + 1:,}-{self.last:,}"
+
+    @property
+    def point(self) -> tuple[float, float | None]:
+        """The harvest rate at the middle of the pages, for a chart."""
+        return self.last - self.pages / 2, self.harvest_rate
+
+    def and_then(self, next_one: "Portion") -> "Portion":
+        """The pages of this portion and of the next one."""
+        last, pages, labelled, relevant, hosts, queued = next_one
+        return Portion(
+            last,
+            self.pages + pages,
+            self.labelled + labelled,
+            self.relevant + relevant,
+            self.hosts + hosts,
+            queued,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The counts of pages and their rate."""
+        counts = {"pages": self.pages, "labelled": self.labelled, "relevant": self.relevant}
+        return counts | {"harvest_rate": self.harvest_rate}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,3 +328,29 @@ def _falling(counter: Counter[str]) -> dict[str, int]:
 
 def _whole(value: str | None) -> int | None:
     return int(value) if value and value != "null" else None
+
+
+def by_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION) -> list[Portion]:
+    """The first `size` pages, the next ones, and so on; the last portion may be shorter."""
+    rows = connection.execute(_PORTIONS, {"lang": lang, "size": size})
+    return [Portion(*row) for row in rows]
+
+
+def curve(connection: sqlite3.Connection, lang: str, *, points: int = 500) -> list[Portion]:
+    """The pages of a run up to evenly spaced ones, at most `points`; the last point is its end."""
+    (pages,) = connection.execute("SELECT count(*) FROM pages WHERE outcome = 'page'").fetchone()
+    portions = by_portion(connection, lang, max(1, -(-pages // points)))
+    return list(accumulate(portions, Portion.and_then))
+
+
+def merged(
+    portions: Sequence[Portion], at_most: int, *, longest: int | None = None
+) -> list[Portion]:
+    """The same pages in at most `at_most` portions, each made from equally many.
+
+    `longest` is the number of portions of the longest of several runs, so that the portions of all
+    runs have the same length.
+    """
+    width = max(1, -(-(longest or len(portions)) // at_most))
+    starts = range(0, len(portions), width)
+    return [reduce(Portion.and_then, portions[start : start + width]) for start in starts]

@@ -21,11 +21,10 @@ import numpy as np
 
 from classifiers import languages
 from crawler.errors import RunFolderError, SettingError
-from crawler.report.files import write_whole
 from crawler.report.formatting import Cell, language_name, share_of
 from crawler.report.table import Table
 from crawler.run import reading
-from crawler.whole_file import read_regular
+from crawler.whole_file import read_regular, write_whole
 
 COLUMNS: Final = ("page", "url", "sampled_until", "label")
 

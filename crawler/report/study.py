@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from classifiers.papers.table import Cell, MeasureTable, Row
-from crawler.report.files import json_text
-from crawler.report.formatting import NOTHING
+from crawler.report.formatting import NOTHING, json_text
 from crawler.report.table import Table
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from crawler.outputs.cdxj import write_index
 from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
 from crawler.report.labels import safe_cell
-from crawler.report.live import LiveLine
-from crawler.report.progress import Display
+from crawler.report.progress import Display, LiveLine
 from crawler.spiders.langfocus import LangfocusSpider
 
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import RunFolderError
-from crawler.report.course import Portion, curve, merged
 from crawler.report.crawl import headline
-from crawler.report.harvest import summarise, write_summary
+from crawler.report.harvest import Portion, curve, merged, summarise, write_summary
 from tests.support.report_run import Row, Session, make_run
 
 rows = st.lists(

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.base import Counts
-from crawler.report.live import LiveLine
-from crawler.report.progress import Display
+from crawler.report.progress import Display, LiveLine
 
 
 class Terminal(StringIO):
