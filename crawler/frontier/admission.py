@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crawler.frontier.base import Admission, Link, Sending
 from crawler.frontier.evidence_rows import known_url, packed
 from crawler.frontier.learning import Learner
-from crawler.frontier.origins import LinkOrigin
+from crawler.frontier.links import LinkOrigin, answers_to_all, distinct
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full
 from crawler.frontier.storage import QUEUED, HostRow, Storage, UrlRow
@@ -106,28 +106,16 @@ class Admitter:
         if not links:
             return Outcome()
         keys = [fingerprint(link.url) for link in links]
-        first = self._first(links, keys)
+        first = distinct(links, keys, lifts=self.rules.lifts)
         seen = self.storage.seen(first)
         waiting = {key: link for key, link in first.items() if key not in seen}
         waiting |= {key: first[key] for key, url in seen.items() if url.queued == QUEUED}
         urls = self._as_left(waiting, seen, source)
         outcome = Outcome(moved=self._meet(urls, seen))
         answers = self._store([url for url in urls if not url.id], source, outcome)
-        for key in keys:
-            outcome.admissions.append(answers.get(key, Admission.SEEN))
-            if answers.get(key) is Admission.STORED:
-                del answers[key]  # the next link to it finds a known URL
+        outcome.admissions = answers_to_all(keys, answers)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
-
-    def _first(self, links: Sequence[Link], keys: Sequence[int]) -> dict[int, Link]:
-        """Return the first link to each URL, where scores are lifted the best."""
-        first: dict[int, Link] = {}
-        for key, link in zip(keys, links, strict=True):
-            before = first.setdefault(key, link)
-            if self.rules.lifts and link.score > before.score:
-                first[key] = Link(before.url, link.score)
-        return first
 
     def _as_left(
         self, links: Mapping[int, Link], seen: Mapping[int, UrlRow], source: Source

@@ -4,8 +4,9 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final
 
+from crawler.frontier.links import KnownUrl, Links
 from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence
 
@@ -25,25 +26,6 @@ _SET_BELIEF: Final = (
 _PACKED: Final = Struct("<2d3f4B")
 """The fields of `Evidence` and those of `Links`: rows of one size can be changed where they stand,
 and SQLite reads one value for all."""
-
-
-class Links(NamedTuple):
-    """Pages with a label that link to a URL: relevant ones and others, elsewhere and here."""
-
-    relevant_elsewhere: int = 0
-    other_elsewhere: int = 0
-    relevant_here: int = 0
-    other_here: int = 0
-
-
-class KnownUrl(NamedTuple):
-    """A queued URL, its score in the queue, its evidence and the pages that link to it."""
-
-    url: str
-    score: float
-    depth: int
-    evidence: Evidence
-    links: Links
 
 
 def packed(evidence: Evidence, links: Links) -> bytes:

@@ -13,8 +13,8 @@ from typing import Final
 
 from crawler.frontier.base import FIRST_SCORE, Link
 from crawler.frontier.choosing import LEAST_CHANGE
-from crawler.frontier.evidence_rows import EvidenceRows, KnownUrl, Links
-from crawler.frontier.origins import LinkingPage
+from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.frontier.links import KnownUrl, LinkingPage, Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import (
     penalized,

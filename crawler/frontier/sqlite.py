@@ -32,9 +32,9 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.choosing import Candidate, chosen
-from crawler.frontier.evidence_rows import EvidenceRows, Links
+from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.frontier.learning import Learner
-from crawler.frontier.origins import LinkOrigin, origin_of
+from crawler.frontier.links import LinkOrigin, Links, origin_of
 from crawler.frontier.patience import Patience
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, UniformDraw

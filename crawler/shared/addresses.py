@@ -37,7 +37,7 @@ class SharedOccupancy:
             pipe.zcard(key)
 
         self._stays.setdefault(address, []).append(stay)
-        if self._crawl.read(join)[-1] > self._at_once:
+        if self._crawl.run(join)[-1] > self._at_once:
             self.leave(address)
             return False
         return True
@@ -50,7 +50,7 @@ class SharedOccupancy:
         stay = stays.pop()
         if not stays:
             del self._stays[address]
-        self._crawl.read(lambda pipe: pipe.zrem(self._key(address), stay))
+        self._crawl.run(lambda pipe: pipe.zrem(self._key(address), stay))
 
     def renew(self) -> None:
         """Make the requests of this worker count for another `lease_s` seconds."""
@@ -63,7 +63,7 @@ class SharedOccupancy:
                 pipe.zadd(self._key(address), dict.fromkeys(stays, ends_at), xx=True)
                 pipe.expire(self._key(address), int(2 * self._lease_s) + 1)
 
-        self._crawl.read(prolong)
+        self._crawl.run(prolong)
 
     def _key(self, address: str) -> str:
         return self._crawl.key(f"address:{address}")

@@ -14,9 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from crawler.frontier.base import Lease, Link, Record
-from crawler.frontier.evidence_rows import KnownUrl, Links
 from crawler.frontier.learning import Scorer, Tallies
-from crawler.frontier.origins import NO_PAGE, LinkingPage, LinkOrigin, origin_of
+from crawler.frontier.links import NO_PAGE, KnownUrl, LinkingPage, LinkOrigin, Links, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.packing import known_url
 from crawler.strategies.focus.belief import Belief, Prior

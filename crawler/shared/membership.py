@@ -2,18 +2,24 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from enum import Enum
 from hashlib import sha256
 
 from crawler.frontier.base import ROBOTS_ENTRY_BYTES
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
-from crawler.strategies.filters import Unit
+from crawler.strategies.filters import Filter
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
-from crawler.strategies.orderings import Draw
 
-LAYOUT = 13
-"""The version of the keys and scripts in Redis; a crawl with another version is refused."""
+LAYOUT = 14
+"""The version of the keys and of the script in Redis; a crawl with another version is refused."""
+
+_OWN = (
+    *("filter", "prior", "patience_s", "budget_pages", "budget_relevant"),
+    *("robots_bytes", "random_state", "keeps_links"),
+)
+"""The rules that are told in another form, or in which workers may differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,31 +43,14 @@ class Membership:
 
 def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:
     """Return the rules that must be the same for every worker of a crawl."""
-    doubts_up_to = rules.doubts_up_to
-    return {
-        **identity,
-        **({} if rules.prior is None else {"prior": _digest(rules.prior)}),
-        "layout": LAYOUT,
-        "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
-        "is_uniform": int(rules.draw is Draw.UNIFORM),
-        "lifts": int(rules.lifts),
-        "follows_irrelevant": int(rules.filter.follows_irrelevant_pages),
-        "uses_relevance": int(rules.filter.uses_relevance),
-        "is_conservative": int(rules.filter.is_conservative),
-        "tolerance": rules.filter.tolerance,
-        "unit": rules.filter.unit.value,
-        "closes_servers": int(rules.filter.closes_servers),
-        "directory_depth": rules.filter.directory_depth,
-        "host_cap": rules.host_cap,
-        "domain_cap": rules.domain_cap,
-        "address_cap": rules.address_cap,
-        "host_queue": rules.host_queue,
-        "delay_s": float(rules.delay_s),
-    }
+    of_filter = {name: value for name, value in _told(rules.filter).items() if name != "name"}
+    own = {name: value for name, value in _told(rules).items() if name not in _OWN}
+    prior = {} if rules.prior is None else {"prior": _digest(rules.prior)}
+    return {**identity, **prior, **own, **of_filter, "layout": LAYOUT}
 
 
 def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
-    """Return the values that the scripts read; those not fixed for the crawl change now."""
+    """Return the values that the script reads; those not fixed for the crawl change now."""
     values = binding(rules, {}) | {
         "patience_s": rules.patience_s,
         "budget_pages": rules.budget_pages,
@@ -70,12 +59,16 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "waits_up_to": rules.waits_up_to,
         "earned_slots": EARNED_SLOTS,
         "free_share": FREE_SHARE,
-        "learns": int(rules.prior is not None),
+        "learns": rules.prior is not None,
         "most_counted": MOST_COUNTED,
-        "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),
         "robots_entry_bytes": ROBOTS_ENTRY_BYTES,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _told(part: FrontierRules | Filter) -> dict[str, object]:
+    values = {field.name: getattr(part, field.name) for field in fields(part)}
+    return {name: v.value if isinstance(v, Enum) else v for name, v in values.items()}
 
 
 def _digest(prior: Prior) -> str:

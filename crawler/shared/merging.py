@@ -13,8 +13,8 @@ from crawler.errors import RunFolderError, one_line
 from crawler.outputs.gathering import gather
 from crawler.page_row import PAGE_COLUMNS, insert_pages
 from crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
-from crawler.shared.stored import Settled, StoredCrawl
-from crawler.shared.worker import row_values, set_counts, storing
+from crawler.shared.stored import StoredCrawl
+from crawler.shared.worker import set_counts, storing
 
 _MERGED = "merged_from"
 """The key in `meta` that only a merged run has."""
@@ -25,19 +25,12 @@ _GATHERED = f"CREATE TEMP TABLE gathered AS SELECT {_COLUMNS} FROM pages WHERE 0
 _GATHER = f"INSERT INTO gathered VALUES ({', '.join('?' * len(PAGE_COLUMNS))})"  # noqa: S608
 
 # One row for each URL: the one fetched first. The order of the sources does not matter.
-_CHOOSE = f"""
-CREATE TEMP TABLE chosen AS
-SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY fetched_at, fingerprint) AS place FROM (
-    SELECT *, ROW_NUMBER() OVER (
-        PARTITION BY fingerprint ORDER BY fetched_at, {_COLUMNS}) AS copy
-    FROM gathered)
-WHERE copy = 1"""  # noqa: S608  # names of columns
-
-# A number that two URLs have stays with the first; the others follow after all numbers.
-_NUMBER = insert_pages(
-    "FROM (SELECT *, MAX(id) OVER () AS last,"
-    " ROW_NUMBER() OVER (ORDER BY place = 1, id, place) AS later FROM chosen) ORDER BY id, place",
-    **{name: name for name in PAGE_COLUMNS} | {"id": "IIF(place = 1, id, last + later)"},
+_MERGE = insert_pages(
+    "FROM (SELECT *, ROW_NUMBER() OVER"  # noqa: S608  # names of columns
+    f" (PARTITION BY fingerprint ORDER BY fetched_at, {_COLUMNS}) AS copy FROM gathered)"
+    " WHERE copy = 1",
+    **{name: name for name in PAGE_COLUMNS}
+    | {"id": "ROW_NUMBER() OVER (ORDER BY fetched_at, id, fingerprint)"},
 )
 
 
@@ -160,12 +153,11 @@ def _write(
     for share in shares:
         _gather_share(connection, share.folder)
     with storing(connection):
-        connection.execute(_CHOOSE)
-        connection.execute(_NUMBER)
+        connection.execute(_MERGE)
         set_counts(connection, counts)
         connection.executemany(
             "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
-            joined([session for share in shares for session in share.sessions]),
+            _joined([session for share in shares for session in share.sessions]),
         )
     return _merged(connection, settled)
 
@@ -183,17 +175,13 @@ def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple
     counts: Counter[str] = Counter()
     for worker in stored.workers():
         counts.update(stored.worker_counts(worker))
-        after = None
-        while (records := stored.records(worker, after=after)).ids:
+        after = ""
+        while records := stored.records(worker, after=after):
+            rows = [[settled.row[name] for name in PAGE_COLUMNS] for settled in records]
             with storing(connection):
-                connection.executemany(_GATHER, map(_row_of, records.settled))
-            after = records.ids[-1]
-    return counts, stored.totals().get("settled", 0)
-
-
-def _row_of(entry: Settled) -> tuple[object, ...]:
-    values = row_values(entry)
-    return tuple(values[name] for name in PAGE_COLUMNS)
+                connection.executemany(_GATHER, rows)
+            after = records[-1].entry
+    return counts, stored.totals()["settled"]
 
 
 def _gather_share(connection: sqlite3.Connection, folder: Path) -> None:
@@ -210,18 +198,16 @@ def _pages_of(share: sqlite3.Connection, folder: Path) -> Iterator[Sequence[obje
         raise RunFolderError(fault) from error
 
 
-def joined(sessions: Sequence[Session]) -> Iterator[Session]:
-    """Yield the times at which at least one worker was active.
+def _joined(sessions: Sequence[Session]) -> list[Session]:
+    """Return the times at which at least one worker was active.
 
     Sessions that overlap become one, which ends for the reason of the last of them.
     """
-    current: Session | None = None
+    found: list[Session] = []
     for session in sorted(sessions, key=lambda one: (*one[:2], one.finish_reason or "")):
-        if current is None or session.started_at > current.ended_at:
-            if current is not None:
-                yield current
-            current = session
-        elif session.ended_at >= current.ended_at:
-            current = Session(current.started_at, session.ended_at, session.finish_reason)
-    if current is not None:
-        yield current
+        before = found[-1] if found else None
+        if before is None or session.started_at > before.ended_at:
+            found.append(session)
+        elif session.ended_at >= before.ended_at:
+            found[-1] = session._replace(started_at=before.started_at)
+    return found

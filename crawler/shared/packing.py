@@ -3,14 +3,14 @@
 Each URL's row is packed separately, because the server stores it packed.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from math import isnan
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
-from crawler.frontier.base import Link
-from crawler.frontier.evidence_rows import KnownUrl, Links
-from crawler.frontier.origins import LinkOrigin
+from crawler.frontier.base import Admission, Link
+from crawler.frontier.links import KnownUrl, LinkOrigin, Links, answers_to_all, distinct
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
@@ -24,17 +24,15 @@ _DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 9, 10, 11
 
 
 class Packed(NamedTuple):
-    """The packed links of a page; each fingerprint is packed once.
-
-    The script answers for the `number` packed links, in their order, and then for the repeated
-    links. `again` has, for each repeated link, the position (from 1) of the packed link with the
-    same fingerprint. `places` has, for each link of the page, the position (from 0) of its answer.
-    """
+    """The packed links of a page, each URL once, and the fingerprints of all its links."""
 
     body: bytes
-    number: int
-    again: list[int]
-    places: list[int]
+    keys: list[int]
+
+    def admissions(self, told: str) -> list[Admission]:
+        """Return the admission of each link; the script told those of the packed ones."""
+        answers = zip(dict.fromkeys(self.keys), map(Admission, told.split()), strict=True)
+        return answers_to_all(self.keys, dict(answers))
 
 
 class LinkPacker:
@@ -64,35 +62,21 @@ class LinkPacker:
     def pack(self, links: Sequence[Link], origin: LinkOrigin, parent: str = "") -> Packed:
         """Pack links host by host; `parent` is the URL of their page, "" for seeds.
 
-        Of several links with one fingerprint the first counts, with the best score if scores are
-        lifted. Raises ValueError for a score that is not a number.
+        Raises ValueError for a score that is not a number.
         """
         keys = [fingerprint(link.url) for link in links]
-        first: dict[int, Link] = {}
-        for key, link in zip(keys, links, strict=True):
+        times, hosts = Counter(keys), dict[str, list[object]]()
+        for place, (key, link) in enumerate(distinct(links, keys, lifts=self._lifts).items(), 1):
             if isnan(link.score):
                 # A sorted set refuses it, and a script must not fail in the middle.
                 raise ValueError(f"the score of {link.url} is not a number")
-            known = first.setdefault(key, link)
-            if self._lifts and link.score > known.score:
-                first[key] = Link(known.url, link.score)
-        hosts: dict[str, list[object]] = {}
-        place_of: dict[int, int] = {}
-        for place, (key, link) in enumerate(first.items(), 1):
             host, tier = host_of(link.url), repr(0.0 - float(link.score))
             directory = self.directory_of(link.url)
             row = self._packer.pack(self._row(link, host, tier, directory, origin, parent))
-            hosts.setdefault(host, []).append((place, str(key), tier, directory, row))
-            place_of[key] = place
-        again, places = list[int](), list[int]()
-        met: set[int] = set()
-        for key in keys:
-            if key in met:
-                again.append(place_of[key])
-            places.append(len(first) + len(again) - 1 if key in met else place_of[key] - 1)
-            met.add(key)
+            packed = (place, str(key), tier, directory, row, times[key])
+            hosts.setdefault(host, []).append(packed)
         groups = [(host, self.domain_of(host), of_host) for host, of_host in hosts.items()]
-        return Packed(self._packer.pack(groups), len(first), again, places)
+        return Packed(self._packer.pack(groups), keys)
 
     def _row(
         self, link: Link, host: str, tier: str, directory: str, origin: LinkOrigin, parent: str

@@ -14,7 +14,10 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha1
+from importlib import resources
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -33,19 +36,14 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.choosing import Candidate, chosen
-from crawler.frontier.origins import LinkOrigin, origin_of
+from crawler.frontier.links import LinkOrigin, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import holder_of, penalties_of, with_penalties
 from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.learner import SharedLearner
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkPacker, Packed, encoded
-from crawler.shared.script import script
-from crawler.shared.stored import (
-    RefusedError,
-    StoredCrawl,
-    reads_crawl,
-)
+from crawler.shared.stored import RefusedError, StoredCrawl
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
 
@@ -54,10 +52,17 @@ if TYPE_CHECKING:
 
 _SEEDS_A_CALL = 1000
 _UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
-_RECORD = [field.name for field in fields(Record) if field.name not in ("counts", "visit")]
-_OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
 _KEEPS_ALL = "noeviction"
+_FILES = ("keys", "hosts", "slots", "admitting", "settling", "calls")
+
+
+@cache
+def _script() -> tuple[bytes, str]:
+    """Return the files of the folder `lua`, in their order, and the name of them on the server."""
+    folder = resources.files("crawler.shared").joinpath("lua")
+    text = b"\n".join(folder.joinpath(f"{name}.lua").read_bytes() for name in _FILES)
+    return text, sha1(text, usedforsecurity=False).hexdigest()
 
 
 class _Held(NamedTuple):
@@ -69,7 +74,6 @@ class _Held(NamedTuple):
 
     host: str
     token: str
-    parent: str | None
     score: float
     is_sent: bool = False
     address: str = ""
@@ -107,7 +111,7 @@ class RedisFrontier(StoredCrawl):
         super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
         if rules.keeps_links:
             raise ValueError("a shared crawl keeps no links")
-        self.crawl, self.worker = crawl, member.worker
+        self.worker = member.worker
         self._rules, self._member = rules, member
         self._owner = f"{member.worker}:{uuid4().hex}"
         self._calls = 0
@@ -118,10 +122,8 @@ class RedisFrontier(StoredCrawl):
         self._held: dict[int, _Held] = {}
         self._back: dict[str, dict[str, object]] = {}
         self._connection: Any = None
-        self._check_server()
-        policy = self.eviction_policy()
-        if policy not in (_KEEPS_ALL, None):
-            raise SettingError(_evicts(policy))
+        if told := self._eviction():
+            raise SettingError(told)
         self._learner: SharedLearner | None = None
         if rules.prior is not None:
             self._learner = SharedLearner(member.worker, rules.prior, rules, self._fields)
@@ -130,27 +132,24 @@ class RedisFrontier(StoredCrawl):
             self._take_over(self._learner)
         self._wait_s = member.wait_s
 
-    def _check_server(self) -> None:
+    def _eviction(self) -> str:
+        """Return what is wrong if the server deletes keys when its memory is full, else ""."""
         try:
-            version = str(self.read(lambda pipe: pipe.info("server"))[0]["redis_version"])
-        except (RefusedError, KeyError):  # the server does not return its version
-            return
-        if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
-            raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
-
-    def eviction_policy(self) -> str | None:
-        """Return the server's maxmemory-policy, None if the server does not tell it."""
-        try:
-            policy = self.read(lambda pipe: pipe.info("memory"))[0].get("maxmemory_policy")
-        except RefusedError:
-            return None
-        return None if policy is None else str(policy)
+            info: dict[str, Any] = self.read(dict, lambda pipe: pipe.info("memory"))
+        except RefusedError:  # the server does not tell it
+            return ""
+        policy = info.get("maxmemory_policy", _KEEPS_ALL)
+        if policy == _KEEPS_ALL:
+            return ""
+        return (
+            "this Redis deletes keys when its memory is full (maxmemory-policy "
+            f"{policy}), so a crawl would lose URLs and delays; set maxmemory-policy {_KEEPS_ALL}"
+        )
 
     def check_eviction(self) -> None:
         """Raise `StorageError` if the server deletes keys of the crawl when its memory is full."""
-        policy = self.eviction_policy()
-        if policy not in (_KEEPS_ALL, None):
-            raise StorageError(_evicts(policy))
+        if told := self._eviction():
+            raise StorageError(told)
 
     def _open(self) -> None:
         rules = binding(self._rules, self._member.identity)
@@ -177,10 +176,7 @@ class RedisFrontier(StoredCrawl):
             if self._learner is not None:
                 some = self._learner.scored(some, depth)
             packed = self._packer.pack(some, origin)
-            told = self._call(
-                "seed", packed, links=packed.number, again=packed.again, **self._seed()
-            )
-            answers += _admissions(packed, told)
+            answers += packed.admissions(self._call("seed", packed, **self._seed()))
         return answers
 
     def admit(
@@ -207,8 +203,6 @@ class RedisFrontier(StoredCrawl):
             "admit",
             lease,
             packed,
-            links=packed.number,
-            again=packed.again,
             record=_facts(record, origin),
             counts=record.counts,
             directory=self._packer.directory_of(lease.url),
@@ -221,7 +215,7 @@ class RedisFrontier(StoredCrawl):
             **counted,
         )
         self._merge()
-        return _admissions(packed, told)
+        return packed.admissions(told)
 
     def _seed(self) -> dict[str, int]:
         """Return the argument that starts the script's random numbers."""
@@ -237,10 +231,7 @@ class RedisFrontier(StoredCrawl):
 
     def _take_over(self, learner: SharedLearner) -> None:
         """Believe what all workers have learned so far."""
-        try:
-            learner.merge(self.read(lambda pipe: pipe.hgetall(self.key("belief")))[0])
-        except ValueError as error:
-            raise self.refusal(error) from error
+        self.read(learner.merge, lambda pipe: pipe.hgetall(self.key("belief")))
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
@@ -301,7 +292,6 @@ class RedisFrontier(StoredCrawl):
         except KeyError:
             raise LeaseError(f"{lease.url} is not leased") from None
 
-    @reads_crawl
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
@@ -339,7 +329,7 @@ class RedisFrontier(StoredCrawl):
         key, url, host, tier, depth, redirects, tries, parent, *more = told
         is_beyond_cap, is_respelled = map(bool, more)
         token, score = f"{self._owner}:{self._calls}", 0.0 - float(tier)
-        self._held[int(key)] = _Held(host, token, parent or None, score)
+        self._held[int(key)] = _Held(host, token, score)
         return Lease(
             int(key),
             url,
@@ -376,7 +366,6 @@ class RedisFrontier(StoredCrawl):
         leases = [(held.host, str(key), held.token) for key, held in self._held.items()]
         self._call("renew", leases=leases)
 
-    @reads_crawl
     def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
         found: dict[str, list[str]] = {}
@@ -385,12 +374,7 @@ class RedisFrontier(StoredCrawl):
                 found.setdefault(host_of(url), []).append(key)
         number = 0
         for host, keys in found.items():
-            dropped = self._call(
-                "drop",
-                host=host,
-                fingerprints=keys,
-            )
-            number += int(dropped)
+            number += int(self._call("drop", host=host, fingerprints=keys))
         if ignored_lines:
             self._call("note", counts={"ignored_block_line": ignored_lines})
         return number
@@ -399,14 +383,9 @@ class RedisFrontier(StoredCrawl):
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
         self._call("delay", host=host, delay_s=repr(float(delay_s)))
 
-    @reads_crawl
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
-        kept: str | None = self.read(lambda pipe: pipe.hget(self.key("robots"), origin))[0]
-        if kept is None:
-            return None
-        fetched_at, _, text = kept.partition("\n")
-        return KeptRobots(text, float(fetched_at))
+        return self.read(_kept_robots, lambda pipe: pipe.hget(self.key("robots"), origin))
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
@@ -423,26 +402,27 @@ class RedisFrontier(StoredCrawl):
         told = self._call("keep_robots", origin=name, kept=kept, most_bytes=most, **condition)
         return bool(told != "changed")
 
-    @reads_crawl
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers."""
         names = ("queued", "hosts", "pages", "labelled", "relevant")
-        numbers, leased = self.read(
-            lambda pipe: (
-                pipe.hmget(self.key("counts"), names),
-                pipe.zcard(self.key("leases")),
-            )
-        )
-        queued, *others = (int(number or 0) for number in numbers)
-        return Counts(queued - leased, leased, *others)
+
+        def counts(numbers: Sequence[str | None], leased: int) -> Counts:
+            queued, *others = (int(number or 0) for number in numbers)
+            return Counts(queued - leased, leased, *others)
+
+        def ask(pipe: Any) -> None:
+            pipe.hmget(self.key("counts"), names)
+            pipe.zcard(self.key("leases"))
+
+        return self.read(counts, ask)
 
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""
         try:
-            kept = self.read(lambda pipe: pipe.config_get("appendonly"))[0]
+            kept: dict[str, str] = self.read(dict, lambda pipe: pipe.config_get("appendonly"))
         except RefusedError:
             return True
-        return bool(kept.get("appendonly") != "no")
+        return kept.get("appendonly") != "no"
 
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
         """Do nothing: the server has each change at once."""
@@ -463,11 +443,8 @@ class RedisFrontier(StoredCrawl):
     # Calls.
 
     def _row(self, lease: Lease, record: Record) -> str:
-        held = self._held_as(lease)
-        checked_values(record)
-        row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
-        record_fields = {name: getattr(record, name) for name in _RECORD}
-        return json.dumps({**row, "parent": held.parent, "record": record_fields})
+        row = {name: getattr(lease, name) for name in URL_COLUMNS}
+        return json.dumps(row | checked_values(record))
 
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
@@ -511,10 +488,11 @@ class RedisFrontier(StoredCrawl):
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
+        text, digest = _script()
         try:
-            return self._ask("EVALSHA", script().digest, 1, *values)
-        except self._unknown_script:
-            return self._ask("EVAL", script().text, 1, *values)
+            return self._ask("EVALSHA", digest, 1, *values)
+        except self._errors.NoScriptError:
+            return self._ask("EVAL", text, 1, *values)
 
     def _fields(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
         """Return the values of fields of a hash of the crawl, as bytes."""
@@ -529,13 +507,6 @@ class RedisFrontier(StoredCrawl):
         return self._connection.read_response()
 
 
-def _evicts(policy: str | None) -> str:
-    return (
-        f"this Redis deletes keys when its memory is full (maxmemory-policy {policy}), so a crawl "
-        f"would lose URLs and delays; set maxmemory-policy {_KEEPS_ALL}"
-    )
-
-
 def _facts(record: Record, origin: LinkOrigin) -> dict[str, object]:
     """Return the values that the script needs for the counters and the links of a page."""
     return {
@@ -547,9 +518,11 @@ def _facts(record: Record, origin: LinkOrigin) -> dict[str, object]:
     }
 
 
-def _admissions(packed: Packed, told: str) -> list[Admission]:
-    answers = [Admission(name) for name in told.split()]
-    return [answers[place] for place in packed.places]
+def _kept_robots(stored: str | None) -> KeptRobots | None:
+    if stored is None:
+        return None
+    fetched_at, _, text = stored.partition("\n")
+    return KeptRobots(text, float(fetched_at))
 
 
 def _stored_robots(text: str, fetched_at: float) -> str:

@@ -6,33 +6,31 @@ This module needs no rules of the crawl. Only `forget` and `remove` change it.
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError, one_line
-from crawler.frontier.base import Record
-from crawler.page_row import URL_COLUMNS, checked_values, fault_of
+from crawler.page_row import PAGE_COLUMNS, fault_of
 from crawler.shared.packing import unpacked
-from crawler.url import fingerprint
 
 if TYPE_CHECKING:
     from redis import Redis
 
 T = TypeVar("T")
-P = ParamSpec("P")
-S = TypeVar("S", bound="StoredCrawl")
 
 _LONGEST_PAUSE_S = 1.0
 _KEYS_A_CALL = 1000
 # Errors of a server without memory or disk; it refuses a script before the script begins.
 _REFUSALS = ("OOM", "MISCONF", "command not allowed when used memory")
-# Errors of our scripts: keys of the crawl have vanished, or all of them.
+# Errors of our script: a key of the crawl is not what it wrote, or all keys are gone.
 _LOST = ("LOST", "GONE")
 # Errors of a server that will answer later: it is running another script, or a cluster is changing.
 _LATER = ("BUSY ", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN")
+_ADVICE = "merge the folders of its workers and begin another crawl (LANGFOCUS_CRAWL)"
 
 
 def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
@@ -64,58 +62,25 @@ def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
         raise SettingError(f"{url!r} is not the address of a Redis server: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A settled URL in the stream of its worker.
+class Settled(NamedTuple):
+    """A settled URL in the stream of its worker: the id of the entry, and the row of `pages`.
 
-    `id` is that of the stream's entry. `number` is 1, 2, 3, ... in the order in which all workers
-    together settled URLs. `parent` is the URL of the page that linked to it first, None for seeds.
-    `queued` is the number of queued URLs of the whole crawl after it was settled.
+    The row's `id` is 1, 2, 3, ... in the order in which all workers together settled URLs.
     """
 
-    id: str
-    number: int
-    fingerprint: int
-    url: str
-    host: str
-    parent: str | None
-    depth: int
-    score: float
-    reasons: str | None
-    queued: int
-    record: Record
-
-
-class Records(NamedTuple):
-    """Records of a worker in the order of its stream, and the ids of all its entries."""
-
-    settled: list[Settled]
-    ids: list[str]
+    entry: str
+    row: dict[str, Any]
 
 
 class RefusedError(StorageError):
     """Redis does not allow a call, or holds something else in the keys of the crawl."""
 
 
-def reads_crawl(
-    method: Callable[Concatenate[S, P], T],
-) -> Callable[Concatenate[S, P], T]:
-    """Return a method that raises `RefusedError` if it reads a value that no crawl writes."""
-
-    @wraps(method)
-    def checked(crawl: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return method(crawl, *args, **kwargs)
-        except CrawlError:
-            raise
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise crawl.refusal(error) from error
-
-    return checked
-
-
 class StoredCrawl:
-    """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it."""
+    """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it.
+
+    A method that reads a value that no crawl writes raises `RefusedError`.
+    """
 
     def __init__(
         self,
@@ -132,51 +97,32 @@ class StoredCrawl:
         """
         import redis
 
+        if not crawl or "{" in crawl or "}" in crawl:
+            told = f"the name of a crawl must not be empty or contain braces: {crawl!r}"
+            raise SettingError(told)
+        self.crawl = crawl
         self._client = client
-        self._prefix = f"{{{_checked_name(crawl)}}}:"
+        self._prefix = f"{{{crawl}}}:"
         self._wait_s = wait_s
         self._sleep = sleep
         self.is_lost = False
-        self._unreachable = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError)
-        self._denied = redis.AuthenticationError
-        self._loading = redis.BusyLoadingError
-        self._read_only = redis.ReadOnlyError
-        self._unknown_script = redis.exceptions.NoScriptError
-        self._refused = redis.ResponseError
+        self._errors = redis.exceptions
 
     def exists(self) -> bool:
         """Return True if Redis has a crawl with that name."""
-        return bool(self.read(lambda pipe: pipe.exists(self.key("rules")))[0])
+        return self.read(bool, lambda pipe: pipe.exists(self.key("rules")))
 
-    @reads_crawl
     def workers(self) -> list[str]:
         """Return the names of all workers that ever joined; each may have left records."""
-        return sorted(self.read(lambda pipe: pipe.smembers(self.key("workers")))[0])
+        return self.read(sorted, lambda pipe: pipe.smembers(self.key("workers")))
 
-    def records(self, worker: str, number: int = 1000, *, after: str | None = None) -> Records:
-        """Return up to `number` of the oldest records of a worker, those `after` an id.
-
-        Raises `RefusedError` for an entry that no worker writes.
-        """
-        key = self.key(f"records:{worker}")
-        first = "-" if after is None else f"({after}"
-        entries = self._insist(lambda: self._raw_entries(key, first, number))
-        records = Records([], [entry.decode() for entry, _ in entries])
-        for entry, values in entries:
-            try:
-                records.settled.append(_settled(entry.decode(), values))
-            except Exception as error:
-                reason = str(error) or type(error).__name__
-                raise self.refusal(f"record {entry.decode()} of {worker}: {reason}") from error
-        return records
-
-    def _raw_entries(
-        self, key: str, first: str, number: int
-    ) -> list[tuple[bytes, dict[bytes, bytes]]]:
-        """Return entries of a stream as bytes: one damaged text must not hide the others."""
-        words = ("XRANGE", key, first, "+", "COUNT", number)
-        ask: Callable[..., Any] = self._client.execute_command
-        return list(ask(*words, NEVER_DECODE=True))
+    def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
+        """Return up to `number` of the oldest records of a worker, those `after` an entry."""
+        key, first = self.key(f"records:{worker}"), f"({after}" if after else "-"
+        return self.read(
+            lambda entries: [_settled(*each) for each in entries],
+            lambda pipe: pipe.xrange(key, first, "+", number),
+        )
 
     def queued_urls(self) -> Iterator[tuple[str, str]]:
         """Yield fingerprint and URL of the queued and leased URLs; a few may come twice.
@@ -187,67 +133,59 @@ class StoredCrawl:
         words, cursor = ("HSCAN", self.key("urls")), b"0"
         while True:
             scan = partial(ask, *words, cursor, "COUNT", _KEYS_A_CALL, NEVER_DECODE=True)
-            cursor, pairs = self._insist(scan)
-            for key, packed in pairs.items():
-                url = unpacked(packed)[0]
-                yield key.decode(), url.decode("utf-8", "surrogatepass")
+            with self._reading():
+                cursor, pairs = self._insist(scan)
+                urls = {key.decode(): unpacked(row)[0] for key, row in pairs.items()}
+            for key, url in urls.items():
+                yield key, url.decode("utf-8", "surrogatepass")
             if int(cursor) == 0:
                 return
 
-    def forget(self, ids: Sequence[str], worker: str) -> None:
+    def forget(self, entries: Sequence[str], worker: str) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""
-        if ids:
+        if entries:
             key = self.key(f"records:{worker}")
-            self.read(lambda pipe: pipe.xdel(key, *ids))
+            self.run(lambda pipe: pipe.xdel(key, *entries))
 
-    @reads_crawl
-    def worker_counts(self, worker: str) -> dict[str, int]:
+    def worker_counts(self, worker: str) -> Counter[str]:
         """Return the counters of a worker, by their names in a run's `counts`."""
-        return _numbers(self.read(lambda pipe: pipe.hgetall(self.key(f"counts:{worker}")))[0])
+        return self.read(_numbers, lambda pipe: pipe.hgetall(self.key(f"counts:{worker}")))
 
-    @reads_crawl
-    def totals(self) -> dict[str, int]:
+    def totals(self) -> Counter[str]:
         """Return every counter of the crawl by its name, summed over the workers.
 
         `queued` includes the URLs that are `leased`; `settled` is the number of the last record.
         """
-        keys = [self.key(f"counts:{worker}") for worker in self.workers()]
-        leased, *counts = self.read(
-            lambda pipe: (
-                pipe.zcard(self.key("leases")),
-                *(pipe.hgetall(key) for key in [self.key("counts"), *keys]),
-            )
-        )
-        totals = {"leased": int(leased)}
-        for numbers in map(_numbers, counts):
-            for name, number in numbers.items():
-                totals[name] = totals.get(name, 0) + number
-        return totals
+        keys = [self.key("counts"), *(self.key(f"counts:{name}") for name in self.workers())]
 
-    @reads_crawl
+        def ask(pipe: Any) -> None:
+            pipe.zcard(self.key("leases"))
+            for key in keys:
+                pipe.hgetall(key)
+
+        return self.read(
+            lambda leased, *counts: sum(map(_numbers, counts), Counter(leased=leased)), ask
+        )
+
     def time(self) -> float:
         """Return the time of the server, unix seconds."""
-        seconds, microseconds = self.read(lambda pipe: pipe.time())[0]
-        return float(seconds) + float(microseconds) / 1e6
+        return self.read(lambda at: float(at[0] + at[1] / 1e6), lambda pipe: pipe.time())
 
-    @reads_crawl
     def crawl_time(self) -> float:
         """Return the time of the crawl: that of the server, or of the latest call if it is later.
 
         It is later if the clock of the server was set back.
         """
-        latest = self.read(lambda pipe: pipe.get(self.key("clock")))[0]
-        return max(self.time(), float(latest or "-inf"))
+        key = self.key("clock")
+        latest = self.read(lambda at: float(at or "-inf"), lambda pipe: pipe.get(key))
+        return max(self.time(), latest)
 
     def remove(self) -> None:
         """Delete the crawl."""
         pattern = re.sub(r"([\\*?\[\]])", r"\\\1", self._prefix) + "*"
-        cursor = -1
-        while cursor:
-            at = max(cursor, 0)
-            cursor, keys = self.read(lambda pipe: pipe.scan(at, pattern, _KEYS_A_CALL))[0]  # noqa: B023  # called at once
-            if keys:
-                self.read(lambda pipe: pipe.unlink(*keys))  # noqa: B023  # called at once
+        keys = self._insist(lambda: list(self._client.scan_iter(pattern, _KEYS_A_CALL)))
+        if keys:
+            self.run(lambda pipe: pipe.unlink(*keys))
 
     def close(self) -> None:
         """Close the connection."""
@@ -255,7 +193,7 @@ class StoredCrawl:
 
     # Calls.
 
-    def read(self, ask: Callable[[Any], object]) -> list[Any]:
+    def run(self, ask: Callable[[Any], object]) -> list[Any]:
         """Run commands that may run twice without harm; return their answers."""
 
         def do() -> list[Any]:
@@ -264,6 +202,21 @@ class StoredCrawl:
                 return list(pipe.execute())
 
         return self._insist(do)
+
+    def read(self, made: Callable[..., T], ask: Callable[[Any], object]) -> T:
+        """Run commands that change nothing; return what `made` makes of their answers."""
+        with self._reading():
+            return made(*self.run(ask))
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Raise `RefusedError` for a value that no crawl writes."""
+        try:
+            yield
+        except CrawlError:
+            raise
+        except Exception as error:
+            raise self._refusal(f"{type(error).__name__}: {error}") from error
 
     def _insist(self, do: Callable[[], T]) -> T:
         try:
@@ -276,26 +229,26 @@ class StoredCrawl:
             raise
 
     def _until_done(self, do: Callable[[], T]) -> T:
-        waited_s, pause_s = 0.0, 0.05
+        waited_s, pause_s, errors = 0.0, 0.05, self._errors
         while True:
             began = time.monotonic()
             try:
                 return do()
-            except self._denied as error:
+            except errors.AuthenticationError as error:
                 raise SettingError(f"Redis refuses the user or password: {error}") from error
-            except self._unreachable as error:
+            except (errors.ConnectionError, errors.TimeoutError, errors.ReadOnlyError) as error:
                 waited_s += time.monotonic() - began
                 self._check_patience(waited_s, error)
-                if isinstance(error, self._read_only):
+                if isinstance(error, errors.ReadOnlyError):
                     self._client.connection_pool.disconnect()  # the name may have a new address
-            except self._refused as error:
+            except errors.ResponseError as error:
                 if str(error).startswith(_LOST):
                     self.is_lost = True
                     raise StorageError(self._loss(str(error))) from error
                 if str(error).startswith(_REFUSALS):
                     raise StorageError(f"Redis cannot store more: {error}") from error
                 if not str(error).startswith(_LATER):
-                    raise self.refusal(error) from error
+                    raise self._refusal(error) from error
                 self._check_patience(waited_s, error)
             self._sleep(pause_s)
             waited_s += pause_s
@@ -303,22 +256,18 @@ class StoredCrawl:
 
     def _loss(self, told: str) -> str:
         _, _, part = told.partition(" ")
-        told = f"keys ({one_line(part)}) were deleted from" if part else "nothing is kept of"
-        return (
-            f"{told} this crawl, {self._prefix[1:-2]}, in Redis; merge the folders of its workers "
-            "and begin another crawl (LANGFOCUS_CRAWL)"
-        )
+        told = f"keys ({one_line(part)}) were changed of" if part else "nothing is kept of"
+        return f"{told} this crawl, {self.crawl}, in Redis; {_ADVICE}"
 
-    def refusal(self, error: object) -> RefusedError:
+    def _refusal(self, error: object) -> RefusedError:
         """Return the error for a call that Redis refused, or for a value that no crawl writes."""
         return RefusedError(
-            f"Redis refuses a call of the crawl {self._prefix[1:-2]}, or another program wrote to "
-            f"its keys ({one_line(str(error))[:200]}); merge the folders of its workers and begin "
-            "another crawl (LANGFOCUS_CRAWL)"
+            f"Redis refuses a call of the crawl {self.crawl}, or another program wrote to its keys "
+            f"({one_line(str(error))[:200]}); {_ADVICE}"
         )
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:
-        if waited_s >= self._wait_s and not isinstance(error, self._loading):
+        if waited_s >= self._wait_s and not isinstance(error, self._errors.BusyLoadingError):
             raise StorageError(
                 f"Redis could not be reached for {waited_s:.0f} s: {error}"
             ) from error
@@ -328,27 +277,15 @@ class StoredCrawl:
         return self._prefix + name
 
 
-def _checked_name(crawl: str) -> str:
-    if not crawl or "{" in crawl or "}" in crawl:
-        raise SettingError(f"the name of a crawl must not be empty or contain braces: {crawl!r}")
-    return crawl
+def _numbers(counts: Mapping[str, str]) -> Counter[str]:
+    return Counter({name: int(number) for name, number in counts.items() if number != "0"})
 
 
-def _numbers(counts: Mapping[str, str]) -> dict[str, int]:
-    return {name: int(number) for name, number in counts.items() if number != "0"}
-
-
-def _settled(entry: str, fields: Mapping[bytes, bytes]) -> Settled:
+def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
     """Return the record of an entry; raises an error for a missing or invalid value."""
-    told = {name.decode(): value.decode("utf-8", "surrogatepass") for name, value in fields.items()}
-    row = json.loads(told["row"])
-    record = Record(**row.pop("record"))
-    settled = Settled(entry, int(told["number"]), queued=int(told["queued"]), record=record, **row)
-    values = {name: getattr(settled, name) for name in URL_COLUMNS}
-    fault = fault_of({"id": settled.number, "queued": settled.queued, **values})
+    row = json.loads(fields["row"])
+    row |= {"id": int(fields["number"]), "queued": int(fields["queued"])}
+    fault = fault_of({name: row[name] for name in PAGE_COLUMNS})
     if fault:
-        raise ValueError(fault)
-    checked_values(record)
-    if settled.fingerprint != fingerprint(settled.url):
-        raise ValueError(f"its fingerprint is not that of {settled.url!r:.60}")
-    return settled
+        raise ValueError(f"record {entry}: {fault}")
+    return Settled(entry, row)

@@ -18,15 +18,15 @@ from typing import Any
 
 from crawler.errors import StorageError
 from crawler.frontier.storage import is_of_storage
-from crawler.page_row import URL_COLUMNS, insert_pages, record_values
+from crawler.page_row import insert_pages
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import Records, Settled
 
-_AT_ONCE = 1000
 _STEP_S = 0.05
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
+# A URL that has a row is left out. A server that lost its last second in a power cut gives a number
+# twice. The later of the two rows then gets the next free id.
 _ADD_SETTLED = insert_pages(
     "WHERE NOT EXISTS (SELECT 1 FROM pages WHERE fingerprint = :fingerprint)",
     id="IIF(EXISTS(SELECT 1 FROM pages WHERE id = :id), NULL, :id)",
@@ -78,10 +78,10 @@ class Worker:
         A record is deleted from Redis after it was stored here, and is never stored twice. Raises
         `StorageError`, also for a record that no worker writes.
         """
-        while (records := self._frontier.records(self.name, _AT_ONCE)).ids:
+        while records := self._frontier.records(self.name):
             with storing(self._connection):
-                add_records(self._connection, records)
-            self._frontier.forget(records.ids, self.name)
+                self._connection.executemany(_ADD_SETTLED, [settled.row for settled in records])
+            self._frontier.forget([settled.entry for settled in records], self.name)
         counts = self._frontier.worker_counts(self.name)
         # A server that forgot the crawl has no counters of it, and those of the folder stay.
         if not self.is_lost and self._frontier.exists():
@@ -106,21 +106,6 @@ def storing(connection: sqlite3.Connection) -> Iterator[None]:
         if isinstance(error, sqlite3.Error) and is_of_storage(error):
             raise StorageError(f"the run can no longer be written: {error}") from error
         raise
-
-
-def add_records(connection: sqlite3.Connection, records: Records) -> None:
-    """Write rows of `pages` in the order of settling.
-
-    A URL that has a row is left out. A server that lost its last second in a power cut gives a
-    number twice. The later of the two rows then gets the next free id.
-    """
-    connection.executemany(_ADD_SETTLED, map(row_values, records.settled))
-
-
-def row_values(entry: Settled) -> dict[str, object]:
-    """Return the values of the row of `pages` for a settled URL, by their columns."""
-    known = {name: getattr(entry, name) for name in URL_COLUMNS}
-    return {"id": entry.number, "queued": entry.queued} | known | record_values(entry.record)
 
 
 def set_counts(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:

@@ -6,16 +6,16 @@ local function tally_of(unit)
 end
 
 local function drops(downloaded, relevant)
-  return config.uses_relevance == 1 and relevant == 0 and downloaded > config.tolerance
+  return config.uses_relevance and relevant == 0 and downloaded > config.tolerance
 end
 
 -- Returns whether the filter refuses the links of a page to a unit.
 local function refuses(origin, unit)
-  if not origin.page_is_relevant and config.follows_irrelevant == 0 then
+  if not origin.page_is_relevant and not config.follows_irrelevant_pages then
     return true
   end
   local downloaded, relevant = tally_of(unit)
-  return config.is_conservative == 1 and origin.source_relevant == 0 and downloaded == 0
+  return config.is_conservative and origin.source_relevant == 0 and downloaded == 0
     or drops(downloaded, relevant)
 end
 
@@ -24,12 +24,12 @@ end
 local function filter_of(origin)
   local is_refused, is_closed = {}, {}
   return function(host, directory)
-    local unit = config.is_by_directory == 1 and directory or host
+    local unit = config.unit == 'directory' and directory or host
     if is_refused[unit] == nil then
       is_refused[unit] = refuses(origin, unit)
     end
     if is_closed[host] == nil then
-      is_closed[host] = config.closes_servers == 1 and drops(tally_of(host))
+      is_closed[host] = config.closes_servers and drops(tally_of(host))
     end
     return is_refused[unit] or is_closed[host]
   end
@@ -49,18 +49,18 @@ end
 -- Takes in a link to a known URL. Returns true if its place in the queue changed; that of a leased URL
 -- does not.
 local function meet(host, fp, tier, packed_row)
-  if config.learns == 0 and config.lifts == 0 then
+  if not (config.learns or config.lifts) then
     return false
   end
   local row, order = row_of(fp)
   if not row then
     return false
   end
-  if config.learns == 1 then
+  if config.learns then
     add_evidence(row, packed_row)
   end
   local before, after = tonumber(row[TIER]), tonumber(tier)
-  local is_moved = (after < before or config.learns == 1 and after ~= before)
+  local is_moved = (after < before or config.learns and after ~= before)
     and lease_of(host) ~= fp
   if is_moved then
     row[TIER] = tier
@@ -76,12 +76,12 @@ local MEAN_TICKS = 1e9
 
 -- Returns a function that gives a new URL its order, by its tier and its place among the links.
 local function orders_after(discovered)
-  if config.is_uniform == 1 then
+  if config.draw == 'uniform' then
     math.randomseed(arguments.seed)
   end
   return function(place, tier)
     local order = discovered + place
-    if config.is_uniform == 1 then
+    if config.draw == 'uniform' then
       local waits = math.floor(-math.log(1 - math.random()) * MEAN_TICKS)
       order = number_in('drawn', tier) + waits
     end
@@ -105,46 +105,42 @@ local function room_of(host)
 end
 
 -- Links come host by host: { host, registered domain ('': no rule asks for it), links }. Each link has
--- its place among all, its fingerprint, tier, directory ('': no rule asks for it) and packed row. No
--- fingerprint comes twice. Without an `origin` no filter applies. Returns the names of the admissions of
--- the `number` links, then those of the repeated links, in one text.
-local function admit_links(number, origin)
-  local answers, is_refused = {}, origin and filter_of(origin)
+-- its place among all, its fingerprint, tier, directory ('': no rule asks for it), packed row, and the
+-- number of times that the page has it. No fingerprint comes twice. Without an `origin` no filter
+-- applies. Returns the names of the admissions in one text.
+local function admit_links(origin)
+  local answers, numbers, is_refused = {}, {}, origin and filter_of(origin)
   local order_of = orders_after(number_in('counts', 'order'))
   local stored = 0
-  for _, group in ipairs(number > 0 and unpack_one(ARGV[7]) or {}) do
+  local function add(answer, times)
+    numbers[answer] = (numbers[answer] or 0) + times
+  end
+  for _, group in ipairs(ARGV[7] ~= '' and unpack_one(ARGV[7]) or {}) do
     local host, domain, links = unpack(group)
     local full, room = full_of(host, domain, ''), room_of(host)
     local is_changed = false
     for _, link in ipairs(links) do
-      local place, fp, tier, directory, row = unpack(link)
+      local place, fp, tier, directory, row, times = unpack(link)
+      local answer = room <= 0 and 'host_full' or full or 'stored'
       if is_seen(fp) then
-        answers[place] = 'seen'
-        is_changed = meet(host, fp, tier, row) or is_changed
+        answer, is_changed = 'seen', meet(host, fp, tier, row) or is_changed
       elseif is_refused and is_refused(host, directory) then
-        answers[place] = 'rejected'
-      elseif full or room <= 0 then
-        answers[place] = room <= 0 and 'host_full' or full
-      else
-        answers[place], is_changed = 'stored', true
-        room, stored = room - 1, stored + 1
+        answer = 'rejected'
+      elseif answer == 'stored' then
+        is_changed, room, stored = true, room - 1, stored + 1
         enqueue(host, fp, tier, order_of(place, tier), row)
       end
+      answers[place] = answer
+      add(answer, 1)
+      add(answer == 'stored' and 'seen' or answer, times - 1)
     end
     if is_changed then
       offer(host)
     end
   end
   if stored > 0 then
-    count_for_all('order', number)
+    count_for_all('order', #answers)
     count_for_all('queued', stored)
-  end
-  for _, place in ipairs(arguments.again) do
-    answers[#answers + 1] = answers[place] == 'stored' and 'seen' or answers[place]
-  end
-  local numbers = {}
-  for _, answer in ipairs(answers) do
-    numbers[answer] = (numbers[answer] or 0) + 1
   end
   for answer, times in pairs(numbers) do
     count(answer, times)

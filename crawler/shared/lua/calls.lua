@@ -1,16 +1,8 @@
--- Part 7, the calls: a command returns the answer for the client. Where the arguments have a token, the
+-- Part 6, the calls: a command returns the answer for the client. Where the arguments have a token, the
 -- lease is held under it, and `order` is that of its URL; otherwise the answer is false.
 
 local commands = {}
 local order
-
--- The stream of a worker exists from its first call on, so that its loss is noticed.
-local function join()
-  if redis_call('SADD', P .. 'workers', worker) == 1 then
-    local stream = P .. 'records:' .. worker
-    redis_call('XDEL', stream, redis_call('XADD', stream, '*', 'row', ''))
-  end
-end
 
 function commands.open()
   local rules = P .. 'rules'
@@ -20,13 +12,13 @@ function commands.open()
   end
   redis_call('SET', P .. 'config', arguments.config)
   read_config()
-  join()
+  redis_call('SADD', P .. 'workers', worker)
   take_back_expired()
   return 'ok'
 end
 
 function commands.seed()
-  return admit_links(arguments.links)
+  return admit_links()
 end
 
 function commands.admit()
@@ -41,12 +33,12 @@ function commands.admit()
   if arguments.canonical ~= '' then
     make_known(host, arguments.canonical)
   end
-  local part = config.is_by_directory == 1 and directory or nil
+  local part = config.unit == 'directory' and directory or nil
   local downloaded, relevant = tally_with(part or host, record)
-  if config.closes_servers == 1 and drops(tally_with(host, record)) then
+  if config.closes_servers and drops(tally_with(host, record)) then
     part, downloaded, relevant = nil, tally_of(host)
   end
-  local answers = admit_links(arguments.links, origin_of(record, relevant))
+  local answers = admit_links(origin_of(record, relevant))
   if record.is_download == 1 and drops(downloaded, relevant) then
     drop_unit(host, part, 'dropped_irrelevant')
   end
@@ -56,12 +48,8 @@ function commands.admit()
   for name, number in pairs(arguments.counts) do
     count(name, number)
   end
-  local stream = P .. 'records:' .. worker
-  if not redis_call('XADD', stream, 'NOMKSTREAM', '*',
-    'number', count_for_all('settled', 1), 'queued', number_in('counts', 'queued'),
-    'row', arguments.row) then
-    error('records:' .. worker, 0)
-  end
+  redis_call('XADD', P .. 'records:' .. worker, '*', 'number', count_for_all('settled', 1),
+    'queued', number_in('counts', 'queued'), 'row', arguments.row)
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return answers
@@ -251,7 +239,7 @@ function commands.next()
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)
   local row, order = row_of(fp)
-  if config.is_uniform == 1 and order > (redis_call('HGET', P .. 'drawn', row[TIER]) or '') then
+  if config.draw == 'uniform' and order > (redis_call('HGET', P .. 'drawn', row[TIER]) or '') then
     redis_call('HSET', P .. 'drawn', row[TIER], order)
   end
   redis_call('ZREM', P .. 'ready', entry)
@@ -303,10 +291,14 @@ if kept then
     return last[2]
   end
 end
+-- The seal is the name of this beginning of the crawl, or what is wrong with it.
 local seal = redis_call('GET', P .. 'seal')
-local fault = fault_of_seal(seal, ARGV[8])
-if fault then
-  return redis.error_reply(fault)
+if not seal and command == 'open' then
+  seal = redis_call('EXISTS', P .. 'rules') == 0 and ARGV[8] or 'LOST seal'
+  redis_call('SET', P .. 'seal', seal)
+end
+if not seal or command ~= 'open' and seal ~= ARGV[8] or string.find(seal, '%W') then
+  return redis.error_reply(seal and string.find(seal, '^LOST') and seal or 'GONE')
 end
 read_config()
 local is_done, answer = pcall(function()
@@ -315,14 +307,13 @@ local is_done, answer = pcall(function()
   return (order or not arguments.token) and commands[command]()
 end)
 if not is_done then
-  local told = type(answer) == 'table' and answer.err or answer
+  local told = 'LOST ' .. (type(answer) == 'table' and answer.err or answer)
   redis_call('SET', P .. 'seal', told)
-  return redis.error_reply('LOST ' .. told)
+  return redis.error_reply(told)
 end
 if command == 'next' or command == 'open' or command == 'renew' then
   redis_call('SET', P .. 'clock', ARGV[4])
 end
-local begun = set_seal(seal, ARGV[8])
-answer = command == 'open' and answer == 'ok' and 'ok ' .. begun or answer
+answer = command == 'open' and answer == 'ok' and 'ok ' .. seal or answer
 redis_call('SET', P .. 'reply:' .. client, pack({ call, answer }), 'EX', REPLY_KEPT_S)
 return answer

@@ -2,7 +2,7 @@
 -- The script of the shared frontier, part 1: keys, rows and counters. A call is one run of it, which
 -- Redis does not interrupt.
 --
--- `crawler.shared.script` joins the files of this folder.
+-- `crawler.shared.redis` joins the files of this folder.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
@@ -36,7 +36,7 @@
 --   counts:WORKER          hash of the other counters of a worker
 --   drawn                  hash, where URLs are drawn: TIER -> highest order of a leased URL of it
 --   clock                  the time of the latest call that asked for a URL
---   seal                   see "the seal"
+--   seal                   the name of this beginning of the crawl; after a fault what is wrong
 --   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of the origins
 --                          by that time
 --   robots_bytes           bytes of `robots`, about

@@ -24,7 +24,8 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.evidence_rows import EvidenceRows, Links
+from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.frontier.links import Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run

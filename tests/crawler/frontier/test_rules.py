@@ -1,17 +1,13 @@
 """Rules that no frontier can keep are refused when they are made."""
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from crawler.frontier.rules import FrontierRules
-from crawler.shared.membership import Membership, binding, in_force
+from crawler.shared.membership import binding
 from crawler.strategies.orderings import Draw
 from tests.support.learning import PRIOR
-
-NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links", "robots_bytes", "prior"}
-"""Rules that the scripts are told in another form or with a call, or that a worker keeps."""
 
 
 @pytest.mark.parametrize(
@@ -26,12 +22,6 @@ NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links", "robots_bytes",
 def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         FrontierRules(**rules)
-
-
-def test_the_scripts_of_a_shared_crawl_are_told_every_rule() -> None:
-    rules = FrontierRules(budget_pages=5, budget_relevant=5, doubts_up_to=0.0)
-    names = {field.name for field in fields(FrontierRules)} - NOT_IN_REDIS
-    assert names <= {*in_force(rules, Membership())}
 
 
 def test_a_rule_that_binds_a_shared_crawl_is_not_replaced_by_its_identity() -> None:

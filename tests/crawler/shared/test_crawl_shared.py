@@ -218,7 +218,7 @@ def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) ->
     assert summary(mortal.folder / "worker1")["pages"] == 100
 
 
-@pytest.mark.parametrize("lost", ["all", "resting", "urls"])
+@pytest.mark.parametrize("lost", ["all", "urls"])
 def test_workers_whose_server_loses_keys_end_in_one_line_and_their_folders_merge(
     mortal: SharedCrawl, lost: str
 ) -> None:

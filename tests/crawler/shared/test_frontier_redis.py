@@ -2,10 +2,9 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import fields
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -33,7 +32,8 @@ from crawler.shared.stored import Settled, StoredCrawl, connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
 from crawler.url import host_of
-from tests.crawler.frontier.test_frontier_contract import FrontierMachine, page
+from tests.crawler.frontier.test_frontier_contract import FrontierMachine, lease_now, page
+from tests.crawler.shared.conftest import Joiner
 from tests.support.redisserver import RedisServer
 
 LEASE_S = 1000.0
@@ -110,7 +110,7 @@ class Workers:
         return self.workers[-1].counts()
 
     def settled(self) -> list[Settled]:
-        return [entry for worker in self.workers for entry in worker.records(worker.worker).settled]
+        return [one for worker in self.workers for one in worker.records(worker.worker)]
 
     def lose(self, number: int, now: float) -> None:
         """Let one worker die; the time has come when its leases end, not those of the other."""
@@ -156,9 +156,9 @@ class SharedMachine(FrontierMachine):
         assert ready_at in (None, self.now + POLL_S)
 
     def check_records(self, expected: list[tuple[str, str]]) -> None:
-        entries = sorted(self.frontier.settled(), key=lambda entry: entry.number)
-        assert [(entry.url, entry.record.outcome) for entry in entries] == expected
-        assert [entry.number for entry in entries] == list(range(1, len(expected) + 1))
+        rows = sorted((each.row for each in self.frontier.settled()), key=lambda row: row["id"])
+        assert [(row["url"], row["outcome"]) for row in rows] == expected
+        assert [row["id"] for row in rows] == list(range(1, len(expected) + 1))
         totals = self.frontier.workers[0].totals()
         assert totals.get("lowered", 0) == self.model.lowered
 
@@ -175,35 +175,8 @@ def test_two_workers_behave_as_one_that_looks_at_everything(redis_server: RedisS
     )
 
 
-Joiner = Callable[..., RedisFrontier]
-
-
-@pytest.fixture
-def join(redis_server: RedisServer) -> Iterator[Joiner]:
-    """Let a worker join the crawl of this test, with rules and what makes its membership."""
-    crawl = uuid4().hex
-    joined = []
-    of_membership = {field.name for field in fields(Membership)}
-
-    def join(now: float = 0.0, **changes: Any) -> RedisFrontier:
-        member = Membership(**{name: changes.pop(name) for name in of_membership & {*changes}})
-        rules = FrontierRules(**changes)
-        joined.append(RedisFrontier(connect(redis_server.url), crawl, rules, member, now=now))
-        return joined[-1]
-
-    yield join
-    for frontier in joined:
-        frontier.close()
-
-
 def links(*urls: str) -> list[Link]:
     return [Link(url, 0.0) for url in urls]
-
-
-def lease_of(frontier: RedisFrontier, now: float = 0.0) -> Lease:
-    lease = frontier.next(now)
-    assert lease is not None
-    return lease
 
 
 def test_two_workers_that_replace_a_text_do_it_one_after_the_other(join: Joiner) -> None:
@@ -220,10 +193,10 @@ def test_two_workers_that_replace_a_text_do_it_one_after_the_other(join: Joiner)
 def test_a_lease_ends_by_itself_and_the_late_worker_settles_nothing(join: Joiner) -> None:
     dead, other = join(lease_s=60.0, delay_s=2.0), join(lease_s=60.0, delay_s=2.0)
     dead.seed(links("http://a.de/"), 0.0)
-    lease = lease_of(dead)
+    lease = lease_now(dead)
     assert other.next(59.0) is None
     assert other.next(60.0) is None  # whoever had it may have contacted the host just now
-    again = lease_of(other, 62.0)
+    again = lease_now(other, 62.0)
     assert again.url == lease.url
     with pytest.raises(LeaseError):
         dead.admit(lease, page(), links("http://b.de/"), now=62.0)
@@ -237,9 +210,9 @@ def test_a_lease_ends_by_itself_and_the_late_worker_settles_nothing(join: Joiner
 def test_a_worker_that_leaves_gives_its_leases_back(join: Joiner) -> None:
     one, other = join(), join()
     one.seed(links("http://a.de/"), 0.0)
-    lease_of(one)
+    lease_now(one)
     one.close()
-    assert lease_of(other).url == "http://a.de/"
+    assert lease_now(other).url == "http://a.de/"
 
 
 def test_caps_and_budget_are_exact_and_no_url_is_fetched_twice_at_full_contention(
@@ -285,7 +258,7 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
 
     frontier = RedisFrontier(connect(own_server.url), "crawl", FrontierRules(), now=0.0, sleep=wait)
     frontier.seed(links(*(f"http://h{n}.de/" for n in range(50))), 0.0)
-    lease = lease_of(frontier)
+    lease = lease_now(frontier)
     before = frontier.counts()
     own_server.kill()
     assert frontier.counts() == before
@@ -300,7 +273,7 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
         frontier.admit(rest, page(), now=0.0)
     assert len(waits) == 3
     assert seen == {f"http://h{n}.de/" for n in range(50)} | {"http://new.de/1", "http://new.de/2"}
-    assert len(frontier.records(frontier.worker).settled) == 52
+    assert len(frontier.records(frontier.worker)) == 52
     frontier.close()
 
 
@@ -399,12 +372,6 @@ def test_a_server_that_keeps_no_file_says_so(own_server: RedisServer) -> None:
     frontier.close()
 
 
-def test_an_old_server_is_refused(join: Joiner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.shared.redis._OLDEST_SERVER", (99, 0))
-    with pytest.raises(SettingError, match="is too old"):
-        join()
-
-
 @pytest.mark.parametrize("package", ["redis", "msgpack"])
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
@@ -416,7 +383,7 @@ def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: Redi
     client = connect(own_server.url)
     frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
     frontier.seed(links("http://a.de/"), 0.0)
-    lease = lease_of(frontier)
+    lease = lease_now(frontier)
     client.config_set("maxmemory", "1")
     with pytest.raises(StorageError, match="cannot store more"):
         frontier.admit(lease, page(), links("http://b.de/"), now=0.0)
@@ -450,9 +417,9 @@ def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, An
 def test_a_worker_that_dies_keeps_nobody_in_doubt(join: Joiner) -> None:
     dead, other = (join(doubts_up_to=0.0, patience_s=9.0, lease_s=3.0) for _ in range(2))
     dead.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
-    lease_of(dead)
+    lease_now(dead)
     assert other.next(2.0) is None
-    assert lease_of(other, 3.0).url == "http://a.de/"
+    assert lease_now(other, 3.0).url == "http://a.de/"
 
 
 def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
@@ -467,10 +434,10 @@ def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
 def test_the_budget_that_the_last_worker_asked_for_holds_for_all(join: Joiner) -> None:
     one = join(budget_pages=1)
     one.seed(links("http://a.de/", "http://b.de/"), 0.0)
-    one.admit(lease_of(one), page(), now=0.0)
+    one.admit(lease_now(one), page(), now=0.0)
     assert one.next(0.0) is None
     join(budget_pages=2)
-    assert lease_of(one).url == "http://b.de/"
+    assert lease_now(one).url == "http://b.de/"
 
 
 def test_hosts_that_wake_in_many_batches_still_give_the_best_first(join: Joiner) -> None:
@@ -478,32 +445,30 @@ def test_hosts_that_wake_in_many_batches_still_give_the_best_first(join: Joiner)
     hosts = 1200
     frontier.seed([Link(f"http://h{n}.de/", 1.0) for n in range(hosts)], 0.0)
     for _ in range(hosts):
-        lease = lease_of(frontier)
+        lease = lease_now(frontier)
         better = Link(f"http://{lease.host}/2", float(lease.host == "h777.de"))
         frontier.admit(lease, page(), [better], now=0.0)
     assert frontier.next(9.0) is None
-    assert lease_of(frontier, 10.0).url == "http://h777.de/2"
+    assert lease_now(frontier, 10.0).url == "http://h777.de/2"
 
 
 def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(join: Joiner) -> None:
     worker, other = join(worker="w1"), join(worker="w2")
     worker.seed([Link("http://a.de/", 0.25)], 0.0)
     record = Record(PAGE, 12.5, 200, True, True, "de", 0.5, "text", "utf-8", "DE", 99)
-    worker.admit(lease_of(worker), record, links("http://b.de/"), now=0.0)
-    worker.admit(lease_of(worker), page(), now=0.0)
+    worker.admit(lease_now(worker), record, links("http://b.de/"), now=0.0)
+    worker.admit(lease_now(worker), page(), now=0.0)
     worker.close()
-    assert other.records(other.worker).ids == []
+    assert other.records(other.worker) == []
     assert other.workers() == ["w1", "w2"]
-    first, second = other.records("w1").settled
-    assert (first.url, first.parent, first.record, first.score) == (
-        "http://a.de/",
-        None,
-        record,
-        0.25,
-    )
-    assert (second.parent, second.depth, second.queued) == ("http://a.de/", 1, 0)
-    other.forget([first.id], "w1")
-    assert other.records("w1").settled == [second]
+    first, second = other.records("w1")
+    told = {"id": 1, "url": "http://a.de/", "parent": None, "score": 0.25, "queued": 1}
+    told |= {"outcome": PAGE, "fetched_at": 12.5, "confidence": 0.5, "country": "DE", "bytes": 99}
+    assert {name: first.row[name] for name in told} == told
+    told = {"id": 2, "parent": "http://a.de/", "depth": 1, "queued": 0}
+    assert {name: second.row[name] for name in told} == told
+    other.forget([first.entry], "w1")
+    assert other.records("w1") == [second]
 
 
 @pytest.mark.parametrize("draw", Draw)
@@ -517,7 +482,7 @@ def test_scores_of_any_size_keep_their_order(join: Joiner, draw: Draw) -> None:
     leased = []
     while lease := frontier.next(0.0):
         frontier.release(lease, now=0.0)
-        lease = lease_of(frontier)
+        lease = lease_now(frontier)
         leased.append(lease.score)
         frontier.admit(lease, page(), now=0.0)
     assert leased == [score for score in scores for _ in range(4)]
@@ -532,11 +497,11 @@ def test_a_page_may_have_thousands_of_links_and_all_may_be_dropped(
     frontier = join(filter=make_filter("server", tolerance=0), **rules)
     frontier.seed(links("http://a.de/"), 0.0)
     found = [f"http://b.de/{n % 3000}" for n in range(4000)]
-    answers = frontier.admit(lease_of(frontier), page(), links(*found), now=0.0)
+    answers = frontier.admit(lease_now(frontier), page(), links(*found), now=0.0)
     stored = cap or 3000
     kinds = ["stored"] * stored + ["host_full"] * (3000 - stored) + ["seen"] * 1000
     assert [answer.value for answer in answers] == kinds
-    frontier.admit(lease_of(frontier), page("en"), now=0.0)
+    frontier.admit(lease_now(frontier), page("en"), now=0.0)
     assert frontier.totals()["dropped_irrelevant"] == stored - 1
     assert frontier.counts().queued == 0
     frontier.seed(links(found[-1]), 0.0)
@@ -550,8 +515,8 @@ def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
     found = links("http://b.de/2", "http://c.de/", "http://c.de/2", "http://b.de/")
     of_page = {"ignored_file": 2, "ignored_trap": 1, "cut_short": 1, "parser_lxml": 1}
     record = Record(PAGE, 0.0, 200, counts=of_page)
-    other.admit(lease_of(other), record, found, now=0.0)
-    other.retry(lease_of(other), now=0.0, not_before=0.0)
+    other.admit(lease_now(other), record, found, now=0.0)
+    other.retry(lease_now(other), now=0.0, not_before=0.0)
     assert one.worker_counts(one.worker) == {"stored": 2}
     counted = {"stored": 1, "seen": 1, "host_full": 2, "retried": 1}
     counted |= of_page
@@ -569,20 +534,20 @@ def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
         rules, member = FrontierRules(filter=make_filter("server")), Membership(worker="w")
         frontier = RedisFrontier(connect(redis_server.url), name, rules, member, now=0.0)
         frontier.seed(links("http://a.de/", "http://b.de/"), 0.0)
-        frontier.admit(lease_of(frontier), page(), now=0.0)
+        frontier.admit(lease_now(frontier), page(), now=0.0)
         frontier.close()
     stored, kept = (StoredCrawl(connect(redis_server.url), name) for name in names)
     assert stored.exists()
     assert stored.workers() == ["w"]
-    entries = stored.records("w").settled
-    assert [entry.url for entry in entries] == ["http://a.de/"]
-    stored.forget([entry.id for entry in entries], "w")
-    assert stored.records("w").ids == []
+    (settled,) = stored.records("w")
+    assert settled.row["url"] == "http://a.de/"
+    stored.forget([settled.entry], "w")
+    assert stored.records("w") == []
     assert stored.worker_counts("w") == {"stored": 2}
     assert stored.totals()["pages"] == 1
     stored.remove()
     assert not stored.exists()
-    assert stored.totals() == {"leased": 0}
+    assert stored.totals() == {}
     assert kept.exists()
     stored.close()
     kept.close()
@@ -593,6 +558,6 @@ def test_any_url_comes_back_as_it_went_in(join: Joiner) -> None:
     urls = ["http://a.de/\ud800", "http://b.de/\x00'\"{}", "http://ü.de/ß"]
     frontier.seed(links(*urls), 0.0)
     for url in urls:
-        lease = lease_of(frontier)
+        lease = lease_now(frontier)
         assert lease.url == url
         frontier.admit(lease, page(), now=0.0)

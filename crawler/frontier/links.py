@@ -1,9 +1,53 @@
-"""The facts about a settled URL that count for all links of its page."""
+"""The links of a settled URL: each URL once, and the facts that count for all of them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from crawler.frontier.base import FORWARDING, Lease, Record
-from crawler.frontier.evidence_rows import Links
+from crawler.frontier.base import FORWARDING, Admission, Lease, Link, Record
+from crawler.strategies.focus.evidence import Evidence
+
+
+def distinct(links: Sequence[Link], keys: Sequence[int], *, lifts: bool) -> dict[int, Link]:
+    """Return the first link to each URL by its fingerprint, one of `keys`.
+
+    Where the crawl `lifts` scores it has the best score of all links to the URL.
+    """
+    first: dict[int, Link] = {}
+    for key, link in zip(keys, links, strict=True):
+        before = first.setdefault(key, link)
+        if lifts and link.score > before.score:
+            first[key] = Link(before.url, link.score)
+    return first
+
+
+def answers_to_all(keys: Sequence[int], answers: Mapping[int, Admission]) -> list[Admission]:
+    """Return the admission of each link; a later link to a stored URL finds a known one."""
+    left = dict(answers)
+    found = []
+    for key in keys:
+        found.append(left.get(key, Admission.SEEN))
+        if found[-1] is Admission.STORED:
+            left[key] = Admission.SEEN
+    return found
+
+
+class Links(NamedTuple):
+    """Pages with a label that link to a URL: relevant ones and others, elsewhere and here."""
+
+    relevant_elsewhere: int = 0
+    other_elsewhere: int = 0
+    relevant_here: int = 0
+    other_here: int = 0
+
+
+class KnownUrl(NamedTuple):
+    """A queued URL, its score in the queue, its evidence and the pages that link to it."""
+
+    url: str
+    score: float
+    depth: int
+    evidence: Evidence
+    links: Links
 
 
 class LinkingPage(NamedTuple):
