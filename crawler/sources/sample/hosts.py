@@ -1,12 +1,21 @@
-"""The hosts of the sample web: their names, languages, sizes and styles of URLs."""
+"""The hosts of the sample web: names, languages, sizes and styles of URLs, and what they say.
 
-from collections.abc import Iterator
+The words and sentences of a language are in a file. It opens with `key: value` lines, then a
+`[words]` and a `[sentences]` section. `share` is the language's weight among hosts, `tlds` the
+endings of its host names with their weights, `charset` the encoding that its pages used before
+UTF-8. A word that is not ASCII even without accents has its host-name form after a colon.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from random import Random
+from typing import TypeVar
 
 from crawler.sources.contract import Reason
-from crawler.sources.sample.vocabulary import Text, dice, pick
 
 MAX_PAGES = 80
 HUBS = 3  # the first hosts of a language are the seeds, and never tiny
@@ -25,8 +34,68 @@ STYLES = {
 }
 LAYOUTS = {"plain": 82.0, "split": 7.0, "deep": 3.0, "mixed": 8.0}
 ROBOTS = {"absent": 40.0, "open": 22.0, "parts": 28.0, "bom": 2.0, "delay": 4.0, "closed": 4.0}
+PREFIXES = {"www.": 45, "": 43, "blog.": 6, "forum.": 6}
 FAILURES: tuple[Reason, ...] = ("dns", "dns", "timeout", "dns", "refused")  # in turn
 NETWORKS = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
+UNDECOMPOSED = str.maketrans(
+    {"ß": "ss", "ø": "o", "ł": "l", "\N{LATIN SMALL LETTER DOTLESS I}": "i", "æ": "ae", "đ": "d"}
+)
+
+T = TypeVar("T")
+
+
+def dice(*key: object) -> Random:
+    """Return a generator whose seed is the `repr` of the key's parts."""
+    digest = blake2b(repr(key).encode(), digest_size=8).digest()
+    return Random(int.from_bytes(digest, "big"))
+
+
+def pick(chance: Random, weights: Mapping[T, float]) -> T:
+    """Return a random key of `weights`, with a probability in proportion to its weight."""
+    return chance.choices(list(weights), list(weights.values()))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The vocabulary of one language; `names[i]` is `words[i]` in ASCII."""
+
+    language: str
+    share: float
+    charset: str
+    tlds: dict[str, float]
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+@cache
+def load_texts() -> dict[str, Text]:
+    """Return the vocabulary of every language by its code, the most frequent first."""
+    texts = map(_read, sorted(Path(__file__).parent.glob("*.txt")))
+    return {text.language: text for text in sorted(texts, key=lambda text: -text.share)}
+
+
+def _read(path: Path) -> Text:
+    head, _, rest = path.read_text("utf-8").partition("[words]")
+    words, _, sentences = rest.partition("[sentences]")
+    fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+    pairs = [word.partition(":")[::2] for word in words.split()]
+    tlds = fields["tlds"].split()
+    return Text(
+        language=path.stem,
+        share=float(fields["share"]),
+        charset=fields["charset"],
+        tlds=dict(zip(tlds[::2], map(float, tlds[1::2]), strict=True)),
+        words=tuple(word for word, _ in pairs),
+        names=tuple(name or _ascii(word) for word, name in pairs),
+        sentences=tuple(line for line in sentences.splitlines() if line),
+    )
+
+
+def _ascii(word: str) -> str:
+    """Return a word in lower-case ASCII without accents, "" for another script."""
+    decomposed = unicodedata.normalize("NFKD", word.lower().translate(UNDECOMPOSED))
+    return decomposed.encode("ascii", "ignore").decode()
 
 
 @dataclass(frozen=True)
@@ -35,18 +104,12 @@ class SampleHost:
 
     name: str
     languages: tuple[str, ...]
-    rank: int
     size: int
     secure: bool
     layout: str
     style: str
     robots: str
     calendar: bool
-
-    @property
-    def language(self) -> str:
-        """The language of the home page."""
-        return self.languages[0]
 
     @property
     def root(self) -> str:
@@ -58,7 +121,7 @@ class SampleHost:
         """The name that redirects here: with `www.` if this one has none, else without."""
         return self.name[4:] if self.name.startswith("www.") else f"www.{self.name}"
 
-    @cached_property
+    @property
     def ip(self) -> str:
         """A documentation address, shared by a few hosts as on a real hosting service."""
         chance = dice("ip", self.name)
@@ -68,7 +131,7 @@ class SampleHost:
 class Population:
     """All hosts of a sample web; they are made at once, their pages only on request.
 
-    the number differs from `count` by a few hosts: each language has at least `HUBS + 1` of them.
+    Their number differs from `count` by a few: each language has at least `HUBS + 1` hosts.
     """
 
     def __init__(self, texts: dict[str, Text], seed: int, count: int, secure: float) -> None:
@@ -80,10 +143,18 @@ class Population:
             quota = max(HUBS + 1, round(count * text.share / total))
             self.of_language[language] = [self._host(text, n, quota) for n in range(quota)]
         self.hosts = [host for hosts in self.of_language.values() for host in hosts]
-        self.dead = dict(self._dead_names(int(len(self.hosts) * DEAD_SHARE) + 1))
         self.by_name = {host.name: host for host in self.hosts}
         self.by_alias = {host.alias: host for host in self.hosts}
-        self._speaking = {language: self._speakers(language) for language in texts}
+        self.dead = dict(self._dead_names(int(len(self.hosts) * DEAD_SHARE) + 1))
+        self._speaking = {language: list(hosts) for language, hosts in self.of_language.items()}
+        for host in self.hosts:
+            for language in host.languages[1:]:
+                self._speaking[language].append(host)
+        self._place = {
+            (language, host.name): place
+            for language, hosts in self._speaking.items()
+            for place, host in enumerate(hosts)
+        }
 
     def named_by(self, host: SampleHost) -> Iterator[SampleHost]:
         """Yield the hosts that this home page must link to, so that every language is connected.
@@ -98,23 +169,10 @@ class Population:
             if place < HUBS:
                 yield from speakers[:HUBS]
 
-    @cached_property
-    def _place(self) -> dict[tuple[str, str], int]:
-        return {
-            (language, host.name): place
-            for language, hosts in self._speaking.items()
-            for place, host in enumerate(hosts)
-        }
-
-    def _speakers(self, language: str) -> list[SampleHost]:
-        guests = [
-            host for host in self.hosts if language in host.languages and language != host.language
-        ]
-        return self.of_language[language] + guests
-
     def _host(self, text: Text, rank: int, quota: int) -> SampleHost:
         chance = dice(self._seed, "host", text.language, rank)
-        size = _heavy_tailed(chance)
+        # A heavy tail.
+        size = max(1, min(MAX_PAGES, int(2.5 * chance.paretovariate(1.0)) - 1))
         if rank < HUBS:
             size = max(size, 2 * SMALL)
         layout = pick(chance, LAYOUTS) if rank >= HUBS else "plain"
@@ -125,7 +183,6 @@ class Population:
         return SampleHost(
             name=self._name(chance, text),
             languages=(text.language, *self._guest_languages(chance, text.language, layout)),
-            rank=rank,
             size=max(size, SMALL) if layout in ("split", "deep") else size,
             secure=chance.random() < self._secure,
             layout=layout,
@@ -152,7 +209,7 @@ class Population:
             domain = f"{label}.{pick(chance, text.tlds)}"
             if domain not in self._taken:
                 self._taken.add(domain)
-                return pick(chance, {"www.": 45, "": 43, "blog.": 6, "forum.": 6}) + domain
+                return pick(chance, PREFIXES) + domain
 
     def _dead_names(self, count: int) -> Iterator[tuple[str, Reason]]:
         chance = dice(self._seed, "dead")
@@ -160,7 +217,3 @@ class Population:
         for number in range(count):
             name = self._name(chance, self._texts[pick(chance, shares)])
             yield name, FAILURES[number % len(FAILURES)]
-
-
-def _heavy_tailed(chance: Random) -> int:
-    return max(1, min(MAX_PAGES, int(2.5 * chance.paretovariate(1.0)) - 1))

@@ -5,9 +5,8 @@ from html import escape
 from random import Random
 from urllib.parse import unquote
 
-from crawler.sources.sample.hosts import SampleHost
+from crawler.sources.sample.hosts import SampleHost, Text, dice, pick
 from crawler.sources.sample.sites import Entry, SampleLink, Site
-from crawler.sources.sample.vocabulary import Text, dice, pick
 
 ENGLISH_MENU = ("Home", "Contact", "Login", "About us", "Search", "Privacy", "Sitemap", "Menu")
 # (bytes are in the language's old charset, META says, HTTP says); "" declares nothing
@@ -103,15 +102,15 @@ def _head(chance: Random, site: Site, page: Entry, text: Text, based: bool) -> I
     if based:
         yield f'<base href="{site.host.root}/">\n'
     yield '<link rel="stylesheet" href="/style.css">\n'
-    for language, home in site.directory_homes().items():
+    for language, home in site.homes.items():
         href = escape(site.host.root + home.path)
         yield f'<link rel="alternate" hreflang="{language}" href="{href}">\n'
-    if not site.children(page.index) and page.index and chance.random() < NOFOLLOW:
+    if not site.children(page.number) and page.number and chance.random() < NOFOLLOW:
         yield '<meta name="robots" content="noindex, nofollow">\n'
 
 
 def _body(chance: Random, host: SampleHost, page: Entry, text: Text) -> Iterator[str]:
-    if page.index and chance.random() < SHORT:
+    if page.number and chance.random() < SHORT:
         yield f"<p>{escape(chance.choice(text.words))}</p>\n"
         return
     menu = ENGLISH_MENU if chance.random() < 0.3 else text.words

@@ -1,15 +1,14 @@
 """The pages, other answers and links of a host of the sample web, made at the first request."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from random import Random
+from typing import NamedTuple
 from urllib.parse import quote
 
-from crawler.sources.sample.hosts import Population, SampleHost
-from crawler.sources.sample.vocabulary import Text, dice, pick
+from crawler.sources.sample.hosts import Population, SampleHost, Text, dice, pick
 
 FANOUT = 5  # number of children of a page
-LANGUAGELESS = {"empty", "binary", "pdf"}  # answered with 200, but not with text
+DIRECTORIES = {"split": "/{}/", "deep": "/docs/{}/"}  # of a language, by the layout of the host
 ODDITIES = {
     "moved": 22.0,  # 301 to a page of this host
     "found": 12.0,  # 302 to a page of this host
@@ -25,7 +24,7 @@ ODDITIES = {
     "pdf": 8.0,  # without an extension
 }
 ODD_SHARE = 0.22  # relative to a host's pages, at least for the larger hosts
-PRIVATE = "/private/"
+PRIVATE = "private/"
 NUMBERED = {
     "query": ("index.php?id=", "index.php?page=", "viewtopic.php?t=", "?p="),
     "numbered": ("node/", "a/", "p", ""),
@@ -37,27 +36,27 @@ ENGLISH_SAME = 0.93  # the first share for English pages
 POPULARITY = 1.7  # exponent: the larger, the more links go to the first hosts of a language
 HOME = 0.6  # share of the links to another host that lead to its home page
 ALIAS = 0.04  # written with the name that only redirects
-BOM = b"\xef\xbb\xbf"
-RULES = {
-    "open": "User-agent: *\nDisallow:\n",
-    "parts": f"User-agent: *\nDisallow: {PRIVATE}\nDisallow: /*/private/\nDisallow: /search\n",
-    "bom": "User-agent: *\nDisallow: /search\n",
-    "delay": "User-agent: *\nCrawl-delay: 1\nDisallow: /search\n",
-    "closed": "User-agent: *\nDisallow: /\n",
-}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """The answer to a path: a page (`kind` "page") or one of `ODDITIES`.
 
-    `index` is the page's number on its host (the home page is 0), or the oddity's number.
+    Pages and oddities of a host are numbered apart; its home page is 0.
     """
 
     path: str
     kind: str
     language: str
-    index: int
+    number: int
+
+
+class SampleLink(NamedTuple):
+    """A link to `path` at `root`; `language` is the language of its anchor text."""
+
+    root: str
+    path: str
+    language: str
+    is_internal: bool
 
 
 class Site:
@@ -66,72 +65,51 @@ class Site:
     def __init__(self, host: SampleHost, texts: dict[str, Text], seed: int) -> None:
         self.host = host
         self._texts, self._chance = texts, dice(seed, "site", host.name)
+        self._directory = DIRECTORIES.get(host.layout, "/")
         self.entries: dict[str, Entry] = {}
-        self.pages = list(self._make_pages())
+        self.homes: dict[str, Entry] = {}  # of the languages that have a directory each
+        self.pages = [self._page(index) for index in range(host.size)]
         odd = round(host.size * ODD_SHARE + self._chance.random() - 0.5)
-        self.oddities = [self._odd(number) for number in range(odd)]
+        self.oddities = [
+            self._add(pick(self._chance, ODDITIES), host.languages[0], n) for n in range(odd)
+        ]
 
     def children(self, index: int) -> list[Entry]:
         """Return the children of page `index` in the tree of all pages, whose root is page 0."""
         first = FANOUT * index + 1
         return self.pages[first : first + FANOUT]
 
-    def directory_homes(self) -> dict[str, Entry]:
-        """Return the first page of each language if each has its own directory, else {}."""
-        if self.host.layout not in ("split", "deep"):
-            return {}
-        homes = {}
-        for page in self.pages[1 : len(self.host.languages) + 1]:
-            homes[page.language] = page
-        return homes
+    def _page(self, index: int) -> Entry:
+        own, *others = languages = self.host.languages
+        if not index:
+            return self._add("page", own, index, "/")
+        if self.host.layout in DIRECTORIES and index <= len(languages):
+            language = languages[index - 1]
+            path = self._directory.format(language)
+            self.homes[language] = self._add("page", language, index, path)
+            return self.homes[language]
+        is_own = not others or self._chance.random() < 0.5
+        return self._add("page", own if is_own else self._chance.choice(others), index)
 
-    def _make_pages(self) -> Iterator[Entry]:
-        yield self._add("/", "page", self.host.language, 0)
-        for index in range(1, self.host.size):
-            language = self._language(index)
-            path = self._directory(index, language) or self._path(language)
-            yield self._add(path, "page", language, index)
-
-    def _language(self, index: int) -> str:
-        languages = self.host.languages
-        if self.host.layout in ("split", "deep") and index <= len(languages):
-            return languages[index - 1]
-        if len(languages) == 1 or self._chance.random() < 0.5:
-            return languages[0]
-        return self._chance.choice(languages[1:])
-
-    def _directory(self, index: int, language: str) -> str:
-        homes = self.host.layout in ("split", "deep") and index <= len(self.host.languages)
-        return self._prefix(language) if homes else ""
-
-    def _prefix(self, language: str) -> str:
-        if self.host.layout == "split":
-            return f"/{language}/"
-        return f"/docs/{language}/" if self.host.layout == "deep" else "/"
+    def _add(self, kind: str, language: str, index: int, path: str = "") -> Entry:
+        path = path or self._path(language)
+        entry = self.entries[path] = Entry(path, kind, language, index)
+        return entry
 
     def _path(self, language: str) -> str:
-        prefix = self._prefix(language)
+        path = self._directory.format(language)
         if self.host.robots == "parts" and self._chance.random() < 0.08:
-            prefix += PRIVATE[1:]
-        path = prefix + _tail(self._chance, self.host.style, self._texts, language)
+            path += PRIVATE
+        path += _tail(self._chance, self.host.style, self._texts, language)
         while path in self.entries:
             path = _numbered(self._chance, path)
         return path
-
-    def _odd(self, number: int) -> Entry:
-        kind = pick(self._chance, ODDITIES)
-        path = self._path(self.host.language)
-        return self._add(path, kind, self.host.language, number)
-
-    def _add(self, path: str, kind: str, language: str, index: int) -> Entry:
-        entry = self.entries[path] = Entry(path, kind, language, index)
-        return entry
 
 
 def _tail(chance: Random, style: str, texts: dict[str, Text], language: str) -> str:
     text = texts["en" if style == "english" else language]
     names = chance.choices(text.names, k=3)
-    if style in ("query", "numbered"):
+    if style in NUMBERED:
         return f"{chance.choice(NUMBERED[style])}{chance.randrange(1, 2000)}"
     if style == "native":
         words = [quote(word) for word in chance.choices(text.words, k=3)]
@@ -153,48 +131,42 @@ def _numbered(chance: Random, path: str) -> str:
     return f"{stem}-{number}{dot}{ending}{'/' if path.endswith('/') else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class SampleLink:
-    """A link to `path` at `root`; `language` is the language of its anchor text."""
+class Sites:
+    """The sites of all hosts and the links of their pages, which depend on seed and page only."""
 
-    root: str
-    path: str
-    language: str
-    is_internal: bool
-
-
-class Links:
-    """The link graph; the links of a page depend only on the seed and the page."""
-
-    def __init__(
-        self, population: Population, site: Callable[[SampleHost], Site], seed: int
-    ) -> None:
-        self._population, self._site, self._seed = population, site, seed
+    def __init__(self, population: Population, texts: dict[str, Text], seed: int) -> None:
+        self._population, self._texts, self._seed = population, texts, seed
+        self._made: dict[str, Site] = {}
         languages = population.of_language
         self._shares = {language: float(len(hosts)) for language, hosts in languages.items()}
 
-    def of(self, host: SampleHost, page: Entry) -> list[SampleLink]:
+    def of(self, host: SampleHost) -> Site:
+        """Return the site of a host."""
+        if host.name not in self._made:
+            self._made[host.name] = Site(host, self._texts, self._seed)
+        return self._made[host.name]
+
+    def links(self, host: SampleHost, page: Entry) -> list[SampleLink]:
         """Return the links of a page, each once, those first that keep the web connected."""
         chance = dice(self._seed, "links", host.name, page.path)
         links = [*self._inside(host, page, chance), *self._outside(host, page, chance)]
         return list(dict.fromkeys(links))
 
     def _inside(self, host: SampleHost, page: Entry, chance: Random) -> Iterator[SampleLink]:
-        site = self._site(host)
-        entries = [site.pages[0], *site.children(page.index)]
-        entries += site.directory_homes().values()
+        site = self.of(host)
+        entries = [site.pages[0], *site.children(page.number), *site.homes.values()]
         entries += chance.choices(site.pages, k=min(len(site.pages), chance.randrange(2, 9)))
         if site.oddities and chance.random() < 0.6:
             entries.append(chance.choice(site.oddities))
         for entry in entries:
             yield SampleLink(host.root, entry.path, entry.language, is_internal=True)
         if host.calendar:
-            yield SampleLink(host.root, "/calendar/2024/01", host.language, is_internal=True)
+            yield SampleLink(host.root, "/calendar/2024/01", host.languages[0], is_internal=True)
 
     def _outside(self, host: SampleHost, page: Entry, chance: Random) -> Iterator[SampleLink]:
-        if page.index == 0:
+        if page.number == 0:
             for named in self._population.named_by(host):
-                yield SampleLink(named.root, "/", named.language, is_internal=False)
+                yield SampleLink(named.root, "/", named.languages[0], is_internal=False)
         for _ in range(chance.randrange(0, 9)):
             yield self._to_any(page.language, chance)
         if chance.random() < 0.04:
@@ -205,7 +177,7 @@ class Links:
         hosts = self._population.of_language[self._other_end(language, chance)]
         host = hosts[int(len(hosts) * chance.random() ** POPULARITY)]
         is_home = chance.random() < HOME
-        entry = self._site(host).pages[0] if is_home else chance.choice(self._site(host).pages)
+        entry = self.of(host).pages[0] if is_home else chance.choice(self.of(host).pages)
         root = f"http://{host.alias}" if chance.random() < ALIAS else host.root
         return SampleLink(root, entry.path, entry.language, is_internal=False)
 
@@ -216,10 +188,3 @@ class Links:
         if roll < SAME + ENGLISH and "en" in self._shares:
             return "en"
         return pick(chance, self._shares)
-
-
-def robots_txt(host: SampleHost) -> bytes | None:
-    """Return the bytes of the file, None if the host answers 404."""
-    if host.robots == "absent":
-        return None
-    return (BOM if host.robots == "bom" else b"") + RULES[host.robots].encode()

@@ -6,10 +6,9 @@ from urllib.parse import urlsplit
 
 from crawler.errors import SettingError
 from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
-from crawler.sources.sample.hosts import HUBS, Population, SampleHost
+from crawler.sources.sample.hosts import HUBS, Population, SampleHost, dice, load_texts
 from crawler.sources.sample.html_pages import write_calendar, write_page
-from crawler.sources.sample.sites import LANGUAGELESS, Entry, Links, Site, robots_txt
-from crawler.sources.sample.vocabulary import dice, load_texts
+from crawler.sources.sample.sites import Entry, Sites
 
 CALENDAR = re.compile(r"/calendar/(\d{4,8})/(0[1-9]|1[0-2])")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -23,6 +22,13 @@ PATHS_OF_FILES = re.compile(r"/(?:files/.+\.(pdf)|img/.+\.(jpg)|style\.(css)|fav
 ERRORS = {"missing": 404, "gone": 410, "broken": 500, "busy": 503}
 MOVES = {"moved": 301, "found": 302, "chain": 301, "away": 301, "loop": 302}
 STEP = "-2"  # ends the path of a redirect's second step
+RULES = {
+    "open": "User-agent: *\nDisallow:\n",
+    "parts": "User-agent: *\nDisallow: /private/\nDisallow: /*/private/\nDisallow: /search\n",
+    "bom": "\ufeffUser-agent: *\nDisallow: /search\n",
+    "delay": "User-agent: *\nCrawl-delay: 1\nDisallow: /search\n",
+    "closed": "User-agent: *\nDisallow: /\n",
+}
 
 
 class SampleWeb:
@@ -42,8 +48,7 @@ class SampleWeb:
         self.seed = seed
         self._texts = load_texts()
         self._population = Population(self._texts, seed, hosts, secure)
-        self._sites: dict[str, Site] = {}
-        self._links = Links(self._population, self._site, seed)
+        self._sites = Sites(self._population, self._texts, seed)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -75,73 +80,63 @@ class SampleWeb:
         pages that robots.txt forbids.
         """
         for host in self._population.hosts:
-            for page in self._site(host).pages:
+            for page in self._sites.of(host).pages:
                 yield host.root + page.path, page.language
-
-    def language(self, url: str) -> str | None:
-        """Return the language of the page at this URL, None if there is no page."""
-        scheme, name, path = _split(url)
-        host = self._population.by_name.get(name)
-        if host is None or not host.root.startswith(f"{scheme}:"):
-            return None
-        if host.calendar and CALENDAR.fullmatch(path):
-            return host.language
-        entry = self._site(host).entries.get(path)
-        return entry.language if entry and entry.kind == "page" else None
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
         """Return the answer to a GET of the URL; `headers` change nothing. Raises `Unreachable`."""
         scheme, name, path = _split(url)
         host = self._population.by_name.get(name)
+        if host is None and (host := self._population.by_alias.get(name)):
+            return _note(host, 301, host.root + path)
         if host is None:
-            return self._of_other_name(name, path, url)
+            raise Unreachable(self._population.dead.get(name, "dns"), url)
         if scheme == "http" and host.secure:
-            return _redirect(host, 301, host.root + path)
+            return _note(host, 301, host.root + path)
         if scheme != "http" and not host.secure:
             raise Unreachable("refused", url)
         return self._on_host(host, path)
 
-    def _of_other_name(self, name: str, path: str, url: str) -> Answer:
-        if host := self._population.by_alias.get(name):
-            return _redirect(host, 301, host.root + path)
-        raise Unreachable(self._population.dead.get(name, "dns"), url)
-
     def _on_host(self, host: SampleHost, path: str) -> Answer:
         if path == "/robots.txt":
-            robots = robots_txt(host)
-            return _error(host, 404) if robots is None else _answer(host, "text/plain", robots)
-        if entry := self._site(host).entries.get(path):
+            rules = RULES.get(host.robots)
+            return _answer(host, "text/plain", rules.encode()) if rules else _note(host, 404)
+        if entry := self._sites.of(host).entries.get(path):
             return self._of_entry(host, entry)
         if found := PATHS_OF_FILES.fullmatch(path):
             return _answer(host, *FILES[found[found.lastindex or 1]])
         if host.calendar and (found := CALENDAR.fullmatch(path)):
-            text = self._texts[host.language]
+            text = self._texts[host.languages[0]]
             year, month = int(found[1]), int(found[2])
             return _answer(host, *write_calendar(host, year, month, text, self.seed))
         return self._of_near_path(host, path)
 
     def _of_entry(self, host: SampleHost, entry: Entry) -> Answer:
-        if entry.kind in ERRORS:
-            return _error(host, ERRORS[entry.kind])
-        if entry.kind in MOVES:
-            return _redirect(host, MOVES[entry.kind], self._target(host, entry))
-        if entry.kind in LANGUAGELESS:
-            return self._without_text(host, entry)
-        links = self._links.of(host, entry)
-        return _answer(host, *write_page(self._site(host), entry, links, self._texts, self.seed))
+        kind = entry.kind
+        if kind in ERRORS:
+            return _note(host, ERRORS[kind])
+        if kind in MOVES:
+            return _note(host, MOVES[kind], self._target(host, entry))
+        if kind == "pdf":
+            return _answer(host, *FILES["pdf"])
+        if kind in ("empty", "binary"):
+            chance = dice(self.seed, "bytes", host.name, entry.path)
+            return _answer(host, "text/html", chance.randbytes(2000 if kind == "binary" else 0))
+        site, links = self._sites.of(host), self._sites.links(host, entry)
+        return _answer(host, *write_page(site, entry, links, self._texts, self.seed))
 
     def _of_near_path(self, host: SampleHost, path: str) -> Answer:
         """Answer a path with one slash too many or too few, or the second step of a redirect."""
-        entries = self._site(host).entries
+        entries = self._sites.of(host).entries
         for near in (f"{path}/", path.removesuffix("/")):
             if near in entries:
-                return _redirect(host, 301, near)
+                return _note(host, 301, near)
         entry = entries.get(path.removesuffix(STEP))
         if entry and entry.kind == "loop":
-            return _redirect(host, 302, entry.path)
+            return _note(host, 302, entry.path)
         if entry and entry.kind == "chain":
-            return _redirect(host, 302, self._page_for(host, entry).path)
-        return _error(host, 404)
+            return _note(host, 302, self._page_for(host, entry).path)
+        return _note(host, 404)
 
     def _target(self, host: SampleHost, entry: Entry) -> str:
         if entry.kind in ("chain", "loop"):
@@ -150,23 +145,10 @@ class SampleWeb:
             hosts = self._population.of_language[entry.language]
             return f"{dice(self.seed, 'away', host.name, entry.path).choice(hosts).root}/"
         path = self._page_for(host, entry).path
-        return path if entry.index % 2 else host.root + path
+        return path if entry.number % 2 else host.root + path
 
     def _page_for(self, host: SampleHost, entry: Entry) -> Entry:
-        return dice(self.seed, "to", host.name, entry.path).choice(self._site(host).pages)
-
-    def _without_text(self, host: SampleHost, entry: Entry) -> Answer:
-        if entry.kind == "pdf":
-            return _answer(host, *FILES["pdf"])
-        chance = dice(self.seed, "bytes", host.name, entry.path)
-        body = chance.randbytes(2000) if entry.kind == "binary" else b""
-        return _answer(host, "text/html", body)
-
-    def _site(self, host: SampleHost) -> Site:
-        site = self._sites.get(host.name)
-        if site is None:
-            site = self._sites[host.name] = Site(host, self._texts, self.seed)
-        return site
+        return dice(self.seed, "to", host.name, entry.path).choice(self._sites.of(host).pages)
 
 
 def _split(url: str) -> tuple[str, str, str]:
@@ -180,20 +162,15 @@ def _split(url: str) -> tuple[str, str, str]:
 
 
 def _answer(
-    host: SampleHost, content_type: str, body: bytes, status: int = 200, location: str | None = None
+    host: SampleHost, content_type: str, body: bytes, status: int = 200, *more: tuple[str, str]
 ) -> Answer:
-    headers = [("Server", "nginx"), ("Content-Type", content_type)]
-    if location is not None:
-        headers.append(("Location", location))
-    headers.append(("Content-Length", str(len(body))))
-    return Answer(status, tuple(headers), body, host.ip)
+    headers = ("Server", "nginx"), ("Content-Type", content_type), *more
+    return Answer(status, (*headers, ("Content-Length", str(len(body)))), body, host.ip)
 
 
-def _error(host: SampleHost, status: int) -> Answer:
-    body = f"<html><head><title>{status}</title></head><body><h1>{status}</h1></body></html>\n"
-    return _answer(host, "text/html", body.encode(), status)
-
-
-def _redirect(host: SampleHost, status: int, location: str) -> Answer:
-    body = f"<html><head><title>{status}</title></head><body>{status}</body></html>\n"
-    return _answer(host, "text/html", body.encode(), status, location)
+def _note(host: SampleHost, status: int, location: str = "") -> Answer:
+    """Return an error, or a redirect to a `location`."""
+    told = str(status) if location else f"<h1>{status}</h1>"
+    body = f"<html><head><title>{status}</title></head><body>{told}</body></html>\n"
+    more = [("Location", location)] if location else []
+    return _answer(host, "text/html", body.encode(), status, *more)
