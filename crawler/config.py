@@ -28,7 +28,6 @@ from crawler.frontier.rules import HOST_QUEUE, queue_slots
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.politeness.contact import BotName
 from crawler.politeness.network import dns_servers
-from crawler.sources.opening import KINDS
 from crawler.sources.seeds import read_seed_file, read_seeds
 from crawler.strategies import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 
@@ -257,7 +256,9 @@ class Arguments:
         "below it (*.example.org), or either with the beginning of paths (example.org/private/)",
     )
     web: str = knob(
-        "live", "source of the pages (sample is embedded, without a network)", choices=KINDS
+        "live",
+        "source of the pages (sample is embedded, without a network)",
+        choices=("live", "sample", "archive"),
     )
     archive: FileName = knob(
         None,

@@ -15,7 +15,6 @@ from crawler.politeness.blocking import Blocking
 from crawler.reading import ReadPage, page_method, page_reader
 from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
-from crawler.sources.opening import open_web
 from crawler.sources.revisits import check_since
 from crawler.strategies import Ordering, make_ordering
 from crawler.strategies.focus.ordering import Focus
@@ -40,8 +39,7 @@ class Preparation:
 def prepare(config: Config) -> Preparation:
     """Return the parts of a crawl that need no run folder; raises `CrawlError`."""
     ordering = _ordering(config)
-    archive = None if config.archive is None else Path(config.archive)
-    web = open_web(config.web, archive=archive, hosts=config.sample_hosts)
+    web = _open_web(config)
     method = page_method(config.identify, fasttext_file(config.fasttext))
     check_language(config.lang, method)
     rules = VisitRules(
@@ -94,6 +92,19 @@ def _ordering(config: Config) -> Ordering:
         return make_ordering(config.strategy, config.lang, model=config.url_model)
     except ClassifierError as error:
         raise SettingError(str(error)) from error
+
+
+def _open_web(config: Config) -> Web | None:
+    """Return the Web that is crawled, None for the live one; raises `CrawlError`."""
+    if config.web == "sample":
+        from crawler.sources.sample import SampleWeb
+
+        return SampleWeb(hosts=config.sample_hosts)
+    if config.archive is None:
+        return None
+    from crawler.sources.archive import ArchiveWeb
+
+    return ArchiveWeb(str(config.archive))
 
 
 def _with_seeds(config: Config, web: Web | None) -> Config:

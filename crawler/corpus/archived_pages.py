@@ -11,10 +11,9 @@ from crawler.outputs.archived import (
     found_archived,
 )
 from crawler.run import reading
-from crawler.sources.archive import answer_of, revisited
+from crawler.sources.archive import answer_of
 from crawler.sources.contract import Answer
-from crawler.sources.volumes import Volume
-from crawler.sources.warc_reader import ArchiveRecord, record_at
+from crawler.sources.warc_reader import ArchiveRecord, Volume, record_at
 
 _OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_url IS NOT NULL"
 
@@ -31,7 +30,7 @@ def archived_answer(folder: Path, connection: sqlite3.Connection, number: int) -
     record = _record(folder, row)
     if row.is_revisit == SAME_PAYLOAD_AS:
         original = found_archived(connection, "digest = ? AND is_revisit = 0", row.digest)
-        return None if original is None else revisited(record, _record(folder, original))
+        return None if original is None else answer_of(record, _record(folder, original))
     if row.is_revisit == NOT_MODIFIED_SINCE:
         kept = connection.execute(_OF_EARLIER, (row.url,)).fetchone()
         return None if kept is None else _earlier(connection, *kept)

@@ -23,8 +23,14 @@ from crawler.politeness.directives import NOARCHIVE
 from crawler.reading import Download, identified, is_text
 from crawler.run import reading
 from crawler.sources.archive import ArchivedAnswer, answers_in
-from crawler.sources.volumes import PACKAGE_ENDINGS, WARC_ENDINGS, Volume, find_volumes
-from crawler.sources.warc_reader import Damage, is_warc
+from crawler.sources.warc_reader import (
+    PACKAGE_ENDINGS,
+    WARC_ENDINGS,
+    Damage,
+    Volume,
+    find_volumes,
+    is_warc,
+)
 from crawler.url import host_of, is_robots_txt, normalise
 
 ALL_LANGUAGES: Final = "all"

@@ -9,13 +9,12 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from ipaddress import ip_address
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from fastwarc.warc import ArchiveIterator, HeaderMap
@@ -23,12 +22,15 @@ from fastwarc.warc import ArchiveIterator, HeaderMap
 from crawler.errors import ArchiveError
 from crawler.settings import DOWNLOAD_MAXSIZE
 from crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Source
-from crawler.sources.volumes import Volume, find_volumes
 from crawler.sources.warc_reader import (
+    ANSWER,
     BLOCK_LIMIT,
+    REVISIT,
     STATUS_LINE,
     ArchiveRecord,
     Damage,
+    Volume,
+    find_volumes,
     record_at,
     records,
 )
@@ -39,12 +41,13 @@ _log = logging.getLogger(__name__)
 OTHER_SCHEME = {"http": "https", "https": "http"}
 PRINTABLE = "".join(map(chr, range(33, 127)))
 FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
-# A header may name an encoding that the archive's writer removed.
-Decoding = Literal["all", "transfer", "content", "none"]
-DECODINGS: tuple[Decoding, ...] = ("all", "transfer", "content")
+# In turn: a header may name an encoding that the archive's writer removed.
+DECODINGS: Final = ("all", "transfer", "content", "none")
 ALONE = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n"
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_RECOMPRESS = "so none can be read alone: warcio recompress OLD NEW"
+_SEVERAL = (
+    "several records in one gzip member, so none can be read alone: warcio recompress OLD NEW"
+)
 KEPT_BYTES: Final = DOWNLOAD_MAXSIZE
 """Most bytes of an answer that `answers` reads, as in a crawl; the rest is skipped."""
 _TABLE = """\
@@ -64,7 +67,7 @@ NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")
 class ArchiveWeb:
     """A Web whose answers are in WARC files; of two answers to a URL, the first one counts.
 
-    `path` may name several files, folders, patterns and WACZ packages (`crawler.sources.volumes`).
+    `path` may name several files, folders, patterns and WACZ packages (`find_volumes`).
     Equal spellings (`crawler.url.normalise`) are one URL. If http is not archived, https answers,
     and the other way round. A `revisit` has the headers of its own record and the body of the
     record that it refers to, after a 304 also the headers of that one; without it, it is no answer.
@@ -122,12 +125,14 @@ class ArchiveWeb:
                 for found in _readable_alone(records(volume, kept=0)):
                     if isinstance(found, Damage):
                         self.skipped.append(f"{volume}: {found}")
-                    elif found.is_answer or found.is_revisit:
+                    elif found.kind in (ANSWER, REVISIT):
                         url, other = found.url, found.refers_to or found.url
-                        body = _canonical(other) if found.is_revisit else None
+                        body = _canonical(other) if found.kind == REVISIT else None
                         yield _canonical(url), url, number, found.offset, body
             except OSError as error:
-                raise _unreadable(volume, error) from error
+                raise ArchiveError(
+                    f"{volume}: {error.strerror or error}; give a WARC file"
+                ) from error
 
     def _records(self, wanted: str) -> Iterator[ArchiveRecord]:
         """Yield the records of a URL in the order of the archive."""
@@ -138,11 +143,11 @@ class ArchiveWeb:
                 raise ArchiveError(f"{error}: changed while in use; start again") from error
 
     def _answer(self, record: ArchiveRecord) -> Answer | None:
-        if record.is_answer:
+        if record.kind == ANSWER:
             return answer_of(record)
         for original in self._records(_canonical(record.refers_to or record.url)):
-            if original.is_answer and _is_same_payload(record, original):
-                return revisited(record, original)
+            if original.kind == ANSWER and _is_same_payload(record, original):
+                return answer_of(record, original)
         return None
 
 
@@ -169,10 +174,10 @@ def answers_in(volume: Volume) -> Iterator[ArchivedAnswer | Damage]:
         for found in records(volume, KEPT_BYTES):
             if isinstance(found, Damage):
                 yield found
-            elif found.is_answer:
+            elif found.kind == ANSWER:
                 yield _unpacked(found)
     except OSError as error:
-        raise _unreadable(volume, error) from error
+        raise ArchiveError(f"{volume}: {error.strerror or error}; give a WARC file") from error
 
 
 def _unpacked(record: ArchiveRecord) -> ArchivedAnswer | Damage:
@@ -182,20 +187,13 @@ def _unpacked(record: ArchiveRecord) -> ArchivedAnswer | Damage:
         return Damage(record.offset, f"an answer that cannot be unpacked ({error})")
 
 
-def _unreadable(volume: Volume, error: OSError) -> ArchiveError:
-    return ArchiveError(f"{volume}: {error.strerror or error}; give a WARC file")
-
-
 def _readable_alone(
     found: Iterable[ArchiveRecord | Damage],
 ) -> Iterator[ArchiveRecord | Damage]:
     """Yield what was found, but one damage for several records in one gzip member."""
     for offset, of_member in groupby(found, key=lambda each: each.offset):
         first, *others = islice(of_member, 2)
-        if others:
-            yield Damage(offset, f"several records in one gzip member, {_RECOMPRESS}")
-        else:
-            yield first
+        yield Damage(offset, _SEVERAL) if others else first
 
 
 def _is_same_payload(record: ArchiveRecord, original: ArchiveRecord) -> bool:
@@ -208,33 +206,23 @@ def _is_same_payload(record: ArchiveRecord, original: ArchiveRecord) -> bool:
     return not original.digest or record.digest == original.digest
 
 
-def revisited(record: ArchiveRecord, original: ArchiveRecord) -> Answer:
-    """Return the answer of a revisit, whose block is only the head, if it has one at all.
+def answer_of(record: ArchiveRecord, original: ArchiveRecord | None = None) -> Answer:
+    """Return the answer in a record, with its body decoded as far as possible.
 
-    After a 304 a browser shows the page that it has, so the answer is the whole original.
+    A revisit has the body of the `original`, and its own head if it has one. After a 304 a browser
+    shows the page that it has, so the answer is the whole original.
     """
-    head = record.block
-    status_line = STATUS_LINE.match(head)
-    if status_line is None or status_line[0].endswith(b"304"):
-        return answer_of(replace(record, block=original.block))
-    http, _ = _parsed(ALONE % len(head) + head, "none")
-    encoded = (_split(head)[0], _split(original.block)[1])
-    return _answer(record, http, answer_of(original).body, encoded)
-
-
-def answer_of(record: ArchiveRecord) -> Answer:
-    """Return the answer in a record, with its body decoded as far as possible."""
-    http, body = _decoded(record.block)
-    return _answer(record, http, body, _split(record.block))
-
-
-def _answer(
-    record: ArchiveRecord, http: HeaderMap, body: bytes, encoded: tuple[bytes, bytes]
-) -> Answer:
+    own, kept = record.block, (original or record).block
+    status_line = STATUS_LINE.match(own)
+    if original and (status_line is None or status_line[0].endswith(b"304")):
+        own = kept
+    http, body = _decoded(kept)
+    if own is not kept:
+        http, _ = _decoded(own)
     headers = [pair for pair in http.items() if pair[0].lower() not in FRAMING]
     headers.append(("Content-Length", str(len(body))))
     began_at = _time(record.date)
-    source = None if began_at is None else Source(began_at, *encoded)
+    source = None if began_at is None else Source(began_at, _split(own)[0], _split(kept)[1])
     return Answer(http.status_code or 0, tuple(headers), body, _address(record.address), source)
 
 
@@ -255,18 +243,13 @@ def _time(date: str) -> float | None:
 
 def _decoded(block: bytes) -> tuple[HeaderMap, bytes]:
     """Return the headers of an answer and its body without any encoding."""
-    alone = ALONE % len(block) + block
     for decoding in DECODINGS:
+        record = next(ArchiveIterator(BytesIO(ALONE % len(block) + block), parse_http=False))
+        record.is_http = True  # its status line was checked at opening
         with suppress(OSError):
-            return _parsed(alone, decoding)
-    return _parsed(alone, "none")
-
-
-def _parsed(alone: bytes, decoding: Decoding) -> tuple[HeaderMap, bytes]:
-    record = next(ArchiveIterator(BytesIO(alone), parse_http=False))
-    record.is_http = True  # its status line was checked at opening
-    record.parse_http(auto_decode=decoding)
-    return record.http_headers, record.reader.read(BLOCK_LIMIT)
+            record.parse_http(auto_decode=decoding)
+            return record.http_headers, record.reader.read(BLOCK_LIMIT)
+    raise ArchiveError("an answer that no decoder understands")
 
 
 def _address(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads the records of WARC files, also those that follow damaged ones.
+"""The WARC files of an archive, and their records, also those that follow damaged ones.
 
 fastwarc, which takes records apart elsewhere, stops at the first damage, does not tell of a record
 that is cut off, and fills a record that is too short with the bytes of the next gzip member.
@@ -8,18 +8,25 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
 from pathlib import Path
 from typing import BinaryIO, Final
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from crawler.errors import ArchiveError
-from crawler.sources.volumes import WARC_ENDINGS, Volume
+
+WARC_ENDINGS: Final = (".warc", ".warc.gz")
+PACKAGE_ENDINGS: Final = (".wacz",)
 
 BLOCK_LIMIT: Final = 1 << 26
 """Most bytes of a record's block that are returned."""
 
 MOST_DAMAGES: Final = 1_000
 """Damaged places of a file after which the rest is not read."""
+
+ANSWER: Final = "response"
+REVISIT: Final = "revisit"
 
 STATUS_LINE: Final = re.compile(rb"HTTP/\d(?:\.\d)? +\d{3}")
 _STATUS_LINE_MAX: Final = 16
@@ -32,6 +39,106 @@ _NEWLINES: Final = (b"\r\n", b"\n")
 _HEAD_LIMIT: Final = 1 << 20  # bytes; the longest record header that is read
 _MOST_CANDIDATES: Final = 10_000  # for the next gzip member; by chance there is one in 16 MB
 _BLOCK: Final = 1 << 16
+_CUT_OFF: Final = "the file ends inside this record"
+_ZIP_HEADER: Final = 30  # bytes before the name of a member
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A WARC file: the bytes of a file from `start` to `end`; in a package it has a `name`.
+
+    A slice is a part of one, which may begin in the middle of a record.
+    """
+
+    path: Path
+    start: int = 0
+    end: int = 1 << 62
+    name: str = ""
+    is_slice: bool = False
+
+    def __str__(self) -> str:
+        """Return the path, and the name in a package."""
+        return f"{self.path}: {self.name}" if self.name else str(self.path)
+
+    def slices(self, size: int) -> list["Volume"]:
+        """Return parts of so many bytes; one that is not compressed is not divided."""
+        with self.path.open("rb") as file:
+            end = min(file.seek(0, io.SEEK_END), self.end)
+            file.seek(self.start)
+            step = size if file.read(len(_GZIP)) == _GZIP else max(end, 1)
+        return [
+            replace(self, start=at, end=min(at + step, end), is_slice=at > self.start)
+            for at in range(self.start, end, step)
+        ]
+
+
+def find_volumes(given: Path | str) -> list[Volume]:
+    """Return the files of an archive; raises `ArchiveError` for a name without a file.
+
+    `given` is a path, or several with commas between them. A path is a WARC file, a package
+    (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files in it and below, or its
+    packages if there are none.
+    """
+    volumes: list[Volume] = []
+    for path in _paths(str(given)):
+        if path.is_dir():
+            volumes += _in_folder(path)
+        elif path.name.lower().endswith(PACKAGE_ENDINGS):
+            volumes += _in_package(path)
+        else:
+            volumes.append(Volume(path))
+    return volumes
+
+
+def _paths(given: str) -> Iterator[Path]:
+    if Path(given).exists():
+        yield Path(given)
+        return
+    for text in filter(None, map(str.strip, given.split(","))):
+        if not has_magic(text) or Path(text).exists():
+            yield Path(text)
+            continue
+        found = sorted(glob(text, recursive=True))  # noqa: PTH207  Path has no absolute patterns
+        if not found:
+            raise ArchiveError(f"{text}: No such file; give WARC files")
+        yield from map(Path, found)
+
+
+def _in_folder(folder: Path) -> list[Volume]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    volumes = [Volume(path) for path in files if path.name.lower().endswith(WARC_ENDINGS)]
+    if not volumes:
+        packages = [path for path in files if path.name.lower().endswith(PACKAGE_ENDINGS)]
+        volumes = [volume for path in packages for volume in _in_package(path)]
+    if not volumes:
+        raise ArchiveError(f"{folder}: no WARC file is in this directory")
+    return volumes
+
+
+def _in_package(path: Path) -> list[Volume]:
+    """Return the WARC files of a package, which lie in it without compression."""
+    volumes = []
+    try:
+        with path.open("rb") as file, ZipFile(file) as package:
+            for entry in package.infolist():
+                if not entry.filename.lower().endswith(WARC_ENDINGS):
+                    continue
+                if entry.compress_type != ZIP_STORED or entry.flag_bits & 1:
+                    told = f"{entry.filename} is compressed or encrypted in the package; unpack it"
+                    raise ArchiveError(f"{path}: {told}")
+                file.seek(entry.header_offset)
+                head = file.read(_ZIP_HEADER)
+                names = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:], "little")
+                start = entry.header_offset + _ZIP_HEADER + names
+                volumes.append(Volume(path, start, start + entry.file_size, entry.filename))
+    except ArchiveError:
+        raise
+    except (OSError, BadZipFile, NotImplementedError) as error:
+        told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ArchiveError(f"{path}: {told}; give a WACZ file") from error
+    if not volumes:
+        raise ArchiveError(f"{path}: no WARC file is in this package")
+    return volumes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +146,7 @@ class ArchiveRecord:
     """A whole record. A text that it does not have is ""."""
 
     offset: int  # of the record in the file, or of the gzip member that holds it
-    kind: str  # such as "response"
+    kind: str  # ANSWER or REVISIT for an answer of an HTTP server
     url: str
     address: str  # of the server
     date: str  # WARC-Date
@@ -47,20 +154,6 @@ class ArchiveRecord:
     refers_to: str  # URL of the record that has the body of a `revisit`
     refers_to_date: str
     block: bytes  # its first bytes; the caller says how many
-
-    @property
-    def is_answer(self) -> bool:
-        """True if the record is an HTTP answer of a server."""
-        return self.kind == "response" and self._is_of_http
-
-    @property
-    def is_revisit(self) -> bool:
-        """True if the record is an HTTP answer whose body is in another record."""
-        return self.kind == "revisit" and self._is_of_http
-
-    @property
-    def _is_of_http(self) -> bool:
-        return self.url.lower().startswith(("http:", "https:"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +261,8 @@ class _Unreadable(OSError):
 
 
 def _first_line(stream: BinaryIO | io.BufferedReader) -> bytes:
-    line = stream.readline(_HEAD_LIMIT)
-    while line in _NEWLINES:
-        line = stream.readline(_HEAD_LIMIT)
+    while (line := stream.readline(_HEAD_LIMIT)) in _NEWLINES:
+        pass
     return line
 
 
@@ -197,21 +289,27 @@ def _record(
         raise _Unreadable("a record without a Content-Length or a WARC-Type")
     left = int(length)
     if end is not None and left > end - stream.tell():
-        raise _Unreadable("the file ends inside this record")
+        raise _Unreadable(_CUT_OFF)
     block = stream.read(min(left, max(kept, _STATUS_LINE_MAX)))
     left -= len(block)
     while left and (data := stream.read(min(left, _BLOCK))):
         left -= len(data)
     if left:
-        raise _Unreadable("the file ends inside this record")
+        raise _Unreadable(_CUT_OFF)
     return _made(offset, fields, block)
 
 
 def _made(offset: int, fields: dict[str, str], block: bytes) -> ArchiveRecord | Damage:
-    found = ArchiveRecord(
+    kind, url = fields["warc-type"], fields.get("warc-target-uri", "").strip("<>")
+    is_of_http = url.lower().startswith(("http:", "https:"))
+    if kind == ANSWER and not url:
+        return Damage(offset, "a response without a WARC-Target-URI")
+    if kind == ANSWER and is_of_http and not STATUS_LINE.match(block):
+        return Damage(offset, "no HTTP status line in this response")
+    return ArchiveRecord(
         offset,
-        fields["warc-type"],
-        fields.get("warc-target-uri", "").strip("<>"),
+        kind if is_of_http else "",
+        url,
         fields.get("warc-ip-address", ""),
         fields.get("warc-date", ""),
         fields.get("warc-payload-digest", "").lower(),
@@ -219,11 +317,6 @@ def _made(offset: int, fields: dict[str, str], block: bytes) -> ArchiveRecord | 
         fields.get("warc-refers-to-date", ""),
         block,
     )
-    if found.kind == "response" and not found.url:
-        return Damage(offset, "a response without a WARC-Target-URI")
-    if found.is_answer and not STATUS_LINE.match(block):
-        return Damage(offset, "no HTTP status line in this response")
-    return found
 
 
 class _Member(io.RawIOBase):
@@ -240,7 +333,7 @@ class _Member(io.RawIOBase):
         while not self._unzip.eof:
             ahead = self._unzip.unconsumed_tail or self._file.read(_BLOCK)
             if not ahead:
-                raise _Unreadable("the file ends inside this record")
+                raise _Unreadable(_CUT_OFF)
             try:
                 data = self._unzip.decompress(ahead, len(buffer))
             except zlib.error as error:

@@ -11,8 +11,7 @@ from crawler.errors import RunFolderError, StorageError
 from crawler.outputs.cdxj import INDEX, write_index
 from crawler.outputs.wacz import write_wacz
 from crawler.sources.archive import ArchiveWeb
-from crawler.sources.volumes import Volume
-from crawler.sources.warc_reader import record_at
+from crawler.sources.warc_reader import Volume, record_at
 from tests.crawler.outputs.test_warc import Kept
 
 SAME = b"same"

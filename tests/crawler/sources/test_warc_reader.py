@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.sources.archive import KEPT_BYTES, ArchivedAnswer, ArchiveWeb, answers
-from crawler.sources.volumes import Volume
-from crawler.sources.warc_reader import MOST_DAMAGES, Damage, is_warc, records
+from crawler.sources.warc_reader import MOST_DAMAGES, Damage, Volume, is_warc, records
 from tests.crawler.sources.test_web_archive import http, record, write
 
 URLS = [f"http://a.de/{number}" for number in range(9)]
