@@ -12,9 +12,9 @@ from typing import Any
 
 from classifiers.languages import name
 from classifiers.training.examples import FIVE
-from classifiers.urls import modelfile
+from classifiers.urls.model import SHIPPED, UrlModel
 
-CARD = modelfile.SHIPPED.with_name("README.md")
+CARD = SHIPPED.with_name("README.md")
 SPLIT = "domains 0"
 """The domains on which `langfocus train` measures."""
 
@@ -30,10 +30,10 @@ def cell(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-def data(model: modelfile.Parameters) -> Iterator[str]:
-    facts, size = model.facts, modelfile.SHIPPED.stat().st_size
+def data(model: UrlModel) -> Iterator[str]:
+    facts, size = model.facts, SHIPPED.stat().st_size
     yield (
-        f"`{modelfile.SHIPPED.name}`, version `{model.version}`, {size / 1e6:.1f} MB,"
+        f"`{SHIPPED.name}`, version `{model.version}`, {size / 1e6:.1f} MB,"
         f" {len(model.languages)} languages, {1 << model.bits:,} buckets."
     )
     yield ""
@@ -107,7 +107,7 @@ def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
     yield f"Below 75 % with ten domains or more, and what is named instead: {'; '.join(low)}."
 
 
-def figures(model: modelfile.Parameters) -> str:
+def figures(model: UrlModel) -> str:
     evaluation = model.facts["evaluation"]
     lines = [*data(model), "### The five languages of the paper", "", *of_five(evaluation)]
     lines += ["### Every language with 200 URLs or more to learn from", ""]
@@ -116,13 +116,13 @@ def figures(model: modelfile.Parameters) -> str:
         f"All {len(model.languages)} languages: mean F1 {cell(evaluation['all']['mean_f1'])}"
         f" (ccTLD {cell(evaluation['all_cctld']['mean_f1'])})."
     )
-    return "\n".join([*lines, *of_naming(evaluation["naming"], len(model.evidence.languages))])
+    return "\n".join([*lines, *of_naming(evaluation["naming"], len(model.named_languages))])
 
 
 def main() -> None:
     before, _, rest = CARD.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    text = figures(modelfile.read(modelfile.SHIPPED))
+    text = figures(UrlModel.load())
     CARD.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
 
 

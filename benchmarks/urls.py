@@ -78,7 +78,7 @@ def words(url: str) -> str:
 
 def contestants(rows: Sequence[LabelledUrl]) -> Iterator[Contestant]:
     """All contestants whose packages are installed, trained on rows in FIVE languages."""
-    shipped, five = UrlModel.load(), UrlModel(fit(rows, Options(languages=FIVE)))
+    shipped, five = UrlModel.load(), fit(rows, Options(languages=FIVE))
     columns = [five.languages.index(code) for code in FIVE]
     yield Contestant(OURS, five.scores, decide=lambda urls: five.scores(urls)[:, columns] > 0)
     yield Contestant("langfocus, all languages", shipped.scores)

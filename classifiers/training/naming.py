@@ -229,8 +229,7 @@ def _pair_matrix(urls: Sequence[str], tokens: Sequence[Token], pairs: Columns, n
     keys = [clues.key_of(token.kind, token.text) for token in tokens]
     known_keys = sorted(set(keys))
     places = {key: at for at, key in enumerate(known_keys)}
-    batch = encode(urls)
-    rows = clues.find_clues(batch.buffer, len(batch), np.array(known_keys, np.uint64))
+    rows = clues.find_clues(encode(urls), np.array(known_keys, np.uint64))
     at, slot = np.nonzero(rows >= 0)
     found = csr_matrix(
         (np.ones(len(at), np.float32), (at, rows[at, slot])), (len(urls), len(known_keys))

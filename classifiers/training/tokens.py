@@ -171,8 +171,7 @@ def code_words(
         meant[token.text].add(token.language)
     texts = {clues.key_of(kind, text): text for text in meant for kind in WORD_PLACES}
     keys = sorted(texts)
-    batch = encode(urls)
-    rows = clues.find_clues(batch.buffer, len(batch), np.array(keys, np.uint64))
+    rows = clues.find_clues(encode(urls), np.array(keys, np.uint64))
     own: dict[str, set[str]] = defaultdict(set)
     other: dict[str, set[str]] = defaultdict(set)
     for url, slot in np.argwhere(rows >= 0).tolist():

@@ -42,7 +42,7 @@ from classifiers.training.examples import (
 from classifiers.training.thresholds import ALONE, Thresholds, calibrate
 from classifiers.urls.batch import encode
 from classifiers.urls.cctld import top_level_domain
-from classifiers.urls.modelfile import Parameters
+from classifiers.urls.model import UrlModel
 from classifiers.urls.ngrams import MARK_VALUE
 from classifiers.urls.posteriors import Evidence
 from classifiers.weights import quantised
@@ -182,7 +182,7 @@ class _Data:
         return cls(languages, chosen, others, examples, names, features, rest)
 
 
-def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
+def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
     """A model of the languages that have enough rows; DatasetError if fewer than two have."""
     data = _Data.of(rows, options)
     languages, examples, n_chosen = data.languages, data.examples, len(data.chosen)
@@ -202,12 +202,12 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
     facts = _facts(rows, data.chosen, languages, options)
-    return Parameters(
+    return UrlModel(
         languages=languages,
-        weights=codes,
+        codes=codes,
         scales=scales,
         intercepts=(intercepts + thresholds.shifts).astype(np.float32),
-        evidence=_evidence(data, unseen, thresholds, options),
+        posterior=_evidence(data, unseen, thresholds, options),
         facts={
             **facts,
             "examples": len(examples.urls),
@@ -239,7 +239,7 @@ def matrix(urls: Sequence[str], bits: int) -> Any:
     from classifiers.urls import ngrams
 
     batch = encode(urls)
-    pointers, indices, values = ngrams.csr(batch.buffer, len(batch), bits)
+    pointers, indices, values = ngrams.csr(batch.points, len(batch), bits)
     features = csr_matrix((values, indices, pointers), shape=(len(urls), 1 << bits))
     features.sum_duplicates()
     return features

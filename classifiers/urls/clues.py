@@ -15,27 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from classifiers.urls.letters import (
-    LETTERS,
-    LINE_END,
-    SLOW,
-    Bytes,
-    host_bounds,
-    is_letter,
-    label_start,
-    line_end,
-    lower,
-    point,
-)
-from classifiers.urls.ngrams import (
-    FACTOR,
-    KIND_FACTOR,
-    MAX_BYTES,
-    WORD_FACTOR,
-    label_key,
-    mixed,
-)
-from classifiers.weights import Ints
+from classifiers.urls.batch import MAX_CHARACTERS, Batch
+from classifiers.urls.letters import LINE_END, Points, host_bounds, is_letter, label_start
+from classifiers.urls.ngrams import FACTOR, KIND_FACTOR, WORD_FACTOR, label_key, mixed
 
 TOP: Final = 0
 """The top-level domain."""
@@ -72,8 +54,6 @@ Keys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
 
 _BITS_64: Final = (1 << 64) - 1
-_TOP_BITS: Final = 12
-_TOP_SHIFT = np.uint64(64 - _TOP_BITS)
 
 
 def key_of(kind: int, token: str) -> int:
@@ -95,10 +75,10 @@ _LANGUAGE_KEYS = tuple(np.uint64(_chain(map(ord, key))) for key in LANGUAGE_KEYS
 _FINAL, _JOIN, _DOT, _SLASH, _EQUALS = 1, 2, 4, 8, 16
 
 
-def _signs() -> Bytes:
-    """The meanings of each byte around a token."""
-    table = np.zeros(256, np.uint8)
-    for sign in b"/?#&;\n":
+def _signs() -> npt.NDArray[np.uint8]:
+    """The meanings of each character of ASCII around a token."""
+    table = np.zeros(128, np.uint8)
+    for sign in b"/?#&;":
         table[sign] = _FINAL
     table[ord("/")] |= _SLASH
     table[ord("-")] = table[ord("_")] = _JOIN
@@ -124,42 +104,31 @@ def _add(found: Keys, count: int, kind: int, key: np.uint64) -> int:
 
 
 @inlined
-def _letter(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
-    """The letter at a position in lower case, or 0, and the position after it."""
-    letter = int(LETTERS[buffer[at]])
-    if letter == SLOW:
-        letter, at = point(buffer, at, end)
-        letter = lower(letter)
-        return (letter if is_letter(letter) else 0), at
-    return letter, at + 1
-
-
-@inlined
-def _label(buffer: Bytes, at: int, end: int) -> tuple[np.uint64, int]:
+def _label(points: Points, at: int, end: int) -> tuple[np.uint64, int]:
     """The hash of a label up to a hyphen, and how many letters it has; 0 if there is a digit."""
     key, length = np.uint64(0), 0
-    while at < end and buffer[at] != 0x2D:
-        letter, at = _letter(buffer, at, end)
-        if not letter:
+    while at < end and points[at] != 0x2D:
+        if not is_letter(points[at]):
             return key, 0
-        key = (key ^ np.uint64(letter)) * WORD_FACTOR
+        key = (key ^ np.uint64(points[at])) * WORD_FACTOR
         length += 1
+        at += 1
     return key, length
 
 
 @inlined
-def _add_host(buffer: Bytes, host: int, stop: int, found: Keys) -> int:
+def _add_host(points: Points, host: int, stop: int, found: Keys) -> int:
     """Add the top-level domain and the labels before the last two."""
-    top = label_start(buffer, host, stop)
+    top = label_start(points, host, stop)
     if top == host:
         return 0
-    key, _ = label_key(buffer, top, stop, MAX_BYTES, np.uint64(0))
+    key, _ = label_key(points, top, stop, MAX_CHARACTERS, np.uint64(0))
     count = _add(found, 0, TOP, key)
-    start = label_start(buffer, host, top - 1)
+    start = label_start(points, host, top - 1)
     while start > host:
         end = start - 1
-        start = label_start(buffer, host, end)
-        key, length = _label(buffer, start, end)
+        start = label_start(points, host, end)
+        key, length = _label(points, start, end)
         if MIN_TOKEN <= length <= MAX_TOKEN:
             count = _add(found, count, HOST, key)
     return count
@@ -182,37 +151,28 @@ def _kind(before: int, after: int, length: int, is_keyed: bool) -> int:
 
 
 @inlined
-def _plain_letters(buffer: Bytes, at: int, end: int, key: np.uint64) -> tuple[np.uint64, int]:
-    """The hash with the ASCII letters from a position on, and the position after them.
-
-    Most bytes are such letters: `_letter` alone for each of them takes twice as long.
-    """
-    while at < end and LETTERS[buffer[at]] > SLOW:
-        key = (key ^ np.uint64(LETTERS[buffer[at]])) * WORD_FACTOR
-        at += 1
-    return key, at
+def _add_block(point: int, found: Keys, count: int) -> int:
+    """Add the block of a letter beyond ASCII."""
+    if point >= 0x80 and is_letter(point):
+        return _add(found, count, BLOCK, np.uint64(point >> 7) * WORD_FACTOR)
+    return count
 
 
 @inlined
-def _add_path(buffer: Bytes, at: int, end: int, found: Keys, count: int) -> tuple[int, int]:
+def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tuple[int, int]:
     """Add the tokens of the path; returns how many clues there are, and where the path ends."""
     key, length, before = np.uint64(0), 0, _SLASH
     open_kind, open_key, is_keyed = -1, np.uint64(0), False
     while True:
-        key, after = _plain_letters(buffer, at, end, key)
-        length += after - at
-        letter, sign, at = 0, _FINAL, after
-        is_end = at >= end or buffer[at] == LINE_END
-        if not is_end:
-            sign = int(_SIGNS[buffer[at]])
-            letter, after = _letter(buffer, at, end)
-        if letter:
-            at = after
-            if letter >= 0x80:
-                count = _add(found, count, BLOCK, np.uint64(letter >> 7) * WORD_FACTOR)
+        is_end = at >= end or points[at] == LINE_END
+        letter = 0 if is_end else int(points[at])
+        if is_letter(letter):
+            count = _add_block(letter, found, count)
             key = (key ^ np.uint64(letter)) * WORD_FACTOR
             length += 1
+            at += 1
             continue
+        sign = _FINAL if is_end else int(_SIGNS[letter]) if letter < 0x80 else 0
         is_second = open_kind >= 0 and before & _JOIN and sign & (_FINAL | _DOT)
         if is_second and MIN_TOKEN <= length <= _REGION_LETTERS:
             count = _add(found, count, open_kind, open_key)
@@ -230,63 +190,49 @@ def _add_path(buffer: Bytes, at: int, end: int, found: Keys, count: int) -> tupl
             return count, at
         if sign & _EQUALS:
             is_keyed = length > 0 and key in _LANGUAGE_KEYS
-        at, before, key, length = after, sign, np.uint64(0), 0
+        at, before, key, length = at + 1, sign, np.uint64(0), 0
 
 
 @inlined
-def clues(buffer: Bytes, start: int, found: Keys) -> tuple[int, int]:
+def clues(points: Points, start: int, found: Keys) -> tuple[int, int]:
     """Write the clues of a URL, at most MAX_CLUES.
 
     Returns how many there are, and where the next URL begins.
     """
-    end = min(len(buffer), start + MAX_BYTES)
-    host, stop, path = host_bounds(buffer, start, end)
-    count = _add_host(buffer, host, stop, found)
-    at = host
-    while at < stop:
-        if buffer[at] >= 0x80 or buffer[at] == 0x25:
-            letter, at = _letter(buffer, at, stop)
-            if letter >= 0x80:
-                count = _add(found, count, BLOCK, np.uint64(letter >> 7) * WORD_FACTOR)
-        else:
-            at += 1
-    count, at = _add_path(buffer, path, end, found, count)
-    return count, line_end(buffer, at) + 1
-
-
-def starts_of(keys: Keys) -> Ints:
-    """The place of the first of sorted keys that begins with each number of 12 bits."""
-    firsts = np.arange(1 << _TOP_BITS, dtype=np.uint64) << _TOP_SHIFT
-    return np.searchsorted(keys, firsts).astype(np.int32)
+    end = min(len(points), start + MAX_CHARACTERS)
+    host, stop, path = host_bounds(points, start, end)
+    count = _add_host(points, host, stop, found)
+    for at in range(host, stop):
+        count = _add_block(points[at], found, count)
+    count, at = _add_path(points, path, end, found, count)
+    return count, at + 1
 
 
 @inlined
-def place_of(keys: Keys, starts: Ints, clue: np.uint64) -> int:
-    """The place of a clue in sorted keys, or -1. Keys are hashes, so few begin alike."""
-    at = int(starts[clue >> _TOP_SHIFT])
-    while at < len(keys) and keys[at] < clue:
-        at += 1
+def place_of(keys: Keys, clue: np.uint64) -> int:
+    """The place of a clue in sorted keys, or -1."""
+    at = int(np.searchsorted(keys, clue))
     return at if at < len(keys) and keys[at] == clue else -1
 
 
-def find_clues(buffer: Bytes, n_urls: int, keys: Keys) -> Rows:
+def find_clues(batch: Batch, keys: Keys) -> Rows:
     """The rows of the known clues of each URL, (n_urls, MAX_CLUES); -1 where there are fewer.
 
     `keys` are sorted; a row is a place in them.
     """
-    return _find_clues(buffer, n_urls, keys, starts_of(keys))
+    return _find_clues(batch.points, len(batch), keys)
 
 
 @compiled
-def _find_clues(buffer: Bytes, n_urls: int, keys: Keys, starts: Ints) -> Rows:
+def _find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
     found = np.empty(MAX_CLUES, np.uint64)
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)
     start = 0
     for url in range(n_urls):
-        count, start = clues(buffer, start, found)
+        count, start = clues(points, start, found)
         known = 0
         for at in range(count):
-            row = place_of(keys, starts, found[at])
+            row = place_of(keys, found[at])
             if row >= 0:
                 rows[url, known] = row
                 known += 1

@@ -35,13 +35,12 @@ from classifiers.urls.clues import (
     clues,
     key_of,
     place_of,
-    starts_of,
 )
-from classifiers.urls.letters import Bytes
+from classifiers.urls.letters import Points
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Prior
 from classifiers.urls.scoring import Nats, Weights, rooms, score_row, weigh
-from classifiers.weights import Floats, Ints
+from classifiers.weights import Floats
 
 N_FACTS: Final = 4
 MOST_NATS: Final = 8.0
@@ -57,11 +56,10 @@ Facts = npt.NDArray[np.float64]
 
 
 class MarkTable(NamedTuple):
-    """The clues that are marks for one language; `starts` is `starts_of` their keys."""
+    """The clues that are marks for one language."""
 
     keys: Keys
     """Sorted, (n,)."""
-    starts: Ints
     columns: npt.NDArray[np.int8]
     """The column of the facts that a mark fills, (n,)."""
     signs: npt.NDArray[np.int8]
@@ -85,7 +83,7 @@ def _mark_table(language: str) -> MarkTable:
         of_key |= {key_of(kind, code): (_CODE, sign) for kind in _CODE_PLACES}
     keys = np.array(sorted(of_key), np.uint64)
     values = np.array([of_key[int(key)] for key in keys], np.int8)
-    return MarkTable(keys, starts_of(keys), values[:, 0].copy(), values[:, 1].copy())
+    return MarkTable(keys, values[:, 0].copy(), values[:, 1].copy())
 
 
 def _as_read(domain: str) -> str:
@@ -117,7 +115,7 @@ class UrlFacts:
         names, classifiers = model.named_languages, model.languages
         self.is_named = language in names
         self.has_classifier = language in classifiers
-        evidence = model.parameters.evidence
+        evidence = model.posterior
         prior = Prior.crawl(language) if self.is_named else Prior.uniform()
         self._asked = _Asked(
             names.index(language) if self.is_named else -1,
@@ -138,7 +136,7 @@ class UrlFacts:
         belongs beside the answer of a model.
         """
         batch = encode(urls)
-        return _facts(batch.buffer, len(batch), self._asked)
+        return _facts(batch.points, len(batch), self._asked)
 
 
 @inlined
@@ -160,7 +158,7 @@ def _log_odds(logits: Floats, place: int) -> float:
 @inlined
 def _mark(marks: MarkTable, clue: np.uint64, facts: Facts, row: int) -> None:
     """Note the mark that a clue may be; one of the language counts more than one of another."""
-    at = place_of(marks.keys, marks.starts, clue)
+    at = place_of(marks.keys, clue)
     if at >= 0:
         column = marks.columns[at]
         if marks.signs[at] > 0 or facts[row, column] == 0:
@@ -168,7 +166,7 @@ def _mark(marks: MarkTable, clue: np.uint64, facts: Facts, row: int) -> None:
 
 
 @compiled
-def _facts(buffer: Bytes, n_urls: int, asked: _Asked) -> Facts:
+def _facts(points: Points, n_urls: int, asked: _Asked) -> Facts:
     facts, room = np.zeros((n_urls, N_FACTS)), rooms(asked.weights.table.shape[1])
     scores = np.empty((1, len(asked.weights.scales)), np.float32)
     logits = np.empty((1, len(asked.base)), np.float32)
@@ -176,8 +174,8 @@ def _facts(buffer: Bytes, n_urls: int, asked: _Asked) -> Facts:
     start = 0
     for row in range(n_urls):
         if asked.named >= 0 or asked.classifier >= 0:
-            score_row(buffer, start, asked.weights, room, scores, 0)
-        count, start = clues(buffer, start, found)
+            score_row(points, start, asked.weights, room, scores, 0)
+        count, start = clues(points, start, found)
         for at in range(count):
             _mark(asked.marks, found[at], facts, row)
         if asked.classifier >= 0:

@@ -19,19 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
+from classifiers.urls.batch import MAX_CHARACTERS
 from classifiers.urls.letters import (
-    LETTERS,
     LINE_END,
-    SLOW,
     SYMBOL_BITS,
-    Bytes,
+    Points,
     after_www,
+    decoded,
     host_bounds,
     is_letter,
     label_start,
-    line_end,
-    lower,
-    point,
     symbol,
 )
 from classifiers.weights import Buckets, Floats, Ints
@@ -55,8 +52,6 @@ GRAM_FACTORS: Final = (
 )
 """Odd numbers that spread the 3- to 7-grams over the buckets (multiplicative hashing)."""
 
-MAX_BYTES: Final = 2048
-"""Bytes of a URL that are read; the rest says little and may be garbage."""
 MAX_WORD: Final = 48
 """Letters of a word that are read."""
 MAX_MARKS: Final = 24
@@ -70,7 +65,7 @@ HOST, PATH = 0, 1
 
 # No URL has more: a word of n letters, n >= 2, takes n + 1 bytes with its delimiter, and has at
 # most 5 (n + 2) n-grams, 2 n letters and blocks, and itself. Eight more may be written beyond.
-_MAX_GRAMS = MAX_BYTES * 12 + 8
+_MAX_GRAMS = MAX_CHARACTERS * 12 + 8
 _SHIFT = np.uint64(SYMBOL_BITS)
 
 _KIND_FACTOR = np.uint64(KIND_FACTOR)
@@ -177,37 +172,30 @@ def room() -> tuple[Buckets, Buckets]:
 
 @inlined
 def label_key(
-    buffer: Bytes, start: int, end: int, limit: int, key: np.uint64
+    points: Points, start: int, end: int, limit: int, key: np.uint64
 ) -> tuple[np.uint64, int]:
-    """The key with the first characters of a label, in lower case, and how many these are."""
-    length = 0
-    while start < end and length < limit:
-        letter = int(LETTERS[buffer[start]])
-        if letter > SLOW:
-            start += 1
-        else:
-            letter, start = point(buffer, start, end)
-            letter = lower(letter)
-        key = (key ^ np.uint64(letter)) * WORD_FACTOR
-        length += 1
-    return key, length
+    """The key with the first characters of a label, and how many these are."""
+    stop = min(end, start + limit)
+    for at in range(start, stop):
+        key = (key ^ np.uint64(decoded(points[at]))) * WORD_FACTOR
+    return key, stop - start
 
 
 @inlined
-def _add_domain(buffer: Bytes, part: Part, shift: np.uint64, marks: Buckets) -> tuple[int, int]:
+def _add_domain(points: Points, part: Part, shift: np.uint64, marks: Buckets) -> tuple[int, int]:
     """Add the top-level domain, and with it the label before where that is short (`co.uk`).
 
     Returns how many these are and where the rest of the host ends. A host of one label has none.
     """
     host, end = part.start, part.stop
-    top = label_start(buffer, host, end)
+    top = label_start(points, host, end)
     if top == host:
         return 0, end
-    key, _ = label_key(buffer, top, end, MAX_BYTES, np.uint64(0))
+    key, _ = label_key(points, top, end, MAX_CHARACTERS, np.uint64(0))
     marks[0] = bucket_of(DOMAIN, key, shift)
-    second = label_start(buffer, host, top - 1)
+    second = label_start(points, host, top - 1)
     if second > host:
-        key, length = label_key(buffer, second, top - 1, MAX_SHORT + 1, key)
+        key, length = label_key(points, second, top - 1, MAX_SHORT + 1, key)
         if 1 <= length <= MAX_SHORT:
             marks[1] = bucket_of(DOMAIN, key, shift)
             return 2, top - 1
@@ -215,16 +203,8 @@ def _add_domain(buffer: Bytes, part: Part, shift: np.uint64, marks: Buckets) -> 
 
 
 @inlined
-def _wide_letter(buffer: Bytes, at: int, stop: int) -> tuple[np.uint64, int, int]:
-    """The symbol of a letter of several bytes or 0, the code point, and the position after it."""
-    found, after = point(buffer, at, stop)
-    found = lower(found)
-    return symbol(found) if is_letter(found) else np.uint64(0), found, after
-
-
-@inlined
 def _words(
-    buffer: Bytes, part: Part, shift: np.uint64, grams: Buckets, marks: Buckets, counts: Counts
+    points: Points, part: Part, shift: np.uint64, grams: Buckets, marks: Buckets, counts: Counts
 ) -> tuple[int, int, int]:
     """Add the features of the words of a part, which ends with the line at the latest.
 
@@ -235,22 +215,19 @@ def _words(
     before, length, kept = 0x2F, 0, n_grams
     window = whole = np.uint64(EDGE)
     while True:
-        letter, found, after = np.uint64(0), 0x2F, at
-        if at < part.stop and buffer[at] != LINE_END:
-            letter, found, after = np.uint64(LETTERS[buffer[at]]), int(buffer[at]), at + 1
-            if letter == SLOW:
-                letter, found, after = _wide_letter(buffer, at, part.stop)
-                if letter and found >= 0x80 and length < MAX_WORD:
-                    n_grams = add_letter(found, shift, grams, n_grams)
-        if letter:
-            at = after
+        is_end = at >= part.stop or points[at] == LINE_END
+        found = 0x2F if is_end else int(points[at])
+        if is_letter(found):
+            at += 1
             if length < MAX_WORD:
+                if found >= 0x80:
+                    n_grams = add_letter(found, shift, grams, n_grams)
                 length += 1
-                window = window << _SHIFT | letter
-                whole = (whole ^ letter) * WORD_FACTOR
+                window = window << _SHIFT | symbol(found)
+                whole = (whole ^ symbol(found)) * WORD_FACTOR
                 n_grams = add_grams(window, length + 1, shift, grams, n_grams)
             continue
-        window = window << _SHIFT | np.uint64(EDGE)
+        found, window = decoded(found), window << _SHIFT | np.uint64(EDGE)
         if length < 2 or is_stop_word(window, length):
             n_grams = kept
         else:
@@ -259,33 +236,33 @@ def _words(
             n_grams += int(length + 2 > MAX_GRAM)
             marks[n_marks] = short_word(window, part.place, (before, found), shift)
             n_marks += int(length <= MAX_SHORT and n_marks < MAX_MARKS)
-        if after == at:
+        if is_end:
             return n_grams, n_marks, at
-        at, before, length, kept = after, found, 0, n_grams
+        at, before, length, kept = at + 1, found, 0, n_grams
         window = whole = np.uint64(EDGE)
 
 
 @inlined
 def features(
-    buffer: Bytes, start: int, bits: int, grams: Buckets, marks: Buckets
+    points: Points, start: int, bits: int, grams: Buckets, marks: Buckets
 ) -> tuple[int, int, int]:
     """Write the buckets of a URL's n-grams and of its marks.
 
     Returns how many of each there are, and where the next URL begins.
     """
     shift = np.uint64(64 - bits)
-    end = min(len(buffer), start + MAX_BYTES)
-    host, stop, path = host_bounds(buffer, start, end)
-    host = after_www(buffer, host, stop)
-    n_marks, stop = _add_domain(buffer, Part(host, stop, HOST), shift, marks)
-    n_grams, n_marks, _ = _words(buffer, Part(host, stop, HOST), shift, grams, marks, (0, n_marks))
+    end = min(len(points), start + MAX_CHARACTERS)
+    host, stop, path = host_bounds(points, start, end)
+    host = after_www(points, host, stop)
+    n_marks, stop = _add_domain(points, Part(host, stop, HOST), shift, marks)
+    n_grams, n_marks, _ = _words(points, Part(host, stop, HOST), shift, grams, marks, (0, n_marks))
     counts = n_grams, n_marks
-    n_grams, n_marks, at = _words(buffer, Part(path, end, PATH), shift, grams, marks, counts)
-    return n_grams, n_marks, line_end(buffer, at) + 1
+    n_grams, n_marks, at = _words(points, Part(path, end, PATH), shift, grams, marks, counts)
+    return n_grams, n_marks, at + 1
 
 
 @compiled
-def csr(buffer: Bytes, n_urls: int, bits: int) -> tuple[Offsets, Ints, Floats]:
+def csr(points: Points, n_urls: int, bits: int) -> tuple[Offsets, Ints, Floats]:
     """The row pointers (n_urls + 1,), columns and values of the features as a CSR matrix.
 
     A column is a bucket; one may stand twice in a row.
@@ -294,12 +271,12 @@ def csr(buffer: Bytes, n_urls: int, bits: int) -> tuple[Offsets, Ints, Floats]:
     pointers = np.zeros(n_urls + 1, np.int64)
     start = 0
     for row in range(n_urls):
-        n_grams, n_marks, start = features(buffer, start, bits, grams, marks)
+        n_grams, n_marks, start = features(points, start, bits, grams, marks)
         pointers[row + 1] = pointers[row] + n_grams + n_marks
     indices, values = np.empty(pointers[-1], np.int32), np.empty(pointers[-1], np.float32)
     start = 0
     for row in range(n_urls):
-        n_grams, n_marks, start = features(buffer, start, bits, grams, marks)
+        n_grams, n_marks, start = features(points, start, bits, grams, marks)
         first, last = pointers[row], pointers[row + 1]
         marks_at = first + n_grams
         indices[first:marks_at] = grams[:n_grams]

@@ -21,6 +21,7 @@ from classifiers.languages import known
 from classifiers.tables.web_shares import UNLISTED, WEB_SHARES
 
 if TYPE_CHECKING:
+    from classifiers.urls.batch import Batch
     from classifiers.urls.scoring import Nats
 
 _EVENED: Final = 0.4
@@ -62,12 +63,13 @@ class Prior:
         return cls(WEB_SHARES, UNLISTED)
 
     @classmethod
-    def evened(cls, power: float = _EVENED) -> Prior:
+    def evened(cls) -> Prior:
         """The shares of the Web to a power between 0, uniform, and 1; the default prior.
 
         A small language is named if the URL says so, and not if it merely might be.
         """
-        return cls({code: share**power for code, share in WEB_SHARES.items()}, UNLISTED**power)
+        shares = {code: share**_EVENED for code, share in WEB_SHARES.items()}
+        return cls(shares, UNLISTED**_EVENED)
 
     @classmethod
     def crawl(cls, language: str, share: float = _CRAWLED) -> Prior:
@@ -78,19 +80,8 @@ class Prior:
         total = sum(others.values())
         return cls({**others, language: total * share / (1 - share)}, UNLISTED)
 
-    @cached_property
-    def _logs(self) -> dict[tuple[str, ...], Floats]:
-        """The answers of `log_of`, by languages."""
-        return {}
-
     def log_of(self, languages: Sequence[str]) -> Floats:
         """The logarithms of the shares of some languages among each other, (n_languages,)."""
-        key = tuple(languages)
-        if key not in self._logs:
-            self._logs[key] = self._log_of(key)
-        return self._logs[key]
-
-    def _log_of(self, languages: Sequence[str]) -> Floats:
         shares = np.array([self.shares.get(code, self.rest) for code in languages], np.float64)
         if not shares.any():
             raise ValueError("the prior rules out every language of the model")
@@ -129,14 +120,15 @@ class Evidence:
         return base
 
     def logits(
-        self, scores: Floats, buffer: npt.NDArray[np.uint8], prior: Prior
+        self, scores: Floats, batch: Batch, prior: Prior | None = None
     ) -> tuple[Floats, Flags]:
         """Log-likelihood ratios and log-prior, (n_urls, n_languages or more).
 
         They are right up to an addend for each URL; columns beyond the languages are -inf. `scores`
-        are the decision values of the URLs in `buffer`, (n_urls, n_classifiers). The flags
-        (n_urls,) say which URLs have a known clue.
+        are the decision values of the URLs, (n_urls, n_classifiers). The flags (n_urls,) say which
+        URLs have a known clue.
         """
         from classifiers.urls.scoring import logits_of
 
-        return logits_of(buffer, scores, self.of_urls, self.base(prior))
+        base = self.base(Prior.evened() if prior is None else prior)
+        return logits_of(batch.points, scores, self.of_urls, base)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of, starts_of
-from classifiers.urls.letters import Bytes
+from classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of
+from classifiers.urls.letters import Points
 from classifiers.urls.ngrams import MARK_VALUE, features, room
 from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
@@ -54,13 +54,13 @@ def rooms(width: int) -> Room:
 
 @inlined
 def score_row(
-    buffer: Bytes, start: int, weights: Weights, room: Room, scores: Floats, row: int
+    points: Points, start: int, weights: Weights, room: Room, scores: Floats, row: int
 ) -> int:
     """Write the decision values of the URL that begins at `start` into a row of `scores`.
 
     Returns where the next URL begins. A weight is code * |code| * scale: fine steps near zero.
     """
-    n_grams, n_marks, after = features(buffer, start, weights.bits, room.grams, room.marks)
+    n_grams, n_marks, after = features(points, start, weights.bits, room.grams, room.marks)
     length, zeros = math.sqrt(max(n_grams, 1)), len(weights.table) - 1
     n_grams = filled(room.grams, n_grams, zeros)
     n_marks = filled(room.marks, n_marks, zeros)
@@ -73,13 +73,13 @@ def score_row(
 
 
 @compiled
-def score_many(buffer: Bytes, n_urls: int, weights: Weights) -> Floats:
+def score_many(points: Points, n_urls: int, weights: Weights) -> Floats:
     """Decision values of some classifiers, (n_urls, n_languages)."""
     written = rooms(weights.table.shape[1])
     scores = np.empty((n_urls, len(weights.scales)), np.float32)
     start = 0
     for row in range(n_urls):
-        start = score_row(buffer, start, weights, written, scores, row)
+        start = score_row(points, start, weights, written, scores, row)
     return scores
 
 
@@ -92,8 +92,6 @@ class Nats(NamedTuple):
     """Of a URL without features, (m,); -inf in the padding."""
     keys: Keys
     """Keys of the known clues, sorted, (n_clues,)."""
-    starts: Ints
-    """See `classifiers.urls.clues.starts_of`."""
     of_clues: Floats
     """The evidence of each clue, (n_clues, m)."""
 
@@ -102,7 +100,7 @@ def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats) -> Nats:
     """The evidence with `mixing` (n_classifiers, m), without padding."""
     n_first = 1 + int(np.flatnonzero(mixing.any(axis=0)).max(initial=0))
     mixed = _padded(mixing[:, :n_first])
-    return Nats(mixed, _padded(base, -np.inf), keys, starts_of(keys), _padded(of_clues))
+    return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues))
 
 
 def _padded(values: Floats, fill: float = 0.0) -> Floats:
@@ -145,7 +143,7 @@ def weigh(
     _mix(nats.mixing, scores, row, logits)
     is_known = False
     for at in range(found[1]):
-        place = place_of(nats.keys, nats.starts, found[0][at])
+        place = place_of(nats.keys, found[0][at])
         if place >= 0:
             is_known = True
             for language in range(logits.shape[1]):
@@ -154,10 +152,10 @@ def weigh(
 
 
 @compiled
-def logits_of(buffer: Bytes, scores: Floats, nats: Nats, base: Floats) -> tuple[Floats, Flags]:
+def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple[Floats, Flags]:
     """The evidence of each URL, (n_urls, m), padded, and which have a known clue.
 
-    `scores` are the decision values of the URLs in `buffer`, (n_urls, n_classifiers); `base` is as
+    `scores` are the decision values of the URLs in `points`, (n_urls, n_classifiers); `base` is as
     in `weigh`.
     """
     n_urls = len(scores)
@@ -165,7 +163,7 @@ def logits_of(buffer: Bytes, scores: Floats, nats: Nats, base: Floats) -> tuple[
     found = np.empty(MAX_CLUES, np.uint64)
     start = 0
     for url in range(n_urls):
-        count, start = clues(buffer, start, found)
+        count, start = clues(points, start, found)
         has_clue[url] = weigh(nats, base, scores, (found, count), url, logits)
     return logits, has_clue
 

@@ -144,7 +144,7 @@ def language_records() -> list[Record]:
     from classifiers.urls.model import UrlModel
 
     url_model, texts, seeds = UrlModel.load(), known_languages(), _seeds()
-    measured = url_model.parameters.facts.get("evaluation", {}).get("all", {}).get("languages", {})
+    measured = url_model.facts.get("evaluation", {}).get("all", {}).get("languages", {})
     return [
         {
             "language": code,
@@ -175,7 +175,7 @@ def _of_urls(model: UrlModel, code: str) -> Record | None:
     from classifiers.languages import tlds_of
 
     if code in model.languages:
-        learned: Mapping[str, int] = model.parameters.facts.get("languages", {})
+        learned: Mapping[str, int] = model.facts.get("languages", {})
         return {"by": "model", "urls": learned.get(code)}
     domains = sorted(tlds_of(code))
     return {"by": "rules", "domains": domains} if code in model.named_languages else None

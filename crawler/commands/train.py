@@ -61,7 +61,6 @@ def run(opts: argparse.Namespace) -> None:
     from classifiers.datasets.rows import left_out
     from classifiers.training import examples
     from classifiers.training.urls import Options, fit, usable
-    from classifiers.urls import modelfile
 
     start = time.monotonic()
     languages = tuple(language_codes(opts.languages)) or None
@@ -75,13 +74,13 @@ def run(opts: argparse.Namespace) -> None:
         min_urls=_LEAST_URLS, languages=languages, word_lists=word_lists, jobs=_THREADS
     )
     figures = _evaluate(rows, options)
-    parameters = fit(rows, options)
-    parameters.facts["evaluation"] = figures
+    model = fit(rows, options)
+    model.facts["evaluation"] = figures
     output = opts.output or Path("url-model.npz")
-    modelfile.write(parameters, output)
+    model.save(output)
     size, seconds = output.stat().st_size, time.monotonic() - start
-    of_languages = f"{len(parameters.languages)} languages, {size / 1e6:.1f} MB"
-    print(f"{output}: version {parameters.version}, {of_languages}, {seconds:.0f} s")
+    of_languages = f"{len(model.languages)} languages, {size / 1e6:.1f} MB"
+    print(f"{output}: version {model.version}, {of_languages}, {seconds:.0f} s")
 
 
 def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
@@ -89,10 +88,9 @@ def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
     from classifiers.datasets import split
     from classifiers.training.assessment import assess
     from classifiers.training.urls import fit
-    from classifiers.urls.model import UrlModel
 
     train, test = split(rows, seed=options.seed)
-    figures = assess(UrlModel(fit(train, options)), test)
+    figures = assess(fit(train, options), test)
     for title, name in (("domains not trained on", "five"), ("by ccTLD alone", "cctld")):
         print(f"{title}: {figures[name]['urls']} URLs, mean F1 {figures[name]['mean_f1']}")
     print(f"mean F1 of all languages {figures['all']['mean_f1']}")

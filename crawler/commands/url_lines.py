@@ -74,8 +74,6 @@ def json_lines(model: UrlModel, urls: Sequence[str]) -> str:
 
 def explained_lines(model: UrlModel, urls: Sequence[str]) -> str:
     """Return the objects of `json_lines` with their decision values and the words behind them."""
-    from classifiers.urls.explain import explain
-
     lines = []
     for record, scores in zip(_records(model, urls), model.scores(urls).tolist(), strict=True):
         rounded = (round(score, 4) for score in scores)
@@ -83,7 +81,7 @@ def explained_lines(model: UrlModel, urls: Sequence[str]) -> str:
         record["scores"] = dict(zip(model.languages, rounded, strict=True)) if is_text else {}
         # Languages that are known by rules have no weights: the best of the others is explained.
         language = record["language"] if record["language"] in model.languages else None
-        found = explain(model, record["url"], language)
+        found = model.explain(record["url"], language)
         record["explain"] = [[each.text, round(each.weight, 4)] for each in found]
         lines.append(json.dumps(record) + "\n")
     return "".join(lines)

@@ -30,7 +30,7 @@ def made(n_each: int = 300, n_few: int = 30) -> Seen:
 
 
 def logits(learned: Evidence, urls: list[str], scores: list[list[float]]) -> np.ndarray:
-    given = np.array(scores, np.float32), encode(urls).buffer
+    given = np.array(scores, np.float32), encode(urls)
     return learned.logits(*given, Prior.uniform())[0][:, : len(learned.languages)]
 
 

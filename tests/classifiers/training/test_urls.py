@@ -20,7 +20,6 @@ from classifiers.training.urls import (
     usable,
     use_domains,
 )
-from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
 from classifiers.weights import quantised
 from tests.support.evidence import evidence_of_scores
@@ -56,8 +55,8 @@ def write(path: Path, data: list[LabelledUrl]) -> Path:
 def test_training_learns_and_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
     source = LabelledUrls(write(tmp_path / "u.tsv", rows()))
     first, second = tmp_path / "a.npz", tmp_path / "b.npz"
-    modelfile.write(fit(list(source), OPTIONS), first)
-    modelfile.write(fit(list(source)[::-1], OPTIONS), second)
+    fit(list(source), OPTIONS).save(first)
+    fit(list(source)[::-1], OPTIONS).save(second)
     assert first.read_bytes() == second.read_bytes()
     model = UrlModel.load(first)
     assert model.languages == ("de", "fr", "it")
@@ -67,12 +66,11 @@ def test_training_learns_and_the_same_data_give_the_same_bytes(tmp_path: Path) -
 
 
 def test_scores_are_those_of_the_sparse_product() -> None:
-    model = UrlModel(fit(rows(60), OPTIONS))
+    model = fit(rows(60), OPTIONS)
     urls = [row.url for row in rows(20, seed=3)]
-    learned = model.parameters
-    codes = learned.weights.astype(np.float64)
-    weights = codes * np.abs(codes) * learned.scales[:, None]
-    expected = matrix(urls, learned.bits) @ weights.T + learned.intercepts
+    codes = model.codes.astype(np.float64)
+    weights = codes * np.abs(codes) * model.scales[:, None]
+    expected = matrix(urls, model.bits) @ weights.T + model.intercepts
     assert np.allclose(model.scores(urls), expected, atol=1e-4)
 
 
@@ -130,7 +128,7 @@ def with_domains(rule: str) -> UrlModel:
     use_domains(weights, intercepts, ("cs", "de"), thresholds)
     codes, scales = quantised(weights.T)
     evidence = evidence_of_scores(("cs", "de"))
-    return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, evidence))
+    return UrlModel(("cs", "de"), codes, scales, intercepts, evidence)
 
 
 def test_top_level_domains_decide_alone_or_raise_a_classifier() -> None:
@@ -144,7 +142,7 @@ def test_top_level_domains_decide_alone_or_raise_a_classifier() -> None:
 
 def test_languages_with_too_few_urls_get_no_classifier() -> None:
     data = [*rows(40), LabelledUrl("http://x.pl/", "pl", "k", "s")]
-    model = UrlModel(fit(data, replace(OPTIONS, languages=None)))
+    model = fit(data, replace(OPTIONS, languages=None))
     assert model.languages == ("de", "fr", "it")
     assert model.named_languages[:3] == model.languages
     assert model.identify("http://www.argia.eus/eu/").language == "eu"

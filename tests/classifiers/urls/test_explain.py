@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from classifiers.urls.explain import explain
 from classifiers.urls.model import UrlModel
-from tests.classifiers.urls.test_model import small_parameters
+from tests.classifiers.urls.test_model import small_model
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +14,7 @@ def model() -> UrlModel:
 
 def test_a_contribution_is_the_score_less_that_without_the_word(model: UrlModel) -> None:
     url = "http://x.com/zeitung/%C3%BCber-zeitung"
-    found = {each.text: each.weight for each in explain(model, url, "de")}
+    found = {each.text: each.weight for each in model.explain(url, "de")}
     for word, without in {
         "zeitung": "http://x.com/0/%C3%BCber-0",
         "über": "http://x.com/zeitung/0-zeitung",
@@ -27,21 +26,21 @@ def test_a_contribution_is_the_score_less_that_without_the_word(model: UrlModel)
 
 
 def test_the_strongest_words_come_first() -> None:
-    model = UrlModel(small_parameters())
-    every = explain(model, "http://a.de/das/wetter/in/den/alpen", top=99)
+    model = small_model()
+    every = model.explain("http://a.de/das/wetter/in/den/alpen", top=99)
     weights = [abs(each.weight) for each in every]
     assert len(weights) > 3
     assert weights == sorted(weights, reverse=True)
-    assert explain(model, "http://a.de/das/wetter/in/den/alpen", top=3) == every[:3]
+    assert model.explain("http://a.de/das/wetter/in/den/alpen", top=3) == every[:3]
 
 
 def test_without_a_language_that_of_the_highest_score_is_explained() -> None:
-    model = UrlModel(small_parameters())
+    model = small_model()
     for url in ("http://zeitung.de/a", "http://journal.fr/b", ""):
         best = model.languages[int(model.scores([url])[0].argmax())]
-        assert explain(model, url) == explain(model, url, best)
+        assert model.explain(url) == model.explain(url, best)
 
 
 def test_a_language_without_a_classifier_has_no_contributions(model: UrlModel) -> None:
     language = next(code for code in model.named_languages if code not in model.languages)
-    assert explain(model, "http://nachrichten.de/", language) == []
+    assert model.explain("http://nachrichten.de/", language) == []

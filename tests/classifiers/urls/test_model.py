@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from classifiers.errors import LanguageError, ModelError
-from classifiers.urls import cctld, clues, modelfile
-from classifiers.urls.model import UrlModel
+from classifiers.urls import cctld, clues
+from classifiers.urls.model import FORMAT, SHIPPED, UrlModel
 from classifiers.urls.posteriors import Evidence
 from tests.classifiers.urls.test_ngrams import features
 from tests.support.evidence import evidence_of_scores
@@ -34,23 +34,23 @@ def small_evidence() -> Evidence:
     )
 
 
-def small_parameters() -> modelfile.Parameters:
+def small_model() -> UrlModel:
     random = np.random.default_rng(7)
-    return modelfile.Parameters(
+    return UrlModel(
         languages=("de", "fr"),
-        weights=random.integers(-127, 128, (2, 256)).astype(np.int8),
+        codes=random.integers(-127, 128, (2, 256)).astype(np.int8),
         scales=np.array([1e-4, 2e-4], np.float32),
         intercepts=np.array([-0.1, 0.2], np.float32),
-        evidence=small_evidence(),
+        posterior=small_evidence(),
         facts={"rows": 3, "sources": {"ü": 1}},
     )
 
 
 def test_the_shipped_model_is_small_and_knows_many_languages(model: UrlModel) -> None:
-    assert modelfile.SHIPPED.stat().st_size <= 12_000_000
+    assert SHIPPED.stat().st_size <= 12_000_000
     assert len(model.languages) >= 25
     assert {"en", "de", "fr", "es", "it", "ru", "ja", "th"} <= set(model.languages)
-    assert "citizenlab_country" not in model.parameters.facts["sources"]
+    assert "citizenlab_country" not in model.facts["sources"]
 
 
 @pytest.mark.parametrize(
@@ -78,26 +78,25 @@ def test_an_english_directory_makes_german_less_likely(model: UrlModel, host: st
     assert english < plain
 
 
-def many_languages() -> modelfile.Parameters:
+def many_languages() -> UrlModel:
     """Forty classifiers; three buckets of four are zeros, the others have the largest codes."""
     random = np.random.default_rng(3)
     weights = random.choice(np.array([-127, 127], np.int8), (40, 256))
     weights[:, np.arange(256) % 4 > 0] = 0
-    return modelfile.Parameters(
+    return UrlModel(
         languages=tuple(f"l{at}" for at in range(40)),
-        weights=weights,
+        codes=weights,
         scales=np.full(40, 1e-4, np.float32),
         intercepts=random.normal(size=40).astype(np.float32),
-        evidence=evidence_of_scores([f"l{at}" for at in range(40)]),
+        posterior=evidence_of_scores([f"l{at}" for at in range(40)]),
     )
 
 
 def test_sums_of_the_largest_weights_do_not_overflow() -> None:
-    parameters = many_languages()
-    model = UrlModel(parameters)
+    model = many_languages()
     indices, values = features("http://example.com/" + "nachrichten-aus-berlin/" * 80, 8)
-    weights = parameters.weights[:, indices].astype(np.float64)
-    expected = (weights * np.abs(weights)) @ values * parameters.scales + parameters.intercepts
+    weights = model.codes[:, indices].astype(np.float64)
+    expected = (weights * np.abs(weights)) @ values * model.scales + model.intercepts
     scores = model.scores(["http://example.com/" + "nachrichten-aus-berlin/" * 80])[0]
     assert np.allclose(scores, expected, rtol=1e-3)
 
@@ -114,37 +113,34 @@ def test_a_language_the_model_does_not_know_is_refused(model: UrlModel) -> None:
 
 
 def test_saving_and_loading_is_the_identity(tmp_path: Path) -> None:
-    before, path = small_parameters(), tmp_path / "m.npz"
-    modelfile.write(before, path)
-    after = modelfile.read(path)
-    assert after.languages == before.languages
-    assert (after.weights == before.weights).all()
-    assert (after.scales == before.scales).all()
-    assert (after.intercepts == before.intercepts).all()
-    assert after.evidence.languages == before.evidence.languages
+    before, path = small_model(), tmp_path / "m.npz"
+    before.save(path)
+    after = UrlModel.load(path)
+    for name in ("languages", "named_languages", "facts", "version"):
+        assert getattr(after, name) == getattr(before, name)
+    for name in ("codes", "scales", "intercepts"):
+        assert (getattr(after, name) == getattr(before, name)).all()
     for name in ("mixing", "intercepts", "keys", "nats"):
-        assert (getattr(after.evidence, name) == getattr(before.evidence, name)).all()
-    assert after.facts == before.facts
-    assert after.version == before.version
+        assert (getattr(after.posterior, name) == getattr(before.posterior, name)).all()
     again = tmp_path / "again.npz"
-    modelfile.write(after, again)
+    after.save(again)
     assert again.read_bytes() == path.read_bytes()
 
 
 def arrays() -> dict[str, object]:
-    model = small_parameters()
+    model = small_model()
     return {
-        "format": np.int64(modelfile.FORMAT),
+        "format": np.int64(FORMAT),
         "languages": np.array(model.languages),
-        "weights": model.weights,
+        "weights": model.codes,
         "scales": model.scales,
         "intercepts": model.intercepts,
         "facts": np.array("{}"),
-        "named": np.array(model.evidence.languages),
-        "mixing": model.evidence.mixing,
-        "evidence_intercepts": model.evidence.intercepts,
-        "clue_keys": model.evidence.keys,
-        "clue_nats": model.evidence.nats,
+        "named": np.array(model.posterior.languages),
+        "mixing": model.posterior.mixing,
+        "evidence_intercepts": model.posterior.intercepts,
+        "clue_keys": model.posterior.keys,
+        "clue_nats": model.posterior.nats,
     }
 
 
@@ -183,7 +179,7 @@ def test_a_model_that_does_not_fit_is_refused(
 
 def test_a_damaged_byte_never_shows_as_another_error(tmp_path: Path) -> None:
     path = tmp_path / "m.npz"
-    modelfile.write(small_parameters(), path)
+    small_model().save(path)
     whole = bytearray(path.read_bytes())
     for at in range(0, len(whole), 37):
         damaged = bytearray(whole)

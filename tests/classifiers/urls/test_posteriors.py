@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from classifiers.errors import LanguageError
-from classifiers.urls import clues, modelfile
+from classifiers.urls import clues
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Evidence, Prior
 
@@ -26,7 +26,7 @@ def model() -> UrlModel:
         np.array([NATS[key] for key in sorted(NATS)], np.float16),
     )
     weights, ones = np.zeros((2, 256), np.int8), np.ones(2, np.float32)
-    return UrlModel(modelfile.Parameters(("cs", "en"), weights, ones, 0 * ones, evidence))
+    return UrlModel(("cs", "en"), weights, ones, 0 * ones, evidence)
 
 
 def test_a_language_without_a_classifier_is_named_by_its_clues(model: UrlModel) -> None:

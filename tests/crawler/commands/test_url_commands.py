@@ -155,7 +155,7 @@ def test_train_writes_a_model_that_identify_uses(
     done = called("train", data, "--output", model)
     assert done.code == 0, done.err
     assert "mean F1" in done.out
-    assert UrlModel.load(model).parameters.facts["evaluation"]["five"]["mean_f1"] > 90
+    assert UrlModel.load(model).facts["evaluation"]["five"]["mean_f1"] > 90
     urls = "http://verein.com/zeitung-straße\n".encode()
     setting = f"LANGFOCUS_URL_MODEL={model}"
     (answer,) = records(called("identify", "urls", "-s", setting, stdin=urls).out)
@@ -205,7 +205,7 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     assert german["seeds"] == sum(
         line.startswith("http") for line in (SEED_FOLDER / "de.txt").read_text().splitlines()
     )
-    facts = UrlModel.load().parameters.facts
+    facts = UrlModel.load().facts
     assert german["url"] == {"by": "model", "urls": facts["languages"]["de"]}
     texts = known_languages()
     assert {code for code, each in found.items() if each["text"]} == set(texts)
@@ -252,4 +252,4 @@ def test_train_without_its_extra_leaves_word_lists_out_and_says_so(
     done = called("train", data, "--output", model)
     assert done.code == 0, done.err
     assert "word lists are left out: pip install 'langfocus[training]' adds them" in done.out
-    assert not UrlModel.load(model).parameters.facts["word_lists"]
+    assert not UrlModel.load(model).facts["word_lists"]

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from classifiers.urls.modelfile import Parameters, write
+from classifiers.urls.model import UrlModel
 from classifiers.weights import quantised
 from crawler.config import ARGUMENTS, SETTINGS
 from crawler.frontier.evidence_rows import EvidenceRows
@@ -179,7 +179,7 @@ def write_url_model(path: Path, languages: tuple[str, ...]) -> None:
     codes, scales = quantised(np.zeros((len(languages), 1 << 12), np.float32))
     intercepts = np.full(len(languages), -1.0, np.float32)
     evidence = evidence_of_scores(languages)
-    write(Parameters(languages, codes, scales, intercepts, evidence), path)
+    UrlModel(languages, codes, scales, intercepts, evidence).save(path)
 
 
 def crawled(table: Table, folder: Mapping[str, Any], **places: object) -> Done:
