@@ -16,9 +16,10 @@ import tempfile
 import time
 from typing import Final
 
-from crawler.simulate.engine import Simulation, simulate
+from crawler.simulate.engine import simulate
 from crawler.simulate.generator import generate
 from crawler.simulate.measures import WebMeasures
+from crawler.simulate.plan import Simulation
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import make_filter
 

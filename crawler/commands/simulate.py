@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from crawler.commands.base import Parser, meanings, measured, pairs, write_json
 
 if TYPE_CHECKING:
-    from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
+    from crawler.simulate.figures import SimulatedCrawl
+    from crawler.simulate.plan import Simulation
     from crawler.simulate.webgraph import WebGraph
 
 DESCRIPTION = (
@@ -51,8 +52,9 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Simulate, then print and write the figures, also after an interruption."""
     from crawler.report.progress import Display
-    from crawler.report.simulation import Watch
-    from crawler.simulate.plan import make_plan, simulate_all
+    from crawler.report.simulation import told
+    from crawler.simulate.figures import simulate_all
+    from crawler.simulate.plan import make_plan
     from crawler.simulate.webgraph import WebGraph
 
     graph = WebGraph.open(opts.folder)
@@ -60,28 +62,27 @@ def run(opts: argparse.Namespace) -> None:
     results: list[SimulatedCrawl] = []
     try:
         with Display(sys.stderr) as display:
-            watch = Watch(plan, display)
-            for result in simulate_all(graph, plan, jobs=_JOBS):
+            for number, result in enumerate(simulate_all(graph, plan, jobs=_JOBS), 1):
                 results.append(result)
-                watch.done(result)
+                display.tell(f"[{number}/{len(plan)}] {told(result)}")
+                if display.is_terminal:
+                    display.count("simulations", number, len(plan))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted after {len(results)} of {len(plan.cases)} crawls"
-        ) from None
+        raise KeyboardInterrupt(f"interrupted after {len(results)} of {len(plan)} crawls") from None
     finally:
         if results:
             _publish(graph, plan, results, opts)
 
 
 def _publish(
-    graph: WebGraph, plan: SimulationPlan, results: list[SimulatedCrawl], opts: argparse.Namespace
+    graph: WebGraph, plan: list[Simulation], results: list[SimulatedCrawl], opts: argparse.Namespace
 ) -> None:
     from crawler.report.graph import graph_report
     from crawler.report.simulation import simulation_report
     from crawler.simulate.figures import graph_figures
     from crawler.whole_file import write_whole
 
-    figures = graph_figures(graph, plan.lang)
+    figures = graph_figures(graph, plan[0].target)
     about = figures, graph.provenance, opts.folder.resolve().name
     report = simulation_report(plan, results, *about)
     report.print()

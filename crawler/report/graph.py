@@ -4,7 +4,7 @@ The figures of the paper follow those of a graph that was generated with the pap
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Final
@@ -14,28 +14,42 @@ from classifiers.languages import tlds_of
 from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, language_name, percent, share_of
 from crawler.report.page import Report
-from crawler.report.table import Table, counts_table
+from crawler.report.table import Table
 from crawler.simulate import measures as paper
 from crawler.simulate.figures import GraphFigures, LinkCounts
 
 _PAPER: Final = paper.WebMeasures()
 _MOST_DISTANCES: Final = 24
 """Rows of Figures 1 and 2; greater distances are together in one more row."""
-_MOST_ROWS: Final = 10
 _COUNTS: Final = (
     *("target", "vertices", "pages", "relevant_pages", "links", "servers", "relevant_servers"),
     *("unfetched_links", "unfetched_urls"),
 )
 """Figures that the JSON has under their own names."""
 
-_Pairs = tuple[tuple[int, int], tuple[int, int]]
-_Links = tuple[str, tuple[int, int], tuple[int, int]]
-"""A kind of source, its links to two kinds of target, and those of them between servers."""
+_Pairs = Sequence[tuple[int, int]]
+"""Links to two kinds of target: all, and those to other servers."""
 
 
 def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: str) -> Report:
     """The report of a graph with a name."""
     lang = language_name(figures.target)
+    relevant_servers = share_of(figures.relevant_servers, figures.servers)
+    tables = [
+        _totals(figures),
+        _table_1(figures),
+        _links_table(
+            "Table 4: links by the languages of their two pages, downloaded pages only",
+            "pages",
+            figures.by_page,
+            paper.TABLE_4,
+        ),
+        _links_table(
+            "Table 5: links by their two servers", "servers", figures.by_server, paper.TABLE_5
+        ),
+    ]
+    if not paper.is_made_to(provenance):
+        tables = [replace(table, paper=()) for table in tables]
     return Report(
         title=f"Web graph {name}",
         lead=f"Pages, servers and links of a Web graph. {origin(provenance)} "
@@ -44,15 +58,9 @@ def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: 
             (f"pages in {lang}", share_of(figures.relevant_pages, figures.pages)),
             ("pages", figures.pages),
             ("servers", figures.servers),
-            (
-                f"servers with pages in {lang}",
-                share_of(figures.relevant_servers, figures.servers),
-            ),
+            (f"servers with pages in {lang}", relevant_servers),
         ],
-        parts=[
-            *_tables(figures, has_paper=paper.is_made_to(provenance)),
-            *distance_parts(figures),
-        ],
+        parts=[*tables, *distance_parts(figures)],
         figures=_figures(figures, provenance),
     )
 
@@ -92,28 +100,7 @@ def _links_json(rows: Iterable[LinkCounts]) -> list[dict[str, Any]]:
     return [{"source": row.source, "all": row.all, "between_servers": row.outside} for row in rows]
 
 
-def _tables(figures: GraphFigures, *, has_paper: bool) -> list[Table]:
-    """The tables that count pages, servers and links."""
-    return [
-        _totals(figures, has_paper=has_paper),
-        _table_1(figures, has_paper=has_paper),
-        *_pages_tables(figures, has_paper=has_paper),
-        Table(
-            "Table 4: links by the languages of their two pages, downloaded pages only",
-            ("links of", "to relevant pages", "to other pages"),
-            _links((row.source, row.all, row.outside) for row in figures.by_page),
-            _links(_of_paper(figures.by_page, paper.TABLE_4)) if has_paper else (),
-        ),
-        Table(
-            "Table 5: links by their two servers",
-            ("links of", "to relevant servers", "to other servers"),
-            _links((row.source, row.all, row.outside) for row in figures.by_server),
-            _links(_of_paper(figures.by_server, paper.TABLE_5)) if has_paper else (),
-        ),
-    ]
-
-
-def _totals(figures: GraphFigures, *, has_paper: bool) -> Table:
+def _totals(figures: GraphFigures) -> Table:
     pages, links, servers = figures.pages, figures.links, figures.servers
     relevant, of_paper = figures.relevant_servers, _PAPER.relevant_servers
     rows: list[tuple[str, Cell, Cell]] = [
@@ -131,10 +118,10 @@ def _totals(figures: GraphFigures, *, has_paper: bool) -> Table:
         ("paper: URLs never downloaded", paper.UNFETCHED, ""),
         ("paper: relevant servers", of_paper, share_of(of_paper, _PAPER.servers)),
     ]
-    return Table("The graph", ("", "number", "share"), rows, paper_rows if has_paper else ())
+    return Table("The graph", ("", "number", "share"), rows, paper_rows)
 
 
-def _table_1(figures: GraphFigures, *, has_paper: bool) -> Table:
+def _table_1(figures: GraphFigures) -> Table:
     try:
         own = tlds_of(figures.target) & {domain for _, domain in figures.pages_by}
     except LanguageError:
@@ -150,46 +137,33 @@ def _table_1(figures: GraphFigures, *, has_paper: bool) -> Table:
             counts[domain in own] += pages if language in languages else 0
         rows.append(_row_1(name, counts[True], counts[False], figures.pages))
     inside, outside = map(sum, zip(*paper.TABLE_1.values(), strict=True))
-    names = {"th": "Thai", "en": "English", "": "others", "total": "total"}
-    paper_rows = [
-        _row_1(f"paper: {names[code]}", *pages, _PAPER.pages)
-        for code, pages in {**paper.TABLE_1, "total": (inside, outside)}.items()
+    names = ("paper: Thai", "paper: English", "paper: others", "paper: total")
+    counted = (*paper.TABLE_1.values(), (inside, outside))
+    of_paper = [
+        _row_1(name, *pair, _PAPER.pages) for name, pair in zip(names, counted, strict=True)
     ]
     head = ("language", " ".join(f".{name}" for name in sorted(own)) or "-", "elsewhere", "total")
-    title = "Table 1: pages by language and top-level domain"
-    return Table(title, head, rows, paper_rows if has_paper else ())
+    return Table("Table 1: pages by language and top-level domain", head, rows, of_paper)
 
 
 def _row_1(name: str, inside: int, outside: int, total: int) -> tuple[str, ...]:
     return name, *(_with_share(pages, total) for pages in (inside, outside, inside + outside))
 
 
-def _pages_tables(figures: GraphFigures, *, has_paper: bool) -> Iterator[Table]:
-    """The pages by top-level domain, if any is known, and by language, if Table 1 lacks some."""
-    domains: Counter[str] = Counter()
-    languages: Counter[str] = Counter()
-    for (language, domain), pages in figures.pages_by.items():
-        domains[f".{domain}" if domain else "none"] += pages
-        languages[f"{language_name(language)} ({language})" if language else "none"] += pages
-    head = ("", "pages")
-    if not set(domains) <= {"none"}:
-        table = counts_table("Top-level domains", head, domains, _MOST_ROWS)
-        of_paper = [(f"paper: .{name}", "", share) for name, share in paper.DOMAINS.items()]
-        yield replace(table, paper=of_paper if has_paper else ())
-    if len(languages) > 3:
-        yield counts_table("Languages", head, languages, _MOST_ROWS)
-
-
-def _of_paper(rows: Sequence[LinkCounts], counts: Sequence[_Pairs]) -> Iterator[_Links]:
-    for row, pairs in zip(rows, counts, strict=False):
-        yield f"paper: {row.source}", *pairs
-
-
-def _links(rows: Iterable[_Links]) -> list[tuple[str, ...]]:
+def _links_table(
+    title: str, kind: str, links: Sequence[LinkCounts], of_paper: Sequence[_Pairs]
+) -> Table:
     """For each kind of source all links, and those of them that lead to other servers."""
+    head = ("links of", f"to relevant {kind}", f"to other {kind}")
+    ours = [(row.source, (row.all, row.outside)) for row in links]
+    theirs = [(f"paper: {row.source}", both) for row, both in zip(links, of_paper, strict=True)]
+    return Table(title, head, _link_rows(ours), _link_rows(theirs))
+
+
+def _link_rows(sources: Iterable[tuple[str, _Pairs]]) -> list[tuple[str, ...]]:
     return [
         (name, *(_with_share(count, sum(pair)) for count in pair))
-        for source, *pairs in rows
+        for source, pairs in sources
         for name, pair in zip((source, "of these, to other servers"), pairs, strict=True)
     ]
 
@@ -212,6 +186,7 @@ def distance_parts(figures: GraphFigures) -> list[Chart | Table]:
     unreached = figures.pages - (within[-1][0] if within else 0)
     title = "Figure 1: pages within a distance from the seeds"
     lang = language_name(figures.target)
+    notes = [f"The seeds do not lead to {unreached:,} pages."] if unreached else []
     chart = Chart(
         title=title,
         lines={lang: list(enumerate(row[3] for row in rows))},
@@ -220,12 +195,7 @@ def distance_parts(figures: GraphFigures) -> list[Chart | Table]:
         is_share=True,
         caption="Of all pages that the seeds reach over at most d links the share that is in "
         f"{lang} (Tamura 2007, Fig. 1).",
-        table=Table(
-            title,
-            ("distance", "pages", "relevant", "share"),
-            rows,
-            notes=[f"The seeds do not lead to {unreached:,} pages."] if unreached else [],
-        ),
+        table=Table(title, ("distance", "pages", "relevant", "share"), rows, notes=notes),
     )
     return [chart, _figure_2(figures)]
 

@@ -1,8 +1,6 @@
 """The report of simulations on a Web graph (Tamura 2007, Figures 4 to 8)."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,10 +9,9 @@ from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, language_name, percent, share_of
 from crawler.report.graph import distance_parts, origin
 from crawler.report.page import Report
-from crawler.report.progress import Display
 from crawler.report.table import Table
-from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures
-from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
+from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures, SimulatedCrawl
+from crawler.simulate.plan import Simulation
 
 VERSION = 3
 """Version of the JSON."""
@@ -73,49 +70,46 @@ _CURVES: Final = (
 
 
 def simulation_report(
-    plan: SimulationPlan,
+    plan: Sequence[Simulation],
     results: Iterable[SimulatedCrawl],
     figures: GraphFigures,
     provenance: Mapping[str, object],
     name: str,
 ) -> Report:
     """The report of simulations on a graph with a name; the crawls are in the order of the plan."""
-    crawls = sorted(results, key=lambda crawl: plan.cases.index(crawl.case))
+    crawls = sorted(results, key=lambda crawl: plan.index(crawl.simulation))
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
-    parts = [
-        _overview(plan, crawls),
-        _misses(crawls),
-        *(_curve(curve, crawls) for curve in _CURVES),
-        _links_table(crawls),
-        *distance_parts(figures),
-        _PAPER,
-    ]
-    report = Report(
+    first = plan[0]
+    return Report(
         title=f"Strategies simulated on {name}",
-        lead=f"{len(crawls)} simulated crawls for pages in {language_name(plan.lang)} on a Web "
-        f"graph of {figures.pages:,} pages, {relevant} of them relevant, and {figures.links:,} "
-        f"links. {origin(provenance)}",
-        parts=parts,
-    )
-    found = {
-        "version": VERSION,
-        "lang": plan.lang,
-        "random_state": plan.random_state,
-        "limit": plan.limit,
-        "simulations": [_result_json(crawl) for crawl in crawls],
-        "tables": [
-            table.as_json("-".join(re.findall(r"[a-z0-9]+", table.title.lower())))
-            for table in report.tables()
+        lead=f"{len(crawls)} simulated crawls for pages in {language_name(figures.target)} on a "
+        f"Web graph of {figures.pages:,} pages, {relevant} of them relevant, and "
+        f"{figures.links:,} links. {origin(provenance)}",
+        parts=[
+            _overview(figures.target, crawls),
+            _misses(crawls),
+            *(_curve(curve, crawls) for curve in _CURVES),
+            *distance_parts(figures),
+            _PAPER,
         ],
-    }
-    return replace(report, figures=found)
+        figures={
+            "version": VERSION,
+            "lang": figures.target,
+            "random_state": first.random_state,
+            "limit": first.limit,
+            "simulations": [_result_json(crawl.simulation, crawl.figures) for crawl in crawls],
+        },
+    )
 
 
-def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
-    course = result.figures
+def _result_json(simulation: Simulation, course: CourseFigures) -> dict[str, Any]:
     return {
-        "name": result.case.name,
-        **asdict(result.case),
+        "name": simulation.name,
+        "strategy": simulation.ordering,
+        "filter": simulation.filter_name,
+        "tolerance": simulation.tolerance,
+        "host_cap": simulation.host_cap,
+        "half_life": simulation.half_life or None,
         "is_complete": course.is_complete,
         "pages": course.pages,
         "relevant_pages": course.relevant_there_are,
@@ -135,31 +129,20 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
     }
 
 
-class Watch:
-    """Shows the simulations of a plan on a display."""
-
-    def __init__(self, plan: SimulationPlan, display: Display) -> None:
-        self._display = display
-        self._total = len(plan.cases)
-        self._done = 0
-
-    def done(self, result: SimulatedCrawl) -> None:
-        """Print the figures of a simulation that ended."""
-        self._done = done = self._done + 1
-        course = result.figures
-        self._display.tell(
-            f"[{done}/{self._total}] {result.case.name}: {course.pages:,} pages, coverage "
-            f"{percent(_last(course.coverage))}, harvest {percent(_last(course.harvest))}, "
-            f"{int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
-        )
-        if self._display.is_terminal:
-            self._display.count("simulations", done, self._total)
+def told(result: SimulatedCrawl) -> str:
+    """A line about a simulation that ended."""
+    course = result.figures
+    return (
+        f"{result.simulation.name}: {course.pages:,} pages, coverage "
+        f"{percent(_last(course.coverage))}, harvest {percent(_last(course.harvest))}, "
+        f"{int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
+    )
 
 
 def _misses(crawls: Sequence[SimulatedCrawl]) -> Chart:
     """Figure 4; its table begins at the distance of the first miss."""
     title = "Figure 4: relevant pages missed, by distance from the seeds"
-    misses = {crawl.case.name: list(crawl.figures.miss_ratio) for crawl in crawls}
+    misses = {crawl.simulation.name: list(crawl.figures.miss_ratio) for crawl in crawls}
     misses = {name: ratios for name, ratios in misses.items() if ratios}
     most = max(map(len, misses.values()), default=0)
     missed = [at for ratios in misses.values() for at, ratio in enumerate(ratios) if ratio]
@@ -191,12 +174,12 @@ def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Chart:
         points, values = crawl.figures.points, curve.values(crawl.figures)
         if not points:
             continue
-        lines[crawl.case.name] = list(zip(points, values, strict=True))
+        lines[crawl.simulation.name] = list(zip(points, values, strict=True))
         cells: list[Cell] = [
             as_cell(np.interp(step, points, values)) if points[0] <= step <= points[-1] else ""
             for step in steps
         ]
-        rows.append([crawl.case.name, *cells, as_cell(values[-1])])
+        rows.append([crawl.simulation.name, *cells, as_cell(values[-1])])
     return Chart(
         title=curve.title,
         lines=lines,
@@ -212,14 +195,11 @@ def _last(values: Sequence[float]) -> float:
     return values[-1] if values else 0.0
 
 
-def _overview(plan: SimulationPlan, crawls: Sequence[SimulatedCrawl]) -> Table:
+def _overview(lang: str, crawls: Sequence[SimulatedCrawl]) -> Table:
     """The figures of each strategy at its end."""
-    notes = []
-    if not all(crawl.figures.is_complete for crawl in crawls):
-        notes.append(f"* ended after {plan.limit:,} pages" if plan.limit else "* ended early")
     rows = [
         (
-            crawl.case.name + ("" if course.is_complete else " *"),
+            crawl.simulation.name + ("" if course.is_complete else " *"),
             course.pages,
             float(_last(course.coverage)),
             float(_last(course.harvest)),
@@ -229,15 +209,11 @@ def _overview(plan: SimulationPlan, crawls: Sequence[SimulatedCrawl]) -> Table:
         for crawl in crawls
         for course in [crawl.figures]
     ]
-    title = f"Crawls for pages in {language_name(plan.lang)} ({plan.lang})"
+    limits = {
+        f"* ended after {crawl.simulation.limit:,} pages"
+        for crawl in crawls
+        if not crawl.figures.is_complete
+    }
+    title = f"Crawls for pages in {language_name(lang)} ({lang})"
     head = ("strategy", "pages", "coverage", "harvest", "servers", "largest queue")
-    return Table(title, head, rows, notes=notes)
-
-
-def _links_table(crawls: Sequence[SimulatedCrawl]) -> Table:
-    """The numbers of links by the crawl's decision."""
-    rows: list[list[str | int]] = [
-        [crawl.case.name, *crawl.figures.links.values()] for crawl in crawls
-    ]
-    head = ("links", "queued", "seen before", "rejected", "host full", "dropped later")
-    return Table("Links by outcome", head, rows)
+    return Table(title, head, rows, notes=sorted(limits))

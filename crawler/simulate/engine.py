@@ -16,15 +16,12 @@ import numpy.typing as npt
 from classifiers.languages import tlds_of
 from crawler.errors import SettingError
 from crawler.simulate import kernel
-from crawler.simulate.focusing import NO_EVIDENCE, GraphEvidence, learning
+from crawler.simulate.focusing import learning
 from crawler.simulate.kernel import Memory, Rules, WebArrays
+from crawler.simulate.plan import ORDERINGS, Simulation
 from crawler.simulate.queues import EMPTY, FIRST
 from crawler.simulate.webgraph import PAGE, WebGraph, frozen
-from crawler.strategies.filters import Filter, Unit
-
-ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
-"""Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
-them stand the names in `WebGraph.scores`."""
+from crawler.strategies.filters import Unit
 
 FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")
 """What becomes of links, of seeds too: queued, seen before, rejected by the filter, to a host that
@@ -56,32 +53,6 @@ class Course:
     is_complete: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Simulation:
-    """The arguments of a simulated crawl.
-
-    `ordering` is one of `ORDERINGS` or a name in `WebGraph.scores`. With `perfect`, links are
-    followed only on a shortest path from the seeds to a page in the target language, for every
-    filter (Tamura 2007, 5.1); of several shortest paths, on one through relevant pages if there is
-    one. `target` None is the graph's own. Directories are those of the graph, for every
-    `filter.directory_depth`. `host_cap` 0: any number of URLs of a host; `host_queue` is that
-    of a crawl. `random_state` counts for `random` and `cctld` only. The crawl ends after
-    `limit` pages, None: when nothing is left that can be downloaded. The tolerance of the filter is
-    halved after each `half_life` downloads of the whole crawl; 0: it stays. A unit that a smaller
-    tolerance makes irrelevant gets no new links at once, and loses its queued URLs with its next
-    irrelevant page.
-    """
-
-    filter: Filter
-    ordering: str
-    target: str | None = None
-    host_cap: int = 0
-    host_queue: int = 0
-    half_life: int = 0
-    random_state: int = 0
-    limit: int | None = None
-
-
 def simulate(graph: WebGraph, simulation: Simulation) -> Course:
     """Return the course of a crawl of a graph; the same arguments give the same course.
 
@@ -92,22 +63,19 @@ def simulate(graph: WebGraph, simulation: Simulation) -> Course:
     target = graph.target if simulation.target is None else simulation.target
     kind = _KINDS.get(simulation.ordering, kernel.SCORE)
     seeds, n_pages, limit = frozen(graph.seeds), graph.n_pages, simulation.limit
-    n_fetchable = int(np.count_nonzero(graph.page_status))
     # After the last page there may be redirects and failures to settle.
     last = n_pages + 1 if limit is None or limit > n_pages else limit
-    state, web = _states(graph, target), _web(graph, simulation, target)
+    web, rules, state = _web(graph, simulation, target), _rules(simulation, kind), _states(graph)
+    state[graph.relevant(target)] |= np.uint8(kernel.RELEVANT)
+    n_fetchable = int(np.count_nonzero(graph.page_status))
     if simulation.ordering == "perfect":
         reached = np.empty(n_fetchable, np.int32)
         parent = np.full(graph.n_vertices, -1, np.int32)
         kernel.mark_wanted(web.link_start, web.link_target, seeds, state, reached, parent)
     else:
         state |= np.uint8(kernel.WANTED)
-    evidence, n_scored = NO_EVIDENCE, 1
-    if kind == kernel.LEARNED:
-        evidence, n_scored = GraphEvidence.of(graph, target), n_fetchable
-    rules = _rules(simulation, kind)
     memory = _memory(graph, rules, state, n_fetchable, min(last, n_pages), simulation.random_state)
-    known, counts = learning(evidence, n_scored), memory.counts
+    known, counts = learning(graph if kind == kernel.LEARNED else None, target), memory.counts
     has_ended = last > 0 and kernel.crawl(web, rules, memory, known, seeds, last)
     number = int(counts[kernel.N_PAGES])
     return Course(
@@ -126,6 +94,8 @@ def _check(graph: WebGraph, simulation: Simulation) -> None:
     numbers = (simulation.filter.tolerance, simulation.host_cap, simulation.host_queue)
     if min(*numbers, simulation.half_life) < 0:
         raise SettingError("a tolerance, a host cap, a host queue and a half-life are 0 or more")
+    if simulation.ordering == "cctld" and graph.server_domain is None:
+        raise SettingError("the graph does not know the domains of its servers: no cctld")
 
 
 def _rules(simulation: Simulation, kind: int) -> Rules:
@@ -148,6 +118,12 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
     if simulation.filter.uses_relevance and simulation.filter.unit is Unit.DIRECTORY:
         directory = np.asarray(graph.page_directory)
         unit = np.where(directory >= 0, directory + np.int32(graph.n_servers), server)
+    tier = np.zeros(graph.n_servers, np.uint8)
+    if simulation.ordering == "cctld" and graph.server_domain is not None:
+        matching = tlds_of(target)
+        # The last row is that of servers without a domain, whose index is -1.
+        matches = np.array([domain in matching for domain in graph.domains] + [False], np.uint8)
+        tier = matches[graph.server_domain]
     scores = graph.scores.get(simulation.ordering, np.zeros(1, np.float32))
     return WebArrays(
         frozen(server),
@@ -155,25 +131,12 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
         frozen(graph.link_start),
         frozen(graph.link_target),
         frozen(scores),
-        frozen(_tiers(graph, simulation.ordering, target)),
+        frozen(tier),
     )
 
 
-def _tiers(graph: WebGraph, ordering: str, target: str) -> npt.NDArray[np.uint8]:
-    """For each server 1 if it is drawn first, (S,)."""
-    if ordering != "cctld":
-        return np.zeros(graph.n_servers, np.uint8)
-    if graph.server_domain is None:
-        raise SettingError("the graph does not know the domains of its servers: no cctld")
-    matching = tlds_of(target)
-    # The last row is that of servers without a domain, whose index is -1.
-    matches = np.array([domain in matching for domain in graph.domains] + [False], np.uint8)
-    return matches[graph.server_domain]
-
-
-def _states(graph: WebGraph, target: str) -> npt.NDArray[np.uint8]:
+def _states(graph: WebGraph) -> npt.NDArray[np.uint8]:
     states = graph.page_status.astype(np.uint8)
-    states[graph.relevant(target)] |= np.uint8(kernel.RELEVANT)
     has_label = (graph.page_language >= 0) & (graph.page_status == PAGE)
     states[has_label] |= np.uint8(kernel.LABELLED)
     return states

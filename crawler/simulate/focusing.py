@@ -5,7 +5,7 @@ to be in a language (`hreflang`, sitemaps). A graph without URLs has the top-lev
 servers, if these are known, and no other evidence; its units are servers and directories.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
 from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
 
 _CHUNK: Final = 50_000
-_NONE: Final = -1
+_N_FACTS: Final = len(Evidence._fields)
 
 Ints = npt.NDArray[np.int32]
 
@@ -36,23 +36,24 @@ class GraphEvidence(NamedTuple):
     parent: Ints
     by_server: bool
 
-    @classmethod
-    def of(cls, graph: WebGraph, target: str) -> "GraphEvidence":
-        """Find the evidence and the units; costs some microseconds for each URL of a graph."""
-        if graph.has_urls:
-            deepest, parent = _units_of_urls(graph)
-            return cls(_facts_of_urls(graph, target), deepest, parent, by_server=False)
-        deepest, parent = _units_of_servers(graph)
-        return cls(_facts_of_servers(graph, target), deepest, parent, by_server=True)
 
-
-NO_EVIDENCE: Final = GraphEvidence(
-    np.zeros((0, len(Evidence._fields)), np.float32),
-    np.zeros(0, np.int32),
-    np.zeros(0, np.int32),
-    by_server=True,
-)
-"""The evidence of a crawl that uses none."""
+def evidence_in(graph: WebGraph, target: str) -> GraphEvidence:
+    """Find the evidence and the units; costs some microseconds for each URL of a graph."""
+    if not graph.has_urls:
+        return GraphEvidence(_facts_of_servers(graph, target), *_units_of_servers(graph), True)
+    facts = np.empty((graph.n_vertices, _N_FACTS), np.float32)
+    deepest, parent = np.empty(graph.n_vertices, np.int32), list[int]()
+    number_of: dict[str, int] = {}
+    for first, urls in _urls(graph):
+        facts[first : first + len(urls)] = _facts(urls, target)
+        for vertex, url in enumerate(urls, first):
+            unit = -1
+            for name in units_of(url):
+                above, unit = unit, number_of.setdefault(name, len(number_of))
+                if unit == len(parent):
+                    parent.append(above)
+            deepest[vertex] = unit
+    return GraphEvidence(facts, deepest, np.array(parent, np.int32), False)
 
 
 def _urls(graph: WebGraph) -> Iterator[tuple[int, list[str]]]:
@@ -62,42 +63,18 @@ def _urls(graph: WebGraph) -> Iterator[tuple[int, list[str]]]:
 
 
 def _facts(urls: Sequence[str], target: str) -> npt.NDArray[np.float32]:
-    nothing_declared: Mapping[str, bool] = {}
-    found = evidence_of(target, None)[0](urls, nothing_declared)
-    return np.array(found, np.float32).reshape(-1, len(Evidence._fields))
-
-
-def _facts_of_urls(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
-    facts = np.empty((graph.n_vertices, len(Evidence._fields)), np.float32)
-    for first, urls in _urls(graph):
-        facts[first : first + len(urls)] = _facts(urls, target)
-    return facts
+    found = evidence_of(target, None)[0](urls, {})
+    return np.array(found, np.float32).reshape(-1, _N_FACTS)
 
 
 def _facts_of_servers(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
-    facts = np.zeros((graph.n_servers, len(Evidence._fields)), np.float32)
+    facts = np.zeros((graph.n_servers, _N_FACTS), np.float32)
     if graph.server_domain is not None:
         place = Evidence._fields.index("top_level")
-        urls = [f"http://a.{domain}/" for domain in graph.domains]
-        marks = _facts(urls, target)[:, place] if urls else np.empty(0, np.float32)
+        marks = _facts([f"http://a.{domain}/" for domain in graph.domains], target)[:, place]
         # The last row is that of servers without a domain, whose index is -1.
         facts[:, place] = np.append(marks, np.float32(0))[graph.server_domain]
     return facts
-
-
-def _units_of_urls(graph: WebGraph) -> tuple[Ints, Ints]:
-    deepest, parent = np.empty(graph.n_vertices, np.int32), [_NONE]
-    parent.clear()
-    number_of: dict[str, int] = {}
-    for first, urls in _urls(graph):
-        for vertex, url in enumerate(urls, first):
-            unit = _NONE
-            for name in units_of(url):
-                above, unit = unit, number_of.setdefault(name, len(number_of))
-                if unit == len(parent):
-                    parent.append(above)
-            deepest[vertex] = unit
-    return deepest, np.array(parent, np.int32)
 
 
 def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
@@ -106,13 +83,22 @@ def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
     has_directory = np.flatnonzero(directory >= 0)
     server_of = np.zeros(graph.n_directories, np.int32)
     server_of[directory[has_directory]] = graph.page_server[has_directory]
-    parent = np.concatenate((np.full(n, _NONE), np.arange(n), n + server_of)).astype(np.int32)
+    parent = np.concatenate((np.full(n, -1), np.arange(n), n + server_of)).astype(np.int32)
     deepest = np.where(directory >= 0, 2 * n + directory, n + graph.page_server)
     return deepest.astype(np.int32), parent
 
 
-def learning(evidence: GraphEvidence, n_fetchable: int) -> Learning:
-    """Return what a compiled crawl of so many URLs knows at first; the crawl changes it."""
+def learning(graph: WebGraph | None, target: str) -> Learning:
+    """Return what a compiled crawl knows at first, and changes; None: of a crawl that learns not.
+
+    Costs some microseconds for each URL of a graph.
+    """
+    nothing = np.zeros(0, np.int32)
+    evidence = GraphEvidence(np.zeros((0, _N_FACTS), np.float32), nothing, nothing, True)
+    n_fetchable = 1
+    if graph is not None:
+        evidence = evidence_in(graph, target)
+        n_fetchable = int(np.count_nonzero(graph.page_status))
     prior = Prior.shipped()
     belief = Belief(prior)
     return Learning(
@@ -127,7 +113,7 @@ def learning(evidence: GraphEvidence, n_fetchable: int) -> Learning:
         links=np.zeros((n_fetchable, N_LINKS), np.uint8),
         mean=belief.mean,
         covariance=belief.covariance,
-        known=np.zeros(len(Evidence._fields) + N_LINKS + 2 * N_UNITS),
+        known=np.zeros(_N_FACTS + N_LINKS + 2 * N_UNITS),
         row=np.zeros(N_FEATURES),
         gain=np.zeros(N_FEATURES),
     )

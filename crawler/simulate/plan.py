@@ -1,11 +1,12 @@
-"""Several simulations in one go: which strategies, filters and tolerances, from which seeds."""
+"""Which simulations there are: the arguments of a crawl on a graph, and all that a person asks for.
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+Importing it is cheap: it knows nothing of the compiled code.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from crawler.frontier.rules import queue_slots
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, PAPER_FILTERS, Filter, make_filter
 
-if TYPE_CHECKING:
-    from crawler.simulate.figures import CourseFigures
+ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
+"""Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
+them stand the names in `WebGraph.scores`."""
 
 DECLINING: Final = "server-declining"
 """The filter `server-conservative` with a tolerance that declines as the crawl proceeds.
@@ -44,60 +46,55 @@ ARGUMENTS: Final = {
 }
 """Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
 
-_TOLERANCES: Final = "5,10,20"
 _CHUNK = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyCase:
-    """A strategy with its filter, as the arguments of a crawl name them.
+@dataclass(frozen=True)
+class Simulation:
+    """The arguments of a simulated crawl.
 
-    `tolerance` is None where the filter has none, `half_life` where the tolerance stays.
+    `ordering` is one of `ORDERINGS` or a name in `WebGraph.scores`. With `perfect`, links are
+    followed only on a shortest path from the seeds to a page in the target language, for every
+    filter (Tamura 2007, 5.1); of several shortest paths, on one through relevant pages if there is
+    one. Directories are those of the graph, for every `filter.directory_depth`. `half_life`: a unit
+    that a smaller tolerance makes irrelevant gets no new links at once, and loses its queued URLs
+    with its next irrelevant page.
     """
 
-    strategy: str
-    filter: str = "none"
-    tolerance: int | None = None
-    host_cap: int = 0
-    half_life: int | None = None
+    filter: Filter
+    ordering: str
+    target: str | None = None  # None: the graph's own
+    host_cap: int = 0  # 0: any number of URLs of a host
+    host_queue: int = 0  # as in a crawl
+    half_life: int = 0  # downloads after which the tolerance is halved, each time; 0: it stays
+    random_state: int = 0  # counts for `random` and `cctld` only
+    limit: int | None = None  # pages; None: the crawl ends when nothing is left
+
+    @property
+    def filter_name(self) -> str:
+        """The name of the filter among the arguments."""
+        return DECLINING if self.half_life else self.filter.name
+
+    @property
+    def tolerance(self) -> int | None:
+        """T, None where the filter has none."""
+        return self.filter.tolerance if self.filter.uses_relevance else None
 
     @property
     def name(self) -> str:
         """A short name, such as `soft server T=10`."""
-        parts = [self.strategy]
-        if self.filter != "none":
-            parts.append(self.filter)
+        parts = [self.ordering]
+        if self.filter_name != "none":
+            parts.append(self.filter_name)
         if self.tolerance is not None:
             parts.append(f"T={self.tolerance}")
-        if self.half_life is not None:
+        if self.half_life:
             parts.append(f"half-life {self.half_life}")
         return " ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class SimulationPlan:
-    """Which simulations there are: every case from the graph's seeds.
-
-    The random state changes the draws of `random` and `cctld`, and nothing else.
-    """
-
-    lang: str
-    cases: tuple[StrategyCase, ...]
-    random_state: int = 0
-    limit: int | None = None
-
-
-@dataclass(frozen=True)
-class SimulatedCrawl:
-    """A simulation that has ended: the figures of its course, and the seconds it took."""
-
-    case: StrategyCase
-    figures: "CourseFigures"
-    seconds: float
-
-
-def make_plan(given: Mapping[str, str], graph: WebGraph) -> SimulationPlan:
-    """Return the simulations that arguments ask for.
+def make_plan(given: Mapping[str, str], graph: WebGraph) -> list[Simulation]:
+    """Return the simulations that arguments ask for: all combinations that differ.
 
     With neither strategies nor filters they are those of Tamura 2007, 5.1, and those orderings of
     `langfocus compare` for which the graph has what they need. Raises `SettingError` for arguments
@@ -108,16 +105,35 @@ def make_plan(given: Mapping[str, str], graph: WebGraph) -> SimulationPlan:
         if name not in ARGUMENTS:
             raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
     lang = language_in(graph, given.get("lang"), "-a lang")
-    cases = _cases(given, _pairs(given, _orderings(graph, lang)), _number(given, "host_cap"))
-    random_state = _number(given, "random_state")
+    pairs = _pairs(given, _orderings(graph, lang))
+    host_cap, random_state = _number(given, "host_cap"), _number(given, "random_state")
     limit = _number(given, "pages") or None
-    return SimulationPlan(lang, tuple(dict.fromkeys(cases)), random_state, limit)
+    tolerances = _numbers(given, "tolerances", "5,10,20")
+    half_lives = _numbers(given, "half_life", str(HALF_LIFE))
+    if 0 in half_lives:
+        raise SettingError("-a half_life=0: a whole number of at least 1 is needed")
+    found = []
+    for ordering, name in pairs:
+        rule = make_filter("server-conservative" if name == DECLINING else name)
+        for tolerance in tolerances if rule.uses_relevance else tolerances[:1]:
+            for half_life in half_lives if name == DECLINING else [0]:
+                found.append(
+                    Simulation(
+                        replace(rule, tolerance=tolerance),
+                        ordering,
+                        lang,
+                        host_cap,
+                        queue_slots(host_cap),
+                        half_life,
+                        random_state,
+                        limit,
+                    )
+                )
+    return list(dict.fromkeys(found))
 
 
 def _orderings(graph: WebGraph, lang: str) -> list[str]:
     """The orderings for which a graph has what they need."""
-    from crawler.simulate.engine import ORDERINGS  # numba takes half a second
-
     known = [*ORDERINGS]
     if graph.server_domain is None:
         known.remove("cctld")
@@ -141,72 +157,16 @@ def _pairs(given: Mapping[str, str], known: Sequence[str]) -> list[tuple[str, st
     ]
 
 
-def _cases(
-    given: Mapping[str, str], pairs: Sequence[tuple[str, str]], host_cap: int
-) -> Iterator[StrategyCase]:
-    """The pairs with every tolerance and half-life that makes a difference to them."""
-    tolerances = _numbers(given, "tolerances", _TOLERANCES)
-    half_lives = _numbers(given, "half_life", str(HALF_LIFE))
-    if 0 in half_lives:
-        raise SettingError("-a half_life=0: a whole number of at least 1 is needed")
-    for strategy, name in pairs:
-        for tolerance in tolerances if _filter(name).uses_relevance else [None]:
-            for half_life in half_lives if name == DECLINING else [None]:
-                yield StrategyCase(strategy, name, tolerance, host_cap, half_life)
-
-
-def _filter(name: str, tolerance: int = 0) -> Filter:
-    name = "server-conservative" if name == DECLINING else name
-    return make_filter(name, tolerance=tolerance)
-
-
-def simulate_all(
-    graph: WebGraph, plan: SimulationPlan, *, jobs: int = 1
-) -> Iterator[SimulatedCrawl]:
-    """Yield each simulation as soon as it is done, at most `jobs` at once, in threads.
-
-    Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
-    some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
-    """
-    from crawler.simulate.engine import Simulation, simulate
-    from crawler.simulate.figures import Yardstick, course_figures
-
-    graph = prepared(graph, plan)
-    yardstick = Yardstick(graph, plan.lang)
-    _ = yardstick.by_distance  # distances are measured now, not by two threads at once
-
-    def run(case: StrategyCase) -> SimulatedCrawl:
-        begun = perf_counter()
-        simulation = Simulation(
-            filter=_filter(case.filter, case.tolerance or 0),
-            half_life=case.half_life or 0,
-            ordering=case.strategy,
-            target=plan.lang,
-            host_cap=case.host_cap,
-            host_queue=queue_slots(case.host_cap),
-            random_state=plan.random_state,
-            limit=plan.limit,
-        )
-        figures = course_figures(simulate(graph, simulation), yardstick)
-        return SimulatedCrawl(case, figures, perf_counter() - begun)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            for future in as_completed([pool.submit(run, case) for case in plan.cases]):
-                yield future.result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-def prepared(graph: WebGraph, plan: SimulationPlan) -> WebGraph:
-    """Return the graph with the scores of the URL model, if a plan needs them."""
-    if "svm" in graph.scores or not any(case.strategy == "svm" for case in plan.cases):
+def prepared(graph: WebGraph, plan: Sequence[Simulation]) -> WebGraph:
+    """Return the graph with the scores of the URL model, if a simulation needs them."""
+    if "svm" in graph.scores or not any(each.ordering == "svm" for each in plan):
         return graph
     model, scores = UrlModel.load(None), np.empty(graph.n_vertices, np.float32)
+    target = plan[0].target or graph.target
     for first in range(0, graph.n_vertices, _CHUNK):
         last = min(first + _CHUNK, graph.n_vertices)
         urls = [graph.url(vertex) for vertex in range(first, last)]
-        scores[first:last] = model.score(urls, plan.lang)
+        scores[first:last] = model.score(urls, target)
     return replace(graph, scores={"svm": scores})
 
 
@@ -232,7 +192,7 @@ def _listed(given: Mapping[str, str], name: str, default: str, known: Sequence[s
             raise SettingError(f"-a {name}={part}: not there; there are {', '.join(known)}")
     if not parts:
         raise SettingError(f"-a {name} is empty; name some of {', '.join(known)}")
-    return list(dict.fromkeys(parts))
+    return parts
 
 
 def _number(given: Mapping[str, str], name: str) -> int:
@@ -246,4 +206,4 @@ def _numbers(given: Mapping[str, str], name: str, default: str) -> list[int]:
     parts = given.get(name, default).split(",")
     if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
         raise SettingError(f"-a {name}={given.get(name)}: whole numbers of 0 or more are needed")
-    return list(dict.fromkeys(int(part) for part in parts))
+    return [int(part) for part in parts]

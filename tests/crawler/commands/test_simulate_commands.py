@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crawler.report.simulation import Watch
+from crawler.report.progress import Display
 from crawler.simulate import measures
-from crawler.simulate.plan import ARGUMENTS, SimulatedCrawl
+from crawler.simulate.plan import ARGUMENTS
 from crawler.simulate.webgraph import WebGraph
 from tests.support.commandline import call
 from tests.support.simulatedwebs import random_graph
@@ -187,14 +187,11 @@ def test_an_interruption_keeps_what_was_done(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen: list[SimulatedCrawl] = []
-
-    def interrupt(watch: Watch, result: SimulatedCrawl) -> None:
-        seen.append(result)
-        if len(seen) == 2:
+    def interrupt(display: Display, line: str) -> None:
+        if line.startswith("[2/17]"):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Watch, "done", interrupt)
+    monkeypatch.setattr(Display, "tell", interrupt)
     assert call("simulate", folder, "--json", tmp_path / "s.json") == 130
     captured = capsys.readouterr()
     assert "interrupted after 2 of 17 crawls" in captured.err

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from crawler.errors import GraphError, SettingError
-from crawler.simulate.engine import FATES, Simulation, simulate
+from crawler.simulate.engine import FATES, simulate
+from crawler.simulate.plan import Simulation
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.strategies.filters import FILTERS, make_filter
 from tests.support.simulatedwebs import crawl_live, random_graph

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from crawler.errors import GraphError
-from crawler.simulate.engine import Simulation, simulate
+from crawler.simulate.engine import simulate
 from crawler.simulate.figures import Yardstick, course_figures, graph_figures
+from crawler.simulate.plan import Simulation
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
 from tests.support.simulatedwebs import random_graph

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from crawler.simulate import focusing
-from crawler.simulate.engine import FATES, Course, Simulation, simulate
+from crawler.simulate.engine import FATES, Course, simulate
+from crawler.simulate.plan import Simulation
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
 from tests.support.simulatedwebs import crawl_live, random_graph
@@ -61,8 +62,8 @@ def without_urls(graph: WebGraph) -> WebGraph:
 
 def test_a_graph_without_urls_has_servers_and_directories_as_units() -> None:
     graph = random_graph(3)
-    bare = focusing.GraphEvidence.of(without_urls(graph), "th")
-    whole = focusing.GraphEvidence.of(graph, "th")
+    bare = focusing.evidence_in(without_urls(graph), "th")
+    whole = focusing.evidence_in(graph, "th")
 
     def chain(evidence: focusing.GraphEvidence, vertex: int) -> list[int]:
         units = [int(evidence.deepest[vertex])]

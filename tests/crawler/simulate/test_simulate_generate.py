@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crawler.errors import SettingError
-from crawler.simulate.engine import Course, Simulation, simulate
+from crawler.simulate.engine import Course, simulate
 from crawler.simulate.figures import GraphFigures, Yardstick, course_figures, graph_figures
 from crawler.simulate.generator import generate
 from crawler.simulate.measures import (
@@ -18,6 +18,7 @@ from crawler.simulate.measures import (
     WebMeasures,
     link_plan,
 )
+from crawler.simulate.plan import Simulation
 from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.filters import make_filter
 

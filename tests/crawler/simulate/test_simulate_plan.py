@@ -9,9 +9,9 @@ import pytest
 
 from classifiers.urls.model import UrlModel
 from crawler.errors import CrawlError
-from crawler.simulate.engine import Simulation, simulate
-from crawler.simulate.figures import Yardstick, course_figures
-from crawler.simulate.plan import SimulationPlan, StrategyCase, make_plan, prepared, simulate_all
+from crawler.simulate.engine import simulate
+from crawler.simulate.figures import Yardstick, course_figures, simulate_all
+from crawler.simulate.plan import Simulation, make_plan, prepared
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import make_filter
 from tests.support.simulatedwebs import random_graph
@@ -29,7 +29,7 @@ def without_urls(graph: WebGraph) -> WebGraph:
 def test_by_default_the_strategies_of_the_paper_and_of_a_crawl_are_simulated(
     graph: WebGraph,
 ) -> None:
-    names = [case.name for case in make_plan({}, graph).cases]
+    names = [case.name for case in make_plan({}, graph)]
     assert names[:4] == ["bfs", "soft", "soft hard", "soft server T=5"]
     assert names[-1] == "perfect"
     assert names[-5:-1] == ["random", "cctld", "svm", "focus"]
@@ -39,7 +39,7 @@ def test_by_default_the_strategies_of_the_paper_and_of_a_crawl_are_simulated(
 
 def test_by_default_only_what_the_graph_has_scores_for_is_simulated(graph: WebGraph) -> None:
     def names(graph: WebGraph, lang: str) -> list[str]:
-        return [case.name for case in make_plan({"lang": lang}, graph).cases][-5:]
+        return [case.name for case in make_plan({"lang": lang}, graph)][-5:]
 
     assert names(without_urls(graph), "th")[-3:] == ["random", "focus", "perfect"]
     assert "svm" in names(replace(graph, url_start=None, url_bytes=None), "th")
@@ -50,7 +50,7 @@ def test_by_default_only_what_the_graph_has_scores_for_is_simulated(graph: WebGr
 
 def test_lists_are_combined_and_only_where_they_make_a_difference(graph: WebGraph) -> None:
     given = {"strategies": "bfs,perfect,svm", "filters": "hard,server", "tolerances": "1,2"}
-    names = [case.name for case in make_plan(given, graph).cases]
+    names = [case.name for case in make_plan(given, graph)]
     assert names == [
         *("bfs hard", "bfs server T=1", "bfs server T=2"),
         "perfect",
@@ -97,13 +97,15 @@ def test_orderings_need_what_they_order_by(graph: WebGraph) -> None:
 def test_simulations_done_together_are_those_done_alone(jobs: int, graph: WebGraph) -> None:
     plan = make_plan({"pages": "250"}, graph)
     results = list(simulate_all(graph, plan, jobs=jobs))
-    assert {result.case for result in results} == set(plan.cases)
-    assert len(results) == len(plan.cases)
+    assert {result.simulation for result in results} == set(plan)
+    assert len(results) == len(plan)
     yardstick = Yardstick(graph)
     for result in results:
-        case = result.case
-        rule = make_filter(case.filter, tolerance=case.tolerance or 0)
-        alone = simulate(graph, Simulation(filter=rule, ordering=case.strategy, limit=250))
+        rule = make_filter(
+            result.simulation.filter.name, tolerance=result.simulation.tolerance or 0
+        )
+        ordering = result.simulation.ordering
+        alone = simulate(graph, Simulation(filter=rule, ordering=ordering, limit=250))
         assert result.figures == course_figures(alone, yardstick)
 
 
@@ -113,13 +115,13 @@ def test_another_random_state_is_another_draw(graph: WebGraph) -> None:
         given = {"strategies": "bfs,random", "random_state": state, "pages": "200"}
         plan = make_plan(given, graph)
         for result in simulate_all(graph, plan):
-            courses[result.case.name, state] = result.figures
+            courses[result.simulation.name, state] = result.figures
     assert courses["bfs", "1"] == courses["bfs", "2"]
     assert courses["random", "1"] != courses["random", "2"]
 
 
 def test_errors_of_a_simulation_reach_the_caller(graph: WebGraph) -> None:
-    plan = SimulationPlan("th", (StrategyCase("unheard-of"),))
+    plan = [Simulation(make_filter("none"), "unheard-of")]
     with pytest.raises(CrawlError, match="no ordering 'unheard-of'"):
         list(simulate_all(graph, plan, jobs=2))
 

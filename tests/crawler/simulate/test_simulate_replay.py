@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from crawler.simulate.build import build
-from crawler.simulate.engine import Simulation, simulate
-from crawler.simulate.plan import SimulationPlan, StrategyCase, prepared
+from crawler.simulate.engine import simulate
+from crawler.simulate.plan import Simulation, prepared
 from crawler.simulate.webgraph import PAGE
 from crawler.strategies import make_filter
 from tests.support.crawls import crawl, rows
@@ -55,18 +55,13 @@ def test_a_simulation_on_what_a_crawl_recorded_repeats_the_crawl(
     fetched = recorded(tmp_path / "run", strategy, rule)
     assert len(fetched) > 20
     graph = build([tmp_path / "run"], tmp_path / "graph", "de")
-    graph = prepared(graph, SimulationPlan("de", (StrategyCase(strategy),)))
-    course = simulate(
-        graph,
-        Simulation(
-            filter=make_filter(
-                str(rule["filter"]),
-                tolerance=int(rule.get("tolerance", 10)),
-            ),
-            ordering=strategy,
-            host_cap=int(rule.get("host_cap", 0)),
-        ),
+    simulation = Simulation(
+        make_filter(str(rule["filter"]), tolerance=int(rule["tolerance"])),
+        ordering=strategy,
+        host_cap=int(rule.get("host_cap", 0)),
     )
+    graph = prepared(graph, [simulation])
+    course = simulate(graph, simulation)
     assert [graph.url(vertex) for vertex in course.order.tolist()] == fetched
     assert (graph.page_status[course.order] == PAGE).all()
     counts = dict(rows(tmp_path / "run", "SELECT name, value FROM counts"))
