@@ -8,9 +8,8 @@ with the same name.
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isnan
+from functools import cache
 from operator import attrgetter, itemgetter
-from types import UnionType
 from typing import Any, get_type_hints
 
 
@@ -52,9 +51,6 @@ class PageRow:
     is_copy: int
 
 
-_TYPES = get_type_hints(PageRow)
-_TEXTS = (str, str | None)
-_FLOATS = (float, float | None)
 _SQL_TYPES = {
     int: "INTEGER NOT NULL",
     int | None: "INTEGER",
@@ -63,32 +59,30 @@ _SQL_TYPES = {
     str: "TEXT NOT NULL",
     str | None: "TEXT",
 }
-
-
 _OTHER_SQL_TYPES = {
-    "id": "INTEGER PRIMARY KEY",
+    "id": "INTEGER PRIMARY KEY CHECK(id > 0)",
     "fingerprint": "INTEGER NOT NULL UNIQUE",
-    "status": "INTEGER CHECK(status BETWEEN 100 AND 999 OR status IS NULL)",
+    "status": "INTEGER CHECK(status BETWEEN 100 AND 999)",
+    "bytes": "INTEGER NOT NULL CHECK(bytes >= 0)",
 }
-_OF_ORDER = ("id", "queued")
 
-PAGE_COLUMNS = tuple(_TYPES)
+PAGE_COLUMNS = tuple(get_type_hints(PageRow))
 """The names of all columns, in their order."""
 
-URL_COLUMNS = ("fingerprint", "url", "host", "parent", "depth", "score", "reasons")
-"""The columns that a URL has before it is fetched."""
-
-_BOUNDS = (("id", 1, 1 << 53), ("status", 100, 999), ("bytes", 0, 1 << 53))
-_page_values_of = itemgetter(*PAGE_COLUMNS[1:])
-_RECORD_COLUMNS = tuple(n for n in PAGE_COLUMNS if n not in (*URL_COLUMNS, *_OF_ORDER))
-_values_of = attrgetter(*_RECORD_COLUMNS)
+# The columns that a URL has before it is fetched.
+_URL_COLUMNS = ("fingerprint", "url", "host", "parent", "depth", "score", "reasons")
+_RECORD_COLUMNS = tuple(n for n in PAGE_COLUMNS if n not in (*_URL_COLUMNS, "id", "queued"))
+_GIVEN = (*_URL_COLUMNS, *_RECORD_COLUMNS)
+_url_values_of = attrgetter(*_URL_COLUMNS)
+_record_values_of = attrgetter(*_RECORD_COLUMNS)
+_values_of = itemgetter(*PAGE_COLUMNS[1:])
 
 
 def create_pages() -> str:
     """Return the statement that makes the table `pages`."""
-    types = {name: _OTHER_SQL_TYPES.get(name, _SQL_TYPES[kind]) for name, kind in _TYPES.items()}
-    columns = [f"{name} {sql_type}" for name, sql_type in types.items()]
-    return f"CREATE TABLE pages({', '.join(columns)})"
+    types = {name: _SQL_TYPES[kind] for name, kind in get_type_hints(PageRow).items()}
+    columns = [f"{name} {sql_type}" for name, sql_type in (types | _OTHER_SQL_TYPES).items()]
+    return f"CREATE TABLE pages({', '.join(columns)}) STRICT"
 
 
 def insert_pages(rest: str = "", **expressions: str) -> str:
@@ -101,61 +95,44 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
     return f"INSERT INTO pages({', '.join(PAGE_COLUMNS)}) SELECT {', '.join(values)} {rest}"
 
 
-INSERT_PAGE = f"INSERT INTO pages VALUES (NULL{', ?' * (len(PAGE_COLUMNS) - 1)})"  # noqa: S608
-"""A statement that adds one row with the next id; its parameters come from `row_of`."""
+_ADD_PAGE = f"INSERT INTO pages VALUES (NULL{', ?' * (len(PAGE_COLUMNS) - 1)})"  # noqa: S608
+_TRY_PAGE = insert_pages().replace("INSERT", "INSERT OR REPLACE")  # another thread may be here
 
 
-def row_of(values: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return the values of the columns after the id."""
-    row: tuple[object, ...] = _page_values_of(values)
-    return row
+def page_values(lease: object, record: object) -> dict[str, Any]:
+    """Return the columns that the lease of a URL and the record of its fetch give, by name."""
+    values = *_url_values_of(lease), *_record_values_of(record)
+    return dict(zip(_GIVEN, values, strict=True))
 
 
-def record_values(record: object) -> dict[str, object]:
-    """Return the columns that the `Record` of a fetch gives, by name."""
-    return dict(zip(_RECORD_COLUMNS, _values_of(record), strict=True))
+def add_page(connection: sqlite3.Connection, values: Mapping[str, Any]) -> int:
+    """Add a row with the next id and return that; `values` are the other columns.
 
-
-def checked_values(record: object) -> dict[str, object]:
-    """Return `record_values`; raises ValueError for a value that no run can store."""
-    values = record_values(record)
-    fault = fault_of(values)
-    if fault:
-        raise ValueError(f"this record cannot be stored: {fault}")
-    return values
-
-
-def fault_of(values: Mapping[str, object]) -> str:
-    """Return a message about the first of these columns with an invalid value, "" if all are valid.
-
-    A number must fit into 64 bits, a text must be Unicode without half surrogate pairs.
+    Raises ValueError for a value that no run can store: one of another type, a number of more than
+    64 bits, NaN, half a surrogate pair.
     """
-    for name, value in values.items():
-        if not _is_valid(value, _TYPES[name]):
-            return f"its {name} is {value!r:.60}"
-    for name, least, most in _BOUNDS:
-        value = values.get(name)
-        if isinstance(value, int) and not least <= value <= most:
-            return f"its {name} is {value!r:.60}"
-    return ""
-
-
-def _is_valid(value: object, kind: object) -> bool:
-    if value is None:
-        return isinstance(kind, UnionType)
-    if isinstance(value, str):
-        return kind in _TEXTS and _is_encodable(value)
-    if isinstance(value, float):
-        return kind in _FLOATS and not isnan(value)
-    return type(value) is int and kind not in _TEXTS and -(1 << 63) <= value < 1 << 63
-
-
-def _is_encodable(text: str) -> bool:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return connection.execute(_ADD_PAGE, _values_of(values)).lastrowid or 0
+    except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
+        raise ValueError(f"this record cannot be stored: {error}") from error
+
+
+def check_page(values: Mapping[str, Any]) -> None:
+    """Raise ValueError unless `values` are a whole row that a run can store."""
+    table = _empty_table()
+    try:
+        table.execute(_TRY_PAGE, values)
+    except (ValueError, OverflowError, sqlite3.Error) as error:
+        raise ValueError(f"this record cannot be stored: {error}") from error
+    finally:
+        table.execute("DELETE FROM pages")
+
+
+@cache
+def _empty_table() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.execute(create_pages())
+    return connection
 
 
 def read_pages(connection: sqlite3.Connection) -> Iterator[PageRow]:

@@ -24,7 +24,7 @@ except ImportError as error:
         "crawls need a POSIX system (Linux, macOS, WSL), which can lock their folders"
     ) from error
 
-SCHEMA_VERSION = "23"
+SCHEMA_VERSION = "24"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

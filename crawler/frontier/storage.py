@@ -20,7 +20,7 @@ from crawler.frontier.base import (
     Visit,
 )
 from crawler.frontier.selection import UniformDraw
-from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
+from crawler.page_row import add_page, page_values
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
 
@@ -379,21 +379,7 @@ class Storage:
 
     def add_record(self, lease: Lease, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
-        values = record_values(record) | {
-            "fingerprint": lease.fingerprint,
-            "url": lease.url,
-            "host": lease.host,
-            "parent": lease.parent,
-            "depth": lease.depth,
-            "score": lease.score,
-            "reasons": lease.reasons,
-            "queued": queued,
-        }
-        try:
-            return self._sql(INSERT_PAGE, row_of(values)).lastrowid or 0
-        except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
-            fault = fault_of(values) or error
-            raise ValueError(f"this record cannot be stored: {fault}") from error
+        return add_page(self._connection, page_values(lease, record) | {"queued": queued})
 
     def add_visit(self, page: int, visit: Visit) -> None:
         """Write what a later run needs to know about a settled URL."""

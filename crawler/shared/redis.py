@@ -39,7 +39,7 @@ from crawler.frontier.choosing import Candidate, chosen
 from crawler.frontier.links import LinkOrigin, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import holder_of, penalties_of, with_penalties
-from crawler.page_row import URL_COLUMNS, checked_values
+from crawler.page_row import check_page, page_values
 from crawler.shared.learner import SharedLearner
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkPacker, Packed, encoded
@@ -443,8 +443,9 @@ class RedisFrontier(StoredCrawl):
     # Calls.
 
     def _row(self, lease: Lease, record: Record) -> str:
-        row = {name: getattr(lease, name) for name in URL_COLUMNS}
-        return json.dumps(row | checked_values(record))
+        row = page_values(lease, record)
+        check_page(row | {"id": 1, "queued": 0})
+        return json.dumps(row)
 
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object

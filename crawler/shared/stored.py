@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError, one_line
-from crawler.page_row import PAGE_COLUMNS, fault_of
+from crawler.page_row import check_page
 from crawler.shared.packing import unpacked
 
 if TYPE_CHECKING:
@@ -285,7 +285,5 @@ def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
     """Return the record of an entry; raises an error for a missing or invalid value."""
     row = json.loads(fields["row"])
     row |= {"id": int(fields["number"]), "queued": int(fields["queued"])}
-    fault = fault_of({name: row[name] for name in PAGE_COLUMNS})
-    if fault:
-        raise ValueError(f"record {entry}: {fault}")
+    check_page(row)
     return Settled(entry, row)

@@ -560,4 +560,4 @@ def test_any_url_comes_back_as_it_went_in(join: Joiner) -> None:
     for url in urls:
         lease = lease_now(frontier)
         assert lease.url == url
-        frontier.admit(lease, page(), now=0.0)
+        frontier.retry(lease, now=0.0, not_before=9.0)
