@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.errors import ModelError
-from classifiers.shipped import shipped_folder
+from classifiers.tables import shipped_folder
 
 MODELS: Final = shipped_folder("models", "classifiers/models")
 """The folder of the models that ship."""

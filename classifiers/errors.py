@@ -1,13 +1,4 @@
-"""Errors of language identification, and the base of all errors of the project.
-
-ClassifierError
-├── LanguageError (ValueError)         a language that is not known
-├── StudyError (ValueError)            a study that cannot be carried out as requested
-├── DatasetError (ValueError)          labelled data that cannot be read
-├── ModelError (OSError)               a model file that is missing, damaged or of another version
-├── GeoIPError (OSError)               a file of countries that is missing or of another kind
-└── MissingPackageError (ImportError)  an optional package that is not installed
-"""
+"""Errors of language identification, and the base of all errors of the project."""
 
 from importlib import metadata
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
@@ -41,6 +41,12 @@ from classifiers.tables.language_codes import (
 
 _TAG: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)
 _LONGEST_TAG: Final = 80
+_DECLARED: Final = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]*)*", re.ASCII)
+_BETWEEN: Final = re.compile(r"\s*[,;|]\s*")
+MOST_DECLARED: Final = 8
+"""Parts of a declared list that are read."""
+_COUNTRIES: Final = {"kr": "ko"}
+"""Countries whose code is also that of a language with hardly a page: `kr` is Kanuri in ISO 639."""
 _NO_LANGUAGE: Final = frozenset({"mis", "mul", "und", "zxx"})
 _SHOWN: Final = 40
 """Characters of an unknown name that an error shows."""
@@ -92,6 +98,24 @@ def understood(text: str) -> str:
         *others, last = near
         way_out = f"did you mean {' or '.join(filter(None, (', '.join(others), last)))}?"
     raise LanguageError(f"{shown}: no such language; {way_out}")
+
+
+@lru_cache(maxsize=4096)
+def meant(value: str) -> tuple[str, ...]:
+    """Return the codes of the languages that a declaration names, each once, in its order.
+
+    Beside the tags and names of `canonical` it may be a list (`de, en`, RFC 9110, 8.5;
+    Cai 2009, Listing 2-1), or the code of a country in place of its language (`jp`, `cz`, `kr-KR`).
+    Unknown parts of a list are skipped; () if nothing is known.
+    """
+    whole = _declared(value)
+    if whole is not None:
+        return (whole,)
+    parts = _BETWEEN.split(value.strip())[:MOST_DECLARED]
+    if len(parts) > 1:
+        return _known(map(_declared, parts))
+    words = [_of_declared_tag(word) for word in value.split()[:MOST_DECLARED]]
+    return () if None in words else _known(words)
 
 
 def known() -> frozenset[str]:
@@ -172,6 +196,26 @@ def _of_subtag(subtag: str) -> str | None:
     alias = get_global("language_aliases").get(subtag, "").partition("_")[0]
     alias = OWN.get(alias, alias)
     return alias if alias in KNOWN else None
+
+
+def _known(codes: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(code for code in codes if code is not None))
+
+
+def _declared(text: str) -> str | None:
+    return _of_declared_tag(text) or canonical(text)
+
+
+def _of_declared_tag(text: str) -> str | None:
+    """Return the language of a tag, or of the country that stands in its place."""
+    tag = text.strip().lower().rstrip("-_")
+    if not _DECLARED.fullmatch(tag):
+        return None
+    first = re.split("[-_]", tag, maxsplit=1)[0]
+    if first in _COUNTRIES:
+        return _COUNTRIES[first]
+    code = canonical(tag)
+    return language_of_tld(first) if code is None and len(first) == 2 else code
 
 
 def _english() -> dict[str, str]:

@@ -22,7 +22,7 @@ from classifiers import languages
 from classifiers.errors import LanguageError
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.methods import names as page_methods
-from classifiers.shipped import shipped_folder
+from classifiers.tables import shipped_folder
 from crawler.errors import SettingError
 from crawler.frontier.rules import HOST_QUEUE, queue_slots
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS

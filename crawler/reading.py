@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from classifiers.errors import ClassifierError
-from classifiers.pages.binary import is_binary
-from classifiers.pages.declared import meant
+from classifiers.languages import meant
+from classifiers.pages.charset.encodings import is_binary
 from classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
 from classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, method
 from classifiers.pages.parse import ParsedPage, parse_page

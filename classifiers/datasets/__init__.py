@@ -11,7 +11,7 @@ from classifiers.datasets.rows import COLUMNS, Dataset, LabelledUrl, LabelledUrl
 from classifiers.datasets.splits import distinct, domain_reader, split, stable_share
 from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
 from classifiers.errors import DatasetError
-from classifiers.shipped import shipped_folder
+from classifiers.tables import shipped_folder
 
 __all__ = [
     "COLUMNS",

@@ -63,13 +63,11 @@ class ParsedPage:
     """
 
     text: str
-    title: str
     links: list[str]
     dropped_links: int
     charset: str
     charset_source: str
     declarations: tuple[Declaration, ...]
-    base: str
     parser: str
     canonical: str | None = None
     charset_declared: str | None = None
@@ -94,8 +92,7 @@ def parse_page(
     """
     decoded = decode(body[:MAX_BYTES], content_type)
     raw = read(decoded.utf8, max_characters)
-    base = _base(raw.elements, url)
-    resolver = Resolver(base, decoded.charset)
+    resolver = Resolver(_base(raw.elements, url), decoded.charset)
     kept, dropped = kept_links(filter(None, map(_target, raw.elements)), resolver)
     heads, metas = (
         [attributes for name, attributes in raw.elements if name == wanted]
@@ -112,13 +109,11 @@ def parse_page(
     )
     return ParsedPage(
         text=raw.text,
-        title=raw.title,
         links=list(dict.fromkeys(kept.values())),
         dropped_links=dropped + raw.unread,
         charset=decoded.charset,
         charset_source=decoded.source,
         declarations=declarations,
-        base=base,
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,

@@ -15,7 +15,7 @@ import numpy as np
 
 from classifiers.arrayfile import write_arrays
 from classifiers.datasets.texts import LabelledText
-from classifiers.pages.charset.codepages import (
+from classifiers.pages.charset.charsets import (
     BEYOND_ASCII,
     CODE_PAGES,
     characters,
@@ -53,7 +53,7 @@ class Letters(NamedTuple):
 
 def train(texts: Iterable[LabelledText]) -> Letters:
     """The model of some texts, without held-out ones and languages that have no encoding."""
-    wanted = {code for page in CODE_PAGES.values() for code in page.languages.split()}
+    wanted = {code for page in CODE_PAGES.values() for code in page.languages}
     rows = defaultdict(list)
     for text, language, *_ in texts:
         if language in wanted and not is_held_out(text):

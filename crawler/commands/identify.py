@@ -13,7 +13,6 @@ from crawler.commands.base import Parser, pairs
 from crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
-    from classifiers.pages.text.textengine import LanguageFacts
     from classifiers.urls.model import UrlModel
 
 Record = dict[str, Any]
@@ -150,25 +149,18 @@ def language_records() -> list[Record]:
             "language": code,
             "name": languages.name(code),
             "scripts": sorted(languages.scripts(code)),
-            "text": _of_texts(texts.get(code)),
+            "text": {"sentences": texts[code]["sentences"]} if code in texts else None,
             "url": _of_urls(url_model, code),
             "seeds": seeds.get(code, 0),
-            "accuracy": {"text": _text_accuracy(texts.get(code)), "url": measured.get(code)},
+            "accuracy": {"text": _text_accuracy(texts.get(code, {})), "url": measured.get(code)},
         }
         for code in sorted({*url_model.named_languages, *texts, *seeds})
     ]
 
 
-def _of_texts(facts: LanguageFacts | None) -> Record | None:
-    if facts is None:
-        return None
-    return {"sentences": facts.sentences, "profile": facts.has_profile}
-
-
-def _text_accuracy(facts: LanguageFacts | None) -> Record | None:
-    if facts is None or (facts.sentence is None and facts.page is None):
-        return None
-    return {"sentence": facts.sentence, "page": facts.page}
+def _text_accuracy(facts: Record) -> Record | None:
+    measured = {name: facts.get(name) for name in ("sentence", "page")}
+    return measured if any(measured.values()) else None
 
 
 def _of_urls(model: UrlModel, code: str) -> Record | None:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from lxml import etree
 
-from classifiers.pages.declared import meant
+from classifiers.languages import meant
 from crawler.frontier.base import Lease, Link
 from crawler.politeness.network import has_bad_port
 from crawler.politeness.robots import HostFiles, Robots

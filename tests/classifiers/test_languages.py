@@ -115,6 +115,40 @@ def test_languages_and_scripts_of_the_news_sentences_are_known() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "codes"),
+    [
+        ("de", ("de",)),
+        ("de, en", ("de", "en")),
+        ("DE ; en-GB;q=0.8", ("de", "en")),
+        ("de en", ("de", "en")),
+        ("en_", ("en",)),
+        ("kr", ("ko",)),
+        ("ko-KR", ("ko",)),
+        ("kr-KR", ("ko",)),
+        ("jp", ("ja",)),
+        ("cz_CZ", ("cs",)),
+        ("cn, jp, kr", ("zh", "ja", "ko")),
+        ("Norwegian Nynorsk", ("nn",)),
+        ("German, klingonisch", ("de",)),
+        ("kau", ("kr",)),
+        ("utf-8", ()),
+        ("this is no language", ()),
+        ("", ()),
+        (",;", ()),
+    ],
+)
+def test_lists_countries_and_names_are_understood(value: str, codes: tuple[str, ...]) -> None:
+    assert languages.meant(value) == codes
+
+
+@given(st.text(max_size=200))
+def test_any_text_gives_known_codes_each_once(value: str) -> None:
+    codes = languages.meant(value)
+    assert set(codes) <= languages.known()
+    assert len(codes) == len(set(codes)) <= languages.MOST_DECLARED
+
+
+@pytest.mark.parametrize(
     ("tld", "code"),
     [
         ("be", "nl"), ("nl", "nl"), ("br", "pt"), ("pt", "pt"), ("pl", "pl"), ("jp", "ja"),

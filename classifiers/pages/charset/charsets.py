@@ -1,6 +1,12 @@
-"""Labels and codecs of legacy encodings."""
+"""Legacy encodings: their labels, codecs and languages, and the neighbours of their characters."""
 
 import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifiers.tables import rows
 
@@ -29,6 +35,30 @@ MULTIBYTE = frozenset(
 )
 
 _CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
+_TRIPLES = re.compile("(?s)(.)(?=([^\x00-\x7f])(.))")
+
+
+class CodePage(NamedTuple):
+    """The use of a single-byte encoding."""
+
+    rarity: float
+    """Its rarity on the Web relative to others with the same letters, in nats; an estimate."""
+    languages: list[str]
+    """Codes of the languages that were written in it."""
+
+
+CODE_PAGES = {
+    name: CodePage(float(rarity), codes)
+    for name, (rarity, *codes) in ((n, use.split()) for n, use in rows("code-pages.txt").items())
+}
+"""Single-byte encodings that are distinguished, by their WHATWG names."""
+
+_SPACE, _DIGIT, _MARK, _APOSTROPHE = 1, 2, 3, 4
+FIRST_LETTER = 5
+"""Context of a neighbour `a` or `A`."""
+BEYOND_ASCII = FIRST_LETTER + 26
+"""Context of a neighbour beyond ASCII outside of `characters`; the contexts of `characters` follow.
+"""
 
 
 def canonical_label(label: str) -> str | None:
@@ -47,3 +77,36 @@ def codec(name: str) -> str:
 def count_controls(text: str) -> int:
     """The number of C1 control characters in a text; text that was decoded correctly has none."""
     return 0 if text.isascii() else len(_CONTROLS.findall(text))
+
+
+def characters() -> list[str]:
+    """The characters beyond ASCII of all readings, in order; the number of one is its place + 1."""
+    found: set[str] = set()
+    high = bytes(range(128, 256))
+    for name in CODE_PAGES:
+        found.update(high.decode(codec(name), "ignore"))
+    return sorted(c for c in found if not "\x80" <= c <= "\x9f")
+
+
+def triples(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each character beyond ASCII with the character before it and the one after it."""
+    return (match.groups() for match in _TRIPLES.finditer(text))  # type: ignore[misc]
+
+
+def context(character: str, number: Mapping[str, int]) -> int:
+    """The number of a neighbour: its kind within ASCII, else its place among the characters."""
+    if character.isascii():
+        return int(ascii_contexts()[ord(character)])
+    return BEYOND_ASCII + number.get(character, 0)
+
+
+@cache
+def ascii_contexts() -> NDArray[np.int64]:
+    """The context of each ASCII character: space, digit, apostrophe, letter or other mark."""
+    kinds = np.full(128, _MARK)
+    kinds[: ord(" ") + 1] = _SPACE
+    kinds[ord("0") : ord("9") + 1] = _DIGIT
+    kinds[[ord("'"), ord('"')]] = _APOSTROPHE
+    for first in "aA":
+        kinds[ord(first) : ord(first) + 26] = np.arange(FIRST_LETTER, BEYOND_ASCII)
+    return kinds

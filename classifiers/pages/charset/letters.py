@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifiers.arrayfile import MODELS, read_arrays
-from classifiers.pages.charset.charsets import codec
-from classifiers.pages.charset.codepages import (
+from classifiers.pages.charset.charsets import (
     BEYOND_ASCII,
     CODE_PAGES,
     FIRST_LETTER,
     ascii_contexts,
     characters,
+    codec,
     context,
     triples,
 )
@@ -63,7 +63,7 @@ class LetterModel:
         self.readings: list[tuple[str, str]] = [
             (name, code)
             for name, reading in CODE_PAGES.items()
-            for code in reading.languages.split()
+            for code in reading.languages
             if code in languages
         ]
         self._before, self._after = self._tables(languages, keys, list(map(_shares, keys, counts)))

@@ -17,8 +17,8 @@ from functools import cache
 from typing import Final
 
 from classifiers import languages
+from classifiers.languages import meant
 from classifiers.pages.charset.encodings import DECLARING, STRONG_LANGUAGES, WEAK_LANGUAGES
-from classifiers.pages.declared import meant
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking, unknown
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits

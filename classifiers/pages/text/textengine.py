@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -189,31 +189,14 @@ def shipped_engine() -> LangfocusEngine:
     return LangfocusEngine()
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageFacts:
-    """What the text model was trained and measured on in one language.
+def known_languages(path: Path = textmodel.SHIPPED) -> dict[str, dict[str, Any]]:
+    """What a text model was trained and measured on, by the code of each language.
 
-    `sentences` is the number of texts that the model learned from, 0 for Cantonese, which is known
-    by its own signs. `scripts` are the ISO 15924 codes of those texts. `sentence` and
-    `page` are the percentages of right answers on single sentences and on pages of 20 sentences
-    that a model had not learned (cross-validation); None if that was not measured. `has_profile` is
-    True if langdetect's profiles know the language too.
+    `sentences` is the number of texts that it learned from, 0 for Cantonese, which is known by its
+    own signs; `scripts` are those of the texts. `sentence` and `page` are the percentages of right
+    answers on single sentences and on pages of 20 sentences that a model had not learned, None if
+    that was not measured. Raises ModelError for a file that is damaged.
     """
-
-    sentences: int
-    scripts: tuple[str, ...]
-    sentence: float | None
-    page: float | None
-    has_profile: bool
-
-
-def known_languages(path: Path = textmodel.SHIPPED) -> dict[str, LanguageFacts]:
-    """Return the facts of each language of a text model, by code; ModelError if it is damaged."""
-    facts = arrayfile.read_arrays(path, "facts")["facts"]
-    known = {
-        code: LanguageFacts(
-            scripts=tuple(told.pop("scripts")), has_profile=code in WITH_PROFILE, **told
-        )
-        for code, told in sorted(json.loads(str(facts))["languages"].items())
-    }
-    return known | {"yue": LanguageFacts(0, ("Hani",), None, None, False)}
+    facts = json.loads(str(arrayfile.read_arrays(path, "facts")["facts"]))["languages"]
+    cantonese = {"sentences": 0, "scripts": ["Hani"], "sentence": None, "page": None}
+    return dict(sorted(facts.items())) | {"yue": cantonese}

@@ -11,7 +11,6 @@ Values have one byte. `classifiers.training.texts` trains the model.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -99,15 +98,6 @@ class TextModel:
         """Return the codes of all languages, sorted."""
         found = {code for model in self.scripts.values() for code in model.languages}
         return tuple(sorted(found))
-
-    @cached_property
-    def version(self) -> str:
-        """Return the format and a digest of the values."""
-        digest = hashlib.blake2b(self.typicality.tobytes(), digest_size=4)
-        for _, model in sorted(self.scripts.items()):
-            for array in (model.codes, model.floors, model.typical):
-                digest.update(array.tobytes())
-        return f"{FORMAT}-{digest.hexdigest()}"
 
     def save(self, path: Path) -> None:
         """Write the file; the same model gives the same bytes."""

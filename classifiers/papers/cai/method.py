@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from classifiers.datasets.texts import LabelledText
+from classifiers.languages import meant
 from classifiers.pages.charset.encodings import DECLARING
-from classifiers.pages.declared import meant
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 from classifiers.papers.cai import models as cai_models

@@ -59,7 +59,6 @@ def test_the_same_texts_give_the_same_bytes_and_a_file_gives_the_model_back(
     again.save(tmp_path / "two.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     loaded = textmodel.load(tmp_path / "one.npz")
-    assert loaded.version == small.version
     nats = [LangfocusEngine(each).read("ein zug").nats for each in (loaded, small)]
     assert (nats[0] == nats[1]).all()
 
