@@ -15,7 +15,7 @@ from crawler.errors import RunFolderError
 from crawler.frontier.base import Frontier
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.outputs.repair import repair
+from crawler.outputs.archived import repair
 from crawler.outputs.takedown import taken_down
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.robots import HostFiles, Robots, RobotsStore

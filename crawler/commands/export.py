@@ -1,4 +1,4 @@
-"""`langfocus export`: the texts of the pages of runs and archives as a file."""
+"""`langfocus export`: the texts of the pages of runs and archives as a file; a run as a package."""
 
 import argparse
 import sys
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from crawler.commands.base import Parser, language_code, natural, write_json
-from crawler.errors import CrawlError
+from crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
-    from crawler.corpus.building import CorpusSummary
+    from crawler.corpus.building import CorpusSummary, TextOptions
 
 DESCRIPTION = (
     "Makes the texts of the pages of runs and WARC files: the main text of each page in the "
-    "language, without repeated lines and near-duplicates. The crawl may still be running."
+    "language, without repeated lines and near-duplicates. The crawl may still be running. "
+    "With a file.wacz the WARC files of a run are packed as they are, with their index."
 )
 
 _MANUAL = """\
@@ -24,11 +25,10 @@ The texts come from the bytes of the pages: a run must keep WARC files (LANGFOCU
 without a run are identified here.
 
 The name of the file tells its format: .jsonl has one page in each line, .parquet one in each row,
-with these fields: url, parent, status, language, confidence, method, is_relevant, charset, country,
-directives, robots_txt, bytes, score, depth, fetched_at, title, text, words, other_paragraphs,
-repeated, duplicate_of, links (with LANGFOCUS_LINKS). .txt has only the text: a paragraph in each
-line, an empty line after each page. .jsonl.gz and .txt.gz are compressed. Standard output gets
-JSON lines.
+with the fields that docs/corpus.md describes. .txt has only the text: a paragraph in each line, an
+empty line after each page. .jsonl.gz and .txt.gz are compressed. Standard output gets JSON lines.
+.wacz has the WARC files of one run, their index (also written as index.cdxj into the folder of the
+run) and a list of its pages; the options of texts do not apply.
 
 Lines that a host repeats on three pages or more are left out, and so are pages with nearly the text
 of a page that was fetched before. The same pages give the same file.
@@ -38,7 +38,7 @@ examples:
   langfocus export runs/FOLDER --output corpus.txt
   langfocus export runs/1 runs/2 --min-words 50 --output corpus.parquet
   langfocus export crawl.warc.gz --lang is --keep-copies --output pages.jsonl
-  langfocus export runs/FOLDER | head -1
+  langfocus export runs/FOLDER --output pages.wacz
 """
 
 
@@ -49,44 +49,27 @@ def arguments(parser: Parser) -> None:
     parser.epilog = _MANUAL
     parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="where the pages are")
     parser.add_file("--output", "the file to write; without it, standard output")
-    parser.add_argument(
-        "--lang",
-        metavar="CODE",
-        help="the language of the pages, or all (default: that of the run; all without a run)",
-    )
+    lang = "the language of the pages, or all (default: that of the run; all without a run)"
+    parser.add_argument("--lang", metavar="CODE", help=lang)
     parser.add_argument(
         "--extractor",
         choices=tuple(EXTRACTORS),
         default="trafilatura",
         help="finds the main text; resiliparse takes a fifth of the time and finds less",
     )
-    parser.add_argument(
-        "--min-words",
-        type=natural,
-        default=1,
-        metavar="N",
-        help="leave out texts with fewer words",
-    )
-    parser.add_argument(
-        "--keep-copies",
-        action="store_true",
-        help="keep near-duplicates; their duplicate_of is the URL of the first page",
-    )
-    parser.add_argument(
-        "--keep-repeated",
-        action="store_true",
-        help="keep lines that a host repeats; the field repeated has their numbers",
-    )
+    words = "leave out texts with fewer words"
+    parser.add_argument("--min-words", type=natural, default=1, metavar="N", help=words)
+    copies = "keep near-duplicates; their duplicate_of is the URL of the first page"
+    parser.add_argument("--keep-copies", action="store_true", help=copies)
+    repeated = "keep lines that a host repeats; the field repeated has their numbers"
+    parser.add_argument("--keep-repeated", action="store_true", help=repeated)
     parser.add_file("--json", "also write the figures of the corpus to FILE, as JSON")
 
 
 def run(opts: argparse.Namespace) -> None:
     """Export the pages of the given paths."""
     from crawler.corpus.building import TextOptions
-    from crawler.corpus.export import export, format_of
     from crawler.corpus.sources import ALL_LANGUAGES
-    from crawler.report.printer import PrintableStream
-    from crawler.report.progress import Display
 
     lang = opts.lang
     if lang not in (None, ALL_LANGUAGES):
@@ -98,6 +81,21 @@ def run(opts: argparse.Namespace) -> None:
         keeps_copies=opts.keep_copies,
         keeps_repeated=opts.keep_repeated,
     )
+    if opts.output is None or opts.output.suffix != ".wacz":
+        _export(opts, options)
+    elif len(opts.paths) > 1 or options != TextOptions() or opts.json:
+        raise SettingError(f"--output {opts.output}: a package has all of one run")
+    else:
+        from crawler.outputs.package import write_wacz
+
+        print(f"{opts.output}: {write_wacz(opts.paths[0], opts.output):,} answers")
+
+
+def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
+    from crawler.corpus.export import export, format_of
+    from crawler.report.printer import PrintableStream
+    from crawler.report.progress import Display
+
     stdout = cast(TextIO, PrintableStream(sys.stdout))
     with Display(sys.stderr) as display, redirect_stdout(stdout):
         counted = partial(display.count, "reading pages")

@@ -55,14 +55,12 @@ def run(opts: argparse.Namespace) -> None:
 
 def _write_again(folder: Path) -> None:
     """Write the files again that were made of the run."""
-    from crawler.outputs.cdxj import INDEX, write_index
-    from crawler.outputs.wacz import PACKAGE, write_wacz
+    from crawler.outputs.package import INDEX, PACKAGE, write_index, write_wacz
     from crawler.report.crawl import write_report
-    from crawler.settings import BOT_NAME, VERSION
 
     if (folder / INDEX).exists():
         write_index(folder)
     if (folder / PACKAGE).exists():
-        write_wacz(folder, folder / PACKAGE, f"{BOT_NAME} {VERSION}")
+        write_wacz(folder, folder / PACKAGE)
     if (folder / "report.html").exists():
         write_report(folder)

@@ -8,16 +8,22 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final, get_args, get_type_hints
 
 from crawler.corpus.building import Corpus, CorpusSummary, OnProgress, TextOptions
-from crawler.corpus.item import PageItem
-from crawler.corpus.parquet import ParquetWriter, schema
+from crawler.corpus.item import FIELDS, OtherParagraph, PageItem
 from crawler.errors import CrawlError, SettingError
 from crawler.whole_file import replacing
 
+if TYPE_CHECKING:
+    import pyarrow  # type: ignore[import-untyped]
+
 FORMATS: Final = ("jsonl", "parquet", "txt")
+
+_ROWS: Final = 250
+"""Rows of a group in a Parquet file, so that memory stays bounded."""
 
 
 def format_of(path: Path | None) -> str:
@@ -47,16 +53,13 @@ def export(
     `CrawlError` for a path without pages and `SettingError` if the format cannot be written there.
     """
     if kind == "parquet":
-        schema()  # it is missing before anything is read, not after
+        _schema()  # pyarrow is missing before anything is read, not after
         if path is None:
             raise SettingError("parquet needs --output FILE")
     with _working(path) as work, _opened(path) as file:
         corpus = Corpus(paths, work, options, on_progress)
         if kind == "parquet":
-            parquet = ParquetWriter(file)
-            for item in corpus:
-                parquet.write(item)
-            parquet.close()
+            _write_parquet(iter(corpus), file)
         else:
             written = _text_of if kind == "txt" else _json_of
             for item in corpus:
@@ -117,3 +120,38 @@ def _json_of(item: PageItem) -> str:
 def _text_of(item: PageItem) -> str:
     """Return the text of a page with an empty line after it."""
     return f"{item.text}\n\n"
+
+
+def _write_parquet(items: Iterator[PageItem], file: IO[bytes]) -> None:
+    """Write items as rows, compressed with Zstandard."""
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = _schema()
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        while rows := [item.as_dict() for item in islice(items, _ROWS)]:
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
+
+
+def _schema() -> "pyarrow.Schema":
+    """Return the columns of a file, the fields of `PageItem`; `SettingError` without pyarrow."""
+    try:
+        import pyarrow as arrow
+    except ImportError as error:
+        raise SettingError(
+            "Parquet files need pyarrow: pip install 'langfocus[parquet]'"
+        ) from error
+    of_type = {
+        str: arrow.string(),
+        int: arrow.int64(),
+        float: arrow.float64(),
+        bool: arrow.bool_(),
+        list[str]: arrow.list_(arrow.string()),
+        list[int]: arrow.list_(arrow.int64()),
+        list[OtherParagraph]: arrow.list_(
+            arrow.struct([(name, arrow.string()) for name in OtherParagraph.__annotations__])
+        ),
+    }
+    hints = get_type_hints(PageItem)
+    kinds = {name: {hints[name], *get_args(hints[name])} & of_type.keys() for name in FIELDS}
+    return arrow.schema([(name, of_type[kind]) for name, (kind,) in kinds.items()])

@@ -4,6 +4,7 @@ A source is divided into parts. A part reads its pages in another process, one a
 """
 
 import json
+import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,23 +14,26 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
-from crawler.corpus.archived_pages import archived_answer
 from crawler.corpus.item import ROW_FIELDS
-from crawler.errors import ArchiveError
+from crawler.errors import ArchiveError, RunFolderError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
+from crawler.outputs import archived
 from crawler.politeness import directives
 from crawler.politeness.directives import NOARCHIVE
 from crawler.reading import Download, identified, is_text
 from crawler.run import reading
-from crawler.sources.archive import ArchivedAnswer, answers_in
+from crawler.sources.archive import ArchivedAnswer, answer_of, answers_in
+from crawler.sources.contract import Answer
 from crawler.sources.warc_reader import (
     PACKAGE_ENDINGS,
     WARC_ENDINGS,
+    ArchiveRecord,
     Damage,
     Volume,
     find_volumes,
     is_warc,
+    record_at,
 )
 from crawler.url import host_of, is_robots_txt, normalise
 
@@ -179,7 +183,7 @@ class _RunPart:
             for number in self.numbers[first:]:
                 row = connection.execute(_PAGE_OF, (number,)).fetchone()
                 try:
-                    answer = archived_answer(self.folder, connection, number) if row else None
+                    answer = _kept_answer(self.folder, connection, number) if row else None
                 except ArchiveError:
                     yield DAMAGED
                     continue
@@ -192,6 +196,50 @@ class _RunPart:
                 values["links"] = None if links is None else outlinks.read(links)
                 kind = answer.header("Content-Type")
                 yield Found(values, host_of(values["url"]), answer.body, kind)
+
+
+def _kept_answer(folder: Path, connection: sqlite3.Connection, number: int) -> Answer | None:
+    """Return the answer of the exchange with a number in a run, None if its body was never kept.
+
+    An unchanged page has the answer that the earlier run kept. Raises `ArchiveError` for a record
+    that is damaged or missing.
+    """
+    row = archived.found_archived(connection, "id = ?", number)
+    if row is None:
+        return None
+    record = _record(folder, row)
+    if row.is_revisit == archived.SAME_PAYLOAD_AS:
+        original = archived.with_payload(connection, row.digest)
+        return None if original is None else answer_of(record, _record(folder, original))
+    if row.is_revisit == archived.NOT_MODIFIED_SINCE:
+        kept = archived.kept_earlier(connection, row.url)
+        return None if kept is None else _earlier_answer(connection, *kept)
+    return answer_of(record)
+
+
+def _earlier_answer(connection: sqlite3.Connection, url: str, date: str) -> Answer | None:
+    """Return the answer that an earlier run kept, None if that run is not at its place."""
+    told = connection.execute("SELECT value FROM meta WHERE key = 'since'").fetchone()
+    if told is None or not told[0]:
+        return None
+    folder = Path(told[0])
+    try:
+        with reading(folder) as earlier:
+            where = "url = ? AND date = ? AND is_revisit = 0"
+            row = archived.found_archived(earlier, where, url, date)
+            if row is None:
+                return _earlier_answer(earlier, url, date)
+            return answer_of(_record(folder, row))
+    except RunFolderError:
+        return None
+
+
+def _record(folder: Path, row: archived.ArchivedRow) -> ArchiveRecord:
+    path = folder / row.file
+    record = record_at(Volume(path), row.start)
+    if record.url != row.url:
+        raise ArchiveError(f"{path}: at byte {row.start}: the record of another URL")
+    return record
 
 
 @dataclass(frozen=True, slots=True)

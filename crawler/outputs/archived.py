@@ -1,16 +1,25 @@
-"""The table `archived` of a run: one row for each exchange in its WARC files.
+"""The table `archived` of a run, one row for each exchange in its WARC files, and these files.
 
 An exchange is written right before its URL is settled, so only the last one can lack that.
 """
 
+import logging
+import os
+import re
+import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from crawler.errors import RunFolderError, StorageError
-from crawler.outputs.warc_files import file_of
+from crawler.run import reading
+
+_log = logging.getLogger(__name__)
+
+NAME: Final = re.compile(r"pages-\d{14}-\d{5}(-[0-9a-f]{8})?\.warc\.gz")
+"""The names of the WARC files of a run."""
 
 SAME_PAYLOAD_AS, NOT_MODIFIED_SINCE = 1, 2
 """The values of `is_revisit` for revisits."""
@@ -41,6 +50,9 @@ _UNSETTLED = """\
 SELECT id FROM archived AS a WHERE id = (SELECT MAX(id) FROM archived)
 AND fingerprint IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM pages AS p WHERE p.fingerprint = a.fingerprint)"""
+_IS_MISSING = """\
+SELECT EXISTS(SELECT 1 FROM pages WHERE fingerprint = :key)
+AND NOT EXISTS(SELECT 1 FROM archived WHERE fingerprint = :key)"""
 
 
 @contextmanager
@@ -86,15 +98,38 @@ def found_archived(
     return next((row for _, row in read_archived(connection, where, *values)), None)
 
 
+def with_payload(connection: sqlite3.Connection, digest: str) -> ArchivedRow | None:
+    """Return the exchange that has a payload, to which revisits refer; None without one."""
+    return found_archived(connection, "digest = ? AND is_revisit = 0", digest)
+
+
+def kept_earlier(connection: sqlite3.Connection, url: str) -> tuple[str, str] | None:
+    """Return URL and date of the record in which an earlier run kept a page; None without one."""
+    query = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
+    row = connection.execute(query, (url,)).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
 def unsettled(connection: sqlite3.Connection) -> int:
     """Return the id of the last row if its URL is not settled, 0 if it is."""
     found = connection.execute(_UNSETTLED).fetchone()
     return 0 if found is None else int(found[0])
 
 
-def settled(connection: sqlite3.Connection) -> Iterator[ArchivedRow]:
-    """Yield the exchanges of settled URLs in their order, also while the run is crawled."""
-    return (row for _, row in read_archived(connection, "id <> ?", unsettled(connection)))
+def file_of(folder: Path, name: str) -> Path:
+    """Return a WARC file that the database of a run names; raises `RunFolderError`.
+
+    Runs may come from somebody else: only a file with a name that crawls make, in the folder
+    itself, is read, cut or deleted.
+    """
+    path = folder / name
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise RunFolderError(
+            f"{folder}: its run.db names {name!r:.99}, which is no WARC file of it"
+        )
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise RunFolderError(f"{path}: it is not a regular file")
+    return path
 
 
 def settled_files(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
@@ -108,3 +143,79 @@ def settled_files(connection: sqlite3.Connection, folder: Path) -> dict[Path, in
         if not path.exists() or path.stat().st_size < size:
             raise RunFolderError(f"{path}: it is missing or shorter than its run says")
     return sizes
+
+
+def repair(connection: sqlite3.Connection, folder: Path) -> None:
+    """Cut what a kill left in the WARC files of a run beyond the exchanges of settled URLs.
+
+    A file that is shorter than its rows say loses those rows; a warning tells their number. Only a
+    power cut or a person makes such a file. Raises `RunFolderError`.
+    """
+    names = sorted(path.name for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
+    try:
+        remove(connection, unsettled(connection))
+        ends = dict(connection.execute("SELECT file, MAX(finish) FROM archived GROUP BY file"))
+        files = {name: file_of(folder, name) for name in (*names, *ends)}
+        for name in names:
+            if name not in ends:
+                files[name].unlink()
+            elif files[name].stat().st_size > ends[name]:
+                os.truncate(files[name], ends[name])
+        lost = sum(_forget_missing(connection, files[name]) for name in ends)
+    except (OSError, sqlite3.Error) as error:
+        raise RunFolderError(f"{folder}: its WARC files cannot be repaired: {error}") from error
+    if lost:
+        _log.warning("%s: its WARC files lack %s exchanges of settled pages", folder, f"{lost:,}")
+
+
+def _forget_missing(connection: sqlite3.Connection, path: Path) -> int:
+    """Remove the rows of exchanges beyond the end of a file, and their rests; return the number.
+
+    A file that is not there was moved to another place, and its rows stay.
+    """
+    if not path.exists():
+        return 0
+    lost = connection.execute(
+        "DELETE FROM archived WHERE file = ? AND finish > ? RETURNING start",
+        (path.name, path.stat().st_size),
+    ).fetchall()
+    if lost:
+        os.truncate(path, min(start for (start,) in lost))
+    return len(lost)
+
+
+def gather(connection: sqlite3.Connection, folder: Path, shares: Sequence[Path]) -> None:
+    """Add the exchanges of workers' folders to a merged run that has their pages already.
+
+    Their files become links in `folder`, copies where the file system has no links. The last
+    exchange of a worker counts if its URL was settled and no other worker has kept it. Raises
+    `RunFolderError`.
+    """
+    last: list[tuple[Path, ArchivedRow]] = []
+    for share in shares:
+        with reading(share) as worker:
+            number = unsettled(worker)
+            for _, row in read_archived(worker, "id <> ?", number):
+                add(connection, row)
+            row_after = found_archived(worker, "id = ?", number)
+            last += [(share, row_after)] if row_after is not None else []
+            for path in settled_files(worker, share):
+                _bring(path, folder / path.name)
+    for share, row in last:
+        if connection.execute(_IS_MISSING, {"key": row.fingerprint}).fetchone()[0]:
+            add(connection, row)
+            _bring(file_of(share, row.file), folder / row.file)
+
+
+def _bring(path: Path, target: Path) -> None:
+    """Make a link or a copy of a file, in place of an earlier one."""
+    try:
+        if target.exists() and target.samefile(path):
+            return
+        target.unlink(missing_ok=True)
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copyfile(path, target)
+    except OSError as error:
+        raise RunFolderError(f"{target}: cannot be made: {error.strerror or error}") from error

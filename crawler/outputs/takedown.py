@@ -3,20 +3,30 @@
 A row of `pages` stays with what the log of a crawl needs: URL, host, time, status, size, depth and
 place in the order of settling, and the outcome `TAKEN_DOWN`. It tells a server's owner what was
 fetched and when, and shows that it was removed. All that was read from the page is deleted.
+
+New WARC files without the exchanges are complete before the rows of the run change, and the old
+files are deleted after that. A kill leaves files without rows, which the next take-down
+or session deletes.
 """
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterable
+from base64 import b32decode
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, NamedTuple
+
+from fastwarc.warc import ArchiveIterator
 
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
 from crawler.outputs import archived
-from crawler.outputs.warc_removal import Removal, delete_unknown_files, prepare_removal
+from crawler.outputs.archived import ArchivedRow, file_of
+from crawler.outputs.warc_records import digest_of, pack
 from crawler.politeness.blocking import BlockList, read_lines
 
 TAKEN_DOWN: Final = "taken_down"
@@ -51,6 +61,10 @@ DROP TABLE IF EXISTS temp.taken_urls;
 CREATE TEMP TABLE taken AS SELECT id FROM pages WHERE is_taken(url);
 CREATE TEMP TABLE taken_urls AS SELECT id, url, host, queued FROM urls WHERE is_taken(url)"""
 
+_KEPT: Final = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Warcinfo-ID", "WARC-IP-Address")
+"""The headers of a rewritten record that stay, beside its date and its payload digest."""
+_SEEDS: Final = b"langfocus-seeds:"
+
 
 @dataclass(slots=True)
 class TakenDown:
@@ -84,29 +98,37 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
     """
     lines = list(lines)
     names, _ = read_lines(lines)
-    told = TakenDown()
     try:
         connection.execute("PRAGMA secure_delete = ON")
-        delete_unknown_files(connection, folder)
+        _delete_unknown_files(connection, folder)
         connection.execute("BEGIN IMMEDIATE")
-        removal = prepare_removal(connection, folder, names.blocks)
+        told = TakenDown()
+        old_files = _remove_exchanges(connection, folder, names.blocks, told)
         _remove_rows(connection, names, told)
-        _store_removal(connection, removal)
         _note(connection, lines, names)
         connection.execute("COMMIT")
         # The log of the database has the pages as they were.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        for path in removal.old_files:
+        for path in old_files:
             path.unlink()
     except (sqlite3.Error, OSError, ValueError) as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-            delete_unknown_files(connection, folder)
+            _delete_unknown_files(connection, folder)
         if isinstance(error, StorageError | RunFolderError):
             raise
         raise StorageError(f"{folder}: the take-down failed: {error}") from error
-    told.exchanges, told.files = len(removal.deleted), len(removal.old_files)
     return told
+
+
+def _delete_unknown_files(connection: sqlite3.Connection, folder: Path) -> None:
+    """Delete the WARC files that no row names, which a kill or an error has left."""
+    known = {file for (file,) in connection.execute("SELECT DISTINCT file FROM archived")}
+    for path in folder.glob("pages-*"):
+        if archived.NAME.fullmatch(path.name) and path.name not in known:
+            path.unlink()
+    for path in folder.glob(".pages-*.part"):
+        path.unlink()
 
 
 def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDown) -> None:
@@ -127,13 +149,6 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
         connection.execute(statement)
 
 
-def _store_removal(connection: sqlite3.Connection, removal: Removal) -> None:
-    for number in removal.deleted:
-        archived.remove(connection, number)
-    for number, row in removal.changed.items():
-        archived.change(connection, number, row)
-
-
 def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList) -> None:
     """Note the take-down, so that later sessions of the run do not fetch its URLs again."""
     known = list(dict.fromkeys([*_lines(connection), *lines]))
@@ -143,3 +158,114 @@ def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList
     if row:
         seeds = [url for url in json.loads(row[0]) if not names.blocks(url)]
         connection.execute(store, ("seeds", json.dumps(seeds)))
+
+
+def _remove_exchanges(
+    connection: sqlite3.Connection,
+    folder: Path,
+    is_removed: Callable[[str], bool],
+    told: TakenDown,
+) -> list[Path]:
+    """Write files without the exchanges of removed URLs; return the files without a use.
+
+    A `revisit` of a removed record becomes a `response` with that body. Raises `StorageError`.
+    """
+    rows = dict(archived.read_archived(connection))
+    removed = {number for number, row in rows.items() if is_removed(row.url)}
+    originals = {rows[at].digest: rows[at] for at in removed if not rows[at].is_revisit}
+    bodies = {
+        number: originals[row.digest]
+        for number, row in rows.items()
+        if row.is_revisit == archived.SAME_PAYLOAD_AS and row.digest in originals
+    }
+    files = sorted({rows[number].file for number in {*removed, *bodies}})
+    for file in files:
+        kept = {at: row for at, row in rows.items() if row.file == file and at not in removed}
+        try:
+            if kept:
+                _rewrite(connection, folder, kept, bodies)
+        except OSError as error:
+            raise StorageError(f"{folder / file} cannot be rewritten: {error}") from error
+    for number in removed:
+        archived.remove(connection, number)
+    told.exchanges, told.files = len(removed), len(files)
+    return [file_of(folder, file) for file in files]
+
+
+def _rewrite(
+    connection: sqlite3.Connection,
+    folder: Path,
+    kept: Mapping[int, ArchivedRow],
+    bodies: Mapping[int, ArchivedRow],
+) -> None:
+    """Write a new file with the kept exchanges of a file, and change their rows."""
+    path = file_of(folder, next(iter(kept.values())).file)
+    name = _free_name(folder, path.name)
+    unfinished = folder / f".{name}.part"
+    with path.open("rb") as old, unfinished.open("wb") as new:
+        size = os.fstat(old.fileno()).st_size
+        information = _Record.first(old)
+        # The seeds may name what is removed.
+        lines = information.block.splitlines(keepends=True)
+        block = b"".join(line for line in lines if not line.lower().startswith(_SEEDS))
+        new.write(information.packed("warcinfo", block, {"WARC-Filename": name}))
+        for number, row in kept.items():
+            if not 0 <= row.start <= row.start + row.length <= row.finish <= size:
+                raise StorageError(f"{path}: it is shorter than its run says")
+            start = new.tell()
+            old.seek(row.start)
+            answer, others = old.read(row.length), old.read(row.finish - row.start - row.length)
+            if number in bodies:
+                answer = _with_body(answer, folder, bodies[number])
+            new.write(answer + others)
+            changed = row._replace(
+                is_revisit=0 if number in bodies else row.is_revisit,
+                file=name,
+                start=start,
+                length=len(answer),
+                finish=new.tell(),
+            )
+            archived.change(connection, number, changed)
+        new.flush()
+        os.fsync(new.fileno())
+    unfinished.rename(folder / name)
+
+
+def _free_name(folder: Path, file: str) -> str:
+    """Return the name of a new WARC file with the time and the worker of another."""
+    begin, number, end = file[:21], int(file[21:26]), file[26:]
+    while (folder / f"{begin}{number:05}{end}").exists():
+        number += 1
+    return f"{begin}{number:05}{end}"
+
+
+class _Record(NamedTuple):
+    headers: dict[str, str]
+    block: bytes
+
+    @classmethod
+    def first(cls, file: BinaryIO) -> "_Record":
+        """Return the first record of a file."""
+        record = next(ArchiveIterator(file, parse_http=False))
+        return cls(dict(record.headers.items()), record.reader.read())
+
+    def packed(self, kind: str, block: bytes, headers: Mapping[str, str]) -> bytes:
+        """Return the record as another kind with another block; its id and payload digest stay."""
+        kept = {name: value for name, value in self.headers.items() if name in _KEPT}
+        digest = self.headers.get("WARC-Payload-Digest")
+        payload = None if digest is None else b32decode(digest.partition(":")[2])
+        return pack(kind, self.headers["WARC-Date"], {**kept, **headers}, block, payload).data
+
+
+def _with_body(revisit: bytes, folder: Path, original: ArchivedRow) -> bytes:
+    """Return a `revisit` record as a `response` with the body of another record."""
+    record = _Record.first(BytesIO(revisit))
+    with file_of(folder, original.file).open("rb") as file:
+        file.seek(original.start)
+        block = _Record.first(file).block
+    # The head of an answer may end in bare line feeds.
+    bodies = [block.partition(end)[2] for end in (b"\r\n\r\n", b"\n\n")]
+    body = next((body for body in bodies if digest_of(body).hex() == original.digest), None)
+    if body is None:
+        raise StorageError("a record that others refer to is damaged: its payload has changed")
+    return record.packed("response", record.block + body, {})

@@ -1,12 +1,14 @@
 """Writes the exchanges of a crawl into WARC files, so that run and files agree after a kill.
 
 An exchange is appended to its file, then its row is committed, then its URL is settled. A kill
-leaves at most the last of them without the next step, which `crawler.outputs.repair` undoes.
+leaves at most the last of them without the next step, which `archived.repair` undoes.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
 
 from crawler.errors import StorageError
@@ -14,13 +16,11 @@ from crawler.frontier.base import UNCHANGED, Lease, Record
 from crawler.outputs import archived
 from crawler.outputs.archived import ArchivedRow
 from crawler.outputs.exchange import Exchange
-from crawler.outputs.warc_files import Place, WarcFiles
 from crawler.outputs.warc_records import (
-    NOT_MODIFIED,
-    SAME_PAYLOAD,
     Revisit,
     digest_of,
     fields_block,
+    pack,
     pack_answer,
     pack_beside,
     warc_date,
@@ -29,11 +29,6 @@ from crawler.outputs.warc_records import (
 FORMAT = {
     "format": "WARC File Format 1.1",
     "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
-}
-_OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
-_KINDS = {
-    SAME_PAYLOAD: archived.SAME_PAYLOAD_AS,
-    NOT_MODIFIED: archived.NOT_MODIFIED_SINCE,
 }
 _MOST_TOLD = 100
 
@@ -70,7 +65,7 @@ class WarcArchive:
     ) -> None:
         self._connection = connection
         fields = {name: text for name, text in {**FORMAT, **information}.items() if text}
-        self._files = WarcFiles(folder, fields, now=now, most_bytes=most_bytes, worker=worker)
+        self._file = WarcFile(folder, fields, now=now, most_bytes=most_bytes, worker=worker)
 
     @contextmanager
     def keeping(
@@ -85,12 +80,12 @@ class WarcArchive:
             yield
             return
         key = None if record is None else lease.fingerprint
-        row, place = self._write(exchange, key, record)
+        row, start = self._write(exchange, key, record)
         try:
             yield
         except BaseException:
             archived.remove(self._connection, row)
-            self._files.cut(place)
+            self._file.cut(start)
             raise
 
     def add(self, exchange: Exchange) -> None:
@@ -99,19 +94,19 @@ class WarcArchive:
 
     def close(self) -> None:
         """Close the newest file."""
-        self._files.close()
+        self._file.close()
 
     def _write(
         self, exchange: Exchange, fingerprint: int | None, record: Record | None
-    ) -> tuple[int, Place]:
-        """Write an exchange; return the id of its row, and its place."""
-        self._files.prepare()
+    ) -> tuple[int, int]:
+        """Write an exchange; return the id of its row, and its place in the newest file."""
+        self._file.prepare()
         digest = digest_of(exchange.body)
         with archived.storing():
             revisit = self._revisit(exchange, record, digest)
-        answer = pack_answer(exchange, digest, self._files.warcinfo_id, revisit)
+        answer = pack_answer(exchange, digest, self._file.warcinfo_id, revisit)
         data = answer.data + self._beside(exchange, record, answer.record_id)
-        place = self._files.append(data)
+        start = self._file.append(data)
         row = ArchivedRow(
             fingerprint,
             exchange.url,
@@ -119,32 +114,31 @@ class WarcArchive:
             int(exchange.head.split(None, 2)[1]),
             _mime(exchange),
             digest.hex(),
-            0 if revisit is None else _KINDS[revisit.profile],
-            place.file,
-            place.offset,
+            0 if revisit is None else revisit.kind,
+            self._file.name,
+            start,
             len(answer.data),
-            place.offset + len(data),
+            start + len(data),
         )
         try:
-            return archived.add(self._connection, row), place
+            return archived.add(self._connection, row), start
         except StorageError:
-            self._files.cut(place)
+            self._file.cut(start)
             raise
 
     def _revisit(self, exchange: Exchange, record: Record | None, digest: bytes) -> Revisit | None:
         """Return what an answer without a body of its own refers to, None for another answer."""
         if record is not None and record.outcome == UNCHANGED:
-            told = self._connection.execute(_OF_EARLIER, (exchange.url,)).fetchone()
-            return Revisit(NOT_MODIFIED, *(told or ()))
+            kept = archived.kept_earlier(self._connection, exchange.url)
+            return Revisit(archived.NOT_MODIFIED_SINCE, *(kept or ()))
         if not exchange.body or exchange.truncated:
             return None
-        where = "digest = ? AND is_revisit = 0"
-        found = archived.found_archived(self._connection, where, digest.hex())
-        return None if found is None else Revisit(SAME_PAYLOAD, found.url, found.date)
+        found = archived.with_payload(self._connection, digest.hex())
+        return found and Revisit(archived.SAME_PAYLOAD_AS, found.url, found.date)
 
     def _beside(self, exchange: Exchange, record: Record | None, answer_id: str) -> bytes:
         """Return the records beside the answer."""
-        beside = exchange, self._files.warcinfo_id, answer_id
+        beside = exchange, self._file.warcinfo_id, answer_id
         data = pack_beside("request", *beside, exchange.request) if exchange.request else b""
         if record is not None and record.is_download:
             data += pack_beside("metadata", *beside, fields_block(_metadata(record)))
@@ -171,3 +165,86 @@ def _mime(exchange: Exchange) -> str:
             words = value.decode("latin-1").partition(";")[0].split()
             return words[0].lower() if words else "unk"
     return "unk"
+
+
+class WarcFile:
+    """The newest WARC file of a session; the first one is made with the first record.
+
+    `fields` are those of the `warcinfo` record of each file. Files of a `worker` have a mark of
+    their own. A file of `most_bytes` or more gets no further exchange. All methods raise
+    `StorageError`.
+    """
+
+    def __init__(
+        self, folder: Path, fields: Mapping[str, str], *, now: float, most_bytes: int, worker: str
+    ) -> None:
+        self._folder, self._fields, self._date = folder, fields, warc_date(now)
+        self._mark = f"-{blake2b(worker.encode(), digest_size=4).hexdigest()}" if worker else ""
+        self._most_bytes = most_bytes
+        self._descriptor = -1
+        self._number = self._size = 0
+        self.name = self.warcinfo_id = ""
+
+    def prepare(self) -> None:
+        """Begin a file if there is none or the last one is full; sets `name` and `warcinfo_id`."""
+        if self._descriptor >= 0 and self._size < self._most_bytes:
+            return
+        self.close()
+        with self._writing():
+            self._begin()
+
+    def append(self, data: bytes) -> int:
+        """Write bytes at the end of the file that `prepare` began; return their place.
+
+        After an error the file is as it was before.
+        """
+        start = self._size
+        with self._writing():
+            try:
+                self._write(data)
+            except OSError:
+                with suppress(StorageError):
+                    self.cut(start)
+                raise
+        return start
+
+    def cut(self, start: int) -> None:
+        """Remove all bytes from a place on."""
+        with self._writing():
+            os.ftruncate(self._descriptor, start)
+        self._size = start
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _begin(self) -> None:
+        stamp, self.name = "".join(filter(str.isdigit, self._date)), ""
+        while not self.name or (self._folder / self.name).exists():
+            self._number += 1
+            self.name = f"pages-{stamp}-{self._number:05}{self._mark}.warc.gz"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        self._descriptor = os.open(self._folder / self.name, flags, 0o666)
+        self._size = 0
+        headers = {"WARC-Filename": self.name}
+        information = pack("warcinfo", self._date, headers, fields_block(self._fields))
+        self.warcinfo_id = information.record_id
+        self._write(information.data)
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            written = os.write(self._descriptor, rest)
+            self._size += written
+            rest = rest[written:]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            path = self._folder / self.name
+            told = f"{path} can no longer be written: {error.strerror or error}"
+            raise StorageError(told) from error

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from fastwarc.warc import WarcRecord, WarcRecordType
 
+from crawler.outputs.archived import NOT_MODIFIED_SINCE, SAME_PAYLOAD_AS
 from crawler.outputs.exchange import Exchange
 
 try:
@@ -20,9 +21,10 @@ except ImportError:
 LEVEL: Final = 2
 """The level of compression: of isal's 0 to 3, or of zlib's 0 to 9."""
 
-SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
-"""The profiles of `revisit` records (WARC 1.1, 6.7)."""
+_PROFILES = {
+    SAME_PAYLOAD_AS: "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+    NOT_MODIFIED_SINCE: "http://netpreserve.org/warc/1.1/revisit/server-not-modified",
+}  # WARC 1.1, 6.7
 
 _FIELDS = "application/warc-fields"
 _ANSWER = "application/http; msgtype=response"
@@ -37,9 +39,9 @@ _GZIP = 31  # window bits of a gzip member
 
 
 class Revisit(NamedTuple):
-    """The profile of a `revisit`; URL and WARC-Date of the record with its payload, if known."""
+    """The kind of a `revisit`; URL and WARC-Date of the record with its payload, if known."""
 
-    profile: str
+    kind: int
     url: str = ""
     date: str = ""
 
@@ -107,11 +109,11 @@ def pack_answer(
         if exchange.truncated:
             headers["WARC-Truncated"] = exchange.truncated
         return pack("response", date, headers, exchange.head + exchange.body, digest)
-    headers["WARC-Profile"] = revisit.profile
+    headers["WARC-Profile"] = _PROFILES[revisit.kind]
     if revisit.date:
         headers["WARC-Refers-To-Target-URI"] = revisit.url
         headers["WARC-Refers-To-Date"] = revisit.date
-    payload = None if revisit.profile == NOT_MODIFIED else digest
+    payload = None if revisit.kind == NOT_MODIFIED_SINCE else digest
     return pack("revisit", date, headers, exchange.head, payload)
 
 

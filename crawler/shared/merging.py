@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError, one_line
-from crawler.outputs.gathering import gather
+from crawler.outputs.archived import gather
 from crawler.page_row import PAGE_COLUMNS, insert_pages
 from crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
 from crawler.shared.stored import StoredCrawl

@@ -13,7 +13,7 @@ from scrapy.exporters import CsvItemExporter
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Lease, Record
 from crawler.opening import crawl_name
-from crawler.outputs.cdxj import write_index
+from crawler.outputs.package import write_index
 from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
 from crawler.report.labels import safe_cell

@@ -17,7 +17,7 @@ from tests.support.crawls import ROOT
 DOCS = "".join(
     path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
 )
-MOST_FLAGS = 41
+MOST_FLAGS = 40
 OF_SETTINGS = {"-h", "-a", "-s", "-o", "-O"}
 """Flags whose values are counted as arguments and settings, and those of Scrapy."""
 
@@ -76,7 +76,6 @@ def test_a_file_in_a_folder_that_does_not_exist_is_refused_before_anything_is_do
         (["crawl", "lang=de"], "lang=de: an argument needs -a before it: -a lang=de"),
         (["crawl", "-a", "lang"], "-a takes NAME=VALUE"),
         (["report"], "the following arguments are required: RUN_FOLDER"),
-        (["warc"], "the following arguments are required: RUN_FOLDER"),
         (["takedown", "x"], "the following arguments are required: HOST"),
         (["merge", "x", "redis://y"], "expected FOLDER WORKER_FOLDER... [redis://HOST:PORT/DB]"),
     ],

@@ -21,7 +21,7 @@ from crawler.corpus.item import FIELDS
 from crawler.corpus.sources import Found, source_of
 from crawler.corpus.texts import PartTexts
 from crawler.errors import CrawlError, RunFolderError, SettingError
-from crawler.outputs.wacz import write_wacz
+from crawler.outputs.package import write_wacz
 from langfocus import Run
 from tests.support.commandline import call
 from tests.support.crawls import rows
@@ -303,7 +303,7 @@ def archives(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     [warc] = run.glob("pages-*.warc.gz")
     made = {"file": folder / "x.warc.gz", "package": folder / "x.wacz", "html": folder / "html"}
     made["file"].write_bytes(warc.read_bytes())
-    write_wacz(run, made["package"], "test")
+    write_wacz(run, made["package"])
     for url, body in PAGES:
         path = made["html"] / f"{url.removeprefix('http://')}.html"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.outputs.cdxj import write_index
-from crawler.outputs.gathering import gather
+from crawler.outputs.archived import gather
+from crawler.outputs.package import write_index
 from tests.crawler.outputs.test_warc import Kept, answers, lease
 
 
@@ -66,7 +66,7 @@ def test_files_are_copied_where_no_link_can_be_made(
     def refuse(*_: object) -> None:
         raise OSError("another device")
 
-    monkeypatch.setattr("crawler.outputs.gathering.os.link", refuse)
+    monkeypatch.setattr("crawler.outputs.archived.os.link", refuse)
     share = worker(tmp_path / "w1", 1)
     for _ in range(2):
         run = merged(tmp_path / "all", [], [share])

@@ -8,11 +8,11 @@ from zipfile import ZipFile
 import pytest
 
 from crawler.errors import RunFolderError, StorageError
-from crawler.outputs.cdxj import INDEX, write_index
-from crawler.outputs.wacz import write_wacz
+from crawler.outputs.package import INDEX, write_index, write_wacz
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.warc_reader import Volume, record_at
 from tests.crawler.outputs.test_warc import Kept
+from tests.support.commandline import call
 
 SAME = b"same"
 
@@ -57,7 +57,7 @@ def test_the_index_tells_the_place_of_each_record(run: Path) -> None:
 
 def test_a_package_has_the_files_their_index_and_the_pages(run: Path, tmp_path: Path) -> None:
     path = tmp_path / "pages.wacz"
-    assert write_wacz(run, path, "test") == 5
+    assert write_wacz(run, path) == 5
     with ZipFile(path) as package:
         described = json.loads(package.read("datapackage.json"))
         for resource in described["resources"]:
@@ -76,11 +76,25 @@ def test_a_package_has_the_files_their_index_and_the_pages(run: Path, tmp_path: 
     assert len(ArchiveWeb(path)) == 5
 
 
-def test_a_run_without_warc_files_cannot_be_packed(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
-    kept.end()
-    with pytest.raises(RunFolderError, match="LANGFOCUS_WARC=True"):
-        write_wacz(tmp_path, tmp_path / "a.wacz", "test")
+def test_the_command_packs_a_run_whole(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.wacz"
+    assert call("export", run, "--output", path) == 0
+    assert capsys.readouterr().out == f"{path}: 5 answers\n"
+    assert len(ArchiveWeb(path)) == 5
+    for others in ([run], ["--lang", "de"], ["--keep-copies"], ["--json", tmp_path / "x.json"]):
+        assert call("export", run, *others, "--output", path) == 2
+        assert capsys.readouterr().err.endswith("a package has all of one run\n")
+
+
+def test_a_run_without_warc_files_cannot_be_packed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Kept(tmp_path).end()
+    assert call("export", tmp_path, "--output", tmp_path / "a.wacz") == 1
+    needed = "the run has no WARC files; crawl with LANGFOCUS_WARC=True"
+    assert capsys.readouterr().err == f"langfocus: {tmp_path}: {needed}\n"
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".cdxj", ".db"]
 
 
@@ -88,9 +102,9 @@ def test_a_missing_warc_file_is_one_line(run: Path, tmp_path: Path) -> None:
     first = sorted(run.glob("pages-*"))[0]
     first.unlink()
     with pytest.raises(RunFolderError, match=f"^{first}: it is missing"):
-        write_wacz(run, tmp_path / "a.wacz", "test")
+        write_wacz(run, tmp_path / "a.wacz")
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be written: No such file"):
-        write_wacz(run, tmp_path / "absent" / "a.wacz", "test")
+        write_wacz(run, tmp_path / "absent" / "a.wacz")

@@ -15,10 +15,9 @@ from crawler.frontier.base import Sending
 from crawler.opening import open_crawl
 from crawler.outputs import archived, takedown
 from crawler.outputs.archived import read_archived
-from crawler.outputs.cdxj import write_index
 from crawler.outputs.exchange import Exchange
+from crawler.outputs.package import write_index, write_wacz
 from crawler.outputs.takedown import take_down
-from crawler.outputs.wacz import write_wacz
 from crawler.reading import Download
 from crawler.run import maintaining
 from crawler.sources.archive import ArchiveWeb
@@ -248,4 +247,4 @@ def taken(folder: Path) -> None:
 
 
 def packed(folder: Path) -> None:
-    write_wacz(folder, folder / "x.wacz", "test")
+    write_wacz(folder, folder / "x.wacz")

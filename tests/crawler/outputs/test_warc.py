@@ -13,11 +13,9 @@ from warcio.checker import Checker
 
 from crawler.errors import StorageError
 from crawler.frontier.base import Lease, Record
-from crawler.outputs.archived import read_archived
+from crawler.outputs.archived import read_archived, repair
 from crawler.outputs.exchange import Exchange
-from crawler.outputs.repair import repair
-from crawler.outputs.warc import WarcArchive
-from crawler.outputs.warc_files import WarcFiles
+from crawler.outputs.warc import WarcArchive, WarcFile
 from crawler.run import connect, create
 
 NOW = 1_790_000_000.0
@@ -279,14 +277,14 @@ def test_a_full_disk_is_one_line(kept: Kept, monkeypatch: pytest.MonkeyPatch) ->
     kept.settle(1)
     before = kept.files()[0].read_bytes()
 
-    write = WarcFiles._write
+    write = WarcFile._write
 
-    def full(files: WarcFiles, data: bytes) -> None:
+    def full(files: WarcFile, data: bytes) -> None:
         write(files, data[:100])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(WarcFiles, "_write", full)
+        patch.setattr(WarcFile, "_write", full)
         with pytest.raises(StorageError) as caught:
             kept.settle(2)
     assert str(caught.value) == f"{kept.files()[0]} can no longer be written: " + os.strerror(

@@ -16,8 +16,8 @@ from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.frontier.base import FIRST_SCORE
 from crawler.opening import open_crawl
-from crawler.outputs.cdxj import INDEX, write_index
 from crawler.outputs.exchange import Exchange
+from crawler.outputs.package import INDEX, write_index
 from crawler.reading import Download
 from crawler.report.crawl import headline
 from crawler.report.harvest import summarise

@@ -1,7 +1,7 @@
-"""Packs the WARC files of a run, their index and a list of its pages into a WACZ 1.1.1 file.
+"""The CDXJ index of a run's WARC files, and index, files and pages in a WACZ 1.1.1 package.
 
-Packages for WACZ read all WARC files again to make the index and the list. Both are in `run.db`, so
-only the bytes of the files are copied here.
+Other packers read all WARC files again to make the index and the list of pages. Both are in
+`run.db`, so only the bytes of the files are copied here.
 """
 
 import hashlib
@@ -9,51 +9,104 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from crawler.errors import RunFolderError, StorageError
-from crawler.outputs.archived import settled_files
-from crawler.outputs.cdxj import INDEX, write_index
+from crawler.outputs.archived import NOT_MODIFIED_SINCE, ArchivedRow, settled_files, unsettled
+from crawler.outputs.warc_records import written_digest
 from crawler.run import reading
+from crawler.settings import BOT_NAME, VERSION
 from crawler.whole_file import replacing
 
+INDEX: Final = "index.cdxj"
+"""The name of the index in a run folder."""
 PACKAGE: Final = "pages.wacz"
-"""The name of the package that a crawl makes in its run folder."""
+"""The name of a package in a run folder, which a take-down writes again."""
 
-_BLOCK = 1 << 20
+_LINES = (
+    f"SELECT cdxj({', '.join(ArchivedRow._fields)}) AS line FROM archived"  # noqa: S608
+    " WHERE id <> ? ORDER BY line"
+)
 _PAGES = """\
 SELECT p.url, a.date, p.language, p.confidence, p.method FROM pages AS p
 JOIN archived AS a ON a.fingerprint = p.fingerprint
 WHERE p.outcome = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.id"""
-
+_BLOCK = 1 << 20
 
 Resource = dict[str, object]
 """A file in the package: its name, path, SHA-256 and size in bytes."""
 
 
-def write_wacz(folder: Path, path: Path, software: str) -> int:
+def write_index(folder: Path) -> int:
+    """Write the index of a run into its folder; return the number of answers in it.
+
+    Raises `RunFolderError` for another folder, and `StorageError` if the index cannot be written.
+    """
+    number = 0
+    with (
+        _written(folder / INDEX) as temporary,
+        reading(folder) as run,
+        temporary.open("wb") as file,
+    ):
+        run.create_function("cdxj", len(ArchivedRow._fields), _line, deterministic=True)
+        # SQLite sorts many lines on disk, by their bytes.
+        for (line,) in run.execute(_LINES, (unsettled(run),)):
+            file.write(line.encode() + b"\n")
+            number += 1
+    return number
+
+
+def write_wacz(folder: Path, path: Path) -> int:
     """Write the package of a run to `path`; return its number of answers.
 
     Raises `RunFolderError` for a folder that is no run or has no WARC files, and `StorageError` if
     the package cannot be written.
     """
-    try:
-        answers = write_index(folder)
-        with (
-            replacing(path) as temporary,
-            reading(folder) as run,
-            ZipFile(temporary, "w") as package,
-        ):
-            _fill(package, folder, run, software)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+    answers = write_index(folder)
+    with (
+        _written(path) as temporary,
+        reading(folder) as run,
+        ZipFile(temporary, "w") as package,
+    ):
+        _fill(package, folder, run)
     return answers
 
 
-def _fill(package: ZipFile, folder: Path, run: sqlite3.Connection, software: str) -> None:
+@contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """Yield the place of a new file, which replaces `path` after the block."""
+    try:
+        with replacing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _line(*values: Any) -> str:
+    """Return the line of an answer, with the fields and their order of other indexers."""
+    from surt import surt
+
+    row = ArchivedRow(*values)
+    # The payload of an answer 304 is elsewhere.
+    has_payload = row.is_revisit != NOT_MODIFIED_SINCE
+    digest = {"digest": written_digest(bytes.fromhex(row.digest))} if has_payload else {}
+    fields = {
+        "url": row.url,
+        "mime": "warc/revisit" if row.is_revisit else row.mime,
+        "status": str(row.status),
+        **digest,
+        "length": str(row.length),
+        "offset": str(row.start),
+        "filename": row.file,
+    }
+    timestamp = "".join(filter(str.isdigit, row.date))
+    return f"{surt(row.url)} {timestamp} {json.dumps(fields)}"
+
+
+def _fill(package: ZipFile, folder: Path, run: sqlite3.Connection) -> None:
     files = settled_files(run, folder)
     if not files:
         raise RunFolderError(f"{folder}: the run has no WARC files; crawl with LANGFOCUS_WARC=True")
@@ -69,7 +122,7 @@ def _fill(package: ZipFile, folder: Path, run: sqlite3.Connection, software: str
         "profile": "data-package",
         "wacz_version": "1.1.1",
         "title": folder.resolve().name,
-        "software": software,
+        "software": f"{BOT_NAME} {VERSION}",
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "resources": resources,
     }
