@@ -7,8 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from crawler.frontier.base import Admission, Link, Sending
-from crawler.frontier.evidence_rows import known_url, packed
-from crawler.frontier.learning import Learner
+from crawler.frontier.evidence_rows import Learner, known_url, packed
 from crawler.frontier.links import LinkOrigin, answers_to_all, distinct
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full
@@ -26,15 +25,6 @@ class Source(NamedTuple):
     tally: Tally | None = None  # of the page's unit, None for seeds
 
 
-class Moved(NamedTuple):
-    """A queued URL whose score changed; `host` is the id of its host."""
-
-    host: int
-    url: int
-    before: float
-    after: float
-
-
 @dataclass(slots=True)
 class Outcome:
     """The result of an admission: URLs that were queued, and queued URLs with another score.
@@ -45,7 +35,7 @@ class Outcome:
     admissions: list[Admission] = field(default_factory=list)
     hosts: dict[int, HostRow] = field(default_factory=dict)
     stored: list[UrlRow] = field(default_factory=list)
-    moved: list[Moved] = field(default_factory=list)
+    moved: list[UrlRow] = field(default_factory=list)
 
 
 def full_of(
@@ -89,7 +79,8 @@ class Admitter:
     """Decides about links by the rules of a crawl.
 
     `learner` scores the links of an ordering that learns. `queued_of` returns the number of queued
-    URLs of a host by its id, `is_leased` whether a URL is leased: such a URL keeps its score.
+    URLs of a host by its id. `is_leased` tells of a fingerprint whether its URL is leased: such a
+    URL keeps its score.
     """
 
     storage: Storage
@@ -146,20 +137,19 @@ class Admitter:
             for url, now in zip(urls, learned, strict=True)
         ]
 
-    def _meet(self, urls: Sequence[UrlRow], seen: Mapping[int, UrlRow]) -> list[Moved]:
+    def _meet(self, urls: Sequence[UrlRow], seen: Mapping[int, UrlRow]) -> list[UrlRow]:
         """Store what the page adds to queued URLs; return those with another score."""
-        moved, in_place, elsewhere = [], [], []
+        moved, in_place = [], []
         for url in urls:
             known = seen.get(url.fingerprint)
             if known is None:
                 continue
-            if url.score != known.score and not self.is_leased(url.id):
-                moved.append(Moved(url.host, url.id, known.score, url.score))
-                elsewhere.append(url)
+            if url.score != known.score and not self.is_leased(url.fingerprint):
+                moved.append(url)
             elif url.evidence != known.evidence:
                 in_place.append(url)
         self.storage.change(in_place, scores=False)
-        self.storage.change(elsewhere, scores=True)
+        self.storage.change(moved, scores=True)
         return moved
 
     def _store(

@@ -61,90 +61,59 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A URL that `Frontier.next` gave to one fetch.
-
-    `depth` is the distance from the seeds, `redirects` the number of redirects in a row that led
-    here. `retries` is the number of earlier tries: requests for it, and failures before one; a
-    request that a kill interrupted counts too. If it `is_respelled`, its server redirected to this
-    spelling of the same page. `parent` is the URL of the page that linked to it first, None for a
-    seed. With an ordering that learns, `score` is the log-odds at the time of the lease, without
-    penalties, and `reasons` what each feature adds to it (`Weighed.reasons`).
-    A URL can be queued before its registered domain is full: `is_beyond_cap` says that it must
-    not be fetched; the caller settles it as `DOMAIN_FULL`.
-    """
+    """A URL that `Frontier.next` gave to one fetch."""
 
     fingerprint: int
     url: str
     host: str
-    score: float
-    depth: int
-    redirects: int
-    retries: int
-    parent: str | None = None
-    reasons: str | None = None
-    is_beyond_cap: bool = False
-    is_respelled: bool = False
+    score: float  # of an ordering that learns the log-odds when it was leased, without penalties
+    depth: int  # the distance from the seeds
+    redirects: int  # redirects in a row that led here
+    retries: int  # requests, also those that a kill cut off, and failures before a request
+    parent: str | None = None  # the URL of the page that linked to it first, None for a seed
+    reasons: str | None = None  # what each feature adds to the score (`Weighed.reasons`)
+    is_beyond_cap: bool = False  # its domain is full now: the caller settles it as `DOMAIN_FULL`
+    is_respelled: bool = False  # its server redirected to this spelling of the same page
 
 
 class Visit(NamedTuple):
-    """What a later run needs to know about a page.
-
-    `etag` and `modified` are the server's ETag and Last-Modified, `digest` is that of the body.
-    `looks` is the number of visits after the first, `changes` that of the visits that found the
-    page changed. `first_at` is the time of the first visit, unix seconds.
-    """
+    """What a later run needs to know about a page."""
 
     etag: str | None
-    modified: str | None
-    digest: str
-    looks: int
-    changes: int
-    first_at: float
+    modified: str | None  # Last-Modified
+    digest: str  # of the body
+    looks: int  # visits after the first
+    changes: int  # visits that found the page changed
+    first_at: float  # the time of the first visit, unix seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The result of a fetch.
+    """The result of a fetch."""
 
-    `outcome` is `PAGE`, `REDIRECT` or the reason why there is no page ("robots", "timeout", ...).
-    `fetched_at` is in unix seconds. `language` is None for a page without a label. `is_download` is
-    True for a page with a status of 2xx; such a page counts for N_a of its unit, and for N_r if it
-    `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, and
-    `address` its IP address, None if unknown.
-
-    `counts` are positive numbers that the page adds to the counters
-    of the run, by name: links that are not admitted (`crawler.reading.sift`), its parser, and what
-    is remarkable about it.
-
-    `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
-    the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
-    `is_noarchive` is True if the server or the page forbids to keep a copy of it, and that is
-    obeyed. `directives` are the statements of robots.txt, headers and page about its use, as a JSON
-    object of lists; None if there are none. `robots_txt` names the robots.txt that allowed the
-    fetch: the SHA-256 of the file, or the status of a server that has none; None if none was asked.
-    `words_read` are the words of the text by which the page was identified, None without a label.
-    `is_copy` is 1 for a page in the target language that is not relevant because its text stands on
-    many domains (`crawler.copied_text`).
-    """
-
-    outcome: str
-    fetched_at: float
+    outcome: str  # `PAGE`, ..., or the reason why there is no page ("robots", "timeout", ...)
+    fetched_at: float  # unix seconds
     status: int | None = None
-    is_download: bool = False
-    is_relevant: bool = False
-    language: str | None = None
+    is_download: bool = False  # a page with a status of 2xx, which counts for N_a of its unit
+    is_relevant: bool = False  # the page counts for N_r too
+    language: str | None = None  # None for a page without a label
     confidence: float | None = None
     method: str | None = None
     charset: str | None = None
-    country: str | None = None
-    bytes: int = 0
+    country: str | None = None  # of the server
+    bytes: int = 0  # of the body as received
+    # Another normalised URL of the host that the page gives as its own (`rel=canonical`). It
+    # becomes a known URL, and leaves the queue.
     canonical: str | None = None
-    address: str | None = None
-    is_noarchive: bool = False
+    address: str | None = None  # the IP address of the server
+    is_noarchive: bool = False  # server or page forbid to keep a copy, and that is obeyed
+    # The statements of robots.txt, headers and page about its use: a JSON object of lists.
     directives: str | None = None
+    # The robots.txt that allowed the fetch: its SHA-256, or the status of a server without one.
     robots_txt: str | None = None
-    words_read: int | None = None
-    is_copy: int = 0
+    words_read: int | None = None  # words of the text that identified the page
+    is_copy: int = 0  # 1: relevant but for its text, which is on many domains
+    # What the page adds to the counters of the run: links that are not admitted, its parser, ...
     counts: Mapping[str, int] = field(default_factory=dict)
     visit: Visit | None = field(default=None, repr=False, compare=False)
 

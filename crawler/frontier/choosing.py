@@ -42,20 +42,22 @@ def chosen(
     take: Callable[[], C | None],
     best_other: Callable[[C], float | None],
     put_back: Callable[[C], None],
-    threshold: float,
+    waits_up_to: float | None,
 ) -> C | None:
     """Return the URL that is fetched next, None if `take` has none.
 
     `take` takes the best URL of the queue, `put_back` gives it back with its new score.
     `best_other` returns the best score of all others; without one, a URL must be better than
-    `threshold`, or it waits.
+    `waits_up_to`, or it waits.
     """
     tries, penalties = MOST_TRIED, MOST_PENALTIES
     while (found := take()) is not None:
         if tries == 1 or not penalties or _keeps_place(found):
             return found
         best = best_other(found)
-        if found.score > threshold if best is None else found.score >= best:
+        if best is not None and found.score >= best:
+            return found
+        if best is None and (waits_up_to is None or found.score > waits_up_to):
             return found
         put_back(found)
         tries -= not found.is_penalized

@@ -1,14 +1,18 @@
-"""The statements of the SQLite frontier about evidence, records of units and learned weights."""
+"""What the SQLite frontier learns: evidence, records of units and weights, in its database."""
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from struct import Struct
 from typing import Final
 
+from crawler.frontier.learning import Scorer, Tallies
 from crawler.frontier.links import KnownUrl, Links
+from crawler.frontier.rules import FrontierRules
 from crawler.strategies.focus.belief import Belief, Prior
-from crawler.strategies.focus.evidence import Evidence
+from crawler.strategies.focus.evidence import Evidence, units_of
+
+_KEPT_TALLIES: Final = 200_000
 
 TABLES: Final = """\
 CREATE TABLE tallies(
@@ -44,44 +48,66 @@ def known_url(url: str, score: float, depth: int, evidence: bytes | None) -> Kno
     return _make(KnownUrl, (url, score, depth, facts, links))
 
 
-class EvidenceRows:
-    """Reads and writes the tables of `TABLES`, in the caller's transaction."""
+class Learner(Scorer):
+    """Learns from the pages of a run: reads and writes `TABLES`, in the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Use a run's database."""
+    def __init__(self, connection: sqlite3.Connection, prior: Prior, rules: FrontierRules) -> None:
+        """Continue with what the run's database holds."""
         self._sql = connection.execute
         self._many = connection.executemany
+        self._prior = prior
+        self._tallies: dict[str, tuple[int, int]] = {}
+        super().__init__(self._stored_belief(), rules)
 
-    def by_id(self, url: int) -> KnownUrl:
+    def reload(self) -> None:
+        """Forget what is not stored: a transaction was rolled back."""
+        self._tallies.clear()
+        self._belief = self._stored_belief()
+
+    def known(self, url: int) -> KnownUrl:
         """Return a queued URL by its id."""
         query = "SELECT url, score, depth, evidence FROM urls WHERE id = ?"
         return known_url(*self._sql(query, (url,)).fetchone())
 
-    def tallies(self, units: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return pages with a label and relevant pages, for those units that have any."""
-        rows = self._sql(
-            "SELECT unit, labelled, relevant FROM tallies"
-            " WHERE unit IN (SELECT value FROM json_each(?))",
-            (json.dumps(units),),
-        )
-        return {unit: (labelled, relevant) for unit, labelled, relevant in rows}
-
-    def store_tallies(self, tallies: Mapping[str, tuple[int, int]]) -> None:
-        """Store the tallies of units."""
-        rows = [(unit, *tally) for unit, tally in tallies.items()]
+    def learn(self, url: KnownUrl, *, is_relevant: bool) -> None:
+        """Learn from the page of a URL, which has a label."""
+        self._belief.learn(self._standings([url])[0], is_relevant=is_relevant)
+        units = units_of(url.url)
+        kept = self.tallies(units)
+        new = {unit: (kept[unit][0] + 1, kept[unit][1] + is_relevant) for unit in units}
+        self._tallies.update(new)
+        rows = [(unit, *tally) for unit, tally in new.items()]
         self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
+        self._store_belief()
 
-    def belief(self, prior: Prior) -> Belief:
+    def tallies(self, units: Collection[str]) -> Tallies:
+        """Return records of units, from memory if they are there."""
+        kept = self._tallies
+        missing = [unit for unit in units if unit not in kept]
+        if missing:
+            if len(kept) + len(missing) > _KEPT_TALLIES:
+                kept.clear()
+                missing = list(units)
+            kept.update(dict.fromkeys(missing, (0, 0)))
+            rows = self._sql(
+                "SELECT unit, labelled, relevant FROM tallies"
+                " WHERE unit IN (SELECT value FROM json_each(?))",
+                (json.dumps(missing),),
+            )
+            kept.update({unit: (labelled, relevant) for unit, labelled, relevant in rows})
+        return kept
+
+    def _stored_belief(self) -> Belief:
         """Return the weights; the prior if nothing is stored."""
-        belief = Belief(prior)
+        belief = Belief(self._prior)
         row = self._sql("SELECT labelled, relevant, mean, covariance FROM belief").fetchone()
         if row is not None:
             belief.labelled, belief.relevant = row[:2]
             belief.unpack(*row[2:])
         return belief
 
-    def store_belief(self, belief: Belief) -> None:
-        """Store the weights."""
+    def _store_belief(self) -> None:
+        belief = self._belief
         values = (belief.labelled, belief.relevant, *belief.packed())
         # SQLite changes a row of the same size where it stands; a replaced one moves.
         if not self._sql(_SET_BELIEF, values).rowcount:

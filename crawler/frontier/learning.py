@@ -7,13 +7,12 @@ URLs that the page links to are scored anew at once. Others are scored anew when
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Final
 
-from crawler.frontier.base import FIRST_SCORE, Link
+from crawler.frontier.base import FIRST_SCORE, Lease, Link
 from crawler.frontier.choosing import LEAST_CHANGE
-from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.frontier.links import KnownUrl, LinkingPage, Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import (
@@ -22,11 +21,9 @@ from crawler.frontier.slots import (
     with_penalties,
     without_penalties,
 )
-from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Prior, Standing, Weighed
+from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
 from crawler.url import host_of
-
-_KEPT_TALLIES: Final = 200_000
 
 Tallies = Mapping[str, tuple[int, int]]
 """Pages with a label and relevant pages of units."""
@@ -62,6 +59,12 @@ class Scorer(ABC):
     def weigh(self, url: KnownUrl) -> Weighed:
         """Return the log-odds of a URL, with their parts."""
         return self._belief.weigh(self._standings([url])[0])
+
+    def again(self, lease: Lease, url: KnownUrl, penalties: int) -> tuple[Lease, float]:
+        """Return the lease of a URL as it is scored now, and its score in the queue."""
+        weighed = self.weigh(url)
+        score = self.score(url, weighed.odds, penalties)
+        return replace(lease, score=weighed.odds, reasons=weighed.reasons()), score
 
     def score(self, url: KnownUrl, odds: float, penalties: int = 0) -> float:
         """Return the score in the queue that a URL has now, after at least so many penalties.
@@ -110,45 +113,3 @@ class Scorer(ABC):
             Standing(url.evidence, url.links, numbers[of])
             for url, of in zip(urls, units, strict=True)
         ]
-
-
-class Learner(Scorer):
-    """Learns from the pages of a run, in its database and in the caller's transaction."""
-
-    def __init__(self, rows: EvidenceRows, prior: Prior, rules: FrontierRules) -> None:
-        """Continue with what the run's database holds."""
-        super().__init__(rows.belief(prior), rules)
-        self._rows = rows
-        self._prior = prior
-        self._tallies: dict[str, tuple[int, int]] = {}
-
-    def reload(self) -> None:
-        """Forget what is not stored: a transaction was rolled back."""
-        self._tallies.clear()
-        self._belief = self._rows.belief(self._prior)
-
-    def known(self, url: int) -> KnownUrl:
-        """Return a queued URL by its id."""
-        return self._rows.by_id(url)
-
-    def learn(self, url: KnownUrl, *, is_relevant: bool) -> None:
-        """Learn from the page of a URL, which has a label."""
-        self._belief.learn(self._standings([url])[0], is_relevant=is_relevant)
-        units = units_of(url.url)
-        kept = self.tallies(units)
-        new = {unit: (kept[unit][0] + 1, kept[unit][1] + is_relevant) for unit in units}
-        self._tallies.update(new)
-        self._rows.store_tallies(new)
-        self._rows.store_belief(self._belief)
-
-    def tallies(self, units: Iterable[str]) -> Tallies:
-        """Return records of units, from memory if they are there."""
-        kept = self._tallies
-        missing = [unit for unit in units if unit not in kept]
-        if missing:
-            if len(kept) + len(missing) > _KEPT_TALLIES:
-                kept.clear()
-                missing = list(units)
-            kept.update(dict.fromkeys(missing, (0, 0)))
-            kept.update(self._rows.tallies(missing))
-        return kept

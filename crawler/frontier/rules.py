@@ -15,14 +15,8 @@ HOST_QUEUE: Final = 200
 """URLs of a host among which a crawl with a host cap chooses by default."""
 
 _AT_LEAST_ZERO = (
-    "patience_s",
-    "host_cap",
-    "domain_cap",
-    "address_cap",
-    "host_queue",
-    "delay_s",
-    "budget_pages",
-    "budget_relevant",
+    *("patience_s", "host_cap", "domain_cap", "address_cap", "host_queue"),
+    *("delay_s", "budget_pages", "budget_relevant"),
 )
 
 
@@ -35,52 +29,30 @@ def queue_slots(host_cap: int) -> int:
 class FrontierRules:
     """The rules of one crawl, for any frontier.
 
-    `filter` decides whether a link enters the queue. `draw` decides between URLs with the same
-    score. With `lifts`, a queued URL takes the better score of a later link to it; this is not
-    possible if URLs are drawn uniformly.
-
-    A URL with the score `doubts_up_to` or less is doubtful; None: no URL is doubtful. A doubtful
-    URL, and one with a penalty, is leased only after no better URL was ready for `patience_s`
-    seconds. It waits only while a better one may come: from a page that is being fetched, or from a
-    host that rests.
-
-    At most `host_cap` URLs of a host ever get a request; 0 allows any number. A link enters the
-    queue only while fewer than `host_queue` URLs of its host wait or got a request; 0 is no limit.
-    So the best `host_cap` of `host_queue` URLs are fetched, and the first ones if both are equal.
-    URLs of a registered domain take `domain_cap` slots and those of an IP address `address_cap`;
-    relevant pages earn more, and URLs get penalties when many slots are taken
-    (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most
-    `budget_pages` pages are settled or leased; None allows any number. The relevant pages and the
-    leases together are at most `budget_relevant`.
-
-    At most `robots_bytes` bytes of robots.txt files are stored, and always the newest file; the
-    oldest are deleted first, and fetched again when they are needed.
-
-    With a `prior` the frontier learns: a score is the log-odds that the page will be relevant, and
-    follows what the crawl learns.
-
-    `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
-    redirects, in their order.
+    The best `host_cap` of `host_queue` URLs of a host are fetched, and the first ones if both are
+    equal. Relevant pages earn more slots of domains and addresses; URLs get penalties when many are
+    taken (`crawler.frontier.slots`). A doubtful URL, and one with a penalty, waits while a better
+    one may come: from a page that is being fetched, or from a host that rests.
 
     Raises ValueError for a number below 0 and for rules that contradict each other.
     """
 
-    filter: Filter = ANY_LINK
-    draw: Draw = Draw.FIRST
-    lifts: bool = False
-    doubts_up_to: float | None = None
-    patience_s: float = 0.0
-    host_cap: int = 10
-    domain_cap: int = 0
-    address_cap: int = 0
-    host_queue: int = 0
-    delay_s: float = 0.0
-    budget_pages: int | None = None
-    budget_relevant: int | None = None
-    robots_bytes: int = 256 * 1024 * 1024
-    prior: Prior | None = None
-    random_state: int = 0
-    keeps_links: bool = False
+    filter: Filter = ANY_LINK  # decides whether a link enters the queue
+    draw: Draw = Draw.FIRST  # decides between URLs with the same score
+    lifts: bool = False  # a queued URL takes the better score of a later link to it
+    doubts_up_to: float | None = None  # the highest score of doubtful URLs; None: there are none
+    patience_s: float = 0.0  # the longest time for which a doubtful URL waits
+    host_cap: int = 10  # URLs of a host that ever get a request; 0: any number
+    domain_cap: int = 0  # slots of a registered domain; 0: any number
+    address_cap: int = 0  # slots of an IP address; 0: any number
+    host_queue: int = 0  # URLs of a host that may wait or have got a request; 0: any number
+    delay_s: float = 0.0  # between two contacts of a host
+    budget_pages: int | None = None  # pages that are settled or leased; None: any number
+    budget_relevant: int | None = None  # relevant pages and leases together
+    robots_bytes: int = 256 * 1024 * 1024  # of robots.txt files; the oldest go, the newest stays
+    prior: Prior | None = None  # the frontier learns: a score is the log-odds of relevance
+    random_state: int = 0  # starts the random draws
+    keeps_links: bool = False  # the run holds all links of pages and redirects, in their order
 
     def __post_init__(self) -> None:
         """Refuse rules that no frontier can keep."""

@@ -2,13 +2,20 @@
 
 It costs O(log hosts) for each URL, independent of the number of URLs of one host. Hosts and the
 best URL of each are in memory; URLs stay on disk.
+
+A free connection waits a little for a better URL than a doubtful one: without this wait, a crawl
+with many connections would spend its first seconds on the few doubtful URLs that are queued at the
+start. A URL is doubtful if its score is `FrontierRules.waits_up_to` or less; any other is
+promising.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Final, NamedTuple
+
+from crawler.frontier.rules import FrontierRules
 
 Head = tuple[float, int, int]
 """A host's best URL: minus score, the URL's id, the host's id."""
@@ -16,82 +23,126 @@ Head = tuple[float, int, int]
 
 @dataclass(slots=True, eq=False)
 class QueuedHost:
-    """A host with a queued or leased URL, or one that still rests.
+    """A host with queued URLs, or one that still rests.
 
-    It may be contacted again at `ready_at`, unix seconds. `promising` of its `queued` URLs are not
-    doubtful. `head` is its best URL if `BestFirst` knows it.
+    It is leased, or ready, or it rests until `ready_at`, unix seconds. `queued` counts the leased
+    URL too. `head` is its best URL; None if it is leased or has no URL.
     """
 
     id: int
     delay_s: float
     ready_at: float
     queued: int = 0
-    promising: int = 0
     is_leased: bool = False
     is_ready: bool = False
+    is_resting: bool = False
     head: Head | None = None
 
 
 class Pick(NamedTuple):
-    """A URL in the queue of a host."""
+    """A URL that was taken from the queue of a host."""
 
     host: QueuedHost
     score: float
     url_id: int
 
 
-class BestFirst:
+class Hosts:
     """Chooses the highest score of all ready hosts; among equal scores, the URL with the lowest id.
 
-    Ids are in the order of discovery, or in that of `UniformDraw`.
+    Ids are in the order of discovery, or in that of `UniformDraw`. A host with no queue and no rest
+    is forgotten. `queued` is the number of queued and leased URLs.
     """
 
     def __init__(
-        self, hosts: Mapping[int, QueuedHost], head_of: Callable[[int], tuple[float, int]]
+        self,
+        rules: FrontierRules,
+        head_of: Callable[[int], tuple[float, int]],
+        scores_of_leases: Callable[[], Iterable[float]],
     ) -> None:
-        """Choose among `hosts` (by id).
+        """Know no host yet.
 
         `head_of` returns minus the score and the id of the best URL of the host with that id.
         """
-        self._hosts = hosts
+        waits_up_to = rules.waits_up_to
+        self.threshold = float("-inf") if waits_up_to is None else waits_up_to
+        self.queued = 0
+        self._patience_s = rules.patience_s
         self._head_of = head_of
+        self._scores_of_leases = scores_of_leases
+        self._hosts: dict[int, QueuedHost] = {}
         self._heap: list[Head] = []
         self._ready = 0
+        self._resting: list[tuple[float, int]] = []
+        self._promising: list[tuple[float, int]] = []  # of these, hosts with a promising URL
+        self._since: float | None = None
 
-    def put(self, host: QueuedHost) -> None:
-        """Add a host with queued URLs to the choice."""
-        self._ready += 1
-        if host.head is None:
-            host.head = (*self._head_of(host.id), host.id)
-        self._push(host.head)
+    def get(self, host_id: int) -> QueuedHost | None:
+        """Return the host with an id, None if it has no queue and does not rest."""
+        return self._hosts.get(host_id)
 
-    def withdraw(self, host: QueuedHost) -> None:
-        """Take a ready host out of the choice; its entries in the heap are void."""
-        self._ready -= 1
-        host.head = None
+    def enter(self, host: QueuedHost) -> None:
+        """Take in a host that is not there."""
+        self._hosts[host.id] = host
+        self.queued += host.queued
 
-    def add(self, host: QueuedHost, score: float, url_id: int) -> None:
-        """Note that a URL was queued; `host.queued` already counts it."""
+    def add(self, host: QueuedHost, score: float, url_id: int, now: float) -> None:
+        """Note that a URL of a host was queued."""
+        host.queued += 1
+        self.queued += 1
         head = (-score, url_id, host.id)
-        if host.queued == 1 or (host.head is not None and head < host.head):
+        if not host.is_leased and (host.head is None or head < host.head):
             host.head = head
-            if host.is_ready:
-                self._push(head)
+            self._show(host)
+        if not (host.is_leased or host.is_ready or host.is_resting):
+            self.rest(host, host.ready_at, now)
 
-    def rescore(self, host: QueuedHost, url_id: int, score: float) -> None:
-        """Make a URL the host's best one if it is, or look up another if it was."""
+    def rescore(self, host_id: int, score: float, url_id: int) -> None:
+        """Note that a queued URL of a host has another score."""
+        host = self._hosts[host_id]
         if host.head is None:
             return
         head = (-score, url_id, host.id)
-        if head < host.head:
-            host.head = head
-            if host.is_ready:
-                self._push(head)
-        elif host.head[1] == url_id:
-            host.head = None
-            if host.is_ready:
-                host.head = (*self._head_of(host.id), host.id)
-                self._push(host.head)
+        if head < host.head or host.head[1] == url_id:
+            host.head = head if head < host.head else (*self._head_of(host.id), host.id)
+            self._show(host)
+
+    def leave(self, host_id: int, number: int) -> None:
+        """Note that so many URLs of a host have left the queue."""
+        host = self._hosts[host_id]
+        host.queued -= number
+        self.queued -= number
+        host.head = None
+        if host.is_ready:
+            self._ready -= 1
+        if not host.is_leased:
+            now = host.ready_at - 1.0 if host.is_resting else host.ready_at
+            self.rest(host, host.ready_at, now)
+
+    def rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
+        """Make a host wait until `ready_at`, or make it ready at once; its lease ends."""
+        host.ready_at, host.is_leased = ready_at, False
+        host.is_resting = ready_at > now
+        host.is_ready = host.queued > 0 and not host.is_resting
+        if host.queued and host.head is None:
+            host.head = (*self._head_of(host.id), host.id)
+        if host.is_resting:
+            heappush(self._resting, (ready_at, host.id))
+        elif host.is_ready:
+            self._ready += 1
+        else:
+            del self._hosts[host.id]
+        self._show(host)
+
+    def wake(self, now: float) -> None:
+        """Make the hosts ready whose rest has ended."""
+        while self._resting and self._resting[0][0] <= now:
+            ready_at, host_id = heappop(self._resting)
+            host = self._hosts.get(host_id)
+            if host is not None and host.is_resting and host.ready_at == ready_at:
+                self.rest(host, ready_at, now)
+        while self._promising and self._promising[0][0] <= now:
+            heappop(self._promising)
 
     def best(self) -> float | None:
         """Return the score of the URL that `take` would return, None if no host is ready."""
@@ -101,24 +152,66 @@ class BestFirst:
             heappop(self._heap)
         return None
 
-    def take(self) -> Pick | None:
-        """Return the best URL and remove its host, or None if no host is ready."""
-        if self.best() is None:
+    def take(self, now: float) -> Pick | None:
+        """Lease the best URL; None if no host is ready, or while it is worth to wait for better."""
+        best = self.best()
+        if best is None or self._is_waiting(best, now):
             return None
         score, url_id, host_id = heappop(self._heap)
         # From now on all other entries of the host in the heap are void.
         self._ready -= 1
         host = self._hosts[host_id]
-        host.head = None
+        host.head, host.is_ready, host.is_leased = None, False, True
         return Pick(host, -score, url_id)
+
+    def ready_at(self, now: float) -> float | None:
+        """Return the time of the next URL from `take`, None if no host is ready or rests."""
+        rested_at = self._resting[0][0] if self._resting else None
+        best = self.best()
+        if best is None:
+            return rested_at
+        if self._since is None or not self._is_waiting(best, now):
+            return now
+        ready_at = self._since + self._patience_s
+        return ready_at if rested_at is None else min(rested_at, ready_at)
+
+    def _is_waiting(self, best: float, now: float) -> bool:
+        """Return True if the best ready URL is doubtful and must still wait."""
+        if best > self.threshold:
+            self._since = None
+            return False
+        is_promised = any(score > self.threshold for score in self._scores_of_leases())
+        if not (is_promised or self._is_promised_soon(now)):
+            return False
+        if self._since is None:
+            self._since = now
+        return now - self._since < self._patience_s
+
+    def _is_promised_soon(self, now: float) -> bool:
+        """Return True if a host with a promising URL will be ready before the patience ends."""
+        while self._promising:
+            ready_at, host_id = self._promising[0]
+            host = self._hosts.get(host_id)
+            rests = host is not None and host.is_resting and host.ready_at == ready_at
+            if rests and host and host.head and -host.head[0] > self.threshold:
+                return ready_at <= now + self._patience_s
+            heappop(self._promising)
+        return False
 
     def _stands(self, head: Head) -> bool:
         # The same object, because an equal entry may be void and later be pushed again.
         host = self._hosts.get(head[2])
-        return host is not None and host.head is head
+        return host is not None and host.head is head and host.is_ready
 
-    def _push(self, head: Head) -> None:
-        heappush(self._heap, head)
+    def _show(self, host: QueuedHost) -> None:
+        """Let the best URL of a host take part in the choice, or be hoped for."""
+        if host.head is None:
+            return
+        if host.is_resting and -host.head[0] > self.threshold > float("-inf"):
+            heappush(self._promising, (host.ready_at, host.id))
+        if not host.is_ready:
+            return
+        heappush(self._heap, host.head)
         if len(self._heap) > 2 * self._ready + 1024:
             self._heap = [entry for entry in self._heap if self._stands(entry)]
             heapify(self._heap)

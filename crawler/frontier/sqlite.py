@@ -1,7 +1,7 @@
 """The embedded frontier: one process, one SQLite file in the run's folder.
 
 URLs, their order and all counters are on disk. Only the hosts with a queued URL or a rest are in
-memory: 325 bytes for a host that is ready, 390 for one that rests, for any length of its queue.
+memory: some 400 bytes for a host with any length of its queue.
 Leases are not stored: a URL leaves the queue in the transaction that settles it. After a kill,
 every URL that was leased is therefore still queued. A crawl writes the changes of some 20 ms in one
 transaction (`group`). A kill undoes them, so their URLs are queued again. A request waits until the
@@ -13,9 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 from random import Random
-from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.frontier.admission import Admitter, Outcome, Source, full_of
@@ -32,12 +30,10 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.choosing import Candidate, chosen
-from crawler.frontier.evidence_rows import EvidenceRows
-from crawler.frontier.learning import Learner
+from crawler.frontier.evidence_rows import Learner
 from crawler.frontier.links import LinkOrigin, Links, origin_of
-from crawler.frontier.patience import Patience
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.selection import BestFirst, Pick, QueuedHost, UniformDraw
+from crawler.frontier.selection import Hosts, Pick, QueuedHost, UniformDraw
 from crawler.frontier.slots import are_full, holder_of, penalties_for, penalties_of, with_penalties
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
@@ -46,23 +42,6 @@ from crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links pass each filter."""
-
-
-class _Settlement(NamedTuple):
-    """The changes by a settled page; `dropped` has the score and id of each dropped URL."""
-
-    outcome: Outcome
-    dropped: list[tuple[float, int]]
-    is_new_host: bool
-
-
-class _QueuedUrl(NamedTuple):
-    """A queued URL; `host` is the id of its host."""
-
-    id: int
-    url: str
-    host: int
-    score: float
 
 
 @dataclass(slots=True)
@@ -98,26 +77,24 @@ class SqliteFrontier:
         self._rules = rules
         self._learner: Learner | None = None
         if rules.prior is not None:
-            rows = EvidenceRows(connection)
-            self._learner = Learner(rows, rules.prior, rules)
+            self._learner = Learner(connection, rules.prior, rules)
+        self._leased: dict[int, _Leased] = {}
+        self._leaving: Counter[int] = Counter()
         self._admitter = Admitter(
-            self._storage, rules, self._learner, self._queued_of, self._is_leased
+            self._storage, rules, self._learner, self._queued_of, self._leased.__contains__
         )
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
-        self._hosts: dict[int, QueuedHost] = {}
-        self._resting: list[tuple[float, int]] = []
-        self._patience = Patience(rules, self._hosts)
-        self._leased: dict[int, _Leased] = {}
-        self._leased_ids: set[int] = set()
-        self._leaving: Counter[int] = Counter()
-        self._queued = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
-        self._selection = BestFirst(self._hosts, self._storage.head)
+        leased = self._leased.values()
+        self._hosts = Hosts(rules, self._storage.head, lambda: (one.pick.score for one in leased))
         if rules.draw is Draw.UNIFORM:
             random = Random(rules.random_state + self._pages)
             self._storage.draw = UniformDraw(random, self._storage.drawn())
-        self._take_over(now)
+        for row, queued, score, url_id in self._storage.queues():
+            host = self._entered(row, queued)
+            host.head = (score, url_id, host.id)
+            self._hosts.rest(host, host.ready_at, now)
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
@@ -138,22 +115,25 @@ class SqliteFrontier:
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order."""
         held = self._held(lease)
-        pick, host = held.pick, held.pick.host
+        host = held.pick.host
         try:
             with self._storage.transaction() as counts:
                 counts.update(record.counts)
-                settlement = self._settle(lease, held, record, links, counts)
+                outcome, dropped, is_new_host = self._settle(lease, held, record, links, counts)
         except BaseException:
             if self._learner is not None:
                 with suppress(sqlite3.Error):  # the first error says more
                     self._learner.reload()
             raise
-        self._count(record, is_new_host=settlement.is_new_host)
-        self._take_in(settlement.outcome, now)
-        self._take_out(host, [(pick.score, pick.url_id), *settlement.dropped])
-        self._end_lease(lease)
-        self._rest(host, now + host.delay_s if was_contacted else host.ready_at, now)
-        return settlement.outcome.admissions
+        if record.outcome == PAGE:
+            self._pages += 1
+            self._labelled += record.language is not None
+            self._relevant += record.is_relevant
+            self._visited += is_new_host
+        self._take_in(outcome, now)
+        self._hosts.leave(host.id, 1 + dropped)
+        self._end_lease(lease, now + host.delay_s if was_contacted else host.ready_at, now)
+        return outcome.admissions
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
@@ -170,14 +150,12 @@ class SqliteFrontier:
                 unit = self._rules.filter.part_of_host(url)
                 self._storage.respell(pick.url_id, lease.url, url, unit)
             self._storage.hold(host.id, not_before)
-        self._end_lease(lease)
-        self._rest(host, not_before, now)
+        self._end_lease(lease, not_before, now)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
         host = self._held(lease).pick.host
-        self._end_lease(lease)
-        self._rest(host, now + host.delay_s if not_before is None else not_before, now)
+        self._end_lease(lease, now + host.delay_s if not_before is None else not_before, now)
 
     def send(
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
@@ -186,7 +164,7 @@ class SqliteFrontier:
         held = self._held(lease)
         pick = held.pick
         holder = None if address is None or not self._rules.address_cap else holder_of(address)
-        score, dropped = pick.score, list[tuple[float, int]]()
+        score, dropped = pick.score, 0
         with self._storage.transaction() as counts:
             host = None
             if not held.was_sent:
@@ -205,11 +183,11 @@ class SqliteFrontier:
                 if host is not None:
                     dropped = self._take_slots(host, [domain, place], counts)
         if score < pick.score:
-            self._lower(lease, pick, score, now)
+            self._end_lease(lease, pick.host.ready_at, now)
             return Sending.LATER
         if is_page:
             held.was_sent, held.is_sent_now, held.address = True, True, holder
-        self._take_out(pick.host, dropped)
+        self._hosts.leave(pick.host.id, dropped)
         return Sending.NOW
 
     def _holders(
@@ -222,7 +200,7 @@ class SqliteFrontier:
 
     def _take_slots(
         self, host: HostRow, others: Iterable[HostRow | None], counts: Counter[str]
-    ) -> list[tuple[float, int]]:
+    ) -> int:
         """Count a URL that gets a request; drop the others of a host that is full now."""
         host.sent += 1
         holders = {host.key: host}
@@ -231,17 +209,10 @@ class SqliteFrontier:
             holders[holder.key] = holder
         self._storage.store_hosts(holders.values())
         if host.sent != self._rules.host_cap:
-            return []
+            return 0
         dropped = self._storage.drop(host.id, None)
-        counts["dropped_host_full"] += len(dropped)
+        counts["dropped_host_full"] += dropped
         return dropped
-
-    def _lower(self, lease: Lease, pick: Pick, score: float, now: float) -> None:
-        """Give a leased URL back with a lower score; its host was not contacted."""
-        host = pick.host
-        self._count_moved(host, pick.score, score)
-        self._end_lease(lease)
-        self._rest(host, host.ready_at, now)
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
@@ -251,56 +222,48 @@ class SqliteFrontier:
             raise StorageError(f"the run can no longer be read: {error}") from error
 
     def _next(self, now: float) -> Lease | None:
-        self._wake_rested(now)
+        self._hosts.wake(now)
         if self._is_budget_leased():
             return None
-        threshold = self._patience.threshold
-        taken = chosen(lambda: self._take(now), self._best_besides, self._put_back, threshold)
+        taken = chosen(
+            lambda: self._take(now),
+            self._best_besides,
+            lambda taken: self._put_back(taken, now),
+            self._rules.waits_up_to,
+        )
         if taken is None:
             return None
-        pick, lease = taken.pick, taken.lease
-        self._patience.lease(pick.score)
         if self._storage.draw is not None:
-            self._storage.draw.lease(pick.score, pick.url_id)
-        pick.host.is_ready, pick.host.is_leased = False, True
-        self._leased[lease.fingerprint] = _Leased(pick, taken.was_sent)
-        self._leased_ids.add(pick.url_id)
-        return lease
+            self._storage.draw.lease(taken.pick.score, taken.pick.url_id)
+        self._leased[taken.lease.fingerprint] = _Leased(taken.pick, taken.was_sent)
+        return taken.lease
 
     def _take(self, now: float) -> _Taken | None:
         """Take the best URL, with the score that it has now."""
-        best = self._selection.best()
-        if best is None or self._patience.is_waiting(best, now):
-            return None
-        pick = self._selection.take()
+        pick = self._hosts.take(now)
         if pick is None:
             return None
         lease, penalties, was_sent = self._lease(pick)
         is_penalized = penalties > penalties_of(pick.score, self._rules.doubts_up_to)
-        if self._learner is None:
-            score = with_penalties(pick.score, penalties, self._rules.doubts_up_to)
-        else:
-            url = self._learner.known(pick.url_id)
-            weighed = self._learner.weigh(url)
-            score = self._learner.score(url, weighed.odds, penalties)
-            lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
+        score = with_penalties(pick.score, penalties, self._rules.doubts_up_to)
+        if self._learner is not None:
+            lease, score = self._learner.again(lease, self._learner.known(pick.url_id), penalties)
         return _Taken(lease, pick.score, score, is_penalized, pick, was_sent)
 
     def _best_besides(self, taken: _Taken) -> float | None:
         """Return the best score of all other URLs that are ready."""
         # The others of its host were not scored anew either, so one of them may be better.
         host = self._storage.best_besides(taken.pick.host.id, taken.pick.url_id)
-        best = self._selection.best()
+        best = self._hosts.best()
         return max((score for score in (best, host) if score is not None), default=None)
 
-    def _put_back(self, taken: _Taken) -> None:
+    def _put_back(self, taken: _Taken, now: float) -> None:
         """Give a URL that was taken back, with the score that it has now."""
         host = taken.pick.host
         with self._storage.transaction() as counts:
             self._storage.set_score(taken.pick.url_id, taken.score)
             counts["lowered"] += taken.is_penalized
-        self._count_moved(host, taken.before, taken.score)
-        self._selection.put(host)
+        self._hosts.rest(host, host.ready_at, now)
 
     def _lease(self, pick: Pick) -> tuple[Lease, int, bool]:
         """Return the lease of a URL, its penalties with its domain, and if it got a request."""
@@ -315,47 +278,26 @@ class SqliteFrontier:
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
-        if self._is_budget_leased():
-            return None
-        rested_at = self._resting[0][0] if self._resting else None
-        best = self._selection.best()
-        if best is None:
-            return rested_at
-        ready_at = self._patience.waits_until(best, now)
-        return ready_at if rested_at is None or ready_at <= now else min(rested_at, ready_at)
+        return None if self._is_budget_leased() else self._hosts.ready_at(now)
 
     def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
-        found: dict[int, list[_QueuedUrl]] = {}
+        leased = [one.pick.url_id for one in self._leased.values()]
         with self._storage.transaction() as counts:
-            for url in map(_QueuedUrl._make, self._storage.queued_urls()):
-                if url.id not in self._leased_ids and is_blocked(url.url):
-                    found.setdefault(url.host, []).append(url)
-            for urls in found.values():
-                self._storage.delete_urls(url.id for url in urls)
-            number = sum(map(len, found.values()))
-            counts["dropped_blocked"] += number
+            dropped = self._storage.drop_blocked(is_blocked, leased)
+            counts["dropped_blocked"] += dropped.total()
             counts["ignored_block_line"] += ignored_lines
-        for host, urls in found.items():
-            self._leave(self._hosts[host], [(url.score, url.id) for url in urls])
-        return number
-
-    def _leave(self, host: QueuedHost, urls: Sequence[tuple[float, int]]) -> None:
-        """Take URLs out of the queue of a host that may be ready."""
-        was_ready = host.is_ready
-        if was_ready:
-            self._selection.withdraw(host)
-            host.is_ready = False
-        self._take_out(host, urls)
-        if was_ready:
-            self._rest(host, host.ready_at, host.ready_at)
+        for host, number in dropped.items():
+            self._hosts.leave(host, number)
+        return dropped.total()
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
         delay_s = max(delay_s, self._rules.delay_s)
         host_id = self._storage.set_delay(host, delay_s)
-        if host_id in self._hosts:
-            self._hosts[host_id].delay_s = delay_s
+        queued = None if host_id is None else self._hosts.get(host_id)
+        if queued is not None:
+            queued.delay_s = delay_s
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
@@ -375,14 +317,9 @@ class SqliteFrontier:
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages."""
-        return Counts(
-            queued=self._queued - len(self._leased),
-            leased=len(self._leased),
-            hosts=self._visited,
-            pages=self._pages,
-            labelled=self._labelled,
-            relevant=self._relevant,
-        )
+        leased = len(self._leased)
+        numbers = self._visited, self._pages, self._labelled, self._relevant
+        return Counts(self._hosts.queued - leased, leased, *numbers)
 
     def close(self) -> None:
         """Write what is grouped and give the leases back; the connection stays open."""
@@ -402,15 +339,23 @@ class SqliteFrontier:
         record: Record,
         links: Sequence[Link],
         counts: Counter[str],
-    ) -> _Settlement:
+    ) -> tuple[Outcome, int, bool]:
+        """Write all that a page changes.
+
+        Return what its links change, the number of other URLs of its host that are dropped, and
+        True if it is the first page of the host.
+        """
         pick, host = held.pick, held.pick.host
         origin = origin_of(lease, record, self._learn(pick, record))
         was_sent, is_page = self._storage.unqueue(pick.url_id), record.outcome == PAGE
         is_new_host = self._storage.settle_host(host.id, is_page=is_page, was_sent=was_sent)
         if record.is_download and record.is_relevant:
             self._earn(lease, held.address)
-        dropped = self._drop_canonical(pick, record, counts)
-        self._leaving = Counter({host.id: 1 + len(dropped)})
+        dropped = 0
+        if record.canonical is not None:
+            dropped += self._storage.make_known(record.canonical, host.id, pick.url_id)
+            counts["dropped_same_page"] += dropped
+        self._leaving = Counter({host.id: 1 + dropped})
         tally, *of_server = self._tallies(lease, record)
         source = Source(origin, pick.url_id, record.is_relevant, tally)
         if origin.always_followed:
@@ -421,15 +366,15 @@ class SqliteFrontier:
         if record.is_download and rule.drops(worst):
             part = None if worst in of_server else rule.part_of_host(lease.url)
             of_unit = self._storage.drop(host.id, part)
-            counts["dropped_irrelevant"] += len(of_unit)
+            counts["dropped_irrelevant"] += of_unit
             dropped += of_unit
-        queued = self._queued - 1 + len(outcome.stored) - len(dropped)
+        queued = self._hosts.queued - 1 + len(outcome.stored) - dropped
         page = self._storage.add_record(lease, record, queued)
         if record.visit is not None:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
-        return _Settlement(outcome, dropped, is_new_host)
+        return outcome, dropped, is_new_host
 
     def _earn(self, lease: Lease, address: str | None) -> None:
         """Count a relevant page for its domain and its address."""
@@ -454,23 +399,6 @@ class SqliteFrontier:
         is_relevant = record.is_relevant
         return [self._storage.count_download(unit, is_relevant=is_relevant) for unit in units]
 
-    def _drop_canonical(
-        self, pick: Pick, record: Record, counts: Counter[str]
-    ) -> list[tuple[float, int]]:
-        """Make the canonical URL of a page a known one; return score and id if it was queued."""
-        if record.canonical is None:
-            return []
-        dropped = self._storage.make_known(record.canonical, pick.host.id, pick.url_id)
-        counts["dropped_same_page"] += dropped is not None
-        return [] if dropped is None else [dropped]
-
-    def _count(self, record: Record, *, is_new_host: bool) -> None:
-        if record.outcome == PAGE:
-            self._pages += 1
-            self._labelled += record.language is not None
-            self._relevant += record.is_relevant
-            self._visited += is_new_host
-
     # Leases.
 
     def _held(self, lease: Lease) -> _Leased:
@@ -479,11 +407,8 @@ class SqliteFrontier:
         except KeyError:
             raise LeaseError(f"{lease.url} is not leased") from None
 
-    def _end_lease(self, lease: Lease) -> None:
-        pick = self._leased.pop(lease.fingerprint).pick
-        self._leased_ids.discard(pick.url_id)
-        pick.host.is_leased = False
-        self._patience.end_lease(pick.score)
+    def _end_lease(self, lease: Lease, ready_at: float, now: float) -> None:
+        self._hosts.rest(self._leased.pop(lease.fingerprint).pick.host, ready_at, now)
 
     def _is_budget_leased(self) -> bool:
         budgets = (
@@ -493,82 +418,25 @@ class SqliteFrontier:
         leased = len(self._leased)
         return any(most is not None and number + leased >= most for most, number in budgets)
 
-    # Hosts in memory: leased, resting or ready. A host with no queue and no rest is forgotten.
-
-    def _take_over(self, now: float) -> None:
-        for row, queued, promising, score, url_id in self._storage.queues(self._patience.threshold):
-            host = self._host(row)
-            host.queued, host.promising = queued, promising
-            host.head = (score, url_id, host.id)
-            self._queued += queued
-            self._rest(host, host.ready_at, now)
+    # Hosts in memory.
 
     def _take_in(self, outcome: Outcome, now: float) -> None:
         for url in outcome.stored:
-            is_waiting = url.host in self._hosts
-            host = self._host(outcome.hosts[url.host])
-            self._count_queued(host, url.score, 1)
-            self._selection.add(host, url.score, url.id)
-            is_waiting = is_waiting and host.ready_at > now
-            if not (host.is_ready or host.is_leased or is_waiting):
-                self._rest(host, host.ready_at, now)
-        for moved in outcome.moved:
-            host = self._hosts[moved.host]
-            self._count_moved(host, moved.before, moved.after)
-            self._selection.rescore(host, moved.url, moved.after)
+            host = self._hosts.get(url.host) or self._entered(outcome.hosts[url.host])
+            self._hosts.add(host, url.score, url.id, now)
+        for url in outcome.moved:
+            self._hosts.rescore(url.host, url.score, url.id)
 
-    def _queued_of(self, host: int) -> int:
+    def _queued_of(self, host_id: int) -> int:
         """Return the number of queued URLs of a host, without those that leave just now."""
-        queued = self._hosts.get(host)
-        return 0 if queued is None else queued.queued - self._leaving[host]
+        host = self._hosts.get(host_id)
+        return 0 if host is None else host.queued - self._leaving[host_id]
 
-    def _is_leased(self, url_id: int) -> bool:
-        """Return True if the URL with an id is leased."""
-        return url_id in self._leased_ids
-
-    def _count_moved(self, host: QueuedHost, before: float, after: float) -> None:
-        """Count a queued URL whose score changed."""
-        self._patience.count(host, before, -1)
-        self._patience.count(host, after, 1)
-
-    def _take_out(self, host: QueuedHost, urls: Iterable[tuple[float, int]]) -> None:
-        host.head = None
-        for score, _ in urls:
-            self._count_queued(host, score, -1)
-
-    def _host(self, row: HostRow) -> QueuedHost:
-        host = self._hosts.get(row.id)
-        if host is None:
-            delay_s = self._rules.delay_s
-            if row.delay_s is not None:
-                delay_s = max(row.delay_s, delay_s)
-            ready_at = row.not_before
-            if row.id <= self._last_known_host:
-                ready_at = max(ready_at, self._opened_at + delay_s)
-            host = self._hosts[row.id] = QueuedHost(row.id, delay_s, ready_at)
+    def _entered(self, row: HostRow, queued: int = 0) -> QueuedHost:
+        delay_s = max(row.delay_s or 0.0, self._rules.delay_s)
+        ready_at = row.not_before
+        if row.id <= self._last_known_host:
+            ready_at = max(ready_at, self._opened_at + delay_s)
+        host = QueuedHost(row.id, delay_s, ready_at, queued)
+        self._hosts.enter(host)
         return host
-
-    def _count_queued(self, host: QueuedHost, score: float, by: int) -> None:
-        host.queued += by
-        self._queued += by
-        self._patience.count(host, score, by)
-
-    def _rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
-        """Make a host without a lease wait until `ready_at`, or make it ready at once."""
-        host.ready_at = ready_at
-        if ready_at > now:
-            heappush(self._resting, (ready_at, host.id))
-            self._patience.rest(host)
-        elif host.queued:
-            host.is_ready = True
-            self._selection.put(host)
-        else:
-            del self._hosts[host.id]
-
-    def _wake_rested(self, now: float) -> None:
-        while self._resting and self._resting[0][0] <= now:
-            ready_at, host_id = heappop(self._resting)
-            host = self._hosts.get(host_id)
-            if host and not (host.is_leased or host.is_ready) and host.ready_at == ready_at:
-                self._rest(host, ready_at, now)
-        self._patience.wake(now)

@@ -94,16 +94,6 @@ class UrlRow(NamedTuple):
     redirects: int = 0
 
 
-class Queue(NamedTuple):
-    """The queue of a host: two numbers of URLs, and the best URL's id and score, negated."""
-
-    host: HostRow
-    queued: int
-    promising: int
-    score: float
-    url_id: int
-
-
 def is_of_storage(error: sqlite3.Error) -> bool:
     """Return True if the disk or the file caused an error, not the statement."""
     # sqlite3 has no error class for a damaged file.
@@ -230,21 +220,20 @@ class Storage:
         """Return the number of hosts with a page."""
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
 
-    def queues(self, waits_up_to: float) -> Iterator[Queue]:
-        """Yield the queue of each host with one; scores above `waits_up_to` are promising.
+    def queues(self) -> Iterator[tuple[HostRow, int, float, int]]:
+        """Yield each host with a queue, the number of its URLs, minus the best score and its id.
 
         Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
         rows = self._sql(
-            f"SELECT {_HOST}, q.n, q.promising, -q.best,"  # noqa: S608  # names of columns
+            f"SELECT {_HOST}, q.n, -q.best,"  # noqa: S608  # names of columns
             " (SELECT id FROM urls WHERE host = q.host AND queued = 1 AND score = q.best"
             "  ORDER BY id LIMIT 1)"
-            " FROM (SELECT host, COUNT(*) AS n, SUM(score > ?) AS promising, MAX(score) AS best"
-            "  FROM urls WHERE queued = 1 GROUP BY host) AS q JOIN hosts AS h ON h.id = q.host",
-            (waits_up_to,),
+            " FROM (SELECT host, COUNT(*) AS n, MAX(score) AS best"
+            "  FROM urls WHERE queued = 1 GROUP BY host) AS q JOIN hosts AS h ON h.id = q.host"
         )
-        for *host, number, promising, score, url_id in rows:
-            yield Queue(HostRow(*host), number, promising, score, url_id)
+        for *host, number, score, url_id in rows:
+            yield HostRow(*host), number, score, url_id
 
     def drawn(self) -> dict[float, int]:
         """Return the highest id of the settled URLs of each score."""
@@ -280,13 +269,20 @@ class Storage:
         lease = Lease(key, url, host_of(url), score, depth, redirects, tries, parent)
         return (replace(lease, is_respelled=True) if sent == RESPELLED else lease), sent > 0
 
-    def queued_urls(self) -> Iterator[tuple[int, str, int, float]]:
-        """Yield id, URL, id of the host, and score of each queued URL that got no request."""
-        yield from self._sql("SELECT id, url, host, score FROM urls WHERE queued = 1 AND sent = 0")
+    def drop_blocked(
+        self, is_blocked: Callable[[str], bool], leased: Sequence[int]
+    ) -> Counter[int]:
+        """Delete the blocked URLs that are queued, not leased, and got no request.
 
-    def delete_urls(self, ids: Iterable[int]) -> None:
-        """Delete queued URLs, so that they are no longer known."""
-        self._many("DELETE FROM urls WHERE id = ?", ((url_id,) for url_id in ids))
+        They are no longer known. Return their number by the ids of their hosts.
+        """
+        self._connection.create_function("is_blocked", 1, is_blocked)
+        rows = self._sql(
+            "DELETE FROM urls WHERE queued = 1 AND sent = 0"
+            " AND id NOT IN (SELECT value FROM json_each(?)) AND is_blocked(url) RETURNING host",
+            (json.dumps(leased),),
+        )
+        return Counter(host for (host,) in rows)
 
     # Settling.
 
@@ -318,23 +314,19 @@ class Storage:
         if key != fingerprint(before):
             self._add_known(before, host, url_id)
 
-    def make_known(self, url: str, host: int, parent: int) -> tuple[float, int] | None:
-        """Make a URL of a host known, so that it will not be fetched.
-
-        Return its score and id if it was queued.
-        """
+    def make_known(self, url: str, host: int, parent: int) -> bool:
+        """Make a URL of a host known, so that it will not be fetched; True if it was queued."""
         key = fingerprint(url)
-        row: tuple[float, int, int] | None = self._sql(
+        row: tuple[int] | None = self._sql(
             "UPDATE urls SET queued = ?, evidence = NULL"
-            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING score, id, sent",
+            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING sent",
             (KNOWN, key, host),
         ).fetchone()
         if row is not None:
-            self.settle_host(host, is_page=False, was_sent=row[2] > 0)
-            return row[:2]
-        if not self.seen([key]):
+            self.settle_host(host, is_page=False, was_sent=row[0] > 0)
+        elif not self.seen([key]):
             self._add_known(url, host, parent)
-        return None
+        return row is not None
 
     def _add_known(self, url: str, host: int, parent: int) -> None:
         key = fingerprint(url)
@@ -365,17 +357,15 @@ class Storage:
             )
         )
 
-    def drop(self, host: int, unit: str | None) -> list[tuple[float, int]]:
+    def drop(self, host: int, unit: str | None) -> int:
         """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
 
-        Return score and id of each. URLs that got a request stay.
+        Return their number. URLs that got a request stay.
         """
         where = "host = ?" if unit is None else "+host = ? AND unit = ?"
         parameters = (host,) if unit is None else (host, unit)
-        statement = (
-            f"DELETE FROM urls WHERE {where} AND queued = 1 AND sent = 0 RETURNING score, id"  # noqa: S608  # both spellings are above
-        )
-        return self._sql(statement, parameters).fetchall()
+        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 AND sent = 0"  # noqa: S608  # both spellings are above
+        return self._sql(statement, parameters).rowcount
 
     def add_record(self, lease: Lease, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""

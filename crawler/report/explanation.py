@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.frontier.evidence_rows import EvidenceRows
-from crawler.frontier.learning import Learner
+from crawler.frontier.evidence_rows import Learner
 from crawler.frontier.rules import FrontierRules
 from crawler.report.formatting import language_name, percent
 from crawler.report.printer import WIDE, Printer
@@ -107,7 +106,7 @@ def _found(
     if found["id"] is None and meta.get("ordering") == "focus":
         try:
             rules = FrontierRules(doubts_up_to=DOUBTS_UP_TO)
-            learner = Learner(EvidenceRows(connection), Prior.shipped(), rules)
+            learner = Learner(connection, Prior.shipped(), rules)
         except (ValueError, TypeError) as error:
             raise RunFolderError(f"the weights of the run cannot be read: {error}") from error
         weighed = learner.weigh(learner.known(found["number"]))

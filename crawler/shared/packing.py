@@ -6,6 +6,7 @@ Each URL's row is packed separately, because the server stores it packed.
 from collections import Counter
 from collections.abc import Sequence
 from math import isnan
+from random import Random
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
@@ -14,9 +15,13 @@ from crawler.frontier.links import KnownUrl, LinkOrigin, Links, answers_to_all, 
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
+from crawler.strategies.orderings import Draw
 from crawler.url import domain_of, fingerprint, host_of
 
 _ORDER_DIGITS: Final = 15
+_MEAN_TICKS: Final = 1e9
+"""The mean time until a URL is drawn (`crawler.frontier.selection.UniformDraw`)."""
+
 _FACTS: Final = Struct("<2d2f")
 """The facts of `Evidence`, without what is declared."""
 
@@ -38,8 +43,8 @@ class Packed(NamedTuple):
 class LinkPacker:
     """Packs links by the rules of one crawl. Not for several threads at once."""
 
-    def __init__(self, rules: FrontierRules) -> None:
-        """Make a packer; needs the package msgpack."""
+    def __init__(self, rules: FrontierRules, random: Random) -> None:
+        """Make a packer, which draws with `random`; needs the package msgpack."""
         from msgpack import Packer
 
         # The script does not distinguish bytes from text, and half a surrogate pair must not lose a
@@ -50,6 +55,8 @@ class LinkPacker:
         self._learns = rules.prior is not None
         self._has_domains = rules.domain_cap > 0
         self._lifts = rules.lifts
+        self._is_uniform = rules.draw is Draw.UNIFORM
+        self._random = random
 
     def directory_of(self, url: str) -> str:
         """Return the directory of a URL, "" if no rule needs it."""
@@ -73,7 +80,9 @@ class LinkPacker:
             host, tier = host_of(link.url), repr(0.0 - float(link.score))
             directory = self.directory_of(link.url)
             row = self._packer.pack(self._row(link, host, tier, directory, origin, parent))
-            packed = (place, str(key), tier, directory, row, times[key])
+            packed = [place, str(key), tier, directory, row, times[key]]
+            if self._is_uniform:
+                packed.append(int(self._random.expovariate(1.0) * _MEAN_TICKS))
             hosts.setdefault(host, []).append(packed)
         groups = [(host, self.domain_of(host), of_host) for host, of_host in hosts.items()]
         return Packed(self._packer.pack(groups), keys)

@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha1
 from importlib import resources
@@ -44,7 +44,6 @@ from crawler.shared.learner import SharedLearner
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkPacker, Packed, encoded
 from crawler.shared.stored import RefusedError, StoredCrawl
-from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:
@@ -66,17 +65,17 @@ def _script() -> tuple[bytes, str]:
 
 
 class _Held(NamedTuple):
-    """The facts about a lease that a worker keeps beside the lease.
+    """A lease of this worker, with the score that its URL has in the queue."""
 
-    `score` is that in the queue. `is_sent` is True after its request was sent. `address` is the
-    holder of slots for its server's address, "" if none was told.
-    """
-
-    host: str
+    lease: Lease
     token: str
-    score: float
     is_sent: bool = False
-    address: str = ""
+    address: str = ""  # the holder of slots for its server's address, "" if none was told
+
+    def named(self) -> dict[str, str]:
+        """Return the arguments that name the lease."""
+        key, host = str(self.lease.fingerprint), self.lease.host
+        return {"host": host, "fingerprint": key, "token": self.token}
 
 
 @dataclass(slots=True)
@@ -117,8 +116,7 @@ class RedisFrontier(StoredCrawl):
         self._calls = 0
         self._beginning = uuid4().hex
         self._now = now
-        self._random = Random(f"{rules.random_state} {member.worker}")
-        self._packer = LinkPacker(rules)
+        self._packer = LinkPacker(rules, Random(f"{rules.random_state} {member.worker}"))
         self._held: dict[int, _Held] = {}
         self._back: dict[str, dict[str, object]] = {}
         self._connection: Any = None
@@ -176,7 +174,7 @@ class RedisFrontier(StoredCrawl):
             if self._learner is not None:
                 some = self._learner.scored(some, depth)
             packed = self._packer.pack(some, origin)
-            answers += packed.admissions(self._call("seed", packed, **self._seed()))
+            answers += packed.admissions(self._call("seed", packed))
         return answers
 
     def admit(
@@ -193,7 +191,9 @@ class RedisFrontier(StoredCrawl):
         Raises `LeaseError` also if the lease had ended by itself: its new owner settles the URL.
         """
         self._now = now
-        row, counted = self._row(lease, record), _UNCOUNTED
+        held, counted = self._held_as(lease), _UNCOUNTED
+        row = page_values(lease, record)
+        check_page(row | {"id": 1, "queued": 0})
         if self._learner is None:
             origin = origin_of(lease, record, None)
         else:
@@ -207,20 +207,14 @@ class RedisFrontier(StoredCrawl):
             counts=record.counts,
             directory=self._packer.directory_of(lease.url),
             domain=self._packer.domain_of(lease.host),
-            address=self._held_as(lease).address,
+            address=held.address,
             was_contacted=int(was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
-            row=row,
-            **self._seed(),
+            row=json.dumps(row),
             **counted,
         )
         self._merge()
         return packed.admissions(told)
-
-    def _seed(self) -> dict[str, int]:
-        """Return the argument that starts the script's random numbers."""
-        is_uniform = self._rules.draw is Draw.UNIFORM
-        return {"seed": self._random.getrandbits(31)} if is_uniform else {}
 
     def _merge(self) -> None:
         """Exchange what the workers learned, now and then."""
@@ -259,13 +253,11 @@ class RedisFrontier(StoredCrawl):
         holder = holder_of(address) if address and self._rules.address_cap else ""
         answer = self._call(
             "send",
-            host=held.host,
-            fingerprint=str(lease.fingerprint),
-            token=held.token,
+            **held.named(),
             domain=self._packer.domain_of(lease.host),
             address=holder,
             is_page=int(is_page),
-            penalties=penalties_of(held.score, self._rules.doubts_up_to),
+            penalties=penalties_of(held.lease.score, self._rules.doubts_up_to),
         )
         if answer == Sending.NOW.value and is_page:
             self._held[lease.fingerprint] = held._replace(is_sent=True, address=holder)
@@ -274,7 +266,7 @@ class RedisFrontier(StoredCrawl):
             raise LeaseError(f"{lease.url} is not leased")
         if not answer.isdecimal():
             return Sending(answer)
-        score = with_penalties(held.score, int(answer), self._rules.doubts_up_to)
+        score = with_penalties(held.lease.score, int(answer), self._rules.doubts_up_to)
         self._call("lower", **self._given_back(lease, score, is_penalized=True))
         return Sending.LATER
 
@@ -282,9 +274,8 @@ class RedisFrontier(StoredCrawl):
         self, lease: Lease, score: float, *, is_penalized: bool
     ) -> dict[str, dict[str, object]]:
         """Return the arguments that give a leased URL back with another score; forget the lease."""
-        held = self._held.pop(lease.fingerprint)
-        back = {"host": held.host, "fingerprint": str(lease.fingerprint), "token": held.token}
-        return {"back": {**back, "tier": repr(0.0 - score), "lowered": int(is_penalized)}}
+        named = self._held.pop(lease.fingerprint).named()
+        return {"back": {**named, "tier": repr(0.0 - score), "lowered": int(is_penalized)}}
 
     def _held_as(self, lease: Lease) -> _Held:
         try:
@@ -295,10 +286,8 @@ class RedisFrontier(StoredCrawl):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
-        waits_up_to = self._rules.waits_up_to
-        threshold = float("-inf") if waits_up_to is None else waits_up_to
-        self._back = {}
-        found = chosen(self._take, lambda taken: taken.best_other, self._put_back, threshold)
+        self._back, waits_up_to = {}, self._rules.waits_up_to
+        found = chosen(self._take, lambda taken: taken.best_other, self._put_back, waits_up_to)
         return None if found is None else found.lease
 
     def _take(self) -> _Taken | None:
@@ -309,14 +298,11 @@ class RedisFrontier(StoredCrawl):
         if answer == "none":
             return None
         *told, due, others = answer
-        lease = self._leased(told)
-        before, penalties = self._held[lease.fingerprint].score, int(due)
+        lease, penalties = self._leased(told), int(due)
+        before = lease.score
         score = with_penalties(before, penalties, self._rules.doubts_up_to)
         if self._learner is not None:
-            url = self._learner.leased(lease)
-            weighed = self._learner.weigh(url)
-            score = self._learner.score(url, weighed.odds, penalties)
-            lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
+            lease, score = self._learner.again(lease, self._learner.leased(lease), penalties)
         is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
         best_other = 0.0 - float(others) if others else None
         return _Taken(lease, before, score, is_penalized, best_other)
@@ -326,23 +312,13 @@ class RedisFrontier(StoredCrawl):
         self._back = self._given_back(taken.lease, taken.score, is_penalized=taken.is_penalized)
 
     def _leased(self, told: Sequence[str]) -> Lease:
-        key, url, host, tier, depth, redirects, tries, parent, *more = told
-        is_beyond_cap, is_respelled = map(bool, more)
-        token, score = f"{self._owner}:{self._calls}", 0.0 - float(tier)
-        self._held[int(key)] = _Held(host, token, score)
-        return Lease(
-            int(key),
-            url,
-            host,
-            score,
-            int(depth),
-            int(redirects),
-            int(tries),
-            parent or None,
-            None,
-            is_beyond_cap,
-            is_respelled,
-        )
+        key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, is_respelled = told
+        numbers = int(depth), int(redirects), int(tries)
+        flags = bool(is_beyond_cap), bool(is_respelled)
+        score = 0.0 - float(tier)
+        lease = Lease(int(key), url, host, score, *numbers, parent or None, None, *flags)
+        self._held[lease.fingerprint] = _Held(lease, f"{self._owner}:{self._calls}")
+        return lease
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.
@@ -363,8 +339,7 @@ class RedisFrontier(StoredCrawl):
     def renew(self, now: float) -> None:
         """Extend the leases of this worker to their full time from `now`."""
         self._now = now
-        leases = [(held.host, str(key), held.token) for key, held in self._held.items()]
-        self._call("renew", leases=leases)
+        self._call("renew", leases=[held.named() for held in self._held.values()])
 
     def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
@@ -434,31 +409,17 @@ class RedisFrontier(StoredCrawl):
                 with suppress(StorageError):  # the crawl goes on without what is not merged yet
                     self._call("note", counts={}, belief=self._learner.own(self._now))
             while self._held:
-                key, held = self._held.popitem()
-                told = {"host": held.host, "fingerprint": str(key), "token": held.token}
-                self._call("release", **told)
+                self._call("release", **self._held.popitem()[1].named())
         finally:
             super().close()
 
     # Calls.
 
-    def _row(self, lease: Lease, record: Record) -> str:
-        row = page_values(lease, record)
-        check_page(row | {"id": 1, "queued": 0})
-        return json.dumps(row)
-
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
     ) -> str:
-        held = self._held_as(lease)
-        answer = self._call(
-            command,
-            packed,
-            host=held.host,
-            fingerprint=str(lease.fingerprint),
-            token=held.token,
-            **arguments,
-        )
+        named = self._held_as(lease).named()
+        answer = self._call(command, packed, **named, **arguments)
         del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")

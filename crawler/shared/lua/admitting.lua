@@ -70,23 +70,10 @@ local function meet(host, fp, tier, packed_row)
   return is_moved
 end
 
--- Of a URL that is drawn uniformly the order is the tick until which it waits, a time with an
--- exponential distribution: `crawler.frontier.selection.UniformDraw` tells why.
-local MEAN_TICKS = 1e9
-
--- Returns a function that gives a new URL its order, by its tier and its place among the links.
-local function orders_after(discovered)
-  if config.draw == 'uniform' then
-    math.randomseed(arguments.seed)
-  end
-  return function(place, tier)
-    local order = discovered + place
-    if config.draw == 'uniform' then
-      local waits = math.floor(-math.log(1 - math.random()) * MEAN_TICKS)
-      order = number_in('drawn', tier) + waits
-    end
-    return string.format('%015d', order)
-  end
+-- Returns the order of a new URL. If URLs are drawn uniformly it is the tick until which the URL waits:
+-- `crawler.frontier.selection.UniformDraw` tells why.
+local function order_of(place, tier, waits)
+  return string.format('%015d', waits and number_in('drawn', tier) + waits or place)
 end
 
 local function enqueue(host, fp, tier, order, packed_row)
@@ -105,13 +92,12 @@ local function room_of(host)
 end
 
 -- Links come host by host: { host, registered domain ('': no rule asks for it), links }. Each link has
--- its place among all, its fingerprint, tier, directory ('': no rule asks for it), packed row, and the
--- number of times that the page has it. No fingerprint comes twice. Without an `origin` no filter
+-- its place among all, its fingerprint, tier, directory ('': no rule asks for it), packed row, the
+-- number of times that the page has it, and the ticks that it waits for its draw. No fingerprint comes twice. Without an `origin` no filter
 -- applies. Returns the names of the admissions in one text.
 local function admit_links(origin)
   local answers, numbers, is_refused = {}, {}, origin and filter_of(origin)
-  local order_of = orders_after(number_in('counts', 'order'))
-  local stored = 0
+  local discovered, stored = number_in('counts', 'order'), 0
   local function add(answer, times)
     numbers[answer] = (numbers[answer] or 0) + times
   end
@@ -120,7 +106,7 @@ local function admit_links(origin)
     local full, room = full_of(host, domain, ''), room_of(host)
     local is_changed = false
     for _, link in ipairs(links) do
-      local place, fp, tier, directory, row, times = unpack(link)
+      local place, fp, tier, directory, row, times, waits = unpack(link)
       local answer = room <= 0 and 'host_full' or full or 'stored'
       if is_seen(fp) then
         answer, is_changed = 'seen', meet(host, fp, tier, row) or is_changed
@@ -128,7 +114,7 @@ local function admit_links(origin)
         answer = 'rejected'
       elseif answer == 'stored' then
         is_changed, room, stored = true, room - 1, stored + 1
-        enqueue(host, fp, tier, order_of(place, tier), row)
+        enqueue(host, fp, tier, order_of(discovered + place, tier, waits), row)
       end
       answers[place] = answer
       add(answer, 1)

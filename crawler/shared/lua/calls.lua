@@ -57,7 +57,7 @@ end
 
 -- Gives a leased URL back with another tier; its host was not contacted.
 local function give_back(back)
-  local order = order_of_held(back.host, back.fingerprint, back.token)
+  local order = order_of_held(back)
   if order then
     local row = row_of(back.fingerprint)
     row[TIER] = back.tier
@@ -182,9 +182,8 @@ end
 
 function commands.renew()
   for _, lease in ipairs(arguments.leases) do
-    local host, fp, token = unpack(lease)
-    if order_of_held(host, fp, token) then
-      redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
+    if order_of_held(lease) then
+      redis_call('ZADD', P .. 'leases', now + config.lease_s, lease.host)
     end
   end
   return 'ok'
@@ -302,8 +301,7 @@ if not seal or command ~= 'open' and seal ~= ARGV[8] or string.find(seal, '%W') 
 end
 read_config()
 local is_done, answer = pcall(function()
-  order = arguments.token
-    and order_of_held(arguments.host, arguments.fingerprint, arguments.token)
+  order = arguments.token and order_of_held(arguments)
   return (order or not arguments.token) and commands[command]()
 end)
 if not is_done then

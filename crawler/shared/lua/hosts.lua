@@ -71,10 +71,10 @@ local function rest(host, ready_at)
   offer(host)
 end
 
--- Returns the order of a URL that is leased under a token, or nil.
-local function order_of_held(host, fp, token)
-  local leased, held_under, order = lease_of(host)
-  return leased == fp and held_under == token and order or nil
+-- Returns the order of a URL that is leased as `lease` tells, or nil.
+local function order_of_held(lease)
+  local leased, token, order = lease_of(lease.host)
+  return leased == lease.fingerprint and token == lease.token and order or nil
 end
 
 local function end_lease(host)

@@ -28,7 +28,7 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.selection import BestFirst, QueuedHost
+from crawler.frontier.selection import Hosts, QueuedHost
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.frontier.storage import Storage
 from crawler.run import open_run
@@ -758,16 +758,15 @@ def test_what_is_dropped_is_found_by_its_unit(
 
 
 def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> None:
-    hosts = {1: QueuedHost(1, 0.0, 0.0)}
-    known = [(-1.0, 1)]
-    selection = BestFirst(hosts, lambda _: known[0])
-    hosts[1].queued, hosts[1].is_ready = 1, True
-    selection.put(hosts[1])
+    hosts = Hosts(FrontierRules(), lambda _: (-1.0, 1), list)
+    host = QueuedHost(1, 0.0, 0.0)
+    hosts.enter(host)
+    hosts.add(host, 1.0, 1, 0.0)
     for url_id in range(2, 5000):
-        hosts[1].queued = 2
-        selection.add(hosts[1], 2.0, url_id)
-        pick = selection.take()
+        hosts.add(host, 2.0, url_id, 0.0)
+        pick = hosts.take(0.0)
         assert pick is not None
         assert pick.url_id == url_id
-        selection.put(hosts[1])
-    assert len(selection._heap) < 2000
+        hosts.leave(1, 1)
+        hosts.rest(host, 0.0, 0.0)
+    assert len(hosts._heap) < 2000

@@ -24,7 +24,7 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.frontier.evidence_rows import Learner
 from crawler.frontier.links import Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
@@ -127,7 +127,8 @@ def test_links_are_counted_by_their_host_and_the_relevance_of_their_page(tmp_pat
     for language in ("de", "en"):
         settled(frontier, language, *targets)
     with closing(sqlite3.connect(tmp_path / "run.db")) as connection:
-        kept = [EvidenceRows(connection).by_id(number).links for number in (3, 4)]
+        learner = Learner(connection, PRIOR, FrontierRules())
+        kept = [learner.known(number).links for number in (3, 4)]
     assert kept == [Links(0, 1, 1, 0), Links(1, 1, 0, 0)]
 
 
@@ -171,8 +172,8 @@ def test_a_settlement_that_fails_leaves_belief_and_tallies_as_they_were(
     else:
         with monkeypatch.context() as patch:
             error = sqlite3.OperationalError("disk I/O error")
-            patch.setattr(EvidenceRows, "store_belief", Mock(side_effect=error))
-            patch.setattr(EvidenceRows, "belief", Mock(side_effect=error))
+            patch.setattr(Learner, "_store_belief", Mock(side_effect=error))
+            patch.setattr(Learner, "_stored_belief", Mock(side_effect=error))
             with pytest.raises(StorageError):
                 failed.admit(lease, page("en"), links, now=0.0)
         failed = new_sqlite_frontier(folders[1])

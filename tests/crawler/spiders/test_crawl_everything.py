@@ -19,7 +19,7 @@ import pytest
 from classifiers.urls.model import UrlModel
 from classifiers.weights import quantised
 from crawler.config import ARGUMENTS, SETTINGS
-from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.frontier.evidence_rows import known_url
 from crawler.sources.contract import Answer
 from crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
@@ -82,8 +82,8 @@ def ends(ended: Ended) -> bool:
 def declared_links(ended: Ended) -> int:
     """The queued URLs of which a page said that they are translations, or are none."""
     with closing(sqlite3.connect(ended.folder / "run.db")) as connection:
-        ids = [number for (number,) in connection.execute("SELECT id FROM urls WHERE queued = 1")]
-        queued = list(map(EvidenceRows(connection).by_id, ids))
+        query = "SELECT url, score, depth, evidence FROM urls WHERE queued = 1"
+        queued = [known_url(*row) for row in connection.execute(query)]
     return sum(url.evidence.declared != 0 for url in queued)
 
 
