@@ -32,7 +32,7 @@ from crawler.sources.seeds import read_seed_file, read_seeds
 from crawler.strategies import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 
 if TYPE_CHECKING:
-    from crawler.sources.hosts import HostList, HostRange
+    from crawler.sources.hosts import HostList
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
 
@@ -45,7 +45,7 @@ FileName = str | PathLike[str] | None
 _MOST: Final = 10**12
 """More is a mistake, and products of such numbers fit in 64 bits."""
 
-_CENSUS: Final = ("hosts", "range", "identify", "block", "web", "archive")
+_CENSUS: Final = ("hosts", "identify", "block", "web", "archive")
 """The arguments of a census."""
 
 _CENSUS_STEPS: Final = 10
@@ -141,12 +141,6 @@ def _hosts(text: str, label: str) -> "HostList":
     from crawler.sources.hosts import read_hosts
 
     return read_hosts(Path(text), label)
-
-
-def _range(text: str, label: str) -> "HostRange":
-    from crawler.sources.hosts import read_range
-
-    return read_range(text, label)
 
 
 @dataclass(frozen=True)
@@ -270,12 +264,6 @@ class Arguments:
         "a census of the portal pages of these hosts instead of a crawl: a file with a host a "
         "line, names, IP addresses, networks (192.0.2.0/28) or URLs, also gzipped",
         read=_hosts,
-    )
-    range: Any = knob(  # `read` makes a `HostRange` of it
-        None,
-        "positions in the file of hosts that this machine takes, such as 1-500 or 501-",
-        default_help="all hosts",
-        read=_range,
     )
 
 
@@ -451,8 +439,6 @@ class Config(Arguments):
             raise SettingError("-a web=archive and -a archive=FILE.warc.gz go together")
         if "hosts" in values:
             return _census(values)
-        if "range" in values:
-            raise SettingError("-a range: positions of -a hosts=FILE, which is missing")
         if "seeds" not in values:
             values["seeds"] = _default_seeds(values["lang"], web)
         config = cls(**values)
@@ -474,7 +460,6 @@ class Config(Arguments):
             return {}
         return {
             "hosts": self.hosts.digest,
-            "range": str(self.range),
             "hosts_number": str(self.hosts.number),
             "hosts_file": self.hosts.path.name,
         }
@@ -504,7 +489,7 @@ class Config(Arguments):
         if self.hosts is None:
             yield self.seeds
             return
-        urls = self.hosts.urls(self.range)
+        urls = self.hosts.urls()
         while batch := tuple(islice(urls, _CENSUS_BATCH)):
             yield batch
 
@@ -546,15 +531,9 @@ def of_settings(given: Mapping[str, object]) -> dict[str, Any]:
 
 def _census(values: dict[str, Any]) -> Config:
     """Return the configuration of a census, a crawl of one page of each host."""
-    from crawler.sources.hosts import ALL_HOSTS, HostRange
-
     for name in values:
         if name in ARGUMENTS and name not in _CENSUS:
             raise SettingError(f"-a {name}: not with -a hosts, which takes {', '.join(_CENSUS)}")
-    hosts, chosen = values["hosts"], values.get("range", ALL_HOSTS)
-    if chosen.first > hosts.number:
-        raise SettingError(f"-a range={chosen}: {hosts.path} has {hosts.number:,} hosts")
-    values["range"] = HostRange(chosen.first, min(chosen.last or hosts.number, hosts.number))
     return Config(
         strategy="bfs",
         filter="none",

@@ -117,7 +117,6 @@ IDENTITY = (
     "identify",
     "shared",
     "hosts",
-    "range",
     "since",
 )
 """The keys of `meta` that must have the same values for a folder to be resumed."""

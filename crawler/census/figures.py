@@ -176,10 +176,6 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, int | str]:
-    """Return the size of the list of hosts and the ranges that were taken; {} without a list."""
-    lists = {one.meta["hosts"]: one.meta for one in sources if one.is_census}
-    if len(lists) != 1:
-        return {}
-    (meta,) = lists.values()
-    ranges = ", ".join(one.meta["range"] for one in sources if one.is_census)
-    return {"hosts in the list": int(meta["hosts_number"]), "positions": ranges}
+    """Return the number of hosts in the lists; {} without a list."""
+    lists = {one.meta["hosts"]: int(one.meta["hosts_number"]) for one in sources if one.is_census}
+    return {"hosts in the lists": sum(lists.values())} if lists else {}

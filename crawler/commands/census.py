@@ -21,9 +21,9 @@ DESCRIPTION = (
 
 _EXAMPLES = """\
 langfocus crawl -a hosts=FILE fetches the portal page (/) of each host in a file, one page of each,
-without following links; redirects are followed within the host. Several machines take ranges of
-the list (-a range=1-500000, -a range=500001-); name all of their folders to count them together,
-or make one run of them with langfocus merge.
+without following links; redirects are followed within the host. For several machines divide the
+list (split -n l/4 FILE); name all of their folders to count them together, or make one run of them
+with langfocus merge.
 
 The country of a server is that of its IP address in the file of --geoip (MMDB); a run can record it
 with -s LANGFOCUS_GEOIP=FILE. The answer of each kind of evidence (Table 4-4) is read from WARC

@@ -36,7 +36,7 @@ examples:
   langfocus crawl -a lang=fr -a pages=10000 -s LANGFOCUS_CONTACT=you@example.org
   langfocus crawl -a lang=th -a host_cap=0 -s LANGFOCUS_CONTACT=https://example.org/bot
   langfocus crawl -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
-  langfocus crawl -a hosts=hosts.txt -a range=1-500000 -s LANGFOCUS_CONTACT=you@example.org
+  langfocus crawl -a hosts=hosts.txt -s LANGFOCUS_CONTACT=you@example.org
 """
 
 _REASONS = {

@@ -59,8 +59,8 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
 
     `stored` is the same crawl in Redis. With it, the run also has the records that are still there,
     for example those of a worker that died. Only `folder` changes, so the crawl may continue and be
-    merged again. The parts of a census, each with its range of the same list of hosts, are merged
-    in the same way. Raises `RunFolderError` if a share is of neither, if the shares are of
+    merged again. The parts of a census, each with its own list of hosts, are merged in the same
+    way. Raises `RunFolderError` if a share is of neither, if the shares are of
     different crawls, or if `folder` holds a run that is not a merged one.
 
     The WARC files of the workers are linked into `folder`.
@@ -72,7 +72,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     temporary = folder / f".run.db.{os.getpid()}"
     try:
         names = ", ".join(sorted(str(share.folder) for share in read))
-        create(temporary, {**_latest(read).meta, **_ranges(read), _MERGED: names})
+        create(temporary, {**_latest(read).meta, **_lists(read), _MERGED: names})
         with closing(connect(temporary)) as connection:
             merged = _write(connection, read, stored)
             with storing(connection):
@@ -113,7 +113,7 @@ def _latest(shares: Sequence[_Share]) -> _Share:
 
 def _check_alike(shares: Sequence[_Share]) -> None:
     first = shares[0]
-    keys = [key for key in IDENTITY if key != "range"]
+    keys = [key for key in IDENTITY if key != "hosts"]
     for share in shares[1:]:
         for key in keys:
             if share.meta.get(key) != first.meta.get(key):
@@ -123,11 +123,11 @@ def _check_alike(shares: Sequence[_Share]) -> None:
                 )
 
 
-def _ranges(shares: Sequence[_Share]) -> dict[str, str]:
-    """Return the `range` of a merged census: those of its parts; {} for a crawl."""
-    found = {share.meta["range"] for share in shares if share.meta.get("range")}
-    in_order = sorted(found, key=lambda text: int(text.partition("-")[0]))
-    return {"range": ", ".join(in_order)} if found else {}
+def _lists(shares: Sequence[_Share]) -> dict[str, str]:
+    """Return what `meta` tells of the lists of a merged census; {} for a crawl."""
+    lists = {share.meta["hosts"]: share.meta for share in shares if share.meta.get("hosts")}
+    number = sum(int(meta["hosts_number"]) for meta in lists.values())
+    return {"hosts": ", ".join(sorted(lists)), "hosts_number": str(number)} if lists else {}
 
 
 def _check_free(folder: Path) -> None:

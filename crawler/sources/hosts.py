@@ -1,4 +1,4 @@
-"""The hosts of a census: a list in a file, of which each machine may take a range.
+"""The hosts of a census: a list in a file.
 
 A line is a host name, an IP address, a network (`192.0.2.0/28`: each of its addresses), a URL, or
 `RANK,HOST`. In Cai 2009, 1.1, the list is the whole of IPv4.
@@ -8,13 +8,13 @@ import gzip
 import re
 from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from ipaddress import ip_address, ip_network
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,71 +27,25 @@ MOST_HOSTS: Final = 20_000_000
 """Most hosts of a list; its check takes 24 bytes of memory for each."""
 
 _RANK = re.compile(r"\d+,")
-_RANGE = re.compile(r"(\d+)(-(\d*))?")
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _ORIGIN = re.compile(r"https?://[^/]+/")
 _LONGEST_LINE: Final = 4096
 
-Positions = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class HostRange:
-    """The hosts from the position `first` (from 1) to `last`, both included; None: to the end."""
-
-    first: int = 1
-    last: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.first}-{'' if self.last is None else self.last}"
-
-    def has(self, position: int) -> bool:
-        """Return True if a position is in the range."""
-        return position >= self.first and (self.last is None or position <= self.last)
-
-
-ALL_HOSTS: Final = HostRange()
-
-
-def read_range(text: str, label: str) -> HostRange:
-    """Return the range in a text such as `1-500`, `501-` or `7`; raises `SettingError`."""
-    match = _RANGE.fullmatch(text.strip())
-    if match:
-        first = int(match[1])
-        last = (int(match[3]) if match[3] else None) if match[2] else first
-        if first >= 1 and (last is None or first <= last):
-            return HostRange(first, last)
-    raise SettingError(f"{label}={text}: expected a range of positions, such as 1-500 or 501-")
-
 
 @dataclass(frozen=True, slots=True)
 class HostList:
-    """The distinct hosts of a file, in its order.
-
-    `number` counts them, `digest` is a hash of their names, `skipped` counts the lines that
-    name no host, and `first_skipped` is the first of these with its number.
-    """
+    """The distinct hosts of a file, in its order."""
 
     path: Path
     number: int
-    digest: str
-    skipped: int
+    digest: str  # of their names
+    skipped: int  # lines that name no host
     first_skipped: str
-    _repeated: Positions
+    _is_first: NDArray[np.bool_]  # for each host of the file
 
-    def urls(self, chosen: HostRange) -> Iterator[str]:
-        """Yield the portal URLs of a range; the file is read again."""
-        repeated = iter(self._repeated.tolist())
-        next_repeated, position = next(repeated, -1), 0
-        for place, found in enumerate(_portals(self.path)):
-            if place == next_repeated:
-                next_repeated = next(repeated, -1)
-                continue
-            position += 1
-            if chosen.last is not None and position > chosen.last:
-                return
-            if chosen.has(position):
-                yield found
+    def urls(self) -> Iterator[str]:
+        """Yield the portal URLs; the file is read again."""
+        return compress((url for url, _ in _portals(self.path) if url), self._is_first)
 
 
 def read_hosts(path: Path, label: str) -> HostList:
@@ -100,91 +54,67 @@ def read_hosts(path: Path, label: str) -> HostList:
     A host that is named again does not count; `www.a.org` and `a.org` are one host. Text of any
     length is read line by line.
     """
-    hashes, bad = array("q"), _Skipped()
+    hashes, skipped, first_skipped = array("q"), 0, ""
     try:
-        for url in islice(_portals(path, bad), MOST_HOSTS + 1):
-            hashes.append(_hash(host_of(url)))
+        for url, line in islice(_portals(path), MOST_HOSTS + 1):
+            if url:
+                hashes.append(_hash(host_of(url)))
+            else:
+                skipped += 1
+                first_skipped = first_skipped or line
     except (OSError, ValueError, EOFError) as error:
         raise SettingError(f"{label}={path}: cannot be read: {error}") from error
-    if len(hashes) > MOST_HOSTS:
+    if len(hashes) + skipped > MOST_HOSTS:
         raise SettingError(f"{label}={path}: more than {MOST_HOSTS:,} hosts; split the file")
     if not hashes:
-        raise SettingError(f"{label}={path}: no host in it{bad}")
+        told = f" ({first_skipped} is none)" if skipped else ""
+        raise SettingError(f"{label}={path}: no host in it{told}")
     named = np.frombuffer(hashes, np.int64)
-    is_repeated = np.ones(len(named), dtype=bool)
-    is_repeated[np.unique(named, return_index=True)[1]] = False
-    hosts = named[~is_repeated]
+    is_first = np.zeros(len(named), dtype=bool)
+    is_first[np.unique(named, return_index=True)[1]] = True
+    hosts = named[is_first]
     digest = blake2b(hosts.tobytes(), digest_size=16).hexdigest()
-    return HostList(path, len(hosts), digest, bad.number, bad.first, np.flatnonzero(is_repeated))
+    return HostList(path, len(hosts), digest, skipped, first_skipped, is_first)
 
 
-class _Skipped:
-    """The lines that name no host."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self.first = ""
-
-    def __str__(self) -> str:
-        return f" ({self.first} is none)" if self.number else ""
-
-    def count(self, number: int, line: str) -> None:
-        self.number += 1
-        self.first = self.first or f"line {number}: {line[:60]!r}"
-
-
-def _portals(path: Path, skipped: _Skipped | None = None) -> Iterator[str]:
-    """Yield the portal URLs of all lines."""
-    skipped = skipped or _Skipped()
-    with _opened(path) as file:
+def _portals(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the portal URLs of all lines, and "" with its place for a line that names no host."""
+    with open_regular(path) as file:
+        is_packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        unpacked = gzip.GzipFile(fileobj=file) if is_packed else file
         number = 0
-        while line := file.readline(_LONGEST_LINE):
+        while line := unpacked.readline(_LONGEST_LINE):
             number += 1
             text = line.decode("utf-8", "replace").strip().lstrip("\ufeff")
             if not text or text.startswith("#"):
                 continue
-            is_any = False
-            for url in _of_line(text):
-                is_any = True
-                yield url
-            if not is_any:
-                skipped.count(number, text)
+            url = ""
+            for url in filter(None, map(_portal, _named(text))):
+                yield url, ""
+            if not url:
+                yield "", f"line {number}: {text[:60]!r}"
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with open_regular(path) as file:
-        is_packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        if not is_packed:
-            yield file
-            return
-        with gzip.open(file) as unpacked:
-            yield unpacked  # type: ignore[misc]  # it reads lines too
-
-
-def _of_line(text: str) -> Iterator[str]:
-    words = _RANK.sub("", text, count=1).split()
-    name = words[0] if words else ""
+def _named(text: str) -> Iterator[str]:
+    """Yield the host that a line names, or the addresses of a network."""
+    name, network = (_RANK.sub("", text, count=1).split() or [""])[0], None
     if "/" in name and not _SCHEME.match(name):
-        try:
+        with suppress(ValueError):
             network = ip_network(name, strict=False)
-        except ValueError:
-            pass
-        else:
-            if network.num_addresses > MOST_HOSTS:
-                raise ValueError(f"{name} has more than {MOST_HOSTS:,} addresses")
-            yield from filter(None, (_portal(str(address)) for address in network.hosts()))
-            return
-    url = _portal(name)
-    if url is not None:
-        yield url
+    if network is None:
+        yield name
+    elif network.num_addresses > MOST_HOSTS:
+        raise ValueError(f"{name} has more than {MOST_HOSTS:,} addresses")
+    else:
+        yield from map(str, network.hosts())
 
 
 def _portal(name: str) -> str | None:
     """Return the URL of a host's portal page; None for a text that is no host."""
-    with_scheme = name if _SCHEME.match(name) else f"http://{_bracketed(name)}/"
-    url = normalise(with_scheme)
+    if not _SCHEME.match(name):
+        name = f"http://{_bracketed(name)}/"
+    url = normalise(name)
     origin = _ORIGIN.match(url) if url else None
     is_host = origin is not None and ("." in host_of(origin[0]) or ":" in host_of(origin[0]))
     return origin[0] if origin is not None and is_host else None

@@ -63,9 +63,11 @@ def test_a_census_that_was_killed_or_split_equals_one_in_one_go(tmp_path: Path) 
         proxy.answers = None
         done = crawl(f"hosts={hosts}", proxy=proxy.url, JOBDIR=killed, **settings)
         assert done.returncode == 0, done.stderr
-        for folder, part in ((first, "1-17"), (second, "18-")):
-            arguments = f"hosts={hosts}", f"range={part}"
-            done = crawl(*arguments, proxy=proxy.url, JOBDIR=folder, **settings)
+        lines = hosts.read_text().splitlines(keepends=True)
+        for folder, part in ((first, lines[:17]), (second, lines[17:])):
+            own = tmp_path / f"hosts-{folder.name}.txt"
+            own.write_text("".join(part))
+            done = crawl(f"hosts={own}", proxy=proxy.url, JOBDIR=folder, **settings)
             assert done.returncode == 0, done.stderr
     assert not [url for url in fetched if url.endswith(("/inner", "/other"))]
     assert summary(whole)["outcomes"] == {

@@ -1,24 +1,22 @@
-"""The list of hosts of a census, and the ranges that machines take of it."""
+"""The list of hosts of a census."""
 
 import gzip
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from classifiers.pages.methods import method
 from crawler.config import Config
 from crawler.errors import SettingError
 from crawler.preparation import gaps
-from crawler.sources.hosts import ALL_HOSTS, HostRange, read_hosts, read_range
+from crawler.sources.hosts import read_hosts
 from crawler.strategies import make_ordering
 
 LINES = """\
 # the hosts
 example.org
 www.example.org
+192.0.2.1
 192.0.2.0/30
 https://Example.NET/path?query
 7,example.com
@@ -46,23 +44,18 @@ def test_names_addresses_networks_urls_and_ranked_names_are_hosts(
     tmp_path: Path, is_packed: bool
 ) -> None:
     found = read_hosts(written(tmp_path, LINES, is_packed=is_packed), "-a hosts")
-    assert list(found.urls(ALL_HOSTS)) == URLS
+    assert list(found.urls()) == URLS
     assert found.number == len(URLS)
-    assert (found.skipped, found.first_skipped) == (1, "line 8: 'no host'")
+    assert (found.skipped, found.first_skipped) == (1, "line 9: 'no host'")
 
 
-@settings(max_examples=30)
-@given(st.lists(st.integers(0, 12), min_size=1, max_size=20), st.integers(1, 20))
-def test_the_ranges_of_a_list_are_the_list_whatever_is_repeated(
-    numbers: list[int], cut: int
+def test_more_hosts_than_a_census_can_check_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = written(Path(folder), "\n".join(f"h{number}.org" for number in numbers))
-        found = read_hosts(path, "-a hosts")
-        whole = list(found.urls(ALL_HOSTS))
-        assert whole == list(dict.fromkeys(f"http://h{number}.org/" for number in numbers))
-        parts = [*found.urls(HostRange(1, cut)), *found.urls(HostRange(cut + 1))]
-        assert parts == whole
+    monkeypatch.setattr("crawler.sources.hosts.MOST_HOSTS", 3)
+    assert read_hosts(written(tmp_path, "a.org\nb.org\na.org\n"), "-a hosts").number == 2
+    with pytest.raises(SettingError, match="more than 3 hosts; split the file"):
+        read_hosts(written(tmp_path, "a.org\nb.org\nc.org\nd.org\n"), "-a hosts")
 
 
 def test_the_same_hosts_have_the_same_digest_in_any_file(tmp_path: Path) -> None:
@@ -89,25 +82,10 @@ def test_a_list_without_hosts_or_with_too_many_is_refused_at_once(
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("1-5", (1, 5)), ("6-", (6, None)), ("7", (7, 7)), (" 2-2 ", (2, 2))]
-)
-def test_a_range_is_read(text: str, expected: tuple[int, int | None]) -> None:
-    assert read_range(text, "-a range") == HostRange(*expected)
-
-
-@pytest.mark.parametrize("text", ["", "0-5", "5-1", "a", "-3", "1-2-3", "1,2"])
-def test_a_range_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(SettingError, match="expected a range of positions"):
-        read_range(text, "-a range")
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"lang": "de", "range": "1-2"}, "-a range: positions of -a hosts=FILE, which is missing"),
         ({"hosts": "none.txt"}, "none.txt: cannot be read"),
-        ({"hosts": "HOSTS", "lang": "de"}, "-a lang: not with -a hosts, which takes hosts, range"),
-        ({"hosts": "HOSTS", "range": "9-"}, "-a range=9-: .* has 1 hosts"),
+        ({"hosts": "HOSTS", "lang": "de"}, "-a lang: not with -a hosts, which takes hosts, "),
         ({"hosts": "HOSTS", "web": "archive"}, "go together"),
         ({"hosts": "HOSTS", "identify": "x"}, "-a identify=x: no such identify"),
     ],
@@ -124,9 +102,8 @@ def test_wrong_arguments_of_a_census_are_one_line(
 def test_a_census_has_one_seed_of_a_host_whose_redirects_it_follows_and_no_caps_of_domains(
     tmp_path: Path,
 ) -> None:
-    options = Config.read({"hosts": str(written(tmp_path, LINES)), "range": "2-3"})
-    assert [list(batch) for batch in options.seed_batches()] == [URLS[1:3]]
+    options = Config.read({"hosts": str(written(tmp_path, LINES))})
+    assert [list(batch) for batch in options.seed_batches()] == [URLS]
     assert (options.host_cap, options.domain_slots, options.address_slots) == (10, 0, 0)
-    assert options.listed["range"] == "2-3"
     (note,) = gaps(options, make_ordering("bfs", "de"), method())
-    assert note.endswith("1 lines name no host and are skipped, the first: line 8: 'no host'")
+    assert note.endswith("1 lines name no host and are skipped, the first: line 9: 'no host'")

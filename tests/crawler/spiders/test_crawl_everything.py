@@ -156,7 +156,6 @@ REPLAY: Table = {
 }
 CENSUS: Table = {
     "hosts": ("{tmp}/hosts.txt", lambda ended: ended.meta["hosts_number"] == "3"),
-    "range": ("2-3", lambda ended: ended.told["pages"] == 2),
     "web": ("sample", recorded("web", "sample")),
 }
 SHARED: Table = {
