@@ -7,8 +7,8 @@ confidence means what it says.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from classifiers.datasets import LabelledUrl, domain_reader
 from classifiers.papers import evaluation
 from classifiers.training.examples import FIVE
-from classifiers.training.urls import capped
+from classifiers.training.urls import MAX_PER_DOMAIN, capped
 from classifiers.urls import cctld
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Prior
@@ -26,11 +26,10 @@ Decide = Callable[[Sequence[str], Sequence[str]], evaluation.Decisions]
 Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
 
-MAX_PER_SITE: Final = 3
+_MAX_PER_SITE: Final = 3
 """URLs of a registered domain and language that are asked for their language."""
-LEAST_SITES: Final = 10
-"""Registered domains from which a language counts in the means."""
-_MAX_PER_DOMAIN: Final = 20
+_LEAST_SITES: Final = 10
+"""Registered domains from which a language counts in the mean."""
 _BINS: Final = 10
 
 
@@ -43,7 +42,7 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
     """
     named = [row for row in rows if row.language in model.named_languages]
     rows = [row for row in rows if row.language in model.languages]
-    even = capped(rows, _MAX_PER_DOMAIN)
+    even = capped(rows, MAX_PER_DOMAIN)
     five = [code for code in FIVE if code in model.languages]
 
     def decide(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decisions:
@@ -93,61 +92,33 @@ def table(decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str])
 
 
 def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
-    """How one language is named, in percent, for each prior; `default` is that of a plain call.
+    """How one language is named with the default prior, in percent.
 
-    At most three URLs of a site, chosen in order. `macro` is the mean over the languages beside the
-    five of the paper that have ten sites or more, `small` over those with fewer.
+    At most three URLs of a site and language. `macro` is the mean over the languages beside the
+    five of the paper that have ten sites or more.
     """
-    domain, counts = domain_reader(), Counter[tuple[str, str]]()
-    asked = []
-    for row in sorted(rows):
-        site = domain(row.url), row.language
-        counts[site] += 1
-        if counts[site] <= MAX_PER_SITE:
-            asked.append(row)
-    sites = Counter(language for _, language in counts)
-    priors = {"uniform": Prior.uniform(), "default": Prior.evened(), "web": Prior.web()}
-    return {
-        "urls": len(asked),
-        "sites": sites.total(),
-        **{name: _named(model, asked, sites, prior) for name, prior in priors.items()},
-    }
-
-
-def _named(
-    model: UrlModel, rows: Sequence[LabelledUrl], sites: Counter[str], prior: Prior
-) -> dict[str, Any]:
-    codes, confidences = model.name([row.url for row in rows], prior)
-    answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    named = [model.named_languages[at] if at >= 0 else "-" for at in codes.tolist()]
-    for row, answer in zip(rows, named, strict=True):
-        answers[row.language][answer] += 1
-    shares = {code: _percent(told[code] / told.total()) for code, told in answers.items()}
-    others = shares.keys() - set(FIVE)
-
-    def mean(chosen: Iterable[str]) -> float | None:
-        found = [shares[code] or 0.0 for code in sorted(chosen) if code in shares]
-        return round(float(np.mean(found)), 2) if found else None
-
+    domain = domain_reader()
+    rows = capped(rows, _MAX_PER_SITE)
     languages = [row.language for row in rows]
-    is_right = np.array([a == b for a, b in zip(named, languages, strict=True)])
+    sites = Counter(code for _, code in {(domain(row.url), row.language) for row in rows})
+    codes, confidences = model.name([row.url for row in rows])
+    named = (*model.named_languages, None)
+    is_right = np.array(
+        [named[at] == code for at, code in zip(codes.tolist(), languages, strict=True)], np.bool_
+    )
+    counts, right = Counter(languages), Counter(np.array(languages)[is_right].tolist())
+    enough = (code for code in counts if sites[code] >= _LEAST_SITES and code not in FIVE)
+    of_enough = [right[code] / counts[code] for code in enough]
     # By these weights the languages are as frequent as in the prior, that of the confidences.
-    frequent = dict(zip(answers, np.exp(prior.log_of(list(answers))).tolist(), strict=True))
-    weights = np.array([frequent[code] / answers[code].total() for code in languages])
+    frequent = dict(zip(counts, np.exp(Prior.evened().log_of(list(counts))), strict=True))
+    weights = np.array([frequent[code] / counts[code] for code in languages])
     return {
-        "right": _percent(is_right.mean()),
-        "macro": mean(code for code in others if sites[code] >= LEAST_SITES),
-        "small": mean(code for code in others if sites[code] < LEAST_SITES),
-        "five": mean(FIVE),
-        "reliability": reliability(is_right, confidences.astype(np.float64), weights),
-        "languages": {
-            code: {
-                "sites": sites[code],
-                "urls": answers[code].total(),
-                "right": shares[code],
-                "instead": dict((answers[code] - Counter({code: len(rows)})).most_common(4)),
-            }
-            for code in sorted(answers)
+        "urls": len(rows),
+        "sites": sites.total(),
+        "default": {
+            "right": _percent(is_right.mean() if len(rows) else np.nan),
+            "macro": _percent(float(np.mean(of_enough or [np.nan]))),
+            "reliability": reliability(is_right, confidences.astype(np.float64), weights),
         },
     }
 

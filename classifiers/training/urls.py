@@ -55,12 +55,19 @@ FILTER_LISTS: Final = frozenset(
 )
 """Lists of advertisements, by the language of their users, who also visit other sites."""
 
+MAX_PER_DOMAIN: Final = 20
+"""URLs of a language that a registered domain adds at most; more add little information."""
+_PENALTY: Final = 0.2
+"""C of the SVM."""
+_FOLDS: Final = 3
+"""Parts of the domains; each is scored by classifiers that learned the others."""
+_NONE: Final = -2
+"""No part: everything is learned."""
+_THREADS: Final = 2
 _NAME_SCALE: Final = 0.2
 """Factor of the scores of made-up names, which are features; a smaller one trusts them less."""
 _LARGE: Final = 2_000
 """URLs from which a language can do without those of domains that are mostly in another one."""
-_NONE: Final = -2
-"""No part: everything is learned."""
 _OTHER_NAMES: Final = 0.3
 """Weight of a language other than the paper's five in learning names."""
 _TOWNS: Final = 0.3
@@ -76,23 +83,15 @@ class Options:
     buckets: int = 1 << 18
     """Buckets of the features, a power of two. Size of the file and of the tables in memory."""
     seed: int = 0
-    min_urls: int = 20
+    min_urls: int = 30
     """A language with fewer URLs gets no classifier."""
     languages: tuple[str, ...] | None = None
     """Only these; None is every language with `min_urls`, and others can be named, too."""
-    max_per_domain: int = 20
-    """URLs of one language that one registered domain adds at most; more add little information."""
-    penalty: float = 0.2
-    """C of the SVM."""
-    folds: int = 3
-    """Parts of the domains; each is scored by classifiers that learned the others."""
     word_lists: bool = True
     """Whether to learn from word lists and towns also; needs the extra `training`."""
     names: int = 160_000
     """Number of made-up names of each of the paper's five languages; others have a quarter of it.
     """
-    jobs: int = 1
-    """Threads; the result does not depend on it."""
 
 
 def usable(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
@@ -107,46 +106,28 @@ def is_reliable(row: LabelledUrl) -> bool:
     return language_of_tld(top_level_domain(row.url)) in (None, row.language)
 
 
-def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
-    """At most `limit` URLs of each registered domain and language, chosen by their hash."""
-    kept: list[LabelledUrl] = []
-    for groups in _by_domain(rows).values():
-        for group in groups.values():
-            kept += _some(group, limit, seed)
-    return sorted(kept)
+def capped(
+    rows: Sequence[LabelledUrl], limit: int, seed: int = 0, large: int | None = None
+) -> list[LabelledUrl]:
+    """At most `limit` URLs of each registered domain and language, chosen by their hash.
 
-
-def in_proportion(rows: Sequence[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
-    """As `capped`, but a large language keeps its share of a domain that is mostly in another one.
-
+    A language with `large` URLs or more keeps its share of a domain that is mostly in another one.
     Of a domain with 2,000 English and 40 Chinese URLs 20 English and one Chinese are learned, since
     20 of each would make its name Chinese. Small languages need all the URLs that they have.
     """
-    counts = Counter(row.language for row in rows)
-    kept: list[LabelledUrl] = []
-    for groups in _by_domain(rows).values():
-        most = max(map(len, groups.values()))
-        for code, group in groups.items():
-            is_scaled = most > limit and counts[code] >= _LARGE
-            size = max(1, round(limit * len(group) / most)) if is_scaled else limit
-            kept += _some(group, size, seed)
-    return sorted(kept)
-
-
-def _by_domain(rows: Iterable[LabelledUrl]) -> dict[str, dict[str, list[LabelledUrl]]]:
-    """The rows of each registered domain and language."""
-    domain = domain_reader()
+    domain, counts = domain_reader(), Counter(row.language for row in rows)
     groups: dict[str, dict[str, list[LabelledUrl]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         groups[domain(row.url)][row.language].append(row)
-    return groups
-
-
-def _some(group: list[LabelledUrl], size: int, seed: int) -> list[LabelledUrl]:
-    """At most `size` of some rows, chosen by the hash of the URL."""
-    if len(group) <= size:
-        return group
-    return sorted(group, key=lambda row: stable_share(row.url, seed, "cap"))[:size]
+    kept: list[LabelledUrl] = []
+    for languages in groups.values():
+        most = max(map(len, languages.values()))
+        for code, group in languages.items():
+            is_scaled = large is not None and most > limit and counts[code] >= large
+            size = max(1, round(limit * len(group) / most)) if is_scaled else limit
+            group.sort(key=lambda row: stable_share(row.url, seed, "cap"))
+            kept += group[:size]
+    return sorted(kept)
 
 
 @dataclass(frozen=True)
@@ -168,13 +149,13 @@ class _Data:
     def of(cls, rows: Sequence[LabelledUrl], options: Options) -> _Data:
         """What is learned from some rows; DatasetError if two languages have not enough."""
         reliable = list(filter(is_reliable, usable(rows)))
-        reliable = in_proportion(reliable, options.max_per_domain, options.seed)
+        reliable = capped(reliable, MAX_PER_DOMAIN, options.seed, _LARGE)
         languages = _languages(reliable, options)
         chosen = [row for row in reliable if row.language in set(languages)]
         others = [row for row in reliable if row.language not in set(languages)]
         bits = _bits(options.buckets)
         examples = collect(
-            chosen, languages, folds=options.folds, seed=options.seed, made_up=options.word_lists
+            chosen, languages, folds=_FOLDS, seed=options.seed, made_up=options.word_lists
         )
         names = _name_machines(languages, bits, options) if options.word_lists else None
         features = _with_scores(matrix(examples.urls, bits), names)
@@ -189,7 +170,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
     fitted = _cross_fitted(data, options)
     weights, intercepts = fitted[-1]
     unseen = _unseen_values(fitted, data.features[:n_chosen], examples.folds[:n_chosen])
-    folds = folds_of([row.url for row in data.others], options.folds, options.seed)
+    folds = folds_of([row.url for row in data.others], _FOLDS, options.seed)
     unseen = np.vstack([unseen, _unseen_values(fitted, data.rest, np.array(folds, np.int64))])
     thresholds = calibrate(
         unseen[:n_chosen],
@@ -296,7 +277,7 @@ def _group_machines(listed: Sequence[str], bits: int, options: Options) -> Float
         np.array(columns, np.int64),
         np.array(weights),
         len(listed),
-        options.penalty,
+        _PENALTY,
         options.seed,
     )
     scaled: Floats = machines * np.float32(_NAME_SCALE)
@@ -333,14 +314,14 @@ def _cross_fitted(data: _Data, options: Options) -> list[tuple[Floats, Floats]]:
             examples.columns[rows],
             examples.weights[rows],
             len(data.languages),
-            options.penalty,
+            _PENALTY,
             options.seed,
             rest_weights=examples.rest_weights[rows],
         )
 
-    work = Parallel(n_jobs=min(options.jobs, 2), backend="threading")
+    work = Parallel(n_jobs=_THREADS, backend="threading")
     fitted: list[tuple[Floats, Floats]] = work(
-        delayed(fit_without)(part) for part in (*range(options.folds), _NONE)
+        delayed(fit_without)(part) for part in (*range(_FOLDS), _NONE)
     )
     return fitted
 
@@ -393,8 +374,8 @@ def _facts(
         "excluded_sources": sorted(EXCLUDED_SOURCES),
         "buckets": options.buckets,
         "seed": options.seed,
-        "max_per_domain": options.max_per_domain,
-        "penalty": options.penalty,
+        "max_per_domain": MAX_PER_DOMAIN,
+        "penalty": _PENALTY,
         "word_lists": options.word_lists,
         "min_urls": options.min_urls,
     }

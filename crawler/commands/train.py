@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from crawler.commands.base import Parser, language_codes
 
@@ -17,11 +17,6 @@ DESCRIPTION = (
     "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
     "measures it on registered domains that it was not trained on, and writes the model file."
 )
-
-_LEAST_URLS: Final = 30
-"""URLs that a language needs to get a classifier."""
-_THREADS: Final = 2
-"""The model does not depend on it."""
 
 _MANUAL = """\
 data:
@@ -70,9 +65,7 @@ def run(opts: argparse.Namespace) -> None:
     word_lists = examples.are_installed()
     if not word_lists:
         print("word lists are left out: pip install 'langfocus[training]' adds them")
-    options = Options(
-        min_urls=_LEAST_URLS, languages=languages, word_lists=word_lists, jobs=_THREADS
-    )
+    options = Options(languages=languages, word_lists=word_lists)
     figures = _evaluate(rows, options)
     model = fit(rows, options)
     model.facts["evaluation"] = figures

@@ -14,7 +14,6 @@ from classifiers.training.urls import (
     Options,
     capped,
     fit,
-    in_proportion,
     is_reliable,
     matrix,
     usable,
@@ -110,13 +109,13 @@ def test_a_large_language_keeps_its_share_of_a_domain_that_is_mostly_in_another(
     elsewhere = [row for n in range(200) for row in urls(f"a{n}.cn", "zh", 10)]
     shared = [*urls("b.io", "en", 400), *urls("b.io", "zh", 40), *urls("b.io", "gl", 40)]
     few = [*urls("c.io", "en", 15), *urls("c.io", "zh", 4)]
-    kept = in_proportion([*elsewhere, *shared, *few], 20)
+    kept = capped([*elsewhere, *shared, *few], 20, large=2000)
     counts = Counter((row.url.split("/")[2], row.language) for row in kept)
     assert counts["b.io", "en"] == 20
     assert counts["b.io", "zh"] == 2
     assert counts["b.io", "gl"] == 20  # a small language needs all its URLs
     assert counts["c.io", "zh"] == 4
-    assert kept == in_proportion([*few, *shared, *elsewhere][::-1], 20)
+    assert kept == capped([*few, *shared, *elsewhere][::-1], 20, large=2000)
 
 
 def with_domains(rule: str) -> UrlModel:
