@@ -69,7 +69,20 @@ LATIN_SERBIAN: Final = str.maketrans(
 """Serbian is written in two alphabets, letter for letter."""
 
 Counts = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int64]
 Sparse = Any
+
+
+class Scored(NamedTuple):
+    """Texts that a model scored that had not learned them."""
+
+    columns: Rows
+    """The column of each text; -1 for none, (n_texts,)."""
+    sizes: Rows
+    """Sentences of each; negative if some are in any language, (n_texts,)."""
+    n_features: npt.NDArray[np.float64]
+    values: Counts
+    """Nats, (n_texts, n_tags)."""
 
 
 @dataclass(frozen=True)
@@ -80,53 +93,74 @@ class ScriptTexts:
     tags: tuple[str, ...]
     features: Sparse
     """Counts of n-grams, CSR (n_texts, n_buckets)."""
-    columns: npt.NDArray[np.int64]
+    columns: Rows
     """The column of each text, (n_texts,)."""
     weights: Counts
     """The weight of each text, (n_texts,)."""
-    folds: npt.NDArray[np.int64]
+    folds: Rows
     """The fold of each text, (n_texts,)."""
     shuffled: Sparse
     """Some texts with their letters in random order, CSR (n_shuffled, n_buckets)."""
 
     @cached_property
-    def counts(self) -> list[Counts]:
-        """Return the weighted counts of each fold, (n_tags, n_buckets)."""
-        return [self._counted(np.flatnonzero(self.folds == fold)) for fold in range(FOLDS)]
-
-    @cached_property
     def total(self) -> Counts:
-        """Return the weighted counts of all folds, (n_tags, n_buckets)."""
-        return sum(self.counts, np.zeros_like(self.counts[0]))
+        """Return the weighted counts of all texts, (n_tags, n_buckets)."""
+        return sum(map(self._counted, range(1, FOLDS)), self._counted(0))
 
-    def _counted(self, rows: npt.NDArray[np.int64]) -> Counts:
+    def _counted(self, fold: int) -> Counts:
+        """The weighted counts of a fold, (n_tags, n_buckets)."""
         from scipy.sparse import csr_matrix
 
-        weights = self.weights[rows]
-        place = (weights, (self.columns[rows], np.arange(len(rows))))
+        rows = np.flatnonzero(self.folds == fold)
+        place = (self.weights[rows], (self.columns[rows], np.arange(len(rows))))
         chosen = csr_matrix(place, shape=(len(self.tags), len(rows)))
         return np.asarray((chosen @ self.features[rows]).todense(), np.float32)
 
+    @cached_property
+    def scored(self) -> Scored:
+        """Return the texts, alone and as pages, as models score them that learned other folds."""
+        parts: list[Scored] = []
+        for fold in range(FOLDS):
+            values = values_of(self.total - self._counted(fold))
+            groups = {size: _groups(self, fold, size) for size in SIZES}
+            parts += [self._pages(each, values) for each in groups.values() if each]
+            mixed = (_mixed(self, groups[size]) for size in MIXED_SIZES)
+            found = (self._pages(each, values) for each in mixed if each)
+            parts += [each._replace(sizes=-each.sizes) for each in found]
+            if fold == 0:
+                none = np.full(self.shuffled.shape[0], -1)
+                parts.append(_values(self.shuffled, none, np.ones_like(none), values))
+        return Scored(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-class Scored(NamedTuple):
-    """Texts that a model scored that had not learned them."""
+    def _pages(self, groups: list[Rows], values: tuple[Counts, Counts]) -> Scored:
+        """The scores of made-up pages; each is named by its first text."""
+        from scipy.sparse import csr_matrix
 
-    columns: npt.NDArray[np.int64]
-    """The column of each text; -1 for none, (n_texts,)."""
-    sizes: npt.NDArray[np.int64]
-    """Sentences of each; negative if some are in any language, (n_texts,)."""
-    n_features: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float32]
-    """Nats, (n_texts, n_tags)."""
+        size, rows = len(groups[0]), np.concatenate(groups)
+        place = (np.ones(len(rows), np.float32), rows, np.arange(0, len(rows) + 1, size))
+        chosen = csr_matrix(place, shape=(len(groups), len(self.columns)))
+        sizes = np.full(len(groups), size)
+        return _values(chosen @ self.features, self.columns[rows[::size]], sizes, values)
 
+    @cached_property
+    def typical(self) -> Counts:
+        """Return the mean nats of an n-gram for each language in its own texts, (n_tags,)."""
+        alone = (self.scored.sizes == 1) & (self.scored.columns >= 0)
+        columns = self.scored.columns[alone]
+        own = self.scored.values[alone, columns] / self.scored.n_features[alone]
+        sums = np.bincount(columns, weights=own, minlength=len(self.tags))
+        numbers = np.bincount(columns, minlength=len(self.tags))
+        overall = own.mean() if len(own) else 0.0
+        return np.where(numbers > 0, sums / np.maximum(numbers, 1), overall).astype(np.float32)
 
-class Held(NamedTuple):
-    """The cross-validated texts of a script: with their scores and typical nats."""
-
-    texts: ScriptTexts
-    scored: Scored
-    typical: Counts
-    """(n_tags,)."""
+    @property
+    def model(self) -> ScriptModel:
+        """Return the model of all texts."""
+        values, floors = values_of(self.total)
+        values[values < FAINTEST] = 0
+        scale = max(float(values.max()), 1e-6) / 127**2
+        table = np.ascontiguousarray(np.rint(np.sqrt(values / scale)).astype(np.int8).T)
+        return ScriptModel(self.script, self.tags, table, scale, floors, self.typical)
 
 
 def train(rows: Iterable[LabelledText]) -> TextModel:
@@ -135,16 +169,15 @@ def train(rows: Iterable[LabelledText]) -> TextModel:
     DatasetError without two such languages.
     """
     rows = list(rows)
-    scripts = [texts for texts in by_script(rows) if texts is not None]
+    scripts = list(_by_script(rows))
     if sum(len(texts.tags) for texts in scripts) < 2:
         raise DatasetError(f"no two languages with {MIN_TEXTS} texts each: nothing to distinguish")
-    held = [_cross_validated(texts) for texts in scripts]
-    models = {each.texts.script: _learned(each) for each in held}
-    return TextModel(models, _fitted(held), _facts(rows, held))
+    models = {each.script: each.model for each in scripts}
+    return TextModel(models, _fitted(scripts), _facts(rows, scripts))
 
 
-def by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts | None]:
-    """The texts of each script; None for a script without a language to learn."""
+def _by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts]:
+    """The texts of each script with a language to learn."""
     grouped: defaultdict[str, list[tuple[LabelledText, str]]] = defaultdict(list)
     for row in _with_latin_serbian(rows):
         script = vote(utf16_units(row.text)).script
@@ -152,7 +185,10 @@ def by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts | None]:
             tag = VARIETIES.get(row.source, row.language)
             grouped[model_script(script)].append((row, tag))
     for script, found in sorted(grouped.items()):
-        yield _script_texts(script, found)
+        n_texts = Counter(tag for _, tag in found)
+        tags = tuple(sorted(tag for tag, n in n_texts.items() if n >= MIN_TEXTS))
+        if tags:
+            yield _script_texts(script, tags, found)
 
 
 def _with_latin_serbian(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
@@ -163,17 +199,18 @@ def _with_latin_serbian(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
             yield row._replace(text=row.text.translate(LATIN_SERBIAN))
 
 
-def _script_texts(script: str, found: list[tuple[LabelledText, str]]) -> ScriptTexts | None:
-    n_texts = Counter(tag for _, tag in found)
-    tags = tuple(sorted(tag for tag, n in n_texts.items() if n >= MIN_TEXTS))
-    if not tags:
-        return None
+def _script_texts(
+    script: str, tags: tuple[str, ...], found: Iterable[tuple[LabelledText, str]]
+) -> ScriptTexts:
     column = {tag: at for at, tag in enumerate(tags)}
     kept = [(row, column[tag]) for row, tag in found if tag in column]
     with_news = {at for row, at in kept if row.kind == NEWS}
     bits = BITS.get(script, OTHER_BITS if len(tags) > 1 else SINGLE_BITS)
     texts = [row.text for row, _ in kept]
     is_other = [row.kind != NEWS and at in with_news for row, at in kept]
+    chance = np.random.default_rng(0)
+    some = texts[:: max(1, len(texts) // 1000)]
+    shuffled = ["".join(chance.permutation(list(text))) for text in some]
     return ScriptTexts(
         script,
         tags,
@@ -181,32 +218,19 @@ def _script_texts(script: str, found: list[tuple[LabelledText, str]]) -> ScriptT
         np.array([at for _, at in kept]),
         np.where(is_other, OTHER_WEIGHT, 1.0).astype(np.float32),
         np.array([int(FOLDS * stable_share(text, 0, "fold")) for text in texts]),
-        matrix(_shuffled(texts[:: max(1, len(texts) // 1000)]), script, bits),
+        matrix(shuffled, script, bits),
     )
 
 
-def _shuffled(texts: Sequence[str]) -> list[str]:
-    """Texts with the letters of each in random order."""
-    chance = np.random.default_rng(0)
-    return ["".join(chance.permutation(list(text))) for text in texts]
-
-
 def matrix(texts: Sequence[str], script: str, bits: int) -> Sparse:
-    """The n-grams of texts as a CSR matrix of their counts, (n_texts, 1 << bits)."""
+    """The n-grams of one text or more as a CSR matrix of their counts, (n_texts, 1 << bits)."""
     from scipy.sparse import csr_matrix
 
-    columns: list[npt.NDArray[Any]] = []
-    values: list[npt.NDArray[Any]] = []
-    pointers = [0]
-    for text in texts:
-        names, counts = np.unique(buckets(text, script, bits), return_counts=True)
-        columns.append(names.astype(np.int32))
-        values.append(counts.astype(np.float32))
-        pointers.append(pointers[-1] + len(names))
-    shape = (len(texts), 1 << bits)
-    if not texts:
-        return csr_matrix(shape, dtype=np.float32)
-    return csr_matrix((np.concatenate(values), np.concatenate(columns), pointers), shape=shape)
+    counted = [np.unique(buckets(text, script, bits), return_counts=True) for text in texts]
+    names, counts = (np.concatenate(each) for each in zip(*counted, strict=True))
+    pointers = np.cumsum([0, *(len(names) for names, _ in counted)])
+    place = (counts.astype(np.float32), names.astype(np.int32), pointers)
+    return csr_matrix(place, shape=(len(texts), 1 << bits))
 
 
 def values_of(counts: Counts) -> tuple[Counts, Counts]:
@@ -219,31 +243,9 @@ def values_of(counts: Counts) -> tuple[Counts, Counts]:
     return np.log1p(ratio / SMOOTHING).astype(np.float32), floors.astype(np.float32)
 
 
-def _cross_validated(texts: ScriptTexts) -> Held:
-    parts: list[Scored] = []
-    for fold in range(FOLDS):
-        values, floors = values_of(texts.total - texts.counts[fold])
-        parts += [
-            _scored(texts, groups, values, floors)
-            for groups in (_groups(texts, fold, size) for size in SIZES)
-            if groups
-        ]
-        parts += [
-            mixed._replace(sizes=-mixed.sizes)
-            for groups in (_mixed(texts, _groups(texts, fold, size)) for size in MIXED_SIZES)
-            if groups
-            for mixed in [_scored(texts, groups, values, floors)]
-        ]
-        if texts.shuffled.shape[0] and fold == 0:
-            none = np.full(texts.shuffled.shape[0], -1)
-            parts.append(_values(texts.shuffled, none, np.ones_like(none), values, floors))
-    scored = Scored(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-    return Held(texts, scored, _typical(len(texts.tags), scored))
-
-
-def _groups(texts: ScriptTexts, fold: int, size: int) -> list[npt.NDArray[np.int64]]:
+def _groups(texts: ScriptTexts, fold: int, size: int) -> list[Rows]:
     """The rows of each made-up page of `size` texts in a fold."""
-    groups: list[npt.NDArray[np.int64]] = []
+    groups: list[Rows] = []
     for column in range(len(texts.tags)):
         rows = np.flatnonzero((texts.folds == fold) & (texts.columns == column))
         n_groups = min(len(rows) // size, SINGLES)
@@ -253,7 +255,7 @@ def _groups(texts: ScriptTexts, fold: int, size: int) -> list[npt.NDArray[np.int
     return groups
 
 
-def _mixed(texts: ScriptTexts, groups: list[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
+def _mixed(texts: ScriptTexts, groups: list[Rows]) -> list[Rows]:
     """Pages with MIXED_SHARE of their sentences replaced by sentences in any language."""
     chance = np.random.default_rng(0)
     for rows in groups:
@@ -262,128 +264,78 @@ def _mixed(texts: ScriptTexts, groups: list[npt.NDArray[np.int64]]) -> list[npt.
     return groups
 
 
-def _scored(
-    texts: ScriptTexts, groups: list[npt.NDArray[np.int64]], values: Counts, floors: Counts
-) -> Scored:
-    from scipy.sparse import csr_matrix
-
-    size = len(groups[0])
-    rows = np.concatenate(groups)
-    place = (np.ones(len(rows), np.float32), rows, np.arange(0, len(rows) + 1, size))
-    chosen = csr_matrix(place, shape=(len(groups), len(texts.columns)))
-    columns = texts.columns[rows[::size]]
-    sizes = np.full(len(groups), size)
-    return _values(chosen @ texts.features, columns, sizes, values, floors)
-
-
-def _values(
-    features: Sparse,
-    columns: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
-    values: Counts,
-    floors: Counts,
-) -> Scored:
+def _values(features: Sparse, columns: Rows, sizes: Rows, values: tuple[Counts, Counts]) -> Scored:
     n_features = np.asarray(features.sum(axis=1), np.float64).ravel()
-    nats = np.asarray(features @ values.T, np.float32) + n_features[:, None] * floors
+    nats = np.asarray(features @ values[0].T, np.float32) + n_features[:, None] * values[1]
     read = n_features > 0
     return Scored(columns[read], sizes[read], n_features[read], nats[read].astype(np.float32))
 
 
-def _typical(n_tags: int, scored: Scored) -> Counts:
-    """Mean nats of an n-gram for each language in its own texts, (n_tags,)."""
-    alone = (scored.sizes == 1) & (scored.columns >= 0)
-    columns = scored.columns[alone]
-    own = scored.values[alone, columns] / scored.n_features[alone]
-    sums = np.bincount(columns, weights=own, minlength=n_tags)
-    numbers = np.bincount(columns, minlength=n_tags)
-    overall = own.mean() if len(own) else 0.0
-    return np.where(numbers > 0, sums / np.maximum(numbers, 1), overall).astype(np.float32)
-
-
-def _learned(held: Held) -> ScriptModel:
-    """The model of a script from all its texts."""
-    texts = held.texts
-    values, floors = values_of(texts.total)
-    values[values < FAINTEST] = 0
-    scale = max(float(values.max()), 1e-6) / 127**2
-    codes = np.rint(np.sqrt(values / scale)).astype(np.int8)
-    table = np.ascontiguousarray(codes.T)
-    return ScriptModel(texts.script, texts.tags, table, scale, floors, held.typical)
-
-
-def _fitted(held: Sequence[Held]) -> npt.NDArray[np.float64]:
+def _fitted(scripts: Sequence[ScriptTexts]) -> npt.NDArray[np.float64]:
     """The coefficients of `typicality_facts`."""
     from sklearn.linear_model import LogisticRegression
 
-    cases = [_cases(each, is_left_out) for each in held for is_left_out in (False, True)]
-    variables = np.concatenate([case[0] for case in cases])
-    is_known = np.concatenate([case[1] for case in cases])
-    weights = np.concatenate([case[2] for case in cases])
+    cases = [_cases(each, is_left_out) for each in scripts for is_left_out in (False, True)]
+    variables, is_known, weights = (np.concatenate(each) for each in zip(*cases, strict=True))
     if is_known.all():
         return np.array([10.0, 0, 0, 0, 0, 0])
-    unknown = weights[~is_known].sum()
     odds = UNKNOWN_SHARE / (1 - UNKNOWN_SHARE)
-    weights[~is_known] *= odds * weights[is_known].sum() / unknown
+    weights[~is_known] *= odds * weights[is_known].sum() / weights[~is_known].sum()
     model = LogisticRegression(C=1e3, fit_intercept=False, max_iter=2000)
     model.fit(variables, is_known, sample_weight=weights / weights.mean())
     return np.asarray(model.coef_[0], np.float64)
 
 
-def _cases(held: Held, is_left_out: bool) -> tuple[Any, Any, Any]:
+def _cases(texts: ScriptTexts, is_left_out: bool) -> tuple[Any, Any, Any]:
     """Variables, whether the language is known, and weights of the texts of a script.
 
     With `is_left_out` no text may be given its language. A text that is given another known
     language tells nothing and is not used.
     """
-    texts, scored = held.texts, held.scored
+    scored = texts.scored
     languages = np.array(list(map(language_of, texts.tags)))
     own = np.where(scored.columns >= 0, languages[scored.columns], "")
     is_own = own[:, None] == languages[None, :]
     values = np.where(is_own & is_left_out, -np.inf, scored.values).astype(np.float64)
-    usable = np.isfinite(values).any(axis=1)
     first = values.argmax(axis=1)
-    is_right = languages[first] == own
-    usable &= is_left_out | is_right
-    usable &= is_left_out | (scored.columns >= 0)
+    is_right = (languages[first] == own) & (scored.columns >= 0)
+    usable = np.isfinite(values).any(axis=1) & (is_left_out | is_right)
     best = values[np.arange(len(values)), first]
     others = np.where(languages[None, :] == languages[first][:, None], -np.inf, values)
     second = others.max(axis=1)
     with np.errstate(invalid="ignore"):
         leads = (best - second) / scored.n_features
         lead = np.where(np.isfinite(second), leads, MAX_LEAD)
-        deficit = held.typical[first] - best / scored.n_features
+        deficit = texts.typical[first] - best / scored.n_features
     variables = typicality_facts(deficit, lead, scored.n_features)[usable]
-    per_size = Counter(zip(scored.sizes.tolist(), own.tolist(), strict=True))
-    weights = np.array(
-        [1 / per_size[pair] for pair in zip(scored.sizes.tolist(), own.tolist(), strict=True)]
-    )
+    pairs = list(zip(scored.sizes.tolist(), own.tolist(), strict=True))
+    per_size = Counter(pairs)
+    weights = np.array([1 / per_size[pair] for pair in pairs])
     return variables, is_right[usable] & (not is_left_out), weights[usable]
 
 
-def _facts(rows: Sequence[LabelledText], held: Sequence[Held]) -> dict[str, Any]:
+def _facts(rows: Sequence[LabelledText], scripts: Sequence[ScriptTexts]) -> dict[str, Any]:
     """The training data and the cross-validated accuracy in numbers."""
     facts: dict[str, dict[str, Any]] = {}
     right: defaultdict[tuple[str, int], list[bool]] = defaultdict(list)
-    for each in held:
-        languages = list(map(language_of, each.texts.tags))
+    for texts in scripts:
+        languages = list(map(language_of, texts.tags))
         for at, code in enumerate(languages):
             entry = facts.setdefault(code, {"sentences": 0, "scripts": []})
-            entry["sentences"] += int((each.texts.columns == at).sum())
-            if each.texts.script not in entry["scripts"]:
-                entry["scripts"].append(each.texts.script)
-        told = each.scored.values.argmax(axis=1)
-        for column, size, first in zip(each.scored.columns, each.scored.sizes, told, strict=True):
+            entry["sentences"] += int((texts.columns == at).sum())
+            if texts.script not in entry["scripts"]:
+                entry["scripts"].append(texts.script)
+        columns, sizes, _, values = texts.scored
+        for column, size, first in zip(columns, sizes, values.argmax(axis=1), strict=True):
             if column >= 0:
                 code = languages[column]
                 right[code, int(size)].append(languages[first] == code)
     for code, entry in facts.items():
-        entry["sentence"], entry["page"] = (_percent(right[code, size]) for size in (1, PAGE))
+        for name, size in (("sentence", 1), ("page", PAGE)):
+            found = right[code, size]
+            entry[name] = round(100 * math.fsum(found) / len(found), 1) if found else None
     return {
         "texts": len(rows),
         "languages": dict(sorted(facts.items())),
         "kinds": dict(sorted(Counter(row.kind for row in rows).items())),
     }
-
-
-def _percent(right: Sequence[bool]) -> float | None:
-    return round(100 * math.fsum(right) / len(right), 1) if right else None
