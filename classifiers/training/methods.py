@@ -15,11 +15,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final
 
 from classifiers.datasets import Dataset, LabelledTexts, LabelledUrl, open_dataset
 from classifiers.datasets.rows import left_out
@@ -27,47 +26,25 @@ from classifiers.datasets.texts import LabelledPage, LabelledText, is_held_out, 
 from classifiers.errors import ClassifierError, DatasetError
 from classifiers.pages.parse import parse_page
 
+DOMAINS: Final = "top-level-domain"
+"""The method that learns from pairs of URL and language; the others learn from labelled texts."""
+BYTES: Final = "byte-ngrams"
 NAMES: Final = {
     "cavnar-trenkle": "classifiers.papers.hayati.base",
     "nfc": "classifiers.papers.hayati.nfc",
-    "byte-ngrams": "classifiers.papers.cai.method",
-    "top-level-domain": "classifiers.papers.hayati.top_level_domain",
+    BYTES: "classifiers.papers.cai.method",
+    DOMAINS: "classifiers.papers.hayati.top_level_domain",
     "text": "classifiers.training.texts",
     "letters": "classifiers.training.letters",
 }
 """Name -> the module whose function `train` learns the method."""
 
-FROM_ADDRESSES: Final = frozenset({"top-level-domain"})
-"""Methods that learn from pairs of URL and language; the others learn from labelled texts."""
-WITH_LEAST: Final = frozenset({"byte-ngrams"})
-"""Methods whose training has the setting `least`: the least appearances of an n-gram."""
-
-
-class Trained(Protocol):
-    """A method that was learned, or the model of one."""
-
-    @property
-    def languages(self) -> Collection[str]:
-        """All languages that it can answer; empty if it can answer any."""
-
-    def save(self, path: Path) -> None:
-        """Write the file of the model; the same model gives the same bytes."""
-
-
-def trainer(name: str, **settings: int) -> Callable[[Iterable[Any]], Trained]:
-    """The function that trains the method with that name (one of NAMES) from labelled rows.
-
-    `settings` are those of the method, such as `least` of WITH_LEAST.
-    """
-    train = partial(import_module(NAMES[name]).train, **settings)
-    return cast(Callable[[Iterable[Any]], Trained], train)
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train a method and write its file; an error is one line and exit code 1."""
     opts = _parser().parse_args(arguments)
-    if opts.least_appearances is not None and opts.method not in WITH_LEAST:
-        sys.exit(f"--least-appearances is for {', '.join(WITH_LEAST)}")
+    if opts.least_appearances is not None and opts.method != BYTES:
+        sys.exit(f"--least-appearances is for {BYTES}")
     try:
         _train(opts)
     except (ClassifierError, OSError) as error:
@@ -99,7 +76,7 @@ def _train(opts: argparse.Namespace) -> None:
     learned: list[Any] = []
     reasons: Counter[str] = Counter()
     for path in opts.data:
-        source, rows = (_addresses if opts.method in FROM_ADDRESSES else _texts)(path, opts)
+        source, rows = (_addresses if opts.method == DOMAINS else _texts)(path, opts)
         before = len(learned)
         learned += rows
         if len(learned) == before:
@@ -109,8 +86,7 @@ def _train(opts: argparse.Namespace) -> None:
     learned = [row for row in learned if counts[row[1]] >= opts.min_texts]
     print(f"{len(learned)} usable rows, {left_out(reasons)}")
     least = opts.least_appearances
-    settings = {} if least is None else {"least": least}
-    model = trainer(opts.method, **settings)(learned)
+    model = import_module(NAMES[opts.method]).train(learned, **({"least": least} if least else {}))
     output = opts.output or Path(f"{opts.method}.npz")
     model.save(output)
     known = f"{len(model.languages)} languages" if model.languages else "any language"
@@ -123,11 +99,12 @@ def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable
     if source is None:
         wanted = "a table with the columns text, lang, kind, source or a folder of pages"
         raise DatasetError(f"{data}: {opts.method} learns from texts; expected {wanted}")
-    rows = (row for row in source if _is_chosen(row, opts))
-    return source, (_visible(row) if isinstance(row, LabelledPage) else row for row in rows)
+    return source, (_text(row) for row in source if _is_chosen(row, opts))
 
 
-def _visible(row: LabelledPage) -> LabelledText:
+def _text(row: LabelledText | LabelledPage) -> LabelledText:
+    if isinstance(row, LabelledText):
+        return row
     page = parse_page(row.body, content_type=None, url=row.url)
     return LabelledText(page.text, row.language, row.kind, row.url)
 

@@ -88,9 +88,8 @@ def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
 
     The same input gives the same numbers.
     """
-    sample = _sampled(seen, named, seed)
-    design = _Design.of(sample, named)
-    learned = _evidence(design, _fitted(design), sample)
+    design = _Design.of(_sampled(seen, named, seed), named)
+    learned = _evidence(design, _fitted(design))
     return without_words(learned, code_words(seen.urls, seen.languages, seen.sites, named))
 
 
@@ -152,6 +151,7 @@ class _Design:
     """The numbers of a sample that the fit reads; a pair is a kind of clue and a language."""
 
     named: tuple[str, ...]
+    sites: list[Site]
     scores: Floats
     domains: Floats
     """Logarithms of the shares of each URL's top-level domain, (n_urls, n_named)."""
@@ -172,6 +172,10 @@ class _Design:
     def of(cls, sample: Seen, named: tuple[str, ...]) -> _Design:
         """The design of a sample."""
         n_classified = sample.scores.shape[1]
+        sites = [
+            Site(name, domain_shares.top_of(url), code)
+            for name, url, code in zip(sample.sites, sample.urls, sample.languages, strict=True)
+        ]
         places = {code: at for at, code in enumerate(named)}
         columns = np.array([places[code] for code in sample.languages], np.int64)
         counts = np.bincount(columns, minlength=len(named))
@@ -188,8 +192,9 @@ class _Design:
         )
         return cls(
             named,
+            sites,
             np.ascontiguousarray(sample.scores, np.float32),
-            _unseen_shares(sample, named),
+            _unseen_shares(sites, named),
             tokens,
             _pair_matrix(sample.urls, tokens, pair_of_token, len(pairs)),
             pair_of_token,
@@ -198,22 +203,18 @@ class _Design:
             columns,
             weights.astype(np.float32),
             priors.astype(np.float32),
-            _start(n_classified, len(named), len(groups), len(pairs)),
+            _Weights(
+                slope=np.array([3.0]),
+                slopes=np.zeros(n_classified),
+                mixing=np.zeros((n_classified, n_classified)),
+                intercepts=np.zeros(len(named)),
+                unclassified=np.array([_UNCLASSIFIED]),
+                domain=np.array([0.5]),
+                unclassified_domain=np.ones(1),
+                groups=np.ones(len(groups)),
+                clues=np.zeros(len(pairs)),
+            ),
         )
-
-
-def _start(n_classified: int, n_named: int, n_groups: int, n_pairs: int) -> _Weights:
-    return _Weights(
-        slope=np.array([3.0]),
-        slopes=np.zeros(n_classified),
-        mixing=np.zeros((n_classified, n_classified)),
-        intercepts=np.zeros(n_named),
-        unclassified=np.array([_UNCLASSIFIED]),
-        domain=np.array([0.5]),
-        unclassified_domain=np.ones(1),
-        groups=np.ones(n_groups),
-        clues=np.zeros(n_pairs),
-    )
 
 
 def _indexed(items: Sequence[Any]) -> tuple[list[Any], Columns]:
@@ -226,44 +227,37 @@ def _indexed(items: Sequence[Any]) -> tuple[list[Any], Columns]:
 def _pair_matrix(urls: Sequence[str], tokens: Sequence[Token], pairs: Columns, n_pairs: int) -> Any:
     from scipy.sparse import csr_matrix
 
-    keys = [clues.key_of(token.kind, token.text) for token in tokens]
-    known_keys = sorted(set(keys))
-    places = {key: at for at, key in enumerate(known_keys)}
-    rows = clues.find_clues(encode(urls), np.array(known_keys, np.uint64))
+    keys = np.array([clues.key_of(token.kind, token.text) for token in tokens], np.uint64)
+    known_keys, places = np.unique(keys, return_inverse=True)
+    rows = clues.find_clues(encode(urls), known_keys)
     at, slot = np.nonzero(rows >= 0)
-    found = csr_matrix(
-        (np.ones(len(at), np.float32), (at, rows[at, slot])), (len(urls), len(known_keys))
-    )
-    stands_for = csr_matrix(
-        (np.ones(len(keys), np.float32), ([places[key] for key in keys], pairs)),
-        (len(known_keys), n_pairs),
-    )
-    matrix = (found @ stands_for).tocsr()
+    found = np.ones(len(at), np.float32), (at, rows[at, slot])
+    stands_for = np.ones(len(keys), np.float32), (places, pairs)
+    of_keys = csr_matrix(stands_for, (len(known_keys), n_pairs))
+    matrix = (csr_matrix(found, (len(urls), len(known_keys))) @ of_keys).tocsr()
     matrix.data[:] = 1
     return matrix
 
 
-def _sites(sample: Seen) -> list[Site]:
-    return [
-        Site(name, domain_shares.top_of(url), code)
-        for name, url, code in zip(sample.sites, sample.urls, sample.languages, strict=True)
-    ]
+def _shares(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str]) -> Vector:
+    """The logarithms of the shares of domains, less their means over the languages."""
+    logs = domain_shares.log_shares(sites, named, tops)
+    shares: Vector = logs - logs.mean(axis=0)
+    return shares
 
 
-def _unseen_shares(sample: Seen, named: Sequence[str]) -> Floats:
+def _unseen_shares(sites: Sequence[Site], named: Sequence[str]) -> Floats:
     """The logarithms of the domain's shares, counted on other sites; 0 for an address."""
-    sites = _sites(sample)
     tops = domain_shares.all_tops(sites, named)
     places = {top: at for at, top in enumerate(tops)}
-    fold = [int(stable_share(name, 0, "domains") * _FOLDS) for name in sample.sites]
+    fold = [int(stable_share(site.name, 0, "domains") * _FOLDS) for site in sites]
     result = np.zeros((len(sites), len(named)), np.float32)
     for left_out in range(_FOLDS):
         others = [site for site, at in zip(sites, fold, strict=True) if at != left_out]
-        logs = domain_shares.log_shares(others, named, tops)
-        logs = logs - logs.mean(axis=0)
+        shares = _shares(others, named, tops)
         for row, site in enumerate(sites):
             if fold[row] == left_out and site.top:
-                result[row] = logs[:, places[site.top]]
+                result[row] = shares[:, places[site.top]]
     return result
 
 
@@ -365,17 +359,19 @@ def _softmax(values: Floats) -> Floats:
     return values
 
 
-def _evidence(design: _Design, weights: _Weights, sample: Seen) -> Evidence:
+def _evidence(design: _Design, weights: _Weights) -> Evidence:
     """The numbers of the model; the top-level domains are counted on all sites."""
     n_classified, n_named = len(weights.slopes), len(design.named)
     mixing = np.zeros((n_classified, n_named), np.float32)
     mixing[:, :n_classified] = _mixing(weights)
-    nats = _clue_nats(design, weights)
-    sites = _sites(sample)
-    tops = domain_shares.all_tops(sites, design.named)
-    logs = domain_shares.log_shares(sites, design.named, tops)
-    logs = _domain_weights(weights, n_named)[:, None] * (logs - logs.mean(axis=0))
-    nats |= {clues.key_of(clues.TOP, top): logs[:, at] for at, top in enumerate(tops)}
+    values = weights.groups[design.group_of_pair] + weights.clues
+    nats: dict[int, Vector] = {}
+    for token, pair in zip(design.tokens, design.pair_of_token.tolist(), strict=True):
+        row = nats.setdefault(clues.key_of(token.kind, token.text), np.zeros(n_named))
+        row[design.language_of_pair[pair]] += values[pair]
+    tops = domain_shares.all_tops(design.sites, design.named)
+    shares = _domain_weights(weights, n_named)[:, None] * _shares(design.sites, design.named, tops)
+    nats |= {clues.key_of(clues.TOP, top): shares[:, at] for at, top in enumerate(tops)}
     keys = sorted(nats)
     return Evidence(
         design.named,
@@ -384,13 +380,3 @@ def _evidence(design: _Design, weights: _Weights, sample: Seen) -> Evidence:
         np.array(keys, np.uint64),
         np.array([nats[key] for key in keys], np.float16).reshape(len(keys), n_named),
     )
-
-
-def _clue_nats(design: _Design, weights: _Weights) -> dict[int, Vector]:
-    """Key of a clue -> its evidence for each language."""
-    values = weights.groups[design.group_of_pair] + weights.clues
-    nats: dict[int, Vector] = {}
-    for token, pair in zip(design.tokens, design.pair_of_token.tolist(), strict=True):
-        row = nats.setdefault(clues.key_of(token.kind, token.text), np.zeros(len(design.named)))
-        row[design.language_of_pair[pair]] += values[pair]
-    return nats

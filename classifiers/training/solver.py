@@ -36,25 +36,6 @@ class _Rows(NamedTuple):
     lengths: Floats
 
 
-class _Side(NamedTuple):
-    """One side of every machine: the weights of rows on it, and the costs of weight 1."""
-
-    weights: Floats
-    costs: Floats
-
-
-class _State(NamedTuple):
-    """The weights (n_features + 1, n_classes), the last for the intercept, and dual variables.
-
-    `scores` and `steps` (n_classes,) are written over for each row.
-    """
-
-    learned: Floats
-    duals: Floats
-    scores: Floats
-    steps: Floats
-
-
 def fit(
     features: Any,
     classes: Classes,
@@ -76,40 +57,33 @@ def fit(
     """
     n_rows, n_features = features.shape
     rest_weights = weights if rest_weights is None else rest_weights
-    own_costs, rest_costs = _costs(classes, weights, rest_weights, n_classes, penalty)
     lengths = np.asarray(features.multiply(features).sum(axis=1), np.float32).ravel() + 1
     values = features.data.astype(np.float32, copy=False)
     rows = _Rows(features.indptr.astype(np.int64), features.indices, values, classes, lengths)
-    own = _Side(np.asarray(weights, np.float32), own_costs)
-    rest = _Side(np.asarray(rest_weights, np.float32), rest_costs)
-    state = _State(
-        np.zeros((n_features + 1, n_classes), np.float32),
-        np.zeros((n_rows, n_classes), np.float32),
-        np.zeros(n_classes, np.float32),
-        np.zeros(n_classes, np.float32),
-    )
+    sides = np.array([rest_weights, weights], np.float32)
+    costs = _costs(classes, weights, rest_weights, n_classes, penalty)
+    learned = np.zeros((n_features + 1, n_classes), np.float32)
+    duals = np.zeros((n_rows, n_classes), np.float32)
     chance = np.random.default_rng(seed)
     first = 0.0
     for epoch in range(EPOCHS):
-        moved = _epoch(rows, own, rest, chance.permutation(n_rows), state)
+        moved = _epoch(rows, sides, costs, chance.permutation(n_rows), learned, duals)
         first = first if epoch else moved
         if moved <= _TOLERANCE * first:
             break
-    return state.learned[:-1], state.learned[-1]
+    return learned[:-1], learned[-1]
 
 
 def _costs(
     classes: Classes, weights: Weights, rest_weights: Weights, n_classes: int, penalty: float
-) -> tuple[Floats, Floats]:
-    """The costs of a row of weight 1 for each machine, as one of its class and of the rest."""
+) -> Floats:
+    """The costs of a row of weight 1 for each machine, as one of the rest and of its class."""
     own = np.bincount(classes, weights=weights, minlength=n_classes)
     others = np.bincount(classes, weights=rest_weights, minlength=n_classes)
-    sides = (own, others.sum() - others)
+    sides = np.array([others.sum() - others, own])
     half = penalty * len(classes) / 2
-    own_costs, rest_costs = (
-        np.divide(half, side, out=np.zeros(n_classes), where=side > 0) for side in sides
-    )
-    return own_costs.astype(np.float32), rest_costs.astype(np.float32)
+    costs: Weights = np.divide(half, sides, out=np.zeros_like(sides), where=sides > 0)
+    return costs.astype(np.float32)
 
 
 @inlined
@@ -147,24 +121,30 @@ def _learn(rows: _Rows, row: int, learned: Floats, steps: Floats) -> None:
 
 
 @compiled
-def _epoch(rows: _Rows, own: _Side, rest: _Side, order: Classes, state: _State) -> float:
-    """Visit every row once; return how much the dual variables moved."""
-    scores, steps, moved = state.scores, state.steps, 0.0
+def _epoch(
+    rows: _Rows, sides: Floats, costs: Floats, order: Classes, learned: Floats, duals: Floats
+) -> float:
+    """Visit every row once; return how much the dual variables moved.
+
+    `learned` (n_features + 1, n_classes) are the weights, the last for the intercept. `sides` are
+    the weights of each row and `costs` those of weight 1 for each machine, as one of the rest and
+    as one of its class.
+    """
+    scores, steps, moved = np.zeros_like(duals[0]), np.zeros_like(duals[0]), 0.0
     for row in order:
-        _score(rows, row, state.learned, scores)
+        _score(rows, row, learned, scores)
         largest = np.float32(0)
         for machine in range(len(scores)):
-            sign, cost = np.float32(-1), rest.weights[row] * rest.costs[machine]
-            if rows.classes[row] == machine:
-                sign, cost = np.float32(1), own.weights[row] * own.costs[machine]
-            dual = state.duals[row, machine]
+            is_own = int(rows.classes[row] == machine)
+            sign, cost = np.float32(2 * is_own - 1), sides[is_own, row] * costs[is_own, machine]
+            dual = duals[row, machine]
             best = dual
             if cost > 0:
                 best = _best_dual(sign * scores[machine], cost, rows.lengths[row], dual)
             steps[machine] = (best - dual) * sign
-            state.duals[row, machine] = best
+            duals[row, machine] = best
             moved += abs(best - dual)
             largest = max(largest, abs(best - dual))
         if largest > 0:
-            _learn(rows, row, state.learned, steps)
+            _learn(rows, row, learned, steps)
     return moved

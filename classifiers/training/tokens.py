@@ -21,76 +21,35 @@ from classifiers.urls.batch import encode
 CODE, COUNTRY, NAME, SCRIPT = "code", "country", "name", "script"
 """Why a token stands for a language."""
 
-_USED_COUNTRIES: Final[dict[str, str]] = {
-    "by": "be",
-    "bz": "br",
-    "bzh": "br",
-    "cymru": "cy",
-    "frl": "fy",
-    "hk": "zh",
-    "ie": "ga",
-    "in": "hi",
-    "kz": "kk",
-    "lu": "lb",
-    "me": "sr",
-    "tat": "tt",
-    "uk": "en",
-}
-"""Names of countries and regions that stand for a language in URLs, other than that of the domain.
-"""
+_USED_COUNTRIES: Final = """\
+by be, bz br, bzh br, cymru cy, frl fy, hk zh, ie ga, in hi, kz kk, lu lb, me sr, tat tt, uk en"""
+"""Names of countries and regions that stand for another language in URLs than as domains."""
 _LEAST_NAME: Final = 4
-_BLOCKS: Final[dict[str, tuple[int, ...]]] = {
-    "Grek": (0x380, 0x1F00, 0x1F80),
-    "Cyrl": (0x400, 0x480),
-    "Armn": (0x500,),
-    "Hebr": (0x580,),
-    "Arab": (0x600, 0x680),
-    "Thaa": (0x780,),
-    "Deva": (0x900,),
-    "Beng": (0x980,),
-    "Guru": (0xA00,),
-    "Gujr": (0xA80,),
-    "Orya": (0xB00,),
-    "Taml": (0xB80,),
-    "Telu": (0xC00,),
-    "Knda": (0xC80,),
-    "Mlym": (0xD00,),
-    "Sinh": (0xD80,),
-    "Thai": (0xE00,),
-    "Laoo": (0xE80,),
-    "Tibt": (0xF00, 0xF80),
-    "Mymr": (0x1000,),
-    "Geor": (0x1080,),
-    "Ethi": (0x1200, 0x1280, 0x1300),
-    "Cher": (0x1380,),
-    "Cans": (0x1400, 0x1480, 0x1500, 0x1580, 0x1600),
-    "Khmr": (0x1780,),
-    "Mong": (0x1800,),
-    "Olck": (0x1C00,),
-    "Tfng": (0x2D00,),
-    "Yiii": (0xA000, 0xA080, 0xA100, 0xA180, 0xA200, 0xA280, 0xA300, 0xA380, 0xA400),
-}
-"""Script -> 128 characters each in which its letters are (Unicode, Blocks.txt).
+_BLOCKS: Final = """\
+Grek 380 1F00 1F80, Cyrl 400 480, Armn 500, Hebr 580, Arab 600 680, Thaa 780, Deva 900, Beng 980,
+Guru A00, Gujr A80, Orya B00, Taml B80, Telu C00, Knda C80, Mlym D00, Sinh D80, Thai E00, Laoo E80,
+Tibt F00 F80, Mymr 1000, Geor 1080, Ethi 1200 1280 1300, Cher 1380, Cans 1400 1480 1500 1580 1600,
+Khmr 1780, Mong 1800, Olck 1C00, Tfng 2D00,
+Yiii A000 A080 A100 A180 A200 A280 A300 A380 A400"""
+"""Scripts, and the 128 characters each in which their letters are (Unicode, Blocks.txt).
 
 Latin, Han, Hangul and kana are left out: the classifiers know them well."""
-_PLACES: Final = (
-    clues.HOST,
-    clues.SEGMENT,
-    clues.LOCALE,
-    clues.REGION,
-    clues.KEYED,
-    clues.PARAMETER,
-    clues.SUFFIX,
-)
-
 
 WORD_PLACES: Final = (clues.HOST, clues.SEGMENT, clues.SUFFIX, clues.PARAMETER)
 """The kinds of clues in which a code may be a word."""
+_PLACES: Final = (*WORD_PLACES, clues.LOCALE, clues.REGION, clues.KEYED)
 _WORD_LETTERS: Final = 3
 _LEAST_SITES: Final = 3
 """Sites in other languages from which a code can be a word."""
 _TIMES: Final = 4
 """A word stands on more sites of other languages than on that many times those of its own."""
+
+
+def _pairs(table: str) -> Iterator[tuple[str, list[str]]]:
+    """The first word of each entry of a table, and the others."""
+    for entry in table.split(","):
+        first, *others = entry.split()
+        yield first, others
 
 
 class Token(NamedTuple):
@@ -133,7 +92,7 @@ def _countries() -> Iterator[tuple[str, str, str]]:
         spoken = languages.language_of_tld(country) if len(country) == 2 else None
         if spoken and spoken != country:
             yield country, COUNTRY, spoken
-    for country, code in _USED_COUNTRIES.items():
+    for country, (code,) in _pairs(_USED_COUNTRIES):
         yield country, COUNTRY, code
 
 
@@ -148,10 +107,11 @@ def _names() -> Iterator[tuple[str, str, str]]:
 
 def _letters(wanted: Sequence[str]) -> Iterator[Token]:
     """One letter of each block of a script, for the languages that are written in it."""
+    blocks = dict(_pairs(_BLOCKS))
     for code in wanted:
         for script in languages.scripts(code):
-            for block in _BLOCKS.get(script, ()):
-                yield Token(clues.BLOCK, chr(block), SCRIPT, code)
+            for block in blocks.get(script, ()):
+                yield Token(clues.BLOCK, chr(int(block, 16)), SCRIPT, code)
 
 
 def code_words(

@@ -130,86 +130,55 @@ def capped(
     return sorted(kept)
 
 
-@dataclass(frozen=True)
-class _Data:
-    """The rows to learn from and their features."""
-
-    languages: tuple[str, ...]
-    chosen: list[LabelledUrl]
-    """The rows of these languages; the first of the examples."""
-    others: list[LabelledUrl]
-    """The rows of languages with too few, which are only scored."""
-    examples: Examples
-    names: Floats | None
-    features: Any
-    rest: Any
-    """The features of `others`."""
-
-    @classmethod
-    def of(cls, rows: Sequence[LabelledUrl], options: Options) -> _Data:
-        """What is learned from some rows; DatasetError if two languages have not enough."""
-        reliable = list(filter(is_reliable, usable(rows)))
-        reliable = capped(reliable, MAX_PER_DOMAIN, options.seed, _LARGE)
-        languages = _languages(reliable, options)
-        chosen = [row for row in reliable if row.language in set(languages)]
-        others = [row for row in reliable if row.language not in set(languages)]
-        bits = _bits(options.buckets)
-        examples = collect(
-            chosen, languages, folds=_FOLDS, seed=options.seed, made_up=options.word_lists
-        )
-        names = _name_machines(languages, bits, options) if options.word_lists else None
-        features = _with_scores(matrix(examples.urls, bits), names)
-        rest = _with_scores(matrix([row.url for row in others], bits), names)
-        return cls(languages, chosen, others, examples, names, features, rest)
-
-
 def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
     """A model of the languages that have enough rows; DatasetError if fewer than two have."""
-    data = _Data.of(rows, options)
-    languages, examples, n_chosen = data.languages, data.examples, len(data.chosen)
-    fitted = _cross_fitted(data, options)
-    weights, intercepts = fitted[-1]
-    unseen = _unseen_values(fitted, data.features[:n_chosen], examples.folds[:n_chosen])
-    folds = folds_of([row.url for row in data.others], _FOLDS, options.seed)
-    unseen = np.vstack([unseen, _unseen_values(fitted, data.rest, np.array(folds, np.int64))])
-    thresholds = calibrate(
-        unseen[:n_chosen],
-        examples.columns[:n_chosen],
-        examples.urls[:n_chosen],
-        languages,
-        examples.masses,
+    bits, seed = _bits(options.buckets), options.seed
+    reliable = capped(list(filter(is_reliable, usable(rows))), MAX_PER_DOMAIN, seed, _LARGE)
+    languages = _languages(reliable, options)
+    # The rows of languages with too few are only scored; the others are the first of the examples.
+    reliable.sort(key=lambda row: row.language not in languages)
+    urls, n_chosen = [row.url for row in reliable], sum(r.language in languages for r in reliable)
+    examples = collect(
+        reliable[:n_chosen], languages, folds=_FOLDS, seed=seed, made_up=options.word_lists
     )
-    weights = _folded(weights, data.names, options.buckets)
+    names = _name_machines(languages, bits, options) if options.word_lists else None
+    features = _with_scores(matrix(examples.urls, bits), names)
+    fitted = _cross_fitted(features, examples, len(languages), seed)
+    weights, intercepts = fitted[-1]
+    unseen = _unseen_values(fitted, features[:n_chosen], examples.folds[:n_chosen])
+    thresholds = calibrate(
+        unseen, examples.columns[:n_chosen], urls[:n_chosen], languages, examples.masses
+    )
+    rest = _with_scores(matrix(urls[n_chosen:], bits), names)
+    folds = np.array(folds_of(urls[n_chosen:], _FOLDS, seed), np.int64)
+    unseen = np.vstack([unseen, _unseen_values(fitted, rest, folds)])
+    weights = _folded(weights, names, options.buckets)
     use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
-    facts = _facts(rows, data.chosen, languages, options)
     return UrlModel(
         languages=languages,
         codes=codes,
         scales=scales,
         intercepts=(intercepts + thresholds.shifts).astype(np.float32),
-        posterior=_evidence(data, unseen, thresholds, options),
-        facts={
-            **facts,
-            "examples": len(examples.urls),
-            "top_level_domains": thresholds.domains,
-        },
+        posterior=_posterior(
+            reliable, thresholds.applied(unseen, urls, languages), languages, options
+        ),
+        facts=_facts(rows, reliable[:n_chosen], languages, options)
+        | {"examples": len(examples.urls), "top_level_domains": thresholds.domains},
     )
 
 
-def _evidence(
-    data: _Data,
-    unseen: npt.NDArray[np.float64],
-    thresholds: Thresholds,
+def _posterior(
+    rows: Sequence[LabelledUrl],
+    scores: npt.NDArray[np.float64],
+    languages: tuple[str, ...],
     options: Options,
 ) -> Evidence:
     """How one language is named; with a choice of languages, only one of these."""
-    rows, domain = [*data.chosen, *data.others], domain_reader()
-    urls = [row.url for row in rows]
-    sites = [domain(url) for url in urls]
-    scores = thresholds.applied(unseen, urls, data.languages).astype(np.float32)
-    seen = naming.Seen(urls, [row.language for row in rows], sites, scores)
-    named = data.languages if options.languages else naming.nameable(data.languages)
+    domain = domain_reader()
+    urls, codes = [row.url for row in rows], [row.language for row in rows]
+    seen = naming.Seen(urls, codes, [domain(url) for url in urls], scores.astype(np.float32))
+    named = languages if options.languages else naming.nameable(languages)
     return naming.learn(seen, named, options.seed)
 
 
@@ -301,23 +270,17 @@ def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
     return folded
 
 
-def _cross_fitted(data: _Data, options: Options) -> list[tuple[Floats, Floats]]:
+def _cross_fitted(
+    features: Any, examples: Examples, n_languages: int, seed: int
+) -> list[tuple[Floats, Floats]]:
     """Weights and intercepts without each part of the examples; then those of all examples."""
     from joblib import Parallel, delayed
 
-    examples = data.examples
-
     def fit_without(part: int) -> tuple[Floats, Floats]:
         rows = np.flatnonzero(examples.folds != part)
-        return solver.fit(
-            data.features[rows],
-            examples.columns[rows],
-            examples.weights[rows],
-            len(data.languages),
-            _PENALTY,
-            options.seed,
-            rest_weights=examples.rest_weights[rows],
-        )
+        weights, rest_weights = examples.weights[rows], examples.rest_weights[rows]
+        of_rows = features[rows], examples.columns[rows], weights, n_languages
+        return solver.fit(*of_rows, _PENALTY, seed, rest_weights=rest_weights)
 
     work = Parallel(n_jobs=_THREADS, backend="threading")
     fitted: list[tuple[Floats, Floats]] = work(
