@@ -22,7 +22,7 @@ the number of links from the nearest seed. A relevant page is one in the target 
 server one with such a page. Pages that were not fetched are known only as targets of links.
 
 With --from the paths before the folder are the sources of the graph: folders of crawls with
--s LANGFOCUS_LINKS=True, WARC files, tables, lists of seeds (docs/graphs.md). With --generate the
+-s LANGFOCUS_LINKS=True, WARC files, tables (docs/graphs.md). With --generate the
 graph is a Web with the measured quantities of Tamura 2007, at scale 1 18,344,127 pages (1.4 GB).
 
 examples:

@@ -1,34 +1,73 @@
-"""A graph of crawls, archives and tables; some 600 bytes of memory for a URL and 10 for a link."""
+"""A graph of crawls, archives and tables; some 600 bytes of memory for a URL and 10 for a link.
 
+A table (TSV, packed or not) begins with the names of its columns. One of pages has `url` and
+`language`, and may have `status` (of HTTP; empty is 200, 0 is a URL that was never fetched); one of
+links has `source` and `target`, in the order of the page; one of the URLs where crawls begin has
+`seed`. Rows that say nothing are left out and counted.
+"""
+
+import json
+import zlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from classifiers.errors import ClassifierError
+from classifiers.datasets.rows import cells_of, opened
+from classifiers.errors import ClassifierError, DatasetError
+from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file
 from classifiers.urls.cctld import top_level_domain
-from crawler.errors import CrawlError, GraphError, SettingError
-from crawler.simulate.sources import GraphRow, rows_of
+from classifiers.urls.standard import absolute
+from crawler.errors import ArchiveError, CrawlError, GraphError, SettingError
+from crawler.frontier import outlinks
+from crawler.frontier.base import PAGE as PAGE_OUTCOME
+from crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
+from crawler.reading import Download, ReadPage, is_text, page_method, page_reader, sift
+from crawler.run import reading
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
-from crawler.url import directory_of, fingerprint, host_of
+from crawler.sources.archive import ArchivedAnswer, answers
+from crawler.strategies.orderings import BREADTH_FIRST
+from crawler.url import directory_of, fingerprint, host_of, is_robots_txt, normalise
 
 _MOST_DOMAINS: Final = np.iinfo(np.int16).max
 _RANKS: Final = {UNKNOWN: 0, FAILED: 1, REDIRECT: 2, PAGE: 3}
 """Where several sources give a status for a URL, the highest counts."""
+_SOURCES: Final = "the folder of a run, a WARC file or a table (.tsv, .tsv.gz)"
+_TABLES: Final = (
+    "a table of pages has url and language, one of links source and target, one of seeds seed"
+)
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+_LONGEST_LINE: Final = 1 << 16
+_LEFT_OUT: Final = {
+    "ignored_file": "links to files that are no pages",
+    "ignored_url": "links that are no URLs",
+    "ignored_trap": "links that look endless",
+}
+
+
+class _Row(NamedTuple):
+    """A URL, normalised, and the facts that a source knows of it."""
+
+    url: str
+    status: int = UNKNOWN
+    """As in a `WebGraph`; UNKNOWN: the source does not say."""
+    language: str | None = None
+    links: Sequence[str] | None = None
+    """Normalised and as a crawl would queue them, in the order of the page; None: not known."""
+    is_seed: bool = False
 
 
 def build(sources: Sequence[Path], folder: Path, target: str) -> WebGraph:
     """Write the graph of all sources into `folder` and return it, opened.
 
-    `sources` are folders of runs, WARC files, tables and lists of seeds (see
-    `crawler.simulate.sources`). For one URL a page counts more than a redirect, a redirect more
-    than a failure, and of two pages the first; the next one fills in what it lacks. Crawls begin at
-    the seeds of the sources, else at the first page.
+    `sources` are folders of runs, WARC files and tables. For one URL a page counts more than a
+    redirect, a redirect more than a failure, and of two pages the first; the next one fills in what
+    it lacks. Crawls begin at the seeds of the sources, else at the first page.
 
     `provenance` of the graph counts under `left_out` the rows and links that are not in it, by
     reason. Raises `CrawlError` where a source cannot be read, no page is in the `target` language,
@@ -41,7 +80,7 @@ def build(sources: Sequence[Path], folder: Path, target: str) -> WebGraph:
         folder.mkdir(parents=True, exist_ok=True)
         assembly = _Assembly()
         for source in sources:
-            for row in rows_of(Path(source), assembly.left_out):
+            for row in _rows_of(Path(source), assembly.left_out):
                 assembly.add(row)
         assembly.graph(target, sources).write(folder)
     except CrawlError:
@@ -70,7 +109,7 @@ class _Assembly:
         self._seeds: dict[int, None] = {}
         self._first_page: int | None = None
 
-    def add(self, row: GraphRow) -> None:
+    def add(self, row: _Row) -> None:
         """Take in a row of a source."""
         vertex = self._vertex(row.url)
         if row.is_seed:
@@ -144,33 +183,179 @@ class _Assembly:
 
 
 def _server_columns(urls: Sequence[str]) -> dict[str, Any]:
-    """The columns of a graph about servers and directories."""
+    """The columns of a graph about servers, their domains and directories."""
     servers: dict[str, int] = {}
     directories: dict[str, int] = {}
-    server, directory = array("i"), array("i")
+    domains: dict[str, int] = {}
+    server, directory, server_domain = array("i"), array("i"), array("h")
     for url in urls:
-        server.append(servers.setdefault(host_of(url), len(servers)))
-        name = directory_of(url, 1)
+        host, name = host_of(url), directory_of(url, 1)
+        if host not in servers:
+            domain = top_level_domain(host)
+            is_name = bool(domain) and not domain.isdigit()
+            is_kept = is_name and (domain in domains or len(domains) < _MOST_DOMAINS)
+            server_domain.append(domains.setdefault(domain, len(domains)) if is_kept else -1)
+        server.append(servers.setdefault(host, len(servers)))
         is_root = name.count("/") == 1
         directory.append(-1 if is_root else directories.setdefault(name, len(directories)))
-    domains, server_domain = _domains(list(servers))
     return {
         "n_servers": len(servers),
         "n_directories": len(directories),
         "page_server": np.array(server, np.int32),
         "page_directory": np.array(directory, np.int32),
-        "domains": domains,
-        "server_domain": server_domain,
+        "domains": tuple(domains),
+        "server_domain": np.array(server_domain, np.int16),
     }
 
 
-def _domains(names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int16]]:
-    """Return the top-level domains of servers and the index of each server's, -1: none."""
-    domains: dict[str, int] = {}
-    indexes = np.full(len(names), -1, np.int16)
-    for at, name in enumerate(names):
-        domain = top_level_domain(name)
-        is_name = bool(domain) and not domain.isdigit()
-        if is_name and (domain in domains or len(domains) < _MOST_DOMAINS):
-            indexes[at] = domains.setdefault(domain, len(domains))
-    return tuple(domains), indexes
+# --- Sources
+
+
+def _rows_of(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
+    """Yield all that a source knows, one row or more for each URL.
+
+    What is not among the rows is counted by its kind. Raises `CrawlError` for a source that cannot
+    be read.
+    """
+    if not path.exists():
+        raise GraphError(f"{path}: there is nothing; give {_SOURCES}")
+    if path.name == "run.db" or (path / "run.db").exists():
+        yield from _of_run(path)
+    elif path.name.endswith((".warc", ".warc.gz")):
+        yield from _of_archive(path, left_out)
+    elif path.name.endswith((".tsv", ".tsv.gz")):
+        yield from _of_table(path, left_out)
+    else:
+        raise GraphError(f"{path}: not a source of a graph; give {_SOURCES}")
+
+
+def _sifted(targets: Sequence[str], left_out: Counter[str]) -> list[str]:
+    """The links that a crawl would queue."""
+    sifted = sift(targets)
+    _count(sifted.left_out, left_out)
+    return sifted.wanted
+
+
+def _count(ignored: Mapping[str, int], left_out: Counter[str]) -> None:
+    for name, kind in _LEFT_OUT.items():
+        left_out[kind] += ignored[name]
+
+
+def _of_run(folder: Path) -> Iterator[_Row]:
+    """The pages that a crawl fetched in their order, then the URLs left in its queue."""
+    with reading(folder) as connection, closing(connection.cursor()) as cursor:
+        tables = cursor.execute("SELECT name FROM sqlite_master WHERE name = 'links'").fetchall()
+        if not tables or not cursor.execute("SELECT EXISTS(SELECT 1 FROM links)").fetchone()[0]:
+            recorded = "links of its pages are not recorded: crawl with -s LANGFOCUS_LINKS=True"
+            raise GraphError(f"{folder}: {recorded}")
+        for url, outcome, code, language, links in cursor.execute(
+            "SELECT p.url, p.outcome, p.status, p.language, l.urls "
+            "FROM pages AS p LEFT JOIN links AS l ON l.page = p.id ORDER BY p.id"
+        ):
+            try:
+                targets = None if links is None else outlinks.read(links)
+            except ValueError as error:
+                raise GraphError(f"{folder}: damaged links of {url} ({error})") from error
+            if outcome == PAGE_OUTCOME and code is not None and 200 <= code < 300:
+                yield _Row(url, PAGE, language, targets)
+            elif outcome == REDIRECT_OUTCOME:
+                yield _Row(url, REDIRECT, links=targets)
+            else:
+                yield _Row(url, FAILED)
+        for (url,) in cursor.execute("SELECT url FROM urls WHERE queued = 1 ORDER BY id"):
+            yield _Row(url)
+        told = cursor.execute("SELECT value FROM meta WHERE key = 'seeds'").fetchone()
+        for seed in map(normalise, json.loads(told[0]) if told else ()):
+            if seed is not None:
+                yield _Row(seed, is_seed=True)
+
+
+def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
+    """The answers in a WARC file; a page's language is told as a crawl tells it."""
+    read = page_reader(page_method(DEFAULT_METHOD, fasttext_file()), BREADTH_FIRST, "")
+    is_empty = True
+    for found in answers(path):
+        if not isinstance(found, ArchivedAnswer):
+            left_out["damaged records"] += 1
+            continue
+        is_empty, url = False, normalise(found.url)
+        if url is None:
+            left_out["answers to invalid URLs"] += 1
+        elif not is_robots_txt(url):
+            yield _of_answer(url, found, read, left_out)
+    if is_empty:
+        raise ArchiveError(f"{path}: no answer of a server can be read in it")
+
+
+def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counter[str]) -> _Row:
+    """The row of an answer, which is read as a crawl reads it."""
+    answer = found.answer
+    kind, location = answer.header("Content-Type"), answer.header("Location")
+    if answer.status in _REDIRECTS and location:
+        return _Row(url, REDIRECT, links=_sifted([absolute(location, url) or ""], left_out))
+    if not (200 <= answer.status < 300 and is_text(kind)):
+        return _Row(url, FAILED)
+    language = answer.header("Content-Language")
+    try:
+        page = read(Download(url, answer.status, answer.body, kind, language), 0)
+    except Exception:
+        # As in a crawl: whatever is wrong with a page, the others are read.
+        left_out["pages that could not be read"] += 1
+        return _Row(url, FAILED)
+    _count(page.left_out, left_out)
+    return _Row(url, PAGE, page.language, [link.url for link in page.links])
+
+
+def _of_table(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
+    """The rows of a table of pages, links or seeds, as its header says."""
+    try:
+        with opened(path) as file:
+            header = file.readline(_LONGEST_LINE).decode("utf-8-sig").rstrip("\r\n").split("\t")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise GraphError(f"{path}:1: cannot be read ({error})") from error
+    language = "lang" if "lang" in header else "language"
+    try:
+        if {"source", "target"} <= set(header):
+            yield from _of_links(cells_of(path, ("source", "target"), left_out), left_out)
+        elif {"url", language} <= set(header):
+            cells = cells_of(path, ("url", language), left_out, ("status",))
+            yield from _of_pages(cells, left_out)
+        elif "seed" in header:
+            yield from _of_seeds(cells_of(path, ("seed",), left_out), left_out)
+        else:
+            raise GraphError(f"{path}: has the columns {', '.join(header)[:200]}; {_TABLES}")
+    except DatasetError as error:
+        raise GraphError(str(error)) from error
+
+
+def _of_seeds(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Row]:
+    for (written,) in rows:
+        url = normalise(written)
+        if url is None:
+            left_out["rows with an invalid URL"] += 1
+        else:
+            yield _Row(url, is_seed=True)
+
+
+def _of_pages(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Row]:
+    for written, language, status in rows:
+        url, code = normalise(written), status or "200"
+        if url is None:
+            left_out["rows with an invalid URL"] += 1
+        elif not (code.isascii() and code.isdigit() and len(code) <= 3):
+            left_out["rows with an invalid status"] += 1
+        elif int(code) == 0:
+            yield _Row(url)
+        elif 200 <= int(code) < 300:
+            yield _Row(url, PAGE, language or None)
+        else:
+            yield _Row(url, REDIRECT if 300 <= int(code) < 400 else FAILED)
+
+
+def _of_links(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Row]:
+    for written, of_page in groupby(rows, key=lambda cells: cells[0]):
+        url, targets = normalise(written), [target for _, target in of_page]
+        if url is None:
+            left_out["rows with an invalid URL"] += len(targets)
+        else:
+            yield _Row(url, links=_sifted(targets, left_out))

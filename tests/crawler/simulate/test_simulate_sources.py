@@ -159,6 +159,12 @@ def linked(folder: Path, *rows: str, name: str = "links.tsv") -> Path:
     return pages(folder, "source\ttarget", *rows, name=name)
 
 
+def made(folder: Path, *rows: str) -> WebGraph:
+    """The graph of the table of pages in a folder and of links."""
+    tables = [folder / "pages.tsv", linked(folder, *rows)]
+    return build(tables, folder / "graph", "de")
+
+
 WEB = (
     "url\tlang\tstatus",
     "http://a.de/\tde\t",
@@ -186,9 +192,11 @@ LINKS = (
 
 @pytest.mark.parametrize("packing", ["", ".gz"])
 def test_a_graph_of_plain_tables(tmp_path: Path, packing: str) -> None:
-    pages(tmp_path / "web", *WEB, name=f"pages.tsv{packing}")
-    linked(tmp_path / "web", *LINKS, name=f"links.tsv{packing}")
-    graph = build([tmp_path / "web"], tmp_path / "graph", "de")
+    tables = [
+        pages(tmp_path, *WEB, name=f"pages.tsv{packing}"),
+        linked(tmp_path, *LINKS, name=f"links.tsv{packing}"),
+    ]
+    graph = build(tables, tmp_path / "graph", "de")
     expected = {
         "http://a.de/": (
             graph_module.PAGE,
@@ -215,13 +223,12 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str) -> None:
     }
     assert graph.url(int(graph.seeds[0])) == "http://a.de/"
     with pytest.raises(GraphError, match="there is a graph already"):
-        build([tmp_path / "web"], tmp_path / "graph", "de")
+        build(tables, tmp_path / "graph", "de")
 
 
 def test_directories_are_the_first_of_their_paths(tmp_path: Path) -> None:
-    pages(tmp_path / "web", *WEB)
-    linked(tmp_path / "web", *LINKS, "http://a.de/\thttp://d.org/x/y/q/")
-    graph = build([tmp_path / "web"], tmp_path / "graph", "de")
+    pages(tmp_path, *WEB)
+    graph = made(tmp_path, *LINKS, "http://a.de/\thttp://d.org/x/y/q/")
     urls = [graph.url(vertex) for vertex in range(graph.n_vertices)]
     directories = {url: directory_of(url, 1) for url in urls}
     is_root = {url: name.count("/") == 1 for url, name in directories.items()}
@@ -246,9 +253,8 @@ def test_directories_are_the_first_of_their_paths(tmp_path: Path) -> None:
 def test_a_table_that_makes_no_graph_is_refused(
     tmp_path: Path, rows: list[str], fault: str
 ) -> None:
-    pages(tmp_path / "web", *rows)
     with pytest.raises(GraphError, match=fault) as error:
-        build([tmp_path / "web"], tmp_path / "graph", "de")
+        build([pages(tmp_path, *rows)], tmp_path / "graph", "de")
     assert "\n" not in str(error.value)
     assert not (tmp_path / "graph").exists()
 
@@ -257,16 +263,14 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "page.html").touch()
     (tmp_path / "table.tsv").write_text("http://a.de/\tde\n")
-    (tmp_path / "seeds.txt").write_text("# begin\n\nmailto:me\n")
     packed = pages(tmp_path, *WEB * 50, name="cut.tsv.gz")
     packed.write_bytes(packed.read_bytes()[:-20])
     (tmp_path / "cut.warc.gz").write_bytes(answer("http://a.de/", page("de"))[:-9])
     for name, fault in (
         ("nothing", "there is nothing; give the folder of a run"),
-        ("empty", "neither a run nor a table called pages"),
+        ("empty", "not a source of a graph"),
         ("page.html", "not a source of a graph"),
         ("table.tsv", "has the columns http://a.de/, de"),
-        ("seeds.txt", r"seeds\.txt:3: 'mailto:me' is no URL"),
         ("cut.tsv.gz", r"cut\.tsv\.gz:\d+: cannot be read"),
         ("cut.warc.gz", "no answer of a server can be read"),
     ):
@@ -285,7 +289,9 @@ def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
     )
     more = linked(tmp_path / "one", "http://b.de/new\thttp://c.de/")
     again = linked(tmp_path / "one", "http://a.de/2\thttp://x.de/", name="links2.tsv")
-    seeds = pages(tmp_path / "one", "http://z.de/", "http://a.de/2", name="seeds.txt")
+    seeds = pages(
+        tmp_path / "one", "seed", "http://z.de/", "http://a.de/2", "mailto:me", name="seeds.tsv"
+    )
     graph = build(
         [tmp_path / "run", languages, more, again, seeds],
         tmp_path / "graph",
@@ -302,18 +308,17 @@ def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
         "http://z.de/",
         "http://a.de/2",
     ]
-    assert left_out(graph) == {}
+    assert left_out(graph) == {"rows with an invalid URL": 1}
 
 
 def test_links_keep_the_order_of_their_page_wherever_they_stand(tmp_path: Path) -> None:
     chance = Random(1)
     urls = [f"http://h{n % 17}.de/d{n % 5}/{n}" for n in range(400)]
     targets = {url: chance.choices(urls, k=chance.randrange(8)) for url in urls}
-    pages(tmp_path / "web", "url\tlanguage", *(f"{url}\tde" for url in urls))
+    pages(tmp_path, "url\tlanguage", *(f"{url}\tde" for url in urls))
     pairs = [(url, target) for url, some in targets.items() for target in some]
     chance.shuffle(pairs)
-    linked(tmp_path / "web", *map("\t".join, pairs))
-    graph = build([tmp_path / "web"], tmp_path / "graph", "de")
+    graph = made(tmp_path, *map("\t".join, pairs))
     expected: dict[str, list[str]] = {url: [] for url in urls}
     for url, target in pairs:
         expected[url].append(target)
