@@ -95,12 +95,10 @@ def run(opts: argparse.Namespace) -> None:
 def _figures(opts: argparse.Namespace) -> CensusFigures:
     from classifiers.geoip import country_lookup
     from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
-    from crawler.census.facts import gathered
     from crawler.census.figures import census_figures
     from crawler.report.progress import Display
 
     country_of = country_lookup(opts.geoip) if opts.geoip else None
     with Display(sys.stderr) as display:
         by = partial(method, DEFAULT_METHOD, fasttext_file())
-        with gathered(opts.paths, by, country_of, display.count) as (connection, sources):
-            return census_figures(connection, sources, opts.pages)
+        return census_figures(opts.paths, by, country_of, display.count, opts.pages)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from classifiers.pages.methods import method
-from crawler.census.facts import gathered
 from crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
 from crawler.report.formatting import Cell, country_name, json_text, language_name, share_of
 from crawler.report.harvest import summarise, write_summary
@@ -27,8 +26,7 @@ def write_census(folder: Path) -> Report:
     Writes `summary.json`, `census.json` and `census.html` into it, each in one step. Raises
     RunFolderError for a folder without a run.
     """
-    with gathered([folder], method) as (connection, sources):
-        report = census_report(census_figures(connection, sources))
+    report = census_report(census_figures([folder], method))
     write_summary(summarise(folder), folder)
     write_whole(folder / "census.json", json_text(report.figures))
     write_whole(folder / "census.html", report.html())
@@ -92,7 +90,6 @@ def _overview(figures: CensusFigures) -> Table:
     identified, things = _identified(figures), _things(figures)
     damaged = sum(source.damaged for source in figures.sources)
     rows: list[tuple[str, Cell]] = [
-        *figures.listed.items(),
         ("hosts", figures.hosts),
         ("servers: hosts that answered", figures.all_servers),
         ("IP addresses of servers", sum(figures.addresses.values())),

@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, duration, language_name, number, share_of
 from crawler.report.harvest import Portion, Summary, merged
-from crawler.report.page import Report
+from crawler.report.page import Chart, Report
 from crawler.report.table import Table
 
 Runs = Mapping[str, Mapping[str, Summary]]

@@ -6,11 +6,10 @@ from typing import Any, Final, TextIO
 
 from crawler.errors import SettingError
 from crawler.report.census import write_census
-from crawler.report.chart import Chart
 from crawler.report.formatting import NOTHING, Cell, duration, language_name, number, percent, size
 from crawler.report.harvest import Portion, Summary, curve, merged, summarise, write_summary
 from crawler.report.labels import label_table
-from crawler.report.page import Report
+from crawler.report.page import Chart, Report
 from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table, counts_table
 from crawler.run import reading

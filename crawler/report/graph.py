@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from classifiers.errors import LanguageError
 from classifiers.languages import tlds_of
-from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, language_name, percent, share_of
-from crawler.report.page import Report
+from crawler.report.page import Chart, Report
 from crawler.report.table import Table
 from crawler.simulate import measures as paper
 from crawler.simulate.figures import GraphFigures, LinkCounts

@@ -5,10 +5,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from crawler.report.chart import Chart
 from crawler.report.formatting import Cell, language_name, percent, share_of
 from crawler.report.graph import distance_parts, origin
-from crawler.report.page import Report
+from crawler.report.page import Chart, Report
 from crawler.report.table import Table
 from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures, SimulatedCrawl
 from crawler.simulate.plan import Simulation

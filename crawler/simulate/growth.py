@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from crawler.simulate.randomness import Words, draw_below, draw_normal, draw_unit
+from crawler.simulate.queues import Words, draw_below, draw_normal, draw_unit
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]

@@ -10,7 +10,6 @@ from typing import Any
 
 from classifiers.geoip import country_lookup
 from classifiers.pages.methods import method
-from crawler.census.facts import gathered
 from crawler.census.figures import CensusFigures, census_figures
 from crawler.report.census import census_report
 from crawler.shared.merging import merge
@@ -32,8 +31,7 @@ def figures(paths: Sequence[Path], web: PortalWeb, countries: Path) -> CensusFig
         with closing(sqlite3.connect(path / "run.db")) as connection, connection:
             pairs = [(address, host) for host, address in web.addresses().items()]
             connection.executemany("UPDATE pages SET address = ? WHERE host = ?", pairs)
-    with gathered(paths, method, country_lookup(countries)) as (connection, sources):
-        return census_figures(connection, sources)
+    return census_figures(paths, method, country_lookup(countries))
 
 
 def counted(of: CensusFigures) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.report.chart import Chart
-from crawler.report.page import Report
+from crawler.report.page import Chart, Report
 from crawler.report.table import Table
 
 
