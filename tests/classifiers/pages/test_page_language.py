@@ -82,12 +82,6 @@ def test_a_declaration_that_fits_makes_the_answer_surer(language: str) -> None:
     assert f"html lang={language}" in found.reason
 
 
-@pytest.mark.parametrize("language", ["de", "ru", "ja", "th", "fr", "tr"])
-def test_a_page_that_calls_itself_english_is_read(language: str) -> None:
-    found = page_of(f'<html lang="en-US"><p>{SENTENCES[language]}')
-    assert (found.language, found.method) == (language, "text")
-
-
 def test_of_declarations_that_differ_the_one_that_the_text_bears_out_stands() -> None:
     html = f'<html lang="fr"><meta property="og:locale" content="es_ES"><p>{SENTENCES["es"]}'
     assert page_of(html).language == "es"
@@ -137,10 +131,6 @@ def test_a_list_of_languages_is_weaker_than_one_language() -> None:
     assert page_of(f"<p>{SENTENCES['en']}", content_language="de, en").language == "en"
 
 
-def test_korea_is_no_language_of_nigeria() -> None:
-    assert page_of('<html lang="kr"><p>OK').language == "ko"
-
-
 @pytest.mark.parametrize(
     ("charset", "language"),
     [
@@ -157,12 +147,6 @@ def test_an_encoding_of_one_language_is_evidence(charset: str, language: str) ->
     assert re.search(r"encoding [\w-]+: \+6", found.reason)
 
 
-@pytest.mark.parametrize("charset", ["tis-620", "shift_jis", "euc-kr", "gb2312", "windows-1253"])
-def test_an_english_page_in_such_an_encoding_is_english(charset: str) -> None:
-    found = page_of(f"<p>{SENTENCES['en']}", charset)
-    assert (found.language, found.method) == ("en", "text")
-
-
 @pytest.mark.parametrize("html", ["", "<p>12 34 !?", "<p>😀", "<img src=x>", "<p>x"])
 def test_a_page_without_text_has_no_language(html: str) -> None:
     found = page_of(html)
@@ -176,11 +160,7 @@ def test_a_few_words_are_less_sure_than_many() -> None:
     assert few.confidence < many.confidence
 
 
-def test_a_few_east_asian_signs_say_as_much_as_a_line_of_letters() -> None:
-    assert page_of("<p>会社の概要です").language == "ja"
-
-
-LIES = ("de", "fr", "fi", "id", "ru", "fy")
+LIES = ("de", "en-US", "fr", "fi", "id", "ru", "fy")
 PLACES = {
     "html lang": '<html lang="{0}"><p>{1}',
     "body and element": '<html><body lang="{0}"><div lang="{0}">{1}</div>',
@@ -203,7 +183,9 @@ def test_no_declaration_outweighs_a_text(place: str, language: str) -> None:
         assert (found.language, found.method) == (language, "text")
 
 
-@pytest.mark.parametrize("charset", ["windows-874", "euc-kr", "iso-8859-7", "windows-1258"])
+@pytest.mark.parametrize(
+    "charset", ["windows-874", "shift_jis", "euc-kr", "gb2312", "iso-8859-7", "windows-1258"]
+)
 def test_no_false_charset_outweighs_a_text(charset: str) -> None:
     body = f"<html lang=vi><p>{SENTENCES['en'] * 2}".encode()
     page = parse_page(body, content_type=f"text/html; charset={charset}", url="")
