@@ -8,17 +8,15 @@ with a certificate to the host itself, else to the host's answer to a TLS handsh
 import asyncio
 import gzip
 import ssl
-import threading
-import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from tests.support.processes import HANG_S
+from tests.support.loopback import HEAD_END, on_loopback, sent
 from tests.support.smallweb import SENTENCES
 
-HEAD_END = b"\r\n\r\n"
 PAGE = f"<html><body><p>{SENTENCES['de'] * 5}</p></body></html>".encode()
 PACE_S = 0.05
 """Seconds between two bytes of a tarpit: far less than any time limit."""
@@ -41,8 +39,7 @@ class Exchange:
     keeps_open: bool = False
 
     async def send(self, data: bytes) -> None:
-        self.writer.write(data)
-        await self.writer.drain()
+        await sent(self.writer, data)
 
 
 Behaviour = Callable[[Exchange], Awaitable[None]]
@@ -73,44 +70,9 @@ class Hostile:
 @contextmanager
 def hostile_web(hosts: Mapping[str, Behaviour], **options: Any) -> Iterator[Hostile]:
     """Serve hosts by their names for the time of the block; `options` are fields of `Hostile`."""
-    proxy, ready, ended = Hostile(hosts, **options), threading.Event(), asyncio.Event()
-    loops: list[asyncio.AbstractEventLoop] = []
-
-    async def serve() -> None:
-        loops.append(asyncio.get_running_loop())
-        tasks: set[asyncio.Task[None]] = set()
-
-        async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            if task is not None:
-                tasks.add(task)
-            try:
-                await _connection(proxy, reader, writer)
-                await writer.wait_closed()
-            except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
-                pass  # the client went away
-            except asyncio.CancelledError:
-                # What a client did not take would keep its connection open for ever.
-                writer.transport.abort()
-
-        server = await asyncio.start_server(connection, "127.0.0.1", 0)
-        proxy.port = server.sockets[0].getsockname()[1]
-        ready.set()
-        await ended.wait()
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
-    thread.start()
-    try:
-        if not ready.wait(HANG_S):
-            raise RuntimeError(f"the hostile web did not start within {HANG_S} s")
+    proxy = Hostile(hosts, **options)
+    with on_loopback(partial(_connection, proxy)) as proxy.port:
         yield proxy
-    finally:
-        loops[0].call_soon_threadsafe(ended.set)
-        thread.join(HANG_S)
 
 
 async def _connection(
@@ -122,7 +84,7 @@ async def _connection(
         method, target = await _asked(reader)
         if method == "CONNECT":
             tunnel = target.removesuffix(":443")
-            await _sent(writer, b"HTTP/1.1 200 -" + HEAD_END)
+            await sent(writer, b"HTTP/1.1 200 -" + HEAD_END)
             if proxy.certificate is None:
                 await reader.read(1)
                 await _exchange(proxy, Exchange(tunnel, "", reader, writer))
@@ -138,6 +100,7 @@ async def _connection(
     finally:
         proxy.open -= 1
         writer.close()
+    await writer.wait_closed()
 
 
 async def _asked(reader: asyncio.StreamReader) -> tuple[str, str]:
@@ -163,11 +126,6 @@ async def _exchange(proxy: Hostile, exchange: Exchange) -> bool:
     else:
         await proxy.hosts.get(exchange.host, _unknown)(exchange)
     return exchange.keeps_open
-
-
-async def _sent(writer: asyncio.StreamWriter, data: bytes) -> None:
-    writer.write(data)
-    await writer.drain()
 
 
 async def _unknown(exchange: Exchange) -> None:
@@ -255,8 +213,3 @@ def gzip_bomb(size: int, layers: int = 1) -> bytes:
     for _ in range(layers - 1):
         data = gzip.compress(data, 9)
     return data
-
-
-def deflate_bomb(size: int) -> bytes:
-    """Zeros, packed by zlib."""
-    return zlib.compress(bytes(size), 9)

@@ -1,4 +1,4 @@
-"""Serves any Web as an HTTP proxy on this machine, for tests that want real sockets.
+"""Servers on this machine, for tests that want real sockets.
 
     with loopback(SampleWeb(secure=0.0)) as proxy:
         ...  # crawl with http_proxy=proxy.url, then look at proxy.log
@@ -8,9 +8,10 @@ proxy, it is each server that a Host header names.
 """
 
 import asyncio
+import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -21,6 +22,58 @@ from tests.support.processes import HANG_S
 HEAD_END = b"\r\n\r\n"
 POLL_S = 0.01
 FAILURES = {"timeout": HTTPStatus.GATEWAY_TIMEOUT}
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+"""What a server does with a connection, which is closed after it."""
+
+
+@contextmanager
+def on_loopback(talk: Talk) -> Iterator[int]:
+    """The port of a server that runs in a thread for the time of the block."""
+    ready, ended = threading.Event(), asyncio.Event()
+    running: list[tuple[asyncio.AbstractEventLoop, int]] = []
+    tasks: set[asyncio.Task[None] | None] = set()
+
+    async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tasks.add(asyncio.current_task())
+        try:
+            await talk(reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
+            pass  # the client went away
+        except asyncio.CancelledError:
+            # What a client did not take would keep its connection open for ever.
+            writer.transport.abort()
+        finally:
+            writer.close()
+            tasks.discard(asyncio.current_task())
+
+    async def serve() -> None:
+        server = await asyncio.start_server(connection, "127.0.0.1", 0)
+        running.append((asyncio.get_running_loop(), server.sockets[0].getsockname()[1]))
+        ready.set()
+        await ended.wait()
+        server.close()
+        left = [task for task in tasks if task is not None]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread.start()
+    if not ready.wait(HANG_S):
+        raise RuntimeError(f"the server did not start within {HANG_S} s")
+    ((loop, port),) = running
+    try:
+        yield port
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(HANG_S)
+
+
+async def sent(writer: asyncio.StreamWriter, data: bytes) -> None:
+    """Write something and wait until it is on its way."""
+    writer.write(data)
+    await writer.drain()
 
 
 @dataclass(frozen=True)
@@ -44,8 +97,10 @@ class Proxy:
     the number of answers that it has written.
     """
 
-    port: int = 0
+    web: Web
+    latency_s: float = 0.0
     answers: int | None = None
+    port: int = 0
     answered: int = 0
     log: list[Access] = field(default_factory=list)
 
@@ -53,59 +108,9 @@ class Proxy:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-
-@contextmanager
-def loopback(web: Web, latency_s: float = 0.0, answers: int | None = None) -> Iterator[Proxy]:
-    """A proxy to `web` for the time of the block; each answer waits `latency_s`."""
-    proxy, ready = Proxy(answers=answers), threading.Event()
-    server = _Server(web, proxy, latency_s)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(ready)), daemon=True)
-    thread.start()
-    try:
-        if not ready.wait(HANG_S):
-            raise RuntimeError(f"the loopback proxy did not start within {HANG_S} s")
-        yield proxy
-    finally:
-        server.stop()
-        thread.join(HANG_S)
-
-
-class _Server:
-    def __init__(self, web: Web, proxy: Proxy, latency_s: float) -> None:
-        self._web, self._proxy, self._latency_s = web, proxy, latency_s
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._ended = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def serve(self, ready: threading.Event) -> None:
-        self._loop = asyncio.get_running_loop()
-        server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
-        self._proxy.port = server.sockets[0].getsockname()[1]
-        ready.set()
-        await self._ended.wait()
-        server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def stop(self) -> None:
-        """Ends the server from another thread."""
-        if self._loop is not None and self._loop.is_running():
-            self._loop.call_soon_threadsafe(self._ended.set)
-
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            self._tasks.add(task)
-        try:
-            while await self._exchange(reader, writer):
-                pass
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass  # the client went away, or the test is over
-        finally:
-            writer.close()
-            if task is not None:
-                self._tasks.discard(task)
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await self._exchange(reader, writer):
+            pass
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answers one request; whether the connection stays open."""
@@ -115,31 +120,33 @@ class _Server:
         pairs = (line.partition(":") for line in lines)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         url = f"http://{headers.get('host', '')}{url}" if url.startswith("/") else url
-        answer, number = self._answer(method, url, headers), len(self._proxy.log)
-        while self._proxy.answers is not None and number > self._proxy.answers:
-            await asyncio.sleep(POLL_S)
-        if self._latency_s:
-            await asyncio.sleep(self._latency_s)
-        is_open = headers.get("connection", "").lower() != "close"
-        writer.write(_bytes(answer, is_open, with_body=method != "HEAD"))
-        await writer.drain()
-        self._proxy.answered += 1
-        return is_open
-
-    def _answer(self, method: str, url: str, headers: dict[str, str]) -> Answer:
-        answer = self._ask(method, url, headers)
+        answer, number = self._ask(method, url, headers), len(self.log)
         agent, languages = headers.get("user-agent", ""), headers.get("accept-language", "")
-        access = Access(time.time(), method, url, answer.status, agent, languages)
-        self._proxy.log.append(access)
-        return answer
+        self.log.append(Access(time.time(), method, url, answer.status, agent, languages))
+        while self.answers is not None and number >= self.answers:
+            await asyncio.sleep(POLL_S)
+        if self.latency_s:
+            await asyncio.sleep(self.latency_s)
+        is_open = headers.get("connection", "").lower() != "close"
+        await sent(writer, _bytes(answer, is_open, with_body=method != "HEAD"))
+        self.answered += 1
+        return is_open
 
     def _ask(self, method: str, url: str, headers: dict[str, str]) -> Answer:
         if method not in ("GET", "HEAD") or not url.startswith("http://"):
             return _failure(HTTPStatus.NOT_IMPLEMENTED)
         try:
-            return self._web.respond(url, headers)
+            return self.web.respond(url, headers)
         except Unreachable as failure:
             return _failure(FAILURES.get(failure.reason, HTTPStatus.BAD_GATEWAY))
+
+
+@contextmanager
+def loopback(web: Web, latency_s: float = 0.0, answers: int | None = None) -> Iterator[Proxy]:
+    """A proxy to `web` for the time of the block; each answer waits `latency_s`."""
+    proxy = Proxy(web, latency_s, answers)
+    with on_loopback(proxy.talk) as proxy.port:
+        yield proxy
 
 
 def _failure(status: HTTPStatus) -> Answer:

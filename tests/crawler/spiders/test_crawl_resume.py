@@ -6,6 +6,9 @@ import subprocess
 from pathlib import Path
 from random import Random
 
+from scrapy.core.engine import ExecutionEngine
+from scrapy.settings import BaseSettings
+
 from tests.support import processes
 from tests.support.crawls import (
     ROOT,
@@ -26,6 +29,14 @@ from tests.support.smallweb import SmallWeb
 DELAY_S = 0.05
 ROWS = "SELECT url, outcome, language, status FROM pages ORDER BY url"
 FIGURES = ("pages", "labelled", "relevant", "harvest_rate", "unlabelled", "hosts", "languages")
+
+
+class NoHeartbeat:
+    """An add-on of Scrapy (setting `ADDONS`): the engine does not ask its scheduler every 5 s."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Called by Scrapy before the engine is made."""
+        ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 1e6
 
 
 def arguments(web: SmallWeb, *more: str) -> list[str]:
@@ -137,7 +148,7 @@ def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:
 
 def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
     """Without Scrapy's own heartbeat a crawl that sleeps too long would never end."""
-    web, addons = SmallWeb(pages=8), json.dumps({"tests.support.heartbeat.NoHeartbeat": 0})
+    web, addons = SmallWeb(pages=8), json.dumps({f"{__name__}.NoHeartbeat": 0})
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0.2, "ADDONS": addons}
     with loopback(web) as proxy:
         done = crawl(*arguments(web), proxy=proxy.url, **settings)
