@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
 
+ONLY_EXPECTED: Final = "only"
+"""The value of `-a expected` for a crawl that leaves out all URLs that it doubts."""
+
 FIRST_ANSWER_S: Final = 15.0
 """Seconds after the first request in which a server must answer, or the crawl ends."""
 
@@ -238,6 +241,15 @@ class Arguments:
         "stop with the page that brings the words in the language to this number, counted in the "
         "first 2,000 characters of a page",
         least=1,
+    )
+    expected: str | None = knob(
+        None,
+        "fetch only the URLs that focus, svm or cctld expects in the language, and the seeds; stop "
+        "when no other is queued",
+        choices=(ONLY_EXPECTED,),
+    )
+    hours: float | None = knob(
+        None, "begin no request after this many hours of crawling, all sessions together", least=0
     )
     since: FileName = knob(
         None,

@@ -119,7 +119,7 @@ class Crawl:
         """
         if self._is_unanswered():
             return UNANSWERED
-        return self.ending.reached(self.counts())
+        return self.ending.reached(self.counts(), self.clock())
 
     def _is_unanswered(self) -> bool:
         now = self.clock()
@@ -139,10 +139,10 @@ class Crawl:
             _log.warning("%s queued URLs are dropped, as they are blocked now", f"{number:,}")
 
     def ready_at(self) -> float | None:
-        """Return the time at which to ask for a URL again, or to end the wait for an answer."""
+        """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
         now = self.clock()
         at = self.frontier.ready_at(now)
-        return at if at is None else min(at, max(now, self.ending.answer_deadline))
+        return at if at is None else min(at, max(now, self.ending.deadline))
 
     def has_more(self) -> bool:
         """Return True if there is something to fetch now or later."""
@@ -150,7 +150,7 @@ class Crawl:
         counts = self._count()
         # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self.worker is not None and counts.leased > 0
-        if self.ending.reached(counts) or self._is_unanswered():
+        if self.ending.reached(counts, self.clock()) or self._is_unanswered():
             return False
         return counts.queued > 0 or is_others_turn
 

@@ -1,9 +1,9 @@
 """When a crawl ends: at the first of its goals, or soon if no server answers at all.
 
-The frontier keeps the goals of pages and relevant pages: it leases no URL that could go beyond
-them. The words are counted here. After their goal is reached, pages that were still in progress are
-not settled; their URLs stay queued. All goals follow from what the run has stored, so a crawl that
-is continued ends where an uninterrupted one would have ended.
+The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
+go beyond them. Words and hours are counted here. After the goal of words is reached, pages that
+were still in progress are not settled; their URLs stay queued. All goals follow from what the run
+has stored, so a crawl that is continued ends where an uninterrupted one would have ended.
 
 Without a network all seeds would fail in vain. Any answer shows that there is one: a robots.txt or
 an error too. From the first one on a crawl is patient.
@@ -15,24 +15,34 @@ from typing import Final
 
 from crawler.config import Config
 from crawler.frontier.base import Counts, Record
+from crawler.run import sessions_of
 
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""
 
 _WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ? AND NOT is_copy"
+_S_PER_HOUR: Final = 3600.0
 _NEVER: Final = float("inf")
 
 
 class Ending:
     """Knows whether a crawl ends, and why. Times are unix seconds."""
 
-    def __init__(self, config: Config, *, words: int = 0, awaits_answer: bool = False) -> None:
-        """Watch a session; earlier ones found `words` words.
+    def __init__(
+        self,
+        config: Config,
+        *,
+        ends_at: float = _NEVER,
+        words: int = 0,
+        awaits_answer: bool = False,
+    ) -> None:
+        """Watch a session whose time is up at `ends_at`; earlier ones found `words` words.
 
         While it `awaits_answer`, a server must answer within `config.first_answer_s` seconds after
         the first request.
         """
         self._config = config
+        self._ends_at = ends_at
         self._words = words
         self.awaits_answer = awaits_answer
         self._asked_at = _NEVER
@@ -40,16 +50,23 @@ class Ending:
 
     @classmethod
     def of_run(
-        cls, config: Config, connection: sqlite3.Connection, *, awaits_answer: bool
+        cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
     ) -> "Ending":
-        """Return the end of a session that has just begun in a run."""
+        """Return the end of a session that has just begun in a run; earlier ones took time too."""
         words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
-        return cls(config, words=words, awaits_answer=awaits_answer)
+        used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
+        left_s = _NEVER if config.hours is None else config.hours * _S_PER_HOUR - used_s
+        return cls(config, ends_at=now + left_s, words=words, awaits_answer=awaits_answer)
 
     @property
     def answer_deadline(self) -> float:
         """The time at which the wait for the first answer ends, infinite if there is none."""
         return self._asked_at + self._config.first_answer_s if self.awaits_answer else _NEVER
+
+    @property
+    def deadline(self) -> float:
+        """The time at which the crawl ends whatever is queued, infinite if there is none."""
+        return min(self._ends_at, self.answer_deadline)
 
     @property
     def failures(self) -> Counter[str]:
@@ -79,7 +96,7 @@ class Ending:
 
     def may_fetch(self, now: float) -> bool:
         """Return False if no further request may begin."""
-        return now < self.answer_deadline and not self.is_over()
+        return now < self.deadline and not self.is_over()
 
     def is_unanswered(self, now: float, ready_at: float | None) -> bool:
         """Return True if no server answered and no request in time is left; none is in progress.
@@ -90,11 +107,14 @@ class Ending:
         ends_at = self.answer_deadline
         return now >= ends_at or (bool(self.failures) and at >= ends_at)
 
-    def reached(self, counts: Counts) -> str:
+    def reached(self, counts: Counts, now: float) -> str:
         """Return the name of the first goal that is reached, "" if none is."""
         config = self._config
-        if config.pages is not None and counts.pages >= config.pages:
-            return "pages"
-        if config.relevant is not None and counts.relevant >= config.relevant:
-            return "relevant"
-        return "words" if self.is_over() else ""
+        is_reached = {
+            "pages": config.pages is not None and counts.pages >= config.pages,
+            "relevant": config.relevant is not None and counts.relevant >= config.relevant,
+            "words": self.is_over(),
+            "hours": now >= self._ends_at,
+            "expected": counts.queued > 0 and not counts.has_expected,
+        }
+        return next((name for name, is_true in is_reached.items() if is_true), "")

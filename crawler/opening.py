@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawler.clock import CrawlClock
-from crawler.config import Config
+from crawler.config import ONLY_EXPECTED, Config
 from crawler.crawl import Crawl
 from crawler.ending import Ending
 from crawler.errors import RunFolderError
@@ -42,6 +42,8 @@ _TENDED_EVERY_S = 15.0
 _POLITENESS = ("max_crawl_delay_s", "per_address", "obeys_robots", "private_addresses")
 """Settings that are the same for all workers of a shared crawl, beside the delay."""
 
+_GOALS = ("relevant", "words", "expected", "hours")
+
 _log = logging.getLogger(__name__)
 
 
@@ -71,7 +73,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     frontier, connection = store.frontier, store.run.connection
     # A census tells the failure of each URL.
     awaits_answer = prepared.web is None and not config.is_census and not frontier.counts().pages
-    ending = Ending.of_run(config, connection, awaits_answer=awaits_answer)
+    ending = Ending.of_run(config, connection, clock(), awaits_answer=awaits_answer)
     revisits = Revisits(connection)
     blocking = prepared.blocking
     blocking.taken_down = taken_down(connection)
@@ -210,8 +212,7 @@ def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
         "web": str(config.archive) if config.archive else config.web,
         "seeds": list(config.seeds),
         "budget_pages": "" if config.pages is None else config.pages,
-        "goal_relevant": str(config.relevant or ""),
-        "goal_words": str(config.words or ""),
+        **{f"goal_{name}": str(getattr(config, name) or "") for name in _GOALS},
         "delay_s": config.delay_s,
         "version": config.version,
         "shared": _shared_name(config, ordering),
@@ -249,6 +250,7 @@ def _rules(config: Config, ordering: Ordering) -> FrontierRules:
         delay_s=config.delay_s,
         budget_pages=config.pages,
         budget_relevant=config.relevant,
+        is_expected_only=config.expected == ONLY_EXPECTED,
         random_state=config.random_state,
         keeps_links=config.keeps_links,
     )

@@ -11,6 +11,7 @@ from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_fi
 from classifiers.pages.methods.fasttext import WithAdded
 from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
+from crawler.frontier.slots import least_expected
 from crawler.politeness.blocking import Blocking
 from crawler.reading import ReadPage, page_method, page_reader
 from crawler.run import SCHEMA_VERSION
@@ -50,7 +51,9 @@ def prepare(config: Config) -> Preparation:
         stays_on_host=config.is_census,
         obeys_directives=config.obeys_directives,
     )
-    check_goals(config)
+    if config.expected and ordering.doubts_up_to is not None:
+        rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
+    check_goals(config, doubts=ordering.doubts_up_to is not None)
     lacks = gaps(config, ordering, method)
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
@@ -59,10 +62,19 @@ def prepare(config: Config) -> Preparation:
     return Preparation(config, ordering, web, rules, lacks, blocking)
 
 
-def check_goals(config: Config) -> None:
-    """Raise `SettingError` for a goal or a task that a shared crawl cannot have."""
+def check_goals(config: Config, *, doubts: bool) -> None:
+    """Raise `SettingError` for a goal or a task that this crawl cannot have.
+
+    `doubts` is True if the ordering knows URLs that it does not expect in the language.
+    """
+    if config.expected and not doubts:
+        raise SettingError(
+            f"-a expected={config.expected}: this strategy expects no language of a URL; "
+            "use -a strategy=focus, svm or cctld"
+        )
     for label, value in {
         "-a words": config.words,
+        "-a expected": config.expected,
         "-a since": config.since,
         "LANGFOCUS_LINKS": config.keeps_links,
     }.items():

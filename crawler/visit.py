@@ -61,7 +61,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 class VisitRules:
     """The target language, and the functions that read pages and addresses.
 
-    `country_of` returns the country of an IP address, None if it is unknown. With `stays_on_host` a
+    `country_of` returns the country of an IP address, None if it is unknown. Seeds, and the URLs
+    to which they redirect, have at least the score `least_seed_score`. With `stays_on_host` a
     redirect to another host leads to no page. URLs that `is_blocked` get no request.
     `earlier` returns the page of an earlier run with a URL.
     Without `obeys_directives`, pages with noarchive are kept.
@@ -71,6 +72,7 @@ class VisitRules:
     read: ReadPage
     retry_rule: RetryRule = field(default_factory=RetryRule)
     country_of: Callable[[str | None], str | None] = lambda _: None
+    least_seed_score: float = float("-inf")
     stays_on_host: bool = False
     obeys_directives: bool = True
     is_blocked: Callable[[str], bool] = lambda _: False
@@ -130,7 +132,7 @@ class Visitor:
         """
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
         normal = [url for url in normal if not self._rules.is_blocked(url)]
-        return self._score(list(dict.fromkeys(normal)), source)
+        return self._as_seeds(self._score(list(dict.fromkeys(normal)), source))
 
     def with_evidence(self, links: Sequence[Link]) -> list[Link]:
         """Return links that have a score already, with evidence for an ordering that learns."""
@@ -138,6 +140,10 @@ class Visitor:
             return list(links)
         known = self._score([link.url for link in links], SEED)
         return [replace(one, evidence=of.evidence) for one, of in zip(links, known, strict=True)]
+
+    def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
+        least = self._rules.least_seed_score
+        return [replace(link, score=max(link.score, least)) for link in links]
 
     def _score(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         return scored(self._ordering, urls, source)
@@ -256,6 +262,7 @@ class Visitor:
         if any(self._respelled(lease, url, download) for url in wanted):
             return None
         links = self._score(wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
+        links = self._as_seeds(links) if lease.depth == 0 else links
         left_out["ignored_url"] += not found
         record = self._record(REDIRECT, download, left_out=left_out)
         return self._settle(lease, record, links, download=download)

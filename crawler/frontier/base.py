@@ -150,7 +150,10 @@ class Sending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page."""
+    """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page.
+
+    `has_expected` is False if only expected URLs are leased and none is left, queued or leased.
+    """
 
     queued: int
     leased: int
@@ -158,6 +161,7 @@ class Counts:
     pages: int
     labelled: int
     relevant: int
+    has_expected: bool = True
 
 
 class KeptRobots(NamedTuple):
@@ -230,8 +234,9 @@ class Frontier(Protocol):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None.
 
-        Also returns None while the settled and leased pages use up a budget of the crawl. Of a
-        host whose slots are all taken only URLs that got a request before are queued.
+        Also returns None while the settled and leased pages use up a budget of the crawl, and
+        where only expected URLs are leased, while no such URL is ready. Of a host whose slots are
+        all taken only URLs that got a request before are queued.
         """
 
     def ready_at(self, now: float) -> float | None:

@@ -16,6 +16,7 @@ from crawler.frontier.choosing import LEAST_CHANGE
 from crawler.frontier.links import KnownUrl, LinkingPage, Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import (
+    least_expected,
     penalized,
     penalties_of,
     with_penalties,
@@ -45,12 +46,17 @@ def _linked(link: Link, known: KnownUrl | None, page: LinkingPage, depth: int) -
 
 
 class Scorer(ABC):
-    """Scores URLs by a belief, and by the records of their units, which a subclass reads."""
+    """Scores URLs by a belief, and by the records of their units, which a subclass reads.
+
+    Where only expected URLs are leased, a seed, and the target of its redirect, is always expected
+    in the language: somebody chose it. Otherwise its score is that of any URL.
+    """
 
     def __init__(self, belief: Belief, rules: FrontierRules) -> None:
         """Score by `belief`, which the subclass changes."""
         self._belief = belief
         self._doubts_up_to = rules.doubts_up_to
+        self._expects_seeds = rules.is_expected_only
 
     @abstractmethod
     def tallies(self, units: Collection[str]) -> Tallies:
@@ -75,8 +81,7 @@ class Scorer(ABC):
         doubts = doubts_up_to or 0.0
         if url.score > doubts and without_penalties(url.score, doubts) >= FIRST_SCORE:
             return with_penalties(url.score, penalties, doubts_up_to)
-        penalties = max(penalties, penalties_of(url.score, doubts_up_to))
-        return penalized(odds, penalties, doubts_up_to)
+        return self._in_queue(url, odds, max(penalties, penalties_of(url.score, doubts_up_to)))
 
     def linked(
         self,
@@ -97,12 +102,17 @@ class Scorer(ABC):
         ]
 
     def _new(self, url: KnownUrl, odds: float) -> float:
-        return url.score if url.score >= FIRST_SCORE else odds
+        return url.score if url.score >= FIRST_SCORE else self._in_queue(url, odds, 0)
 
     def _changed(self, url: KnownUrl, odds: float) -> float:
         before, now = url.score, self.score(url, odds)
         is_changed = abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0)
         return now if is_changed else before
+
+    def _in_queue(self, url: KnownUrl, odds: float, penalties: int) -> float:
+        if self._expects_seeds and url.depth == 0 and self._doubts_up_to is not None:
+            odds = max(odds, least_expected(self._doubts_up_to))
+        return penalized(odds, penalties, self._doubts_up_to)
 
     def _standings(self, urls: Sequence[KnownUrl]) -> list[Standing]:
         units = [units_of(url.url) for url in urls]

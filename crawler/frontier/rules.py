@@ -49,6 +49,7 @@ class FrontierRules:
     delay_s: float = 0.0  # between two contacts of a host
     budget_pages: int | None = None  # pages that are settled or leased; None: any number
     budget_relevant: int | None = None  # relevant pages and leases together
+    is_expected_only: bool = False  # no URL with the score `doubts_up_to` or less is leased
     robots_bytes: int = 256 * 1024 * 1024  # of robots.txt files; the oldest go, the newest stays
     prior: Prior | None = None  # the frontier learns: a score is the log-odds of relevance
     random_state: int = 0  # starts the random draws
@@ -66,6 +67,8 @@ class FrontierRules:
             raise ValueError("scores are not lifted if URLs are drawn uniformly")
         if self.prior is not None and (self.lifts or self.draw is Draw.UNIFORM):
             raise ValueError("an ordering that learns neither lifts scores nor draws URLs")
+        if self.is_expected_only and (self.doubts_up_to is None or self.lifts):
+            raise ValueError("an ordering without doubts, or that lifts scores, expects no URL")
 
     @property
     def waits_up_to(self) -> float | None:

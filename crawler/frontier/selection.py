@@ -67,6 +67,8 @@ class Hosts:
         waits_up_to = rules.waits_up_to
         self.threshold = float("-inf") if waits_up_to is None else waits_up_to
         self.queued = 0
+        doubts_up_to = rules.doubts_up_to if rules.is_expected_only else None
+        self._above = float("-inf") if doubts_up_to is None else doubts_up_to
         self._patience_s = rules.patience_s
         self._head_of = head_of
         self._scores_of_leases = scores_of_leases
@@ -148,9 +150,15 @@ class Hosts:
         """Return the score of the URL that `take` would return, None if no host is ready."""
         while self._heap:
             if self._stands(self._heap[0]):
-                return -self._heap[0][0]
+                score = -self._heap[0][0]
+                return score if score > self._above else None
             heappop(self._heap)
         return None
+
+    def has_expected(self) -> bool:
+        """Return True if a host has a URL that `take` returns now or later; none is leased."""
+        heads = (host.head for host in self._hosts.values())
+        return any(head is not None and -head[0] > self._above for head in heads)
 
     def take(self, now: float) -> Pick | None:
         """Lease the best URL; None if no host is ready, or while it is worth to wait for better."""

@@ -113,6 +113,11 @@ def without_penalties(score: float, doubts_up_to: float) -> float:
     return doubts_up_to + above
 
 
+def least_expected(doubts_up_to: float) -> float:
+    """Return a low score of a URL that has no penalty and is expected in the language."""
+    return doubts_up_to + 1 / PENALTY
+
+
 def highest_penalized(doubts_up_to: float | None) -> float:
     """Return a score that every URL with a penalty is below, and no other has."""
     return -PENALTY / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE

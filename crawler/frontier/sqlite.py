@@ -319,7 +319,8 @@ class SqliteFrontier:
         """Return the numbers of queued URLs, leased URLs and pages."""
         leased = len(self._leased)
         numbers = self._visited, self._pages, self._labelled, self._relevant
-        return Counts(self._hosts.queued - leased, leased, *numbers)
+        is_left = leased > 0 or not self._rules.is_expected_only or self._hosts.has_expected()
+        return Counts(self._hosts.queued - leased, leased, *numbers, has_expected=is_left)
 
     def close(self) -> None:
         """Write what is grouped and give the leases back; the connection stays open."""

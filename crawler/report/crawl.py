@@ -29,6 +29,7 @@ _ENDS: Final = {
     None: "running or killed",
     "finished": "finished (nothing was left to fetch)",
     "unanswered": "unanswered (no seed answered)",
+    "expected": "expected (nothing expected in the language was left to fetch)",
 }
 
 

@@ -318,7 +318,7 @@ def _advice(connection: sqlite3.Connection, lang: str, pages: int) -> list[str]:
         return []
     return [
         f"the last page in {language_name(lang)} was page {last:,} of {pages:,} "
-        f"({percent((pages - last) / pages)} came after it): -a relevant=N ends a crawl earlier"
+        f"({percent((pages - last) / pages)} came after it): -a expected=only ends a crawl earlier"
     ]
 
 

@@ -103,13 +103,17 @@ class RedisFrontier(StoredCrawl):
         The rules of selection, the caps and `delay_s` are fixed for the crawl: another value, or
         another `membership.identity`, raises `SettingError`. For `patience_s`, `lease_s` and the
         budgets, the values of the last worker to join hold for all workers. The links of pages
-        are not stored (`rules.keeps_links` raises ValueError). While the server cannot be reached,
-        the calling thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is raised.
+        are not stored and doubtful URLs are leased (`rules.keeps_links` and
+        `rules.is_expected_only` raise ValueError). While the server cannot be
+        reached, the calling thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is
+        raised.
         """
         member = membership or Membership()
         super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
         if rules.keeps_links:
             raise ValueError("a shared crawl keeps no links")
+        if rules.is_expected_only:
+            raise ValueError("a shared crawl does not count expected URLs")
         self.worker = member.worker
         self._rules, self._member = rules, member
         self._owner = f"{member.worker}:{uuid4().hex}"

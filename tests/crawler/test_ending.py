@@ -16,9 +16,7 @@ from crawler.preparation import check_goals
 from crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, linking, polite, rules, served
 from tests.support.crawls import crawl, rows, summary
-from tests.support.loopback import loopback
 from tests.support.report_run import Row, make_run
-from tests.support.smallweb import SmallWeb
 
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
 """A rest of hosts after a failure that is longer than the patience of a crawl."""
@@ -43,12 +41,15 @@ def counts(**numbers: int) -> Counts:
         ({"pages": 3}, {"pages": 3}, "pages"),
         ({"pages": 3, "relevant": 2}, {"pages": 2, "relevant": 2}, "relevant"),
         ({"relevant": 2}, {"pages": 9, "relevant": 1}, ""),
+        ({"expected": "only"}, {"has_expected": False}, "expected"),
+        ({"expected": "only"}, {"has_expected": True}, ""),
+        ({"expected": "only"}, {"has_expected": False, "queued": 0}, ""),
     ],
 )
 def test_a_goal_that_the_frontier_counts_has_its_name(
-    goals: dict[str, int], numbers: dict[str, int], name: str
+    goals: dict[str, Any], numbers: dict[str, int], name: str
 ) -> None:
-    assert Ending(options(**goals)).reached(counts(**numbers)) == name
+    assert Ending(options(**goals)).reached(counts(**numbers), 0.0) == name
 
 
 def test_the_page_that_brings_enough_words_is_the_last() -> None:
@@ -58,45 +59,68 @@ def test_the_page_that_brings_enough_words_is_the_last() -> None:
     assert (goals.is_over(), goals.may_fetch(0.0)) == (False, True)
     goals.count(with_words(1))
     assert (goals.is_over(), goals.may_fetch(0.0)) == (True, False)
-    assert goals.reached(counts()) == "words"
+    assert goals.reached(counts(), 0.0) == "words"
+
+
+def test_hours_count_over_all_sessions(tmp_path: Path) -> None:
+    connection = make_run(tmp_path, [])
+    connection.execute("DELETE FROM sessions")
+    connection.executemany(
+        "INSERT INTO sessions(started_at, ended_at) VALUES (?, ?)",
+        [(0.0, 3000.0), (10_000.0, None)],
+    )
+    goals = Ending.of_run(options(hours=1.0), connection, 10_000.0, awaits_answer=False)
+    assert goals.deadline == 10_600.0
+    assert [goals.may_fetch(now) for now in (10_599.0, 10_600.0)] == [True, False]
+    assert goals.reached(counts(), 10_600.0) == "hours"
+    assert not goals.is_over()  # what is in progress is settled
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"words": 9}, "-a words: not for a shared crawl"),
-        ({"since": "run"}, "-a since: not for a shared crawl"),
-        ({"keeps_links": True}, "LANGFOCUS_LINKS: not for a shared crawl"),
+        ({"words": 9, "frontier": "redis://r/0"}, "-a words: not for a shared crawl"),
+        ({"since": "run", "frontier": "redis://r/0"}, "-a since: not for a shared crawl"),
+        ({"expected": "only", "frontier": "redis://r/0"}, "-a expected: not for a shared crawl"),
+        ({"keeps_links": True, "frontier": "redis://r/0"}, "LANGFOCUS_LINKS: not for a shared"),
+        ({"expected": "only", "strategy": "bfs"}, "-a expected=only: this strategy expects no"),
     ],
 )
-def test_what_a_shared_crawl_cannot_do_is_refused_in_one_line(
+def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
     given: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(SettingError, match=told) as refused:
-        check_goals(options(frontier="redis://r/0", **given))
+        check_goals(options(**given), doubts=given.get("strategy") != "bfs")
     assert "\n" not in str(refused.value)
 
 
-def test_a_crawl_ends_at_its_goal_and_goes_on_with_another(tmp_path: Path) -> None:
+def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None:
+    """In one run: so many relevant pages, then all that is expected."""
     given = ("lang=de", "web=sample", "host_cap=3")
     settings: dict[str, Any] = {"LANGFOCUS_SAMPLE_HOSTS": 300, "LANGFOCUS_QUIET": True}
-    for goal in ("relevant=12", "relevant=17"):
+    for goal, reason, relevant in (
+        ("relevant=12", "relevant", 12),
+        ("expected=only", "expected", None),
+    ):
         done = crawl(*given, goal, JOBDIR=tmp_path, **settings)
         assert done.returncode == 0, done.stderr
         told = summary(tmp_path)
-        assert (told["finish_reason"], f"relevant={told['relevant']}") == ("relevant", goal)
+        assert told["finish_reason"] == reason
+        assert told["relevant"] == (relevant or told["relevant"])
+    doubted = "SELECT COUNT(*) FROM pages WHERE score <= 0 AND depth > 0"
+    assert rows(tmp_path, doubted) == [(0,)]
+    assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
 
 
-def test_a_crawl_ends_after_the_seconds_of_scrapy_and_goes_on(tmp_path: Path) -> None:
-    web = SmallWeb(pages=60)
-    given = ("lang=de", "strategy=bfs", "filter=none", f"seeds={web.url(0)}")
-    with loopback(web) as proxy:
-        for limits, reason in (({"CLOSESPIDER_TIMEOUT": 1}, "closespider_timeout"), ({}, None)):
-            delay_s = 0.1 if limits else 0
-            done = crawl(*given, proxy=proxy.url, JOBDIR=tmp_path, DOWNLOAD_DELAY=delay_s, **limits)
-            assert done.returncode == 0, done.stderr
-            assert summary(tmp_path)["finish_reason"] == (reason or "finished")
-    assert summary(tmp_path)["pages"] == 60
+def test_a_crawl_of_what_is_expected_begins_with_its_seeds(tmp_path: Path) -> None:
+    """Their URLs say nothing of German."""
+    seeds = tmp_path / "seeds.txt"
+    first = ("seiten.sample.example", "www.sample.example")
+    seeds.write_text("".join(f"http://{host}/\n" for host in first))
+    run = tmp_path / "run"
+    done = crawl("lang=de", "web=sample", "expected=only", f"seeds={seeds}", JOBDIR=run)
+    assert done.returncode in (0, 1), done.stderr
+    assert rows(run, "SELECT COUNT(*) FROM pages WHERE depth = 0") == [(2,)]
 
 
 def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
@@ -105,7 +129,7 @@ def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
     pages = [Row(f"http://a.de/{n}", language="de" if n < 20 else "en") for n in range(400)]
     connection = make_run(None, pages)
     assert summarise(connection).advice == [
-        "the last page in German was page 20 of 400 (95.0 % came after it): -a relevant=N "
+        "the last page in German was page 20 of 400 (95.0 % came after it): -a expected=only "
         "ends a crawl earlier",
     ]
 

@@ -414,6 +414,23 @@ def page(language: str = "de") -> Record:
     return Record(PAGE, 0.0, 200, True, language == "de", language)
 
 
+def test_only_expected_urls_are_leased_where_a_crawl_wants_no_others(tmp_path: Path) -> None:
+    rules: dict[str, Any] = {"is_expected_only": True, "doubts_up_to": 0.0}
+    before = new_sqlite_frontier(tmp_path, **rules)
+    before.seed([Link("http://a.de/", 1.0), Link("http://b.de/", 0.0)], 0.0)
+    before.seed([Link("http://c.de/", -1.0)], 0.0)
+    assert before.counts().has_expected
+    frontier = new_sqlite_frontier(tmp_path, **rules)
+    assert frontier.counts().has_expected
+    lease = lease_now(frontier)
+    assert (lease.url, frontier.next(0.0), frontier.ready_at(0.0)) == ("http://a.de/", None, None)
+    assert (frontier.counts().has_expected, frontier.counts().queued) == (True, 2)
+    frontier.admit(lease, page(), [Link("http://d.de/", 0.5), Link("http://e.de/", -1.0)], now=0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    assert (frontier.next(9.0), frontier.counts().has_expected) == (None, False)
+    assert frontier.counts().queued == 3
+
+
 def lease_now(frontier: Frontier, now: float = 0.0) -> Lease:
     lease = frontier.next(now)
     assert lease is not None

@@ -132,6 +132,29 @@ def test_links_are_counted_by_their_host_and_the_relevance_of_their_page(tmp_pat
     assert kept == [Links(0, 1, 1, 0), Links(1, 1, 0, 0)]
 
 
+def test_the_dropped_urls_of_a_full_host_are_expected_no_more(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path, host_cap=1, is_expected_only=True)
+    fill_a_host(frontier)
+    assert (frontier.counts().queued, frontier.counts().has_expected) == (1, True)
+    assert leases(frontier) == ["b.de/"]
+    assert (frontier.counts().has_expected, frontier.ready_at(0.0)) == (False, None)
+
+
+def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(tmp_path: Path) -> None:
+    seeds = [link("a.com/", -4.0), link("b.com/", -3.0), link("c.de/", 3.0), link("d.com/", -5.0)]
+    frontier = new_sqlite_frontier(tmp_path, is_expected_only=True)
+    frontier.seed(seeds, 0.0)
+    assert frontier.counts().has_expected
+    settled(frontier, "de")
+    settled(frontier, "en", link("e.com/", -3.0), link("e.de/", 3.0))
+    assert frontier.counts().has_expected
+    assert leases(frontier) == ["e.de/", "b.com/", "d.com/"]
+    assert frontier.counts().queued == 1
+    lowest = new_sqlite_frontier(tmp_path / "all")
+    lowest.seed(seeds, 0.0)
+    assert leases(lowest) == ["c.de/", "b.com/", "a.com/", "d.com/"]
+
+
 def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
@@ -250,7 +273,8 @@ def test_a_crawl_that_is_killed_anywhere_leases_as_one_that_is_not(
 def test_pages_of_an_earlier_run_keep_their_score_and_are_explained_by_their_evidence(
     tmp_path: Path,
 ) -> None:
-    frontier = new_sqlite_frontier(tmp_path, domain_cap=10)
+    rules: dict[str, Any] = {"is_expected_only": True, "domain_cap": 10}
+    frontier = new_sqlite_frontier(tmp_path, **rules)
     earlier = [replace(link(f"{name}.de/", -2.0), score=FIRST_SCORE) for name in "abc"]
     frontier.seed([*earlier[:2], replace(earlier[2], score=FIRST_SCORE + 1)], 0.0, 1)
     first = settled(frontier, "en", link("a.de/"), link("new.de/", 5.0))
@@ -258,8 +282,8 @@ def test_pages_of_an_earlier_run_keep_their_score_and_are_explained_by_their_evi
     assert leases(frontier) == ["a.de/", "b.de/", "new.de/"]
 
 
-def test_an_earlier_page_whose_score_fell_goes_before_others(tmp_path: Path) -> None:
-    frontier = new_sqlite_frontier(tmp_path, address_cap=10)
+def test_an_earlier_page_whose_score_fell_is_still_expected(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path, is_expected_only=True, address_cap=10)
     frontier.seed([replace(link("a.de/", -2.0), score=FIRST_SCORE)], 0.0, 1)
     frontier.seed([replace(link("b.de/", -2.0), score=FIRST_SCORE)], 0.0, 1)
     assert frontier.send(lease_now(frontier), "192.0.2.1", now=0.0) is Sending.NOW

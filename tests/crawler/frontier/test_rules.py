@@ -17,6 +17,7 @@ from tests.support.learning import PRIOR
         ({"host_queue": 9}, "host_queue=9 is less than host_cap=10"),
         ({"lifts": True, "draw": Draw.UNIFORM}, "not lifted"),
         ({"prior": PRIOR, "lifts": True}, "neither lifts scores nor draws"),
+        ({"is_expected_only": True}, "expects no URL"),
     ],
 )
 def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], told: str) -> None:

@@ -182,7 +182,7 @@ def test_the_default_strategy_asks_for_all_earlier_pages_before_new_links(
     seed = "http://a.de/english-page"
     server.asked.clear()
     since = tmp_path / "1"
-    crawl = opened(tmp_path / "2", 1, since, strategy="focus", seeds=seed)
+    crawl = opened(tmp_path / "2", 1, since, strategy="focus", expected="only", seeds=seed)
     fetched(crawl, server)
     crawl.close("finished")
     asked = server.asked
