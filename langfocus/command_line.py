@@ -12,8 +12,7 @@ from langfocus import __version__
 COMMANDS: Final = {
     "crawl": "Crawl the part of the Web that is written in one language",
     "compare": "Crawl with several strategies and compare their harvest rates",
-    "report": "Print the figures of a crawl and write its report.html",
-    "sample": "Draw pages of a crawl for a person to label",
+    "report": "Print the figures of a crawl and write its report.html; draw pages to check it",
     "export": "Write the texts of a crawl as JSON lines, Parquet or plain text, or pack it as WACZ",
     "takedown": "Remove hosts from a crawl: its queue, WARC files and exports",
     "merge": "Make one run and one report of the shares of a crawl's workers",

@@ -66,6 +66,10 @@ class Parser(argparse.ArgumentParser):
         """Add a file or folder to read."""
         self.add_argument(name, metavar=metavar, type=Path, help=meaning)
 
+    def add_paths(self, name: str, metavar: str, meaning: str) -> None:
+        """Add files or folders to read, at least one."""
+        self.add_argument(name, metavar=metavar, type=Path, nargs="+", help=meaning)
+
     def add_names(self, flag: str, metavar: str, meaning: str) -> None:
         """Add a flag that takes names with spaces or commas between them."""
         self.add_argument(flag, metavar=metavar, nargs="+", default=[], help=meaning)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.commands.base import Parser, language_code, parts, write_json
@@ -42,35 +41,15 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "paths", metavar="RUN|WARC", type=Path, nargs="+", help="what is counted, together"
-    )
-    parser.add_argument(
-        "--geoip",
-        metavar="FILE",
-        type=Path,
-        help="MMDB file with the countries of IP addresses (default: countries that runs recorded)",
-    )
-    parser.add_argument(
-        "--pages",
-        choices=("portals", "all"),
-        help="count the portal page of each server, or all pages (default: portals for a census, "
-        "all for other runs and for WARC files)",
-    )
-    parser.add_argument(
-        "--country",
-        metavar="CODE",
-        nargs="+",
-        default=[],
-        help="countries of Table 5-5 (default: the one with the most pages)",
-    )
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        nargs="+",
-        default=[],
-        help="languages of Table 5-6 (default: the largest but English)",
-    )
+    parser.add_paths("paths", "RUN|WARC", "what is counted, together")
+    addresses = "MMDB file with the countries of IP addresses (default: what runs recorded)"
+    parser.add_path("--geoip", "FILE", addresses)
+    pages = "the portal page of each server, or all pages (default: portals for a census, else all)"
+    parser.add_argument("--pages", choices=("portals", "all"), help=pages)
+    countries = "countries of Table 5-5 (default: the one with the most pages)"
+    parser.add_names("--country", "CODE", countries)
+    languages = "languages of Table 5-6 (default: the largest but English)"
+    parser.add_names("--language", "CODE", languages)
     parser.add_file("--html", "write a page with all tables to FILE")
     parser.add_file("--json", "write all figures to FILE, as JSON")
 

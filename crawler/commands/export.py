@@ -4,7 +4,6 @@ import argparse
 import sys
 from contextlib import redirect_stdout
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from crawler.commands.base import Parser, language_code, natural, write_json
@@ -47,7 +46,7 @@ def arguments(parser: Parser) -> None:
     from crawler.corpus.extraction import EXTRACTORS
 
     parser.epilog = _MANUAL
-    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="where the pages are")
+    parser.add_paths("paths", "PATH", "where the pages are")
     parser.add_file("--output", "the file to write; without it, standard output")
     lang = "the language of the pages, or all (default: that of the run; all without a run)"
     parser.add_argument("--lang", metavar="CODE", help=lang)

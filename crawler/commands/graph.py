@@ -37,34 +37,18 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_argument(
-        "paths",
-        metavar="GRAPH_FOLDER",
-        type=Path,
-        nargs="+",
-        help="the folder of a graph; with --from after its sources",
+    parser.add_paths(
+        "paths", "GRAPH_FOLDER", "the folder of a graph; with --from after its sources"
     )
-    parser.add_argument(
-        "--from", action="store_true", dest="is_built", help="make the graph from these sources"
-    )
-    parser.add_argument(
-        "--target", metavar="LANG", help="target language (default: that of the graph)"
-    )
+    made = "make the graph from these sources"
+    parser.add_argument("--from", action="store_true", dest="is_built", help=made)
+    target = "target language (default: that of the graph)"
+    parser.add_argument("--target", metavar="LANG", help=target)
     parser.add_argument("--generate", action="store_true", help="generate the graph")
-    parser.add_argument(
-        "--scale",
-        metavar="X",
-        type=float,
-        default=1.0,
-        help="with --generate: share of the pages of the paper (default: 1)",
-    )
-    parser.add_argument(
-        "--random-state",
-        metavar="N",
-        type=natural,
-        default=0,
-        help="with --generate: another number makes another graph (default: 0)",
-    )
+    share = "with --generate: share of the pages of the paper (default: 1)"
+    parser.add_argument("--scale", metavar="X", type=float, default=1.0, help=share)
+    other = "with --generate: another number makes another graph (default: 0)"
+    parser.add_argument("--random-state", metavar="N", type=natural, default=0, help=other)
     parser.add_file("--html", "write the figures and plots to FILE")
     parser.add_file("--json", "write the figures to FILE, as JSON")
 
@@ -98,20 +82,15 @@ def _made(opts: argparse.Namespace) -> Path:
             if opts.is_built
             else "name one folder of a graph: langfocus graph GRAPH_FOLDER"
         )
+    if opts.is_built and not opts.target:
+        raise SettingError("--target LANG is needed: the target language of the graph")
     if opts.is_built:
-        _build(sources, folder, opts)
+        from crawler.simulate.build import build
+
+        build(sources, folder, language_code(opts.target, "--target"))
     elif opts.generate:
         _generate(folder, opts)
     return Path(folder)
-
-
-def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
-    from crawler.simulate.build import build
-
-    if not opts.target:
-        raise SettingError("--target LANG is needed: the target language of the graph")
-    target = language_code(opts.target, "--target")
-    build(sources, folder, target)
 
 
 def _generate(folder: Path, opts: argparse.Namespace) -> None:

@@ -38,19 +38,12 @@ _SCHEMES = ("redis://", "rediss://", "unix://")
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="the folder of the whole run")
-    parser.add_argument(
-        "shares",
-        metavar="WORKER_FOLDER|redis://HOST:PORT/DB",
-        nargs="+",
-        help="the folders of the workers, and the address of their server",
-    )
-    parser.add_argument(
-        "--remove",
-        action="store_true",
-        help="delete the crawl from the Redis server afterwards, unless a worker is active "
-        "or records are missing",
-    )
+    parser.add_path("folder", "FOLDER", "the folder of the whole run")
+    shares = "the folders of the workers, and the address of their server"
+    metavar = "WORKER_FOLDER|redis://HOST:PORT/DB"
+    parser.add_argument("shares", metavar=metavar, nargs="+", help=shares)
+    removed = "delete the crawl from Redis afterwards, unless a worker works or records are missing"
+    parser.add_argument("--remove", action="store_true", help=removed)
 
 
 def run(opts: argparse.Namespace) -> None:

@@ -1,10 +1,10 @@
-"""`langfocus report`: the figures of a run, recomputed from its `run.db`."""
+"""`langfocus report`: the figures of a run, recomputed from its `run.db`, and a check of them."""
 
 import argparse
 from pathlib import Path
 
-from crawler.commands.base import Parser
-from crawler.errors import SettingError
+from crawler.commands.base import Parser, positive
+from crawler.errors import RunFolderError, SettingError
 
 DESCRIPTION = (
     "Prints the figures of a crawl (pages, harvest rate, hosts, languages, outcomes) and "
@@ -13,9 +13,19 @@ DESCRIPTION = (
     "needs no network and no scripts."
 )
 
-_EXAMPLES = """\
+_NUMBER = 200
+_RANDOM_STATE = 0
+
+_MANUAL = """\
+--sample draws pages for a person who checks the harvest rate, more of them where the identifier may
+be wrong. Open the new FILE (tab-separated values, or commas if its name ends in .csv) in a
+spreadsheet program, open each URL, and write into the column `label` yes (it is in the language of
+the crawl), no, the language of the page, or ? if you cannot tell. With --labels FILE the harvest
+rate then has an interval that includes the errors of the identifier.
+
 examples:
   langfocus report runs/FOLDER
+  langfocus report runs/FOLDER --sample labels.csv --number 400
   langfocus report runs/FOLDER --labels labels.csv
   langfocus report runs/FOLDER --explain http://www.example.de/
 """
@@ -23,31 +33,44 @@ examples:
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    parser.epilog = _EXAMPLES
-    parser.add_argument("folder", metavar="RUN_FOLDER", type=Path, help="the folder of a crawl")
-    parser.add_argument(
-        "--labels",
-        metavar="FILE",
-        type=Path,
-        help="a person's labels of a sample (langfocus sample); the harvest rate gets an "
-        "interval that includes the identifier's errors",
-    )
-    parser.add_argument(
-        "--explain",
-        metavar="URL",
-        help="print why this URL was fetched when it was, or waits in the queue, and nothing else",
-    )
+    parser.epilog = _MANUAL
+    parser.add_path("folder", "RUN_FOLDER", "the folder of a crawl")
+    parser.add_path("--labels", "FILE", "report with a person's labels of a sample")
+    parser.add_file("--sample", "write pages for a person to label into a new FILE, nothing else")
+    number = f"pages of the sample, about (default: {_NUMBER})"
+    parser.add_argument("--number", metavar="N", type=positive, default=_NUMBER, help=number)
+    why = "print why this URL was fetched when it was, or waits in the queue, and nothing else"
+    parser.add_argument("--explain", metavar="URL", help=why)
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Print and rewrite the report of the given folder."""
+    """Print and rewrite the report of the given folder, or write a sample or an explanation."""
     from crawler.report.crawl import report
     from crawler.report.explanation import explain
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
-    if opts.explain is None:
+    if sum(option is not None for option in (opts.labels, opts.sample, opts.explain)) > 1:
+        raise SettingError("--labels, --sample and --explain: give one of them")
+    if opts.sample is not None:
+        _draw_sample(folder, opts.sample, opts.number)
+    elif opts.explain is not None:
+        explain(folder, opts.explain).print()
+    else:
         print(report(folder, opts.labels)[1])
-        return
-    if opts.labels is not None:
-        raise SettingError("--explain and --labels are two reports: give one of them")
-    explain(folder, opts.explain).print()
+
+
+def _draw_sample(folder: Path, file: Path, number: int) -> None:
+    from crawler.report.labels import draw_sample, write_sample
+    from crawler.run import reading
+
+    if file.exists():
+        raise SettingError(f"{file}: exists already, and may have labels; name another file")
+    with reading(folder) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
+        if row is None or not row[0]:
+            raise RunFolderError(f"{folder}: its run.db has no language")
+        sample = draw_sample(connection, row[0], number, _RANDOM_STATE)
+    if not sample.pages:
+        raise RunFolderError(f"{folder}: the run has no pages yet")
+    write_sample(file, sample)
+    print(f"{file}: {len(sample.pages):,} of {sample.of:,} pages")

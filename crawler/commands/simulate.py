@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.commands.base import Parser, meanings, measured, pairs, write_json
@@ -43,7 +42,7 @@ def arguments(parser: Parser) -> None:
     from crawler.simulate.plan import ARGUMENTS
 
     parser.epilog = meanings("arguments (-a NAME=VALUE):", ARGUMENTS) + "\n" + _MANUAL
-    parser.add_argument("folder", metavar="GRAPH_FOLDER", type=Path, help="the folder of a graph")
+    parser.add_path("folder", "GRAPH_FOLDER", "the folder of a graph")
     parser.add_pairs("-a", "argument of the simulation (may be repeated)")
     parser.add_file("--html", "write tables and plots to FILE")
     parser.add_file("--json", "write all figures to FILE, as JSON")

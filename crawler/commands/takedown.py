@@ -26,7 +26,7 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("folder", metavar="RUN_FOLDER", type=Path, help="the folder of a crawl")
+    parser.add_path("folder", "RUN_FOLDER", "the folder of a crawl")
     parser.add_argument("hosts", metavar="HOST", nargs="+", help="what is removed")
 
 

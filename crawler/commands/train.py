@@ -19,18 +19,12 @@ DESCRIPTION = (
 )
 
 _MANUAL = """\
-data:
-  *.tsv            a table whose first line names the columns url, lang, label_kind, source
-  *.rdf.u8         content.rdf.u8 of the Open Directory Project (DMOZ)
-  Both also as .gz; docs/data.md tells how to make a table of Common Crawl's index. Rows that cannot
-  be used are left out and counted by reason. Word lists and names of towns are learned from, too,
-  if the extra training is installed.
+docs/data.md describes the formats of DATA. Rows that cannot be used are left out and counted by
+reason. Word lists and names of towns are learned from, too, if the extra training is installed.
 
-output:
-  The model file: plain arrays, a classifier for each language that has 30 URLs or more. A model is
-  first trained on nine tenths of the registered domains and measured on the last tenth; the model
-  in the file is then trained on all rows. The file keeps the figures. Same data, same options: same
-  bytes.
+The model has a classifier for each language with 30 URLs or more. A model is first trained on nine
+tenths of the registered domains and measured on the last tenth; the model in the file, which keeps
+these figures, is then trained on all rows. Same data, same options: same bytes.
 
 examples:
   langfocus train sample                  (a small table that ships, for first steps)
@@ -43,10 +37,8 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_argument("data", metavar="DATA", type=Path, help="a file or folder of labelled URLs")
-    parser.add_argument(
-        "--languages", metavar="CODE", nargs="+", help="only these (default: all with enough URLs)"
-    )
+    parser.add_path("data", "DATA", "a file or folder of labelled URLs")
+    parser.add_names("--languages", "CODE", "only these (default: all with enough URLs)")
     parser.add_file("--output", "model file to write (default: url-model.npz)")
 
 

@@ -7,7 +7,7 @@ name when it is complete. A process that reads a part goes on after the last lin
 import fcntl
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -16,10 +16,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from rensa import RMinHash
+
 from classifiers.pages.text.words import number_of_words, units
-from crawler.corpus.copies import signature_of
-from crawler.corpus.extraction import main_text_of
-from crawler.corpus.paragraph_languages import differing_languages
+from crawler.corpus.extraction import differing_languages, main_text_of
 from crawler.corpus.sources import Found, Part
 
 SLOW_S: Final = 20.0
@@ -34,6 +34,12 @@ FAILED = "extractor failed"
 STOPPED = "ended its process"
 
 _FORMAT: Final = "2"
+
+VALUES: Final = 126
+"""Numbers of 32 bits in a signature; the index is estimated with a standard error of 0.036."""
+
+_RUN: Final = 3
+_MOST_UNITS: Final = 50_000
 
 
 class Paragraph(NamedTuple):
@@ -141,6 +147,16 @@ def _text_of(found: Found, extractor: str) -> PageText | str:
     ]
     values = {**found.values, "title": text.title}
     return PageText(values, found.host, paragraphs, signature_of(words))
+
+
+def signature_of(units: Sequence[str]) -> list[int]:
+    """Return the signature of a text with these words; a text of less than three is one run."""
+    kept = [*units[:_MOST_UNITS]]
+    kept += [""] * (_RUN - len(kept))
+    runs = {" ".join(kept[at : at + _RUN]) for at in range(len(kept) - _RUN + 1)}
+    signature = RMinHash(VALUES, 1)
+    signature.update(list(runs))
+    return list(signature.digest())
 
 
 @contextmanager

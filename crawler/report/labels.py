@@ -123,7 +123,9 @@ def read_labels(path: Path, lang: str) -> dict[int, Label]:
     reader = csv.DictReader(io.StringIO(text), delimiter=max("\t,;", key=head.count))
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
-        raise SettingError(f"{path}: has no column {missing[0]!r}; langfocus sample writes it")
+        raise SettingError(
+            f"{path}: has no column {missing[0]!r}; langfocus report --sample writes it"
+        )
     found: dict[int, Label] = {}
     try:
         for row in reader:
@@ -192,7 +194,7 @@ def relevant_share(
 
 
 def label_table(folder: Path, path: Path) -> Table:
-    """Return the harvest rate of a run from a file of labels that `langfocus sample` began.
+    """Return the harvest rate of a run from a file of labels that `report --sample` began.
 
     The table also has the share of right answers among those for the language. Raises SettingError
     for a file that cannot be used, or that belongs to another run.

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawler.corpus.comparison import LONG_LINE, Comparison
-from crawler.corpus.copies import signature_of
-from crawler.corpus.texts import PageText, Paragraph
+from crawler.corpus.texts import PageText, Paragraph, signature_of
 
 LONG = "ein langer Absatz, " * (LONG_LINE // 10)
 SAME = ["ein Text", "auf mehr", "als einer Seite"]

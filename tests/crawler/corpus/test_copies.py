@@ -5,7 +5,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from crawler.corpus.copies import THRESHOLD, VALUES, originals, signature_of
+from crawler.corpus.comparison import THRESHOLD, originals
+from crawler.corpus.texts import VALUES, signature_of
 
 WORDS = [f"w{n}" for n in range(5000)]
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from crawler.corpus.extraction import EXTRACTORS, main_text_of
-from crawler.corpus.paragraph_languages import differing_languages
+from crawler.corpus.extraction import EXTRACTORS, differing_languages, main_text_of
 from tests.support.smallweb import SENTENCES
 
 GERMAN, ENGLISH = SENTENCES["de"] * 2, SENTENCES["en"] * 2

@@ -92,8 +92,8 @@ def test_a_labelled_sample_is_reported_with_its_interval(
 ) -> None:
     run, path = tmp_path / "run", tmp_path / name
     make_run(run, rows()).close()
-    assert call("sample", run, path, "--number", 30) == 0
-    assert call("sample", run, path) == 2
+    assert call("report", run, "--sample", path, "--number", 30) == 0
+    assert call("report", run, "--sample", path) == 2
     assert "exists already" in capsys.readouterr().err
     done = labelled(path, tmp_path / "done.csv", delimiter=delimiter)
     assert call("report", run, "--labels", done) == 0
@@ -128,7 +128,7 @@ def test_labels_that_cannot_be_used_are_refused_in_one_line(
 ) -> None:
     run = tmp_path / "run"
     make_run(run, rows()).close()
-    assert call("sample", run, tmp_path / "s.tsv", "--number", 12) == 0
+    assert call("report", run, "--sample", tmp_path / "s.tsv", "--number", 12) == 0
     done = labelled(tmp_path / "s.tsv", tmp_path / "done.tsv", label)
     done.write_text(done.read_text(encoding="utf-8-sig").replace(*changed), encoding="utf-8")
     capsys.readouterr()
