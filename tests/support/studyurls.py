@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from classifiers.datasets import LabelledUrl
-from classifiers.papers.baykan.algorithms import algorithm
-from classifiers.papers.baykan.grams import vectorizer
+from classifiers.papers.baykan.algorithms import algorithm, vectorizer
 from classifiers.papers.baykan.similarity import Markov
 
 SYLLABLES = {

@@ -1,4 +1,4 @@
-"""The algorithms of the study, by name (Baykan 2013, 2.2, 4.1, 4.2 and 4.7.1).
+"""The algorithms of the study and their features, by name (Baykan 2013, 2.2, 4.1, 4.2, 4.7.1).
 
 An algorithm learns from a feature matrix, (n_urls, n_features), dense or CSR, and says Yes or No to
 each row. Names of classifiers are `cctld`, `cctld+`, `ip`, `svm:words`
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Self, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags_array
@@ -24,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classifiers.errors import StudyError
 from classifiers.languages import tlds_of
-from classifiers.papers.baykan.grams import CUSTOM
+from classifiers.papers.baykan.grams import CUSTOM, counter, parts
 from classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
 from classifiers.papers.baykan.servers import Countries, spelled
 from classifiers.papers.baykan.similarity import (
@@ -35,7 +34,6 @@ from classifiers.papers.baykan.similarity import (
     RankOrder,
     RelativeEntropy,
 )
-from classifiers.papers.baykan.words import parts
 from classifiers.tables.country_domains import TABLE_I
 from classifiers.urls.cctld import top_level_domain
 
@@ -146,14 +144,15 @@ class DecisionTree(DecisionTreeClassifier):  # type: ignore[misc]  # an untyped 
         return cast(Self, super().fit(X, y))
 
 
-_Maker = Callable[[int], Any]
+_Makers = tuple[Callable[[int], Any] | None, Callable[[int], Any] | None]
+"""What makes an algorithm from a seed for counts, and what does for custom-made features."""
 
 
-def _both(make: Callable[..., Any]) -> tuple[_Maker, _Maker]:
+def _both(make: Callable[..., Any]) -> _Makers:
     return partial(make, is_custom=False), partial(make, is_custom=True)
 
 
-_MAKERS: Final[Mapping[str, tuple[_Maker | None, _Maker | None]]] = {
+_MAKERS: Final[Mapping[str, _Makers]] = {
     "svm": _both(support_vectors),
     "svm-perf": _both(paper_support_vectors),
     "nb": (lambda _: NaiveBayes(), lambda _: GaussianNB(var_smoothing=_SMOOTHING)),
@@ -163,7 +162,6 @@ _MAKERS: Final[Mapping[str, tuple[_Maker | None, _Maker | None]]] = {
     "ros": (lambda _: RankOrder(), None),
     "markov": (lambda _: Markov(), None),
 }
-"""Algorithm -> its maker from a seed for counts, and that for custom-made features."""
 NAMES: Final = tuple(_MAKERS)
 """The algorithms over feature matrices."""
 
@@ -175,6 +173,15 @@ _LABELS: Final = {
     "markov": "Markov",
     "svm-perf": "SVM-perf",
 }
+
+
+def vectorizer(features: str, countries: Countries | None = None) -> Any:
+    """The unfitted vectorizer of a feature set; `countries` is for the custom-made ones only."""
+    if features in CUSTOM:
+        from classifiers.papers.baykan import custom
+
+        return custom.CustomFeatures(CUSTOM[features], countries=countries)
+    return counter(features)
 
 
 def algorithm(name: str, features: str, seed: int = 0) -> Any:
@@ -222,26 +229,14 @@ def ask(name: str, language: str, urls: Sequence[str], countries: Countries | No
     return np.array([top_level_domain(url) in domains for url in urls], bool)
 
 
-@dataclass(frozen=True)
-class Name:
+class Name(NamedTuple):
     """The parts of a classifier's name."""
 
-    text: str
     algorithm: str | None
     """None for a baseline."""
-    features: str | None
-    with_ip: bool
-    """True if it also says Yes when the IP baseline does."""
-
-    @property
-    def trained(self) -> str:
-        """Return the name of the part that is trained."""
-        return f"{self.algorithm}:{self.features}"
-
-    @property
-    def needs_addresses(self) -> bool:
-        """Return whether it needs the countries of servers."""
-        return self.with_ip or self.text == "ip"
+    features: str
+    needs_addresses: bool
+    """Whether it needs the countries of servers: it is IP, or says Yes when IP does."""
 
     @property
     def is_custom(self) -> bool:
@@ -252,7 +247,7 @@ class Name:
 def parse(text: str) -> Name:
     """Return the parts of a name; StudyError if an algorithm or a feature set is not known."""
     if text in BASELINES:
-        return Name(text, None, None, False)
+        return Name(None, "", text == "ip")
     kind, colon, features = text.removeprefix("ip+").partition(":")
     if not colon:
         raise StudyError(
@@ -263,7 +258,7 @@ def parse(text: str) -> Name:
         algorithm(kind, features)
     except StudyError as error:
         raise StudyError(f"classifier {text!r}: {error}") from error
-    return Name(text, kind, features, text.startswith("ip+"))
+    return Name(kind, features, text.startswith("ip+"))
 
 
 def label(text: str) -> str:

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
+from classifiers.papers.baykan.grams import parts, words
 from classifiers.papers.baykan.servers import Countries, language_of_country
-from classifiers.papers.baykan.words import parts, words
 from classifiers.tables.country_domains import TABLE_I
 
 WordList = Callable[[str], Collection[str]]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from classifiers.errors import MissingPackageError
 from classifiers.languages import language_of_tld
-from classifiers.papers.baykan.words import words
+from classifiers.papers.baykan.grams import words
 
 _MIN_POPULATION: Final = 15_000
 """Least number of inhabitants of a city that counts."""

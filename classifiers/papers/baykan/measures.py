@@ -14,10 +14,9 @@ from classifiers.papers import evaluation
 from classifiers.papers.baykan import dictionaries
 from classifiers.papers.baykan.algorithms import label, parse
 from classifiers.papers.baykan.figures import Figures, marked, printed
-from classifiers.papers.baykan.grams import Counts
+from classifiers.papers.baykan.grams import Counts, words
 from classifiers.papers.baykan.similarity import Flags
 from classifiers.papers.baykan.study import STANDARD, Setting, Study
-from classifiers.papers.baykan.words import words
 from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
 from classifiers.tables.country_domains import TABLE_I
 

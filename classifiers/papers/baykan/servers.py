@@ -9,7 +9,7 @@ from typing import Final
 
 from classifiers.errors import StudyError
 from classifiers.geoip import CountryLookup, country_lookup, parsed_address
-from classifiers.papers.baykan.words import parts
+from classifiers.papers.baykan.grams import parts
 from classifiers.tables.country_domains import TABLE_I
 
 Addresses = Mapping[str, Sequence[str]]

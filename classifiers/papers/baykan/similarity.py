@@ -7,93 +7,74 @@ URL has are ignored, since they do not separate the two models.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import rankdata
 
 Matrix = Any
 """A feature matrix: dense, or sparse as scipy's CSR, (n_urls, n_features)."""
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-_ADDED: float = 1.0
+PROFILE: Final = 400
+"""Features of a language's profile."""
+_ADDED: Final = 1.0
 """Added to every count (Laplace). Unlike with the paper's relative frequencies, a feature that one
 class has never shown does not rule that class out."""
 
 
-class Similarity:
-    """A classifier that says Yes to rows with a positive score."""
+class RelativeEntropy:
+    """The smaller Kullback-Leibler divergence from the URL's distribution (Sibun 1996).
+
+    The difference of the divergences, D(URL || others) - D(URL || language), is the mean log ratio
+    of the URL's features: the entropy of the URL is in both and cancels. A row scores the sum,
+    which has the same sign; without features it scores 0.
+
+    `weights_` (n_features,) is the logarithm of how much more probable each feature is in a URL of
+    the language than in another.
+    """
 
     def fit(self, X: Matrix, is_yes: Flags) -> Self:
         """Learn both models from rows and their answers (n_urls,)."""
-        no, yes = (np.asarray(X[rows].sum(axis=0)).ravel() for rows in (~is_yes, is_yes))
-        self._learn(no, yes, is_yes)
+        no, yes = map(self.log_probabilities, _counts(X, is_yes))
+        self.weights_ = yes - no
+        self.intercept_ = self.prior(is_yes)
         return self
 
     def predict(self, X: Matrix) -> Flags:
-        """Return the answer of each row, (n_urls,)."""
+        """Return whether each row has a positive score, (n_urls,)."""
         return self.scores(X) > 0
 
     def scores(self, X: Matrix) -> Floats:
         """Return how much nearer the language is than the other URLs, (n_urls,)."""
-        raise NotImplementedError
-
-    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
-        """Learn from how often each feature occurs in the rows of No and of Yes."""
-        raise NotImplementedError
-
-
-class LogRatio(Similarity):
-    """A classifier whose score is linear in the counts.
-
-    `weights_` (n_features,) is the logarithm of how much more probable each feature is in a URL of
-    the language than in another. `intercept_` is the score of a URL without features.
-    """
-
-    intercept_ = 0.0
-
-    def scores(self, X: Matrix) -> Floats:
-        """Return the sums of the weights, (n_urls,)."""
         return np.asarray(X @ self.weights_ + self.intercept_)
-
-    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
-        self.weights_ = self.log_probabilities(yes) - self.log_probabilities(no)
 
     def log_probabilities(self, totals: Floats) -> Floats:
         """Logarithms of a class's probabilities from the counts of its rows, (n_features,)."""
         raised = totals + _ADDED
         return np.asarray(np.log(raised) - np.log(raised.sum()))
 
+    def prior(self, is_yes: Flags) -> float:
+        """The score of a URL without features."""
+        return 0.0
 
-class NaiveBayes(LogRatio):
+
+class NaiveBayes(RelativeEntropy):
     """Naive Bayes over raw counts of words or n-grams.
 
     The probability of a feature given a class is its share of all features of the class's rows. The
     prior of a class is its share of the rows.
     """
 
-    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
-        super()._learn(no, yes, is_yes)
-        self.intercept_ = float(np.log(is_yes.sum()) - np.log((~is_yes).sum()))
+    def prior(self, is_yes: Flags) -> float:
+        """Logarithm of how much more frequent the language is."""
+        return float(np.log(is_yes.sum()) - np.log((~is_yes).sum()))
 
 
-class RelativeEntropy(LogRatio):
-    """The smaller Kullback-Leibler divergence from the URL's distribution (Sibun 1996).
-
-    A row scores D(URL || others) - D(URL || language), in nats. The entropy of the URL is in both
-    terms and cancels. The result is the mean log ratio of its features. A row without features has
-    no distribution and scores 0.
-    """
-
-    def scores(self, X: Matrix) -> Floats:
-        """Return the differences of the divergences, (n_urls,)."""
-        n_features = np.asarray(X.sum(axis=1)).ravel()
-        result: Floats = super().scores(X) / np.where(n_features > 0, n_features, 1.0)
-        return result
-
-
-class Markov(LogRatio):
+class Markov(RelativeEntropy):
     """The likelier of two Markov chains of letters (Dunning 1994).
 
     A row scores the sum of count times ln P(last letter | letters before it) over its n-grams, less
@@ -106,22 +87,17 @@ class Markov(LogRatio):
 
     names: Sequence[str] | npt.NDArray[np.object_] = ()
 
-    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
-        if len(self.names) != len(yes) or len({len(name) for name in self.names}) != 1:
-            raise ValueError(f"each of {len(yes)} columns needs its n-gram, all of one size")
-        prefixes = [str(name)[:-1] for name in self.names]
-        self.prefixes_ = np.unique(prefixes, return_inverse=True)[1]
-        self.n_letters_ = len({str(name)[-1] for name in self.names})
-        super()._learn(no, yes, is_yes)
-
     def log_probabilities(self, totals: Floats) -> Floats:
         """Logarithms of the last letter's probabilities after those before it, (n_features,)."""
-        before = np.bincount(self.prefixes_, totals)[self.prefixes_]
-        raised = before + _ADDED * self.n_letters_
-        return np.asarray(np.log(totals + _ADDED) - np.log(raised))
+        if len(self.names) != len(totals) or len({len(name) for name in self.names}) != 1:
+            raise ValueError(f"each of {len(totals)} columns needs its n-gram, all of one size")
+        _, prefixes = np.unique([str(name)[:-1] for name in self.names], return_inverse=True)
+        n_letters = len({str(name)[-1] for name in self.names})
+        before = np.bincount(prefixes, totals)[prefixes]
+        return np.asarray(np.log(totals + _ADDED) - np.log(before + _ADDED * n_letters))
 
 
-class RankOrder(Similarity):
+class RankOrder:
     """The smaller out-of-place distance between profiles (Cavnar and Trenkle 1994).
 
     A profile ranks features by how often they occur. The distance of a URL from a language is the
@@ -133,24 +109,27 @@ class RankOrder(Similarity):
     order among them would be arbitrary. If a language has two features equally often, the earlier
     column comes first. Unlike the paper's, the profile of a URL is not cut: the few URLs with more
     features than a profile would lose an arbitrary part.
-
-    Parameters
-    ----------
-    size : int
-        Features of a language's profile.
     """
 
-    def __init__(self, size: int = 400) -> None:
+    def __init__(self, size: int = PROFILE) -> None:
         self.size = size
 
+    def fit(self, X: Matrix, is_yes: Flags) -> Self:
+        """Learn both profiles from rows and their answers (n_urls,)."""
+        self.ranks_ = [self._profile(counts) for counts in _counts(X, is_yes)]
+        return self
+
+    def predict(self, X: Matrix) -> Flags:
+        """Return whether each row is nearer to the language, (n_urls,)."""
+        return self.scores(X) > 0
+
     def scores(self, X: Matrix) -> Floats:
-        """Return the differences of the distances, (n_urls,)."""
-        rows, ranks = row_ranks(X)
+        """Return the differences of the distances, (n_urls,); `X` is CSR without stored zeros."""
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        parts = [rankdata(-X.data[start:end]) - 1 for start, end in pairwise(X.indptr)]
+        ranks = np.concatenate([np.zeros(0), *parts])
         no, yes = (self._out_of_place(ranks, each[X.indices]) for each in self.ranks_)
         return np.asarray(np.bincount(rows, no - yes, minlength=X.shape[0]), np.float64)
-
-    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
-        self.ranks_ = np.vstack([self._profile(no), self._profile(yes)])
 
     def _profile(self, counts: Floats) -> Floats:
         """Ranks from 0, (n_features,); nan for features outside the profile."""
@@ -165,18 +144,7 @@ class RankOrder(Similarity):
         return np.where(np.isnan(distances), self.size, np.minimum(distances, self.size))
 
 
-def row_ranks(X: Matrix) -> tuple[npt.NDArray[np.int64], Floats]:
-    """The row and the rank of each stored count, (n_counts,) both; rank 0 is the row's largest.
-
-    Equal counts share the mean of their ranks. `X` has no stored zeros.
-    """
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    order = np.lexsort((-X.data, rows))
-    places = np.arange(len(rows)) - X.indptr[rows]
-    counts = X.data[order]
-    is_new = np.ones(len(rows), np.bool_)
-    is_new[1:] = (rows[1:] != rows[:-1]) | (counts[1:] != counts[:-1])
-    group = np.cumsum(is_new) - 1
-    ranks = np.empty(len(rows))
-    ranks[order] = (np.bincount(group, places) / np.bincount(group))[group]
-    return rows, ranks
+def _counts(X: Matrix, is_yes: Flags) -> tuple[Floats, Floats]:
+    """How often each feature occurs in the rows of No and in those of Yes, (n_features,) both."""
+    no, yes = (np.asarray(X[rows].sum(axis=0)).ravel() for rows in (~is_yes, is_yes))
+    return no, yes

@@ -19,7 +19,7 @@ from classifiers.pages.parse import parse_page
 from classifiers.papers import evaluation
 from classifiers.papers.baykan.algorithms import DecisionTree, algorithm, label, parse
 from classifiers.papers.baykan.figures import printed
-from classifiers.papers.baykan.grams import Counts
+from classifiers.papers.baykan.grams import Counts, text_words, words
 from classifiers.papers.baykan.measures import (
     F1,
     MEAN,
@@ -33,7 +33,6 @@ from classifiers.papers.baykan.measures import (
 )
 from classifiers.papers.baykan.similarity import Flags, Matrix
 from classifiers.papers.baykan.study import Study, Texts
-from classifiers.papers.baykan.words import text_words, words
 from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
 
 DEPTH: Final = 3

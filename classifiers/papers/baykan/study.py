@@ -19,8 +19,8 @@ from scipy.sparse import csr_matrix
 
 from classifiers.errors import StudyError
 from classifiers.papers import evaluation
-from classifiers.papers.baykan.algorithms import algorithm, ask, parse
-from classifiers.papers.baykan.grams import CUSTOM, Names, vectorizer
+from classifiers.papers.baykan.algorithms import algorithm, ask, parse, vectorizer
+from classifiers.papers.baykan.grams import CUSTOM, Names
 from classifiers.papers.baykan.samples import Corpus, Flags, Numbers, Sample, sample
 from classifiers.papers.baykan.servers import Countries
 
@@ -123,11 +123,12 @@ class Study:
     def run(self, names: Iterable[str], settings: Sequence[Setting] = (STANDARD,)) -> None:
         """Compute all decisions that are missing; StudyError if one needs unknown countries."""
         wanted: dict[str, list[str]] = {}
-        for name in map(parse, names):
-            if name.needs_addresses and self.servers is None:
-                raise StudyError(f"{name.text} needs the countries of servers: give addresses")
-            if name.features:
-                wanted.setdefault(name.features, []).append(name.trained)
+        for name in names:
+            parsed = parse(name)
+            if parsed.needs_addresses and self.servers is None:
+                raise StudyError(f"{name} needs the countries of servers: give addresses")
+            if parsed.algorithm:
+                wanted.setdefault(parsed.features, []).append(name.removeprefix("ip+"))
         steps = [
             (features, language, setting, missing)
             for features, trained in wanted.items()
@@ -142,15 +143,13 @@ class Study:
     def decisions(self, name: str, language: str, setting: Setting = STANDARD) -> Flags:
         """Return the decision of a classifier about each test URL of its sample, (n_urls,)."""
         self.run([name], [setting])
-        parsed = parse(name)
-        if parsed.algorithm is None:
-            key = (setting, language, name)
-            if key not in self._decisions:
-                urls = self.urls(language, setting)
-                self._decisions[key] = ask(name, language, urls, self.servers)
-            return self._decisions[key]
-        said_yes = self._decisions[setting, language, parsed.trained]
-        return said_yes | self.decisions("ip", language, setting) if parsed.with_ip else said_yes
+        if name.startswith("ip+"):
+            trained = self._decisions[setting, language, name.removeprefix("ip+")]
+            return trained | self.decisions("ip", language, setting)
+        key = (setting, language, name)
+        if key not in self._decisions:
+            self._decisions[key] = ask(name, language, self.urls(language, setting), self.servers)
+        return self._decisions[key]
 
     def scores(
         self, name: str, language: str, setting: Setting = STANDARD, among: Flags | None = None
@@ -190,10 +189,8 @@ class Study:
         self, features: str, language: str, setting: Setting, classifiers: Sequence[str]
     ) -> None:
         """Compute the decisions of some classifiers with one feature set, fold by fold."""
-        drawn, parting = (
-            self.sample(language, setting),
-            self._parting(features, language, setting),
-        )
+        drawn = self.sample(language, setting)
+        parting = self._parting(features, language, setting)
         parts = list(drawn.parts(setting.share))
         with warnings.catch_warnings():
             # joblib replaces workers that read dictionaries, as their memory grows; no result is

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classifiers.papers.baykan.algorithms import vectorizer
 from classifiers.papers.baykan.custom import FEATURES, LANGUAGES, CustomFeatures
-from classifiers.papers.baykan.grams import vectorizer
 
 TRAINING = [
     "http://www.voyageurs.fr/recherche",

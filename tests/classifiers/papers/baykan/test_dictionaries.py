@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from classifiers.errors import MissingPackageError
 from classifiers.papers.baykan import dictionaries
 from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
-from classifiers.papers.baykan.words import words
+from classifiers.papers.baykan.grams import words
 
 labelled = st.lists(
     st.tuples(

@@ -47,7 +47,7 @@ def test_the_tables_agree_with_each_other(language: str) -> None:
 def test_every_classifier_of_the_paper_has_a_name_here() -> None:
     for table in OF_CLASSIFIERS:
         assert {language for language, _ in printed(table)} == set(TABLE_I)
-        assert [parse(name).text for _, name in printed(table)]
+        assert [parse(name) for _, name in printed(table)]
 
 
 def test_a_later_table_wins_and_marks_are_no_part_of_a_name() -> None:
