@@ -160,7 +160,6 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
     arguments before data are read.
     """
     from classifiers.datasets import open_dataset
-    from classifiers.papers.baykan.experiments import results
     from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
     from crawler.report.study import print_facts, print_result, study_json
@@ -176,9 +175,9 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
             study = _study(source, tested, partial(display.count, "cross-validation"), opts)
             facts = _facts(study, source, tested)
             print_facts(facts, printer)
-            for result in results(study, wanted):
-                done.append(result)
-                print_result(result, printer)
+            for experiment in wanted:
+                done.append(experiment.carried_out(study))
+                print_result(done[-1], printer)
     finally:
         if done and opts.json:
             if unfinished := [row.name for row in wanted[len(done) :]]:

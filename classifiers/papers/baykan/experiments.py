@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Final
 
 from classifiers.papers.baykan import special
@@ -13,17 +11,13 @@ from classifiers.papers.baykan.measures import (
     Experiment,
     baselines,
     best_of_each_algorithm,
+    compared,
     f1_by_language,
     f1_curve,
-    f1_table,
     four,
-    four_measures,
-    mean_f1,
-    possible,
     with_empty,
 )
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study
-from classifiers.papers.table import Result
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting
 
 SINGLE: Final = [f"{n}-grams" for n in "3456"]
 MULTIPLE: Final = ["3-4-grams", "3-4-5-grams", "3-4-5-6-grams", "allgrams"]
@@ -52,17 +46,6 @@ def each(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
         for name in features
         if name in feature_sets(algorithm)
     )
-
-
-def compared(row: Experiment, study: Study, names: Sequence[str]) -> Result:
-    """Table XIV, F1 of three classifiers (Figure 3) and the mean F1 of each (Figure 4)."""
-    table = four_measures(row, study, names)
-    three = possible(study, ("svm:words", f"svm:{_ALL}", "dt:custom"))
-    study.run(three)
-    of_three = replace(
-        row, name="figure-3", title="F1 of three classifiers", source="Baykan 2013, Figure 3"
-    )
-    return row.result(table, f1_table(of_three, study, three), mean_f1(row, table))
 
 
 def of_classifiers(names: Sequence[str]) -> Experiment:
@@ -236,11 +219,3 @@ _ROWS_OF_TEST_SET: Final = (
 )
 OF_TEST_SET: Final = {row.name: row for row in _ROWS_OF_TEST_SET}
 """The experiments with a test set of its own."""
-
-
-def results(study: Study, rows: Sequence[Experiment]) -> Iterator[Result]:
-    """Yield the result of each experiment, with the seconds it took after those before it."""
-    for row in rows:
-        start = time.monotonic()
-        result = row.carried_out(study)
-        yield replace(result, seconds=time.monotonic() - start)

@@ -1,24 +1,35 @@
-"""The measures of the study as tables: each turns a row of `experiments` into a result."""
+"""The measures of the study as tables, each beside the paper's figures.
+
+`figures.tsv` has the printed figures of Baykan 2013, 4 and 5, and of the slides of 2008 by table,
+language and classifier, in our names; `*` marks a classifier that the paper calls significantly
+better than the others of the table. They were measured on 1.25 million URLs of the Open Directory
+and of a search engine, 250,000 of each language, in ten folds. All but numbers of URLs are
+percentages. Four figures are P, R, p(-|-) and F1.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from classifiers.languages import name as language_name
 from classifiers.papers import evaluation
 from classifiers.papers.baykan import dictionaries
 from classifiers.papers.baykan.algorithms import label, parse
-from classifiers.papers.baykan.figures import Figures, marked, printed
 from classifiers.papers.baykan.grams import Counts, words
 from classifiers.papers.baykan.similarity import Flags
 from classifiers.papers.baykan.study import STANDARD, Setting, Study
 from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
 from classifiers.tables.country_domains import TABLE_I
+
+Figures = tuple[float | None, ...]
+Tables = Iterator[MeasureTable]
 
 F1: Final = 3
 MEAN: Final = "mean"
@@ -33,6 +44,29 @@ WITHOUT_DICTIONARIES: Final = (
     "custom-made features are left out: pip install 'langfocus[dictionaries]' adds them"
 )
 _NOTHING: Final = (None,) * 10
+_FILE: Final = Path(__file__).with_name("figures.tsv")
+_CONFUSIONS: Final = {"cctld": "VI", "cctld+": "VI, in brackets", "ip": "VIII"}
+
+
+def printed(*tables: str) -> Mapping[tuple[str, str], Figures]:
+    """Return language and classifier -> the figures of some tables; a later table wins."""
+    return {
+        (language, name.rstrip("*")): tuple(None if cell == "-" else float(cell) for cell in cells)
+        for table in tables
+        for of, language, name, *cells in _lines()
+        if of == table
+    }
+
+
+def marked(table: str) -> Mapping[str, str]:
+    """Return language -> the classifier that the paper marks in a table."""
+    lines = (line[1:3] for line in _lines() if line[0] == table)
+    return {language: name[:-1] for language, name in lines if name.endswith("*")}
+
+
+@lru_cache(maxsize=1)
+def _lines() -> list[list[str]]:
+    return [line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlines()[1:]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +79,7 @@ class Experiment:
     """The paper's table; '' if no paper has one."""
     classifiers: tuple[str, ...]
     """Empty for an experiment with classifiers of its own."""
-    measure: Callable[[Experiment, Study, Sequence[str]], Result]
+    measure: Callable[[Experiment, Study, Sequence[str]], Tables]
     """Takes the row, a study and the classifiers that are possible in it."""
     data: tuple[Setting, ...] = (STANDARD,)
     printed: tuple[str, ...] = ()
@@ -54,23 +88,20 @@ class Experiment:
 
     def carried_out(self, study: Study) -> Result:
         """Compute the experiment, without the classifiers that lack countries or dictionaries."""
+        start = time.monotonic()
         # If nothing is left the experiment says what it needs.
         names = possible(study, self.classifiers) or list(self.classifiers)
         study.run(names, self.data)
-        return self.measure(self, study, names)
+        tables = tuple(self.measure(self, study, names))
+        return Result(self.name, tables, time.monotonic() - start)
 
     def table(
         self, heads: str, columns: Sequence[str], rows: Iterable[Row], **others: Any
     ) -> MeasureTable:
-        """The experiment's table; `heads` are words, `others` fields of the table."""
-        fields = {"name": self.name, "title": self.title, "source": self.source} | others
-        fields.setdefault("notes", self.notes)
-        heads_of_rows = tuple(heads.split(" | "))
-        return MeasureTable(heads=heads_of_rows, columns=tuple(columns), rows=tuple(rows), **fields)
-
-    def result(self, *tables: MeasureTable) -> Result:
-        """The result of the experiment."""
-        return Result(self.name, tables)
+        """A table of the experiment; `heads` are words, `others` fields of the table."""
+        own = {"name": self.name, "title": self.title, "source": self.source, "notes": self.notes}
+        names = tuple(heads.split(" | "))
+        return MeasureTable(heads=names, columns=tuple(columns), rows=tuple(rows), **own | others)
 
     def figures_of(self, language: str, name: str = "") -> Figures:
         """The paper's figures about a classifier, as many None as a row may have without them."""
@@ -83,13 +114,11 @@ class Experiment:
 
 def possible(study: Study, names: Sequence[str]) -> list[str]:
     """The names without those that need missing countries of servers or dictionaries."""
-    with_custom = dictionaries.are_installed()
-    parsed = ((name, parse(name)) for name in names)
+    with_custom, with_servers = dictionaries.are_installed(), study.servers is not None
     return [
         name
-        for name, parts in parsed
-        if (study.servers is not None or not parts.needs_addresses)
-        and (with_custom or not parts.is_custom)
+        for name, of in zip(names, map(parse, names), strict=True)
+        if (with_servers or not of.needs_addresses) and (with_custom or not of.is_custom)
     ]
 
 
@@ -133,7 +162,11 @@ def of_language(language: str, figures: Sequence[Cell]) -> Row:
 
 
 def of_classifier(
-    language: str, name: str, figures: Sequence[Cell], *, first: str | None, marked: str | None
+    language: str,
+    name: str,
+    figures: Sequence[Cell],
+    first: str | None = None,
+    marked: str | None = None,
 ) -> Row:
     """A row about a classifier of a language; `first` is the best one, `marked` the paper's."""
     heads = (MEAN if language == MEAN else language_name(language), label(name))
@@ -157,42 +190,50 @@ def average(column: Sequence[Cell]) -> Cell:
     )
 
 
-def four(row: Experiment, study: Study, names: Sequence[str]) -> Result:
-    """P, R, p(-|-) and F1 of each classifier, language by language, and the macro averages."""
-    return row.result(four_measures(row, study, names))
-
-
-def four_measures(row: Experiment, study: Study, names: Sequence[str]) -> MeasureTable:
-    """The table of `four`."""
+def classified(
+    row: Experiment, study: Study, language: str, names: Sequence[str], start: int = 0, **which: Any
+) -> list[Row]:
+    """P, R, p(-|-) and F1 of classifiers of a language; the paper's figures begin at `start`."""
+    best = {"first": best_of(study, names, language, **which), "marked": row.marked(language)}
     rows = []
-    for language in study.languages:
-        best = {"first": best_of(study, names, language), "marked": row.marked(language)}
-        for each in names:
-            figures = cells(study, each, language, row.figures_of(language, each))
-            rows.append(of_classifier(language, each, figures, **best))
+    for each in names:
+        figures = cells(study, each, language, row.figures_of(language, each)[start:], **which)
+        rows.append(of_classifier(language, each, figures, **best))
+    return rows
+
+
+def four(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
+    """P, R, p(-|-) and F1 of each classifier, language by language, and the macro averages."""
+    rows = [line for code in study.languages for line in classified(row, study, code, names)]
     for each in names:
         own = [line.cells for line in rows if line.key["classifier"] == each]
-        rows.append(of_classifier(MEAN, each, macro(own), first=None, marked=None))
+        rows.append(of_classifier(MEAN, each, macro(own)))
     star = (STAR,) if study.n_folds > 1 else ()
     notes = (*star, *row.notes, *left_out(study, row.classifiers))
-    return row.table("language | classifier", MEASURES, rows, headline=F1, notes=notes)
+    yield row.table("language | classifier", MEASURES, rows, headline=F1, notes=notes)
 
 
-def baselines(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def baselines(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """Tables V to VIII; Figure 1 shows the F1 of Table V."""
-    table = four_measures(row, study, names)
+    (table,) = four(row, study, names)
     # ccTLD and ccTLD+ differ in English only.
     shown = [
         line
         for line in table.rows
         if line.key["classifier"] != "cctld+" or line.key["language"] == "en"
     ]
-    confusions = (confusion(row, study, each) for each in names)
-    return row.result(replace(table, rows=tuple(shown)), *confusions)
+    yield replace(table, rows=tuple(shown))
+    yield from (confusion(row, study, each) for each in names)
 
 
-def mean_f1(row: Experiment, table: MeasureTable) -> MeasureTable:
-    """The macro-averaged F1 of the classifiers of a table, beside that of Figure 4."""
+def compared(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
+    """Table XIV, F1 of three classifiers (Figure 3) and the mean F1 of each (Figure 4)."""
+    (table,) = four(row, study, names)
+    yield table
+    three = possible(study, ("svm:words", "svm:allgrams-from-word", "dt:custom"))
+    study.run(three)
+    figure_3 = replace(row, name="figure-3", title="F1 of three classifiers")
+    yield from f1_by_language(replace(figure_3, source="Baykan 2013, Figure 3"), study, three)
     theirs = printed("Figure 4")
     rows = []
     for line in table.rows:
@@ -200,21 +241,28 @@ def mean_f1(row: Experiment, table: MeasureTable) -> MeasureTable:
             name = line.key["classifier"]
             figure = Cell(line.cells[F1].ours, paper=theirs.get((MEAN, name), _NOTHING)[0])
             rows.append(Row((label(name),), (figure,), key={"classifier": name}))
-    of_means = {"name": "figure-4", "title": "Macro-averaged F1", "notes": ()}
-    return row.table("classifier", ("F1",), rows, source="Baykan 2013, Figure 4", **of_means)
-
-
-_CONFUSIONS: Final = {"cctld": "VI", "cctld+": "VI, in brackets", "ip": "VIII"}
+    of_means = {"title": "Macro-averaged F1", "source": "Baykan 2013, Figure 4", "notes": ()}
+    yield row.table("classifier", ("F1",), rows, name="figure-4", **of_means)
 
 
 def confusion(row: Experiment, study: Study, name: str) -> MeasureTable:
-    """Share of each language's test URLs (rows) for which each classifier (columns) said Yes."""
+    """Share of each language's test URLs (rows) for which each classifier (columns) said Yes.
+
+    The shares are means over the folds.
+    """
     languages, theirs = study.languages, printed("VI")
-    ours = np.column_stack([_said_yes(study, name, language) for language in languages])
+    shares = np.full((study.n_folds, len(languages), len(languages)), np.nan)
+    for column, code in enumerate(languages):
+        sample, said_yes = study.sample(code), study.decisions(name, code)
+        for fold, of in np.ndindex(shares.shape[:2]):
+            chosen = (sample.folds == fold) & (study.corpus.columns[sample.places] == of)
+            if chosen.any():
+                shares[fold, of, column] = said_yes[chosen].mean()
     rows = []
-    for language, shares in zip(languages, (100 * ours).tolist(), strict=True):
+    for place, language in enumerate(languages):
+        ours = 100 * evaluation.mean_and_spread(shares[:, place])[0]
         of_row = dict(zip(TABLE_I, theirs.get((language, name), ()), strict=False))
-        pairs = zip(languages, shares, strict=True)
+        pairs = zip(languages, ours.tolist(), strict=True)
         rows.append(of_language(language, [Cell(x, paper=of_row.get(code)) for code, x in pairs]))
     return row.table(
         "URLs in",
@@ -228,24 +276,12 @@ def confusion(row: Experiment, study: Study, name: str) -> MeasureTable:
     )
 
 
-def _said_yes(study: Study, name: str, language: str) -> npt.NDArray[np.float64]:
-    """Share of Yes of one classifier for the URLs of each language, mean of the folds."""
-    sample, said_yes = study.sample(language), study.decisions(name, language)
-    columns = study.corpus.columns[sample.places]
-    shares = np.full((study.n_folds, len(study.languages)), np.nan)
-    for fold, column in np.ndindex(shares.shape):
-        chosen = (sample.folds == fold) & (columns == column)
-        if chosen.any():
-            shares[fold, column] = said_yes[chosen].mean()
-    return evaluation.mean_and_spread(shares)[0]
-
-
-def best_of_each_algorithm(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def best_of_each_algorithm(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """Table X: the n-grams with the highest F1 of each algorithm."""
     rows = [line for code in study.languages for line in _best_features(row, study, code, names)]
     heads = "language | algorithm | n-grams | n-grams in the paper"
     notes = (STAR, "chosen by F1 on the test folds, as in the paper")
-    return row.result(row.table(heads, MEASURES, rows, headline=F1, notes=notes))
+    yield row.table(heads, MEASURES, rows, headline=F1, notes=notes)
 
 
 def _best_features(
@@ -257,32 +293,31 @@ def _best_features(
     of_algorithm: dict[str, list[str]] = {}
     for name in names:
         of_algorithm.setdefault(name.partition(":")[0], []).append(name)
-    chosen = {one: max(each, key=f1) for one, each in of_algorithm.items()}
-    first, marked = best_of(study, list(chosen.values()), language), row.marked(language) or ""
-    theirs = {
+    chosen = [max(each, key=f1) for each in of_algorithm.values()]
+    first, theirs = best_of(study, chosen, language), row.marked(language) or ""
+    published = {
         name.partition(":")[0]: (name.partition(":")[2], figures[0])
         for (code, name), figures in printed(*row.printed).items()
         if code == language
     }
-    for one, name in chosen.items():
-        features, published = theirs.get(one, ("", None))
+    for name in chosen:
+        one, _, features = name.partition(":")
+        published_features, figure = published.get(one, ("", None))
         *others, last = cells(study, name, language)
         yield Row(
-            (language_name(language), one, name.partition(":")[2], features),
-            (*others, replace(last, paper=published)),
+            (language_name(language), one, features, published_features),
+            (*others, replace(last, paper=figure)),
             is_best=name == first,
-            is_best_in_paper=one == marked.partition(":")[0],
+            is_best_in_paper=one == theirs.partition(":")[0],
             key={"language": language, "classifier": name},
         )
 
 
-def f1_by_language(row: Experiment, study: Study, names: Sequence[str]) -> Result:
-    """F1 in a column for each language, for each classifier and setting."""
-    return row.result(f1_table(row, study, names))
+def f1_by_language(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
+    """F1 in a column for each language, for each classifier and setting.
 
-
-def f1_table(row: Experiment, study: Study, names: Sequence[str]) -> MeasureTable:
-    """With one setting the languages in which a classifier leads, else the domains of test URLs."""
+    With one setting the languages in which a classifier leads, else the domains of test URLs.
+    """
     is_one = len(row.data) == 1
     leaders = {code: best_of(study, names, code) for code in study.languages} if is_one else {}
     rows = []
@@ -302,10 +337,10 @@ def f1_table(row: Experiment, study: Study, names: Sequence[str]) -> MeasureTabl
             rows.append(Row(heads, (*figures, average(figures)), is_best=is_best, key=key))
     heads_of_rows = "classifier | * in" if is_one else "classifier | domains"
     notes = (*((STAR,) if is_one else ()), *left_out(study, row.classifiers))
-    return row.table(heads_of_rows, (*study.languages, MEAN), rows, notes=notes)
+    yield row.table(heads_of_rows, (*study.languages, MEAN), rows, notes=notes)
 
 
-def with_empty(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def with_empty(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """Table XIII: with and without URLs whose words are all trivial or in no training URL.
 
     All URLs have two more columns: the shares of empty ones and of those that got a Yes.
@@ -314,29 +349,21 @@ def with_empty(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     notes = (STAR, definition, *left_out(study, row.classifiers))
     of_all, of_others = [], []
     for language in study.languages:
-        is_empty, marked = empty(study, language), row.marked(language)
-        first = best_of(study, names, language)
-        first_of_others = best_of(study, names, language, among=~is_empty)
-        for each in names:
-            theirs = row.figures_of(language, each)
-            got_yes = is_empty & study.decisions(each, language)
-            figures = (
-                *cells(study, each, language, theirs),
-                Cell(100 * float(is_empty.mean()), paper=theirs[4]),
-                Cell(100 * float(got_yes.mean()), paper=theirs[5]),
+        is_empty = empty(study, language)
+        for line in classified(row, study, language, names):
+            name = line.key["classifier"]
+            _, _, _, _, share, share_of_yes, *_ = row.figures_of(language, name)
+            got_yes = is_empty & study.decisions(name, language)
+            shares = (
+                Cell(100 * float(is_empty.mean()), paper=share),
+                Cell(100 * float(got_yes.mean()), paper=share_of_yes),
             )
-            of_all.append(of_classifier(language, each, figures, first=first, marked=marked))
-            figures = cells(study, each, language, theirs[6:], among=~is_empty)
-            of_others.append(
-                of_classifier(language, each, figures, first=first_of_others, marked=marked)
-            )
-    heads, headline = "language | classifier", {"headline": F1, "notes": notes}
-    columns = (*MEASURES, "empty", "empty, Yes")
-    title = "The same without empty URLs"
-    return row.result(
-        row.table(heads, columns, of_all, name="features", **headline),
-        row.table(heads, MEASURES, of_others, name="features-not-empty", title=title, **headline),
-    )
+            of_all.append(replace(line, cells=(*line.cells, *shares)))
+        of_others += classified(row, study, language, names, start=6, among=~is_empty)
+    heads, common = "language | classifier", {"headline": F1, "notes": notes}
+    yield row.table(heads, (*MEASURES, "empty", "empty, Yes"), of_all, name="features", **common)
+    others = {"name": "features-not-empty", "title": "The same without empty URLs", **common}
+    yield row.table(heads, MEASURES, of_others, **others)
 
 
 def empty(study: Study, language: str) -> Flags:
@@ -352,29 +379,23 @@ def empty(study: Study, language: str) -> Flags:
     return is_empty
 
 
-def f1_curve(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def f1_curve(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """Figures 5 and 6: macro-averaged F1 with fewer and fewer training URLs, and the same tests."""
     sample = study.sample(study.languages[0])
-    numbers = [len(sample.part(0, setting.share)[0]) for setting in row.data]
+    columns = [
+        f"{100 * setting.share:g} %: {len(sample.part(0, setting.share)[0])} URLs"
+        for setting in row.data
+    ]
     # The paper's means are of its own languages.
     has_paper = set(study.languages) == set(TABLE_I)
     rows = []
     for each in names:
         theirs = row.figures_of(MEAN, each) if has_paper else _NOTHING
-        pairs = zip(row.data, theirs[: len(row.data)], strict=True)
-        figures = [Cell(_macro_f1(study, each, setting), paper=y) for setting, y in pairs]
+        figures = []
+        for setting, paper in zip(row.data, theirs, strict=False):
+            of = [cells(study, each, code, setting=setting)[F1] for code in study.languages]
+            figures.append(Cell(average(of).ours, paper=paper))
         rows.append(Row((label(each),), tuple(figures), key={"classifier": each}))
-    columns = [
-        f"{100 * setting.share:g} %: {number} URLs"
-        for setting, number in zip(row.data, numbers, strict=True)
-    ]
     counted = "URLs: the training URLs of one classifier, half of them positive"
-    table = row.table(
-        "classifier", columns, rows, notes=(counted, *left_out(study, row.classifiers))
-    )
-    return row.result(table)
-
-
-def _macro_f1(study: Study, name: str, setting: Setting) -> float:
-    of_languages = (cells(study, name, code, setting=setting)[F1] for code in study.languages)
-    return average(list(of_languages)).ours
+    notes = (counted, *left_out(study, row.classifiers))
+    yield row.table("classifier", columns, rows, notes=notes)

@@ -6,6 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,22 +19,23 @@ from classifiers.languages import name as language_name
 from classifiers.pages.parse import parse_page
 from classifiers.papers import evaluation
 from classifiers.papers.baykan.algorithms import DecisionTree, algorithm, label, parse
-from classifiers.papers.baykan.figures import printed
 from classifiers.papers.baykan.grams import Counts, text_words, words
 from classifiers.papers.baykan.measures import (
     F1,
     MEAN,
     Experiment,
+    Tables,
     average,
     cells,
-    four_measures,
+    four,
     macro,
     measured,
     of_language,
+    printed,
 )
 from classifiers.papers.baykan.similarity import Flags, Matrix
 from classifiers.papers.baykan.study import Study, Texts
-from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
+from classifiers.papers.table import MEASURES, Cell, Row
 
 DEPTH: Final = 3
 """Tests on the way from the root to a leaf of the tree that is shown."""
@@ -49,13 +51,8 @@ _HELD_OUT: Final = 0.3
 _ORDER: Final = 104
 
 
-def test_set(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def test_set(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """Tables XV and XVI."""
-    return row.result(_test_urls(row, study), four_measures(row, study, names))
-
-
-def _test_urls(row: Experiment, study: Study) -> MeasureTable:
-    """The counterpart of Table XV."""
     corpus, theirs = study.corpus, printed("XV")
     rows = []
     for column, language in enumerate(study.languages):
@@ -65,7 +62,7 @@ def _test_urls(row: Experiment, study: Study) -> MeasureTable:
             Cell(float(len(np.unique(corpus.domains[chosen])))),
         )
         rows.append(of_language(language, figures))
-    return row.table(
+    yield row.table(
         "language",
         ("URLs", "registered domains"),
         rows,
@@ -78,16 +75,17 @@ def _test_urls(row: Experiment, study: Study) -> MeasureTable:
         ),
         digits=0,
     )
+    yield from four(row, study, names)
 
 
-def domains(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def domains(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """4.3.1: test URLs whose registered domain is in the training set, also in two languages."""
     rows = []
     for language in study.languages:
         shares = (100 * float(is_so.mean()) for is_so in domain_seen(study, language))
         pairs = zip(shares, row.figures_of(language)[:2], strict=True)
         rows.append(of_language(language, [Cell(x, paper=y) for x, y in pairs]))
-    return row.result(row.table("language", ("domain seen", "in two languages or more"), rows))
+    yield row.table("language", ("domain seen", "in two languages or more"), rows)
 
 
 def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
@@ -107,7 +105,7 @@ def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
     return is_seen, is_multilingual
 
 
-def best_combination(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def best_combination(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """F1 of the best combination of classifiers for each language (slides of 2008, Table 9).
 
     Candidates are single classifiers and pairs that say Yes if one does (`or`) or if both do
@@ -120,7 +118,7 @@ def best_combination(row: Experiment, study: Study, names: Sequence[str]) -> Res
         heads = (language_name(language), favourite)
         rows.append(Row(heads, figures, key={"language": language}))
     rows.append(Row((MEAN, ""), macro([line.cells for line in rows]), key={"language": MEAN}))
-    return row.result(row.table("language | combination", MEASURES, rows, headline=F1))
+    yield row.table("language | combination", MEASURES, rows, headline=F1)
 
 
 def _chosen_elsewhere(
@@ -144,7 +142,7 @@ def _chosen_elsewhere(
     return found, max(dict.fromkeys(choices), key=choices.count)
 
 
-def tree(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def tree(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """Figure 2: the top of the tree over custom-made features for the first language.
 
     It is trained on all folds but the first and tested on the first. At a leaf, f(+) and f(-) are
@@ -153,7 +151,7 @@ def tree(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     language = study.languages[0]
     title = f"{row.title} for {language_name(language)}"
     leaves = top_of_tree(study, language)
-    return row.result(row.table("leaf | says", ("f(+)", "f(-)"), leaves, title=title))
+    yield row.table("leaf | says", ("f(+)", "f(-)"), leaves, title=title)
 
 
 def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> list[Row]:
@@ -161,37 +159,30 @@ def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> list[Row]:
     parted, learned, y = study.first_fold("custom", language)
     grown: Any = DecisionTree(study.seed).fit(parted.training, learned).tree_
     rows = np.asarray(parted.testing, np.float32)
-    totals = (max(1, int(y.sum())), max(1, int((~y).sum())))
 
     def leaves(node: int, here: Flags, path: tuple[str, ...]) -> Iterator[Row]:
         feature, threshold = int(grown.feature[node]), float(grown.threshold[node])
         if feature < 0 or len(path) == depth:
             says = "Yes" if grown.value[node][0][1] > grown.value[node][0][0] else "No"
-            reached = (float((here & answer).sum()) for answer in (y, ~y))
-            shares = (100 * n / of for n, of in zip(reached, totals, strict=True))
-            cells = tuple(Cell(round(share, 1)) for share in shares)
+            shares = (100 * (here & of).sum() / max(1, of.sum()) for of in (y, ~y))
+            cells = tuple(Cell(round(float(share), 1)) for share in shares)
             yield Row((" and ".join(path) or "any URL", says), cells)
             return
         is_left = rows[:, feature] <= threshold
-        for below, is_below, sign in (
-            (grown.children_left[node], is_left, "<="),
-            (grown.children_right[node], ~is_left, ">"),
-        ):
-            test = f"{parted.names[feature]} {sign} {threshold:g}"
-            yield from leaves(int(below), here & is_below, (*path, test))
+        name = f"{parted.names[feature]}"
+        left, right = int(grown.children_left[node]), int(grown.children_right[node])
+        yield from leaves(left, here & is_left, (*path, f"{name} <= {threshold:g}"))
+        yield from leaves(right, here & ~is_left, (*path, f"{name} > {threshold:g}"))
 
     return list(leaves(0, np.ones(len(y), bool), ()))
 
 
-def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """F1 of a decision tree with 15 of the 74 features of 2008, beside that with all.
 
     The features are chosen on the training URLs of the first fold; its test URLs are measured.
     """
-
-    def make() -> DecisionTree:
-        return DecisionTree(study.seed)
-
+    make = partial(DecisionTree, study.seed)
     losses, steps = [], []
     for language in study.languages:
         parted, learned, tested = study.first_fold(FEW, language)
@@ -211,10 +202,8 @@ def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     title = f"{row.title} and with {N_CHOSEN}"
     note = "F1 on training URLs that the tree of the step was not fitted on"
     others = {"name": f"{row.name}-steps", "title": "The chosen features", "source": ""}
-    return row.result(
-        row.table("language", columns, losses, title=title, headline=2),
-        row.table("language | step | feature", ("F1",), steps, notes=(note,), **others),
-    )
+    yield row.table("language", columns, losses, title=title, headline=2)
+    yield row.table("language | step | feature", ("F1",), steps, notes=(note,), **others)
 
 
 def _f1(model: Any, training: Matrix, learned: Flags, testing: Matrix, tested: Flags) -> float:
@@ -276,7 +265,7 @@ def _text(row: LabelledText | LabelledPage) -> str:
     return parse_page(row.body, content_type=None, url=row.url).text
 
 
-def content(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+def content(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     """F1 on the same test URLs, trained on words of URLs and on words of texts (2008, Table 10)."""
     if study.texts is None:
         raise StudyError(f"experiment {row.name} needs texts")
@@ -297,7 +286,7 @@ def content(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     n_words = sum(len(text_words(text)) for each in drawn for text in each)
     note = f"content: {n_texts} texts of each language, {n_words:,} words in all"
     columns = (*study.languages, MEAN)
-    return row.result(row.table("classifier | trained on", columns, rows, notes=(note,)))
+    yield row.table("classifier | trained on", columns, rows, notes=(note,))
 
 
 def _trained_on(

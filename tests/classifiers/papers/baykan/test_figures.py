@@ -3,7 +3,7 @@
 import pytest
 
 from classifiers.papers.baykan.algorithms import parse
-from classifiers.papers.baykan.figures import Figures, marked, printed
+from classifiers.papers.baykan.measures import Figures, marked, printed
 from classifiers.papers.evaluation import Measures
 from classifiers.tables.country_domains import TABLE_I
 

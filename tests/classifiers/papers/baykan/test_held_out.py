@@ -6,7 +6,7 @@ import pytest
 from classifiers.datasets import LabelledUrl
 from classifiers.errors import DatasetError
 from classifiers.papers.baykan import dictionaries
-from classifiers.papers.baykan.experiments import OF_TEST_SET, results
+from classifiers.papers.baykan.experiments import OF_TEST_SET
 from classifiers.papers.baykan.samples import draw, joined
 from classifiers.papers.baykan.study import Study
 from tests.support.studyurls import FIVE, answers_anew, labelled
@@ -61,7 +61,7 @@ def test_a_language_without_test_urls_is_named() -> None:
 
 def test_the_tables_are_those_of_the_paper(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
-    of_set, of_sizes = results(study, list(OF_TEST_SET.values()))
+    of_set, of_sizes = (row.carried_out(study) for row in OF_TEST_SET.values())
     urls, compared = of_set.tables
     assert [row.cells[0].paper for row in urls.rows] == [2400, 2200, 1700, 1500, 1700]
     assert [row.cells[0].ours for row in urls.rows] == [25] * 5
