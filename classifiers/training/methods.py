@@ -33,7 +33,7 @@ NAMES: Final = {
     "cavnar-trenkle": "classifiers.papers.hayati.base",
     "nfc": "classifiers.papers.hayati.nfc",
     BYTES: "classifiers.papers.cai.method",
-    DOMAINS: "classifiers.papers.hayati.top_level_domain",
+    DOMAINS: "classifiers.papers.hayati.around",
     "text": "classifiers.training.texts",
     "letters": "classifiers.training.letters",
 }

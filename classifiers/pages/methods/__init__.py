@@ -24,7 +24,7 @@ _BUILDERS: Final[dict[str, str]] = {
     "langdetect": "classifiers.pages.text.langdetectengine:LangdetectEngine",
     "cavnar-trenkle": "classifiers.papers.hayati.base:load",
     "nfc": "classifiers.papers.hayati.nfc:load",
-    "top-level-domain": "classifiers.papers.hayati.top_level_domain:load",
+    "top-level-domain": "classifiers.papers.hayati.around:load",
     "inlinks": "classifiers.papers.hayati.around:inlinks",
     "outlinks": "classifiers.papers.hayati.around:outlinks",
     "tamura": "classifiers.papers.tamura.method:shipped",

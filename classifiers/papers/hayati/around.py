@@ -1,105 +1,173 @@
-"""The languages of the pages around a short page (Hayati 2004, 5.3 and 5.4).
+"""What is around a short page tells its language (Hayati 2004, section 5).
 
-Pages mostly link to pages in their own language: 95 % of 799 links did (5.3).
+That are its top-level domain, the pages that link to it and those that it links to. Pages mostly
+link to pages in their own language: 95 % of 799 links did (5.3).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
+import numpy as np
+
+from classifiers.arrayfile import MODELS, read_arrays, write_arrays
+from classifiers.datasets.texts import LabelledPage
+from classifiers.errors import ModelError
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
     NOTHING,
-    Neighbour,
     PageLanguage,
     PageMethod,
     Surroundings,
+    unknown,
 )
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage
 from classifiers.papers.hayati.letters import letters
 
+SHIPPED: Final = MODELS / "top-level-domain.npz"
 MIN_LENGTH: Final = 50
 """Characters of cleaned text above which only the page itself counts: the longest short pages of
 the paper (Table 5.1) have fewer."""
 MAX_INLINKS: Final = 10
 """Inlinks that count (0.10)."""
+_INLINKS: Final = "inlinks"
 
 
 @dataclass(frozen=True)
-class Inlinks:
-    """The majority of the pages that link to a short page and of its own text (Algorithm 5.5).
+class Neighbours:
+    """The majority of the pages around a short page.
 
-    The confidence is Laplace's rule of succession: 0.67 for one vote of one, 0.92 for ten of ten.
-
-    `text` identifies pages by their text. `min_length` and `min_reference_length` are characters
-    of text; of the inlinks that are long enough the first `max_inlinks` count.
+    Of the pages that link to it (Algorithm 5.5), those that are long enough vote, and its own text
+    does, too. Of the pages that it links to (5.3) all vote, and its own text decides ties only. The
+    confidence is Laplace's rule of succession: 0.67 for one vote of one, 0.92 for ten of ten.
     """
 
+    name: str
+    """`inlinks` or `outlinks`."""
     text: PageMethod
-    min_length: int = MIN_LENGTH
-    max_inlinks: int = MAX_INLINKS
-    min_reference_length: int = MIN_REFERENCE_LENGTH
-    name: str = field(default="inlinks", init=False)
-    languages: frozenset[str] = field(default=frozenset(), init=False)
+    """The method that identifies pages by their text."""
+    languages: frozenset[str] = frozenset()
     """Empty: neighbours may be in any language."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The text's answer for a long page, else the majority; in a tie the page's language."""
         own = self.text.identify(page, surroundings)
-        if len(letters(page.text)) > self.min_length:
+        votes = self._votes(surroundings)
+        if len(letters(page.text)) > MIN_LENGTH or not votes:
             return own
-        long = [x for x in surroundings.inlinks if x.characters >= self.min_reference_length]
-        votes = _languages(long)[: self.max_inlinks]
-        if not votes:
-            return own
-        ballot = votes if own.language is None else [*votes, own.language]
-        return _majority(ballot, own.language, self.name)
+        if self.name == _INLINKS and own.language is not None:
+            votes.append(own.language)
+        counts = Counter(votes)
+        language, most = counts.most_common(1)[0]
+        if own.language is not None and counts[own.language] == most:
+            language = own.language
+        reason = f"{self.name}: {language} has {most} of {len(votes)} votes"
+        return PageLanguage(language, (most + 1) / (len(votes) + 2), self.name, reason)
+
+    def _votes(self, around: Surroundings) -> list[str]:
+        if self.name == _INLINKS:
+            long = (page for page in around.inlinks if page.characters >= MIN_REFERENCE_LENGTH)
+            return [page.language for page in long if page.language is not None][:MAX_INLINKS]
+        return [page.language for page in around.outlinks if page.language is not None]
 
 
-@dataclass(frozen=True)
-class Outlinks:
-    """The majority of the pages that a short page links to (5.3); its own text has no vote.
+def inlinks() -> Neighbours:
+    """Return the method of the paper, with NFC."""
+    return Neighbours(_INLINKS, method("nfc"))
 
-    `text` identifies pages by their text, `min_length` is in characters of text.
+
+def outlinks() -> Neighbours:
+    """Return the method of the paper, with NFC."""
+    return Neighbours("outlinks", method("nfc"))
+
+
+class TopLevelDomain:
+    """The most common language of a top-level domain among known pages (5.1, Algorithm 5.2).
+
+    `counts` has for each pair of a domain (without its period) and a language the number of pages.
     """
 
-    text: PageMethod
-    min_length: int = MIN_LENGTH
-    name: str = field(default="outlinks", init=False)
-    languages: frozenset[str] = field(default=frozenset(), init=False)
-    """Empty: neighbours may be in any language."""
+    name = "top-level-domain"
+
+    def __init__(self, counts: Mapping[tuple[str, str], int]) -> None:
+        self._counts = {pair: int(count) for pair, count in sorted(counts.items()) if count > 0}
+        self._pages: Counter[str] = Counter()
+        self._best: dict[str, tuple[str, int]] = {}
+        for (domain, language), count in self._counts.items():
+            self._pages[domain] += count
+            if count > self._best.get(domain, ("", 0))[1]:
+                self._best[domain] = language, count
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages that are the most common of a domain."""
+        return frozenset(language for language, _ in self._best.values())
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The text's answer for a long page or without outlinks, else the outlinks' majority."""
-        own = self.text.identify(page, surroundings)
-        votes = _languages(surroundings.outlinks)
-        if len(letters(page.text)) > self.min_length or not votes:
-            return own
-        return _majority(votes, own.language, self.name)
+        """The language of the domain of `surroundings.url`; None without an address or pages."""
+        domain = top_level_domain(surroundings.url)
+        if not domain:
+            return unknown("no address with a top-level domain")
+        if domain not in self._best:
+            return unknown(f"no known page under .{domain}")
+        language, count = self._best[domain]
+        pages = self._pages[domain]
+        reason = f".{domain}: {language} on {count:,} of {pages:,} known pages"
+        return PageLanguage(language, count / (pages + 1), self.name, reason)
+
+    def save(self, path: Path) -> None:
+        """Write the counts."""
+        pairs = list(self._counts)
+        write_arrays(
+            path,
+            domains=np.array([domain for domain, _ in pairs], dtype=np.str_),
+            languages=np.array([language for _, language in pairs], dtype=np.str_),
+            counts=np.array([self._counts[pair] for pair in pairs], dtype=np.int64),
+        )
 
 
-def inlinks() -> Inlinks:
-    """Return the method of the paper, with NFC."""
-    return Inlinks(method("nfc"))
+def train(rows: Iterable[LabelledPage | tuple[str, str]]) -> TopLevelDomain:
+    """The most common languages of the domains of pages, or of (URL, language) pairs.
+
+    A page without an address or a top-level domain is ignored; of equally common languages the
+    first by code is taken.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        url, language = (row.url, row.language) if isinstance(row, LabelledPage) else row
+        domain = top_level_domain(url)
+        if domain:
+            counts[domain, language] += 1
+    return TopLevelDomain(counts)
 
 
-def outlinks() -> Outlinks:
-    """Return the method of the paper, with NFC."""
-    return Outlinks(method("nfc"))
+def load(path: Path | None = None) -> TopLevelDomain:
+    """The method of a file, the one that ships if it is None; ModelError if damaged."""
+    arrays = read_arrays(path or SHIPPED, "domains", "languages", "counts")
+    domains, languages, counts = arrays["domains"], arrays["languages"], arrays["counts"]
+    fits = domains.shape == languages.shape == counts.shape == (len(counts),)
+    if not fits or counts.dtype != np.int64:
+        raise ModelError(f"{path or SHIPPED}: not a file of top-level domains")
+    pairs = zip(domains.tolist(), languages.tolist(), strict=True)
+    return TopLevelDomain(dict(zip(pairs, counts.tolist(), strict=True)))
 
 
-def _languages(pages: Sequence[Neighbour]) -> list[str]:
-    return [page.language for page in pages if page.language is not None]
-
-
-def _majority(ballot: Sequence[str], own: str | None, name: str) -> PageLanguage:
-    """The most common language; in a tie the page's own one, else the first."""
-    votes = Counter(ballot)
-    most = max(votes.values())
-    language = own if own is not None and votes[own] == most else votes.most_common(1)[0][0]
-    reason = f"{name}: {language} has {most} of {len(ballot)} votes"
-    return PageLanguage(language, (most + 1) / (len(ballot) + 2), name, reason)
+def top_level_domain(url: str) -> str:
+    """The part of a URL's host after the last period, in ASCII; empty without a period."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+    domain = host.rstrip(".").rpartition(".")[2] if "." in host.rstrip(".") else ""
+    if not domain.isascii():
+        try:
+            domain = domain.encode("idna").decode("ascii")
+        except UnicodeError:
+            return ""
+    return "" if domain.isdigit() or not domain.replace("-", "").isalnum() else domain

@@ -52,9 +52,7 @@ class CavnarTrenkle(RankingMethod):
     def rank(self, text: str) -> Ranking:
         """The languages by rising distance, with probabilities; empty without a listed n-gram."""
         distances = self.distances(text)
-        if distances is None:
-            return []
-        return softmax(self._languages, -distances / _TEMPERATURE)
+        return [] if distances is None else softmax(self._languages, -distances / _TEMPERATURE)
 
     def distances(self, text: str) -> NDArray[np.int64] | None:
         """The out-of-place distance of a text from each language (0.1), shape (languages,).
@@ -63,9 +61,7 @@ class CavnarTrenkle(RankingMethod):
         those that it has.
         """
         keys = _most_common(letters.letters(text[: letters.MAX_CHARACTERS]), self._length)
-        rows = np.searchsorted(self._keys, keys)
-        rows[rows == len(self._keys)] = 0
-        known = self._keys[rows] == keys if len(self._keys) else np.zeros(len(keys), dtype=bool)
+        rows, known = letters.found(self._keys, keys)
         if not known.any():
             return None
         places = np.arange(1, len(keys) + 1, dtype=np.int32)
@@ -116,8 +112,7 @@ def _spelled(codes: letters.Codes, wanted: letters.Keys) -> letters.Grams:
     """The n-grams of a text that have these hashes, as text."""
     result = np.full(len(wanted), "", dtype=f"<U{_LONGEST}")
     for n in range(1, _LONGEST + 1):
-        found, first = np.unique(letters.keys(codes, n), return_index=True)
-        rows = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
-        here = found[rows] == wanted
+        met, first = np.unique(letters.keys(codes, n), return_index=True)
+        rows, here = letters.found(met, wanted)
         result[here] = letters.spelled(codes, first[rows[here]], n)
     return result

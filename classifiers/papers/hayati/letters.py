@@ -81,6 +81,14 @@ def keys_of(grams: Grams) -> Keys:
     return key
 
 
+def found(keys: Keys, wanted: Keys) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """The place of each wanted key among sorted ones, and whether it is there."""
+    if not len(keys):
+        return np.zeros(len(wanted), np.intp), np.zeros(len(wanted), np.bool_)
+    rows = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return rows, keys[rows] == wanted
+
+
 def spelled(codes: Codes, places: NDArray[np.int64], n: int) -> Grams:
     """The n-grams that begin at these places of a text that wraps around, shape (places,)."""
     window = codes[(places[:, None] + np.arange(n)) % max(1, len(codes))]

@@ -63,9 +63,7 @@ class Nfc(RankingMethod):
         """The cosine with each language (0.8), and the number of 3-grams that are features."""
         codes = letters.letters(text[: letters.MAX_CHARACTERS])
         keys, counts = np.unique(letters.trigrams(codes), return_counts=True)
-        rows = np.searchsorted(self._keys, keys)
-        rows[rows == len(self._keys)] = 0
-        known = self._keys[rows] == keys if len(self._keys) else np.zeros(len(keys), dtype=bool)
+        rows, known = letters.found(self._keys, keys)
         weights = counts[known].astype(np.float64)
         if not len(weights):
             return np.zeros(len(self._languages)), 0
@@ -86,14 +84,12 @@ def train(rows: Iterable[LabelledText], *, features: int = FEATURES) -> Nfc:
     """
     counted = by_language(rows)
     languages, found = list(counted), list(counted.values())
-    best = _best(found, features)
+    keys, between, discriminant = discriminants(found)
+    best = keys[np.lexsort((keys, -between, -discriminant))[:features]]
     counts = np.zeros((len(best), len(languages)), dtype=np.uint32)
     for column, of_language in enumerate(found):
-        place = np.searchsorted(of_language.keys, best)
-        place[place == len(of_language.keys)] = 0
-        if len(of_language.keys):
-            here = of_language.keys[place] == best
-            counts[here, column] = of_language.counts[place[here]]
+        place, here = letters.found(of_language.keys, best)
+        counts[here, column] = of_language.counts[place[here]]
     return Nfc(languages, letters.unpacked(best), counts)
 
 
@@ -140,12 +136,6 @@ def _language_grams(texts: Sequence[str]) -> _Grams:
     squares = np.bincount(rows, np.square(frequencies), minlength=size) / len(texts)
     totals = np.bincount(rows, counts, minlength=size).astype(np.int64)
     return _Grams(found, totals, mean, np.maximum(squares - np.square(mean), 0.0))
-
-
-def _best(found: Sequence[_Grams], features: int) -> letters.Keys:
-    """The 3-grams with the largest discriminant, the best first."""
-    keys, between, discriminant = discriminants(found)
-    return np.asarray(keys[np.lexsort((keys, -between, -discriminant))[:features]])
 
 
 def discriminants(found: Sequence[_Grams]) -> tuple[letters.Keys, Floats, Floats]:

@@ -21,8 +21,9 @@ from classifiers.pages.method import (
 )
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.papers.hayati import base, letters, nfc, top_level_domain
-from classifiers.papers.hayati.around import Inlinks, Outlinks
+from classifiers.papers.hayati import around as top_level_domain
+from classifiers.papers.hayati import base, letters, nfc
+from classifiers.papers.hayati.around import Neighbours
 
 SENTENCES = {
     "de": "Gestern Abend gingen wir lange am Fluss entlang und sprachen über die nächste Reise.",
@@ -281,7 +282,7 @@ def test_a_page_of_an_unknown_domain_has_no_language(url: str) -> None:
 
 
 def test_a_page_with_enough_text_does_not_ask_its_inlinks() -> None:
-    inlinks = Inlinks(Says("en"))
+    inlinks = Neighbours("inlinks", Says("en"))
     around = Surroundings(inlinks=linked("de", "de", "de"))
     assert inlinks.identify(page_of("x" * 51), around).language == "en"
     assert inlinks.identify(page_of("x" * 50), around).language == "de"
@@ -289,7 +290,7 @@ def test_a_page_with_enough_text_does_not_ask_its_inlinks() -> None:
 
 
 def test_the_pages_own_text_is_one_vote_and_wins_a_tie() -> None:
-    inlinks = Inlinks(Says("en"))
+    inlinks = Neighbours("inlinks", Says("en"))
     assert inlinks.identify(PAGE, Surroundings(inlinks=linked("de"))).language == "en"
     answer = inlinks.identify(PAGE, Surroundings(inlinks=linked("de", "de")))
     assert (answer.language, answer.method) == ("de", "inlinks")
@@ -297,7 +298,7 @@ def test_the_pages_own_text_is_one_vote_and_wins_a_tie() -> None:
     assert answer.confidence == pytest.approx(3 / 5)
     for own in (None, "fi"):
         around = Surroundings(inlinks=linked("it", "de", "de", "it"))
-        assert Inlinks(Says(own)).identify(PAGE, around).language == "it"
+        assert Neighbours("inlinks", Says(own)).identify(PAGE, around).language == "it"
 
 
 def test_only_ten_inlinks_with_enough_text_are_asked() -> None:
@@ -307,11 +308,13 @@ def test_only_ten_inlinks_with_enough_text_are_asked() -> None:
         + linked(*["de"] * 10, characters=150)
         + linked(*["it"] * 30)
     )
-    answer = Inlinks(Says(None)).identify(PAGE, around)
+    answer = Neighbours("inlinks", Says(None)).identify(PAGE, around)
     assert answer.reason == "inlinks: de has 10 of 10 votes"
 
 
-@pytest.mark.parametrize("rule", [Inlinks(Says("en")), Outlinks(Says("en"))])
+@pytest.mark.parametrize(
+    "rule", [Neighbours("inlinks", Says("en")), Neighbours("outlinks", Says("en"))]
+)
 def test_without_neighbours_the_text_decides(rule: PageMethod) -> None:
     unknown = Surroundings(inlinks=linked(None), outlinks=linked(None))
     for around in (NOTHING, unknown):
@@ -319,7 +322,7 @@ def test_without_neighbours_the_text_decides(rule: PageMethod) -> None:
 
 
 def test_outlinks_outvote_the_text_which_breaks_their_ties() -> None:
-    rule = Outlinks(Says("en"))
+    rule = Neighbours("outlinks", Says("en"))
     assert rule.identify(PAGE, Surroundings(outlinks=linked("de"))).language == "de"
     assert rule.identify(PAGE, Surroundings(outlinks=linked("de", "en"))).language == "en"
     assert rule.identify(PAGE, Surroundings(outlinks=linked("de", "it"))).language == "de"
