@@ -32,7 +32,7 @@ BYTES: Final = "byte-ngrams"
 NAMES: Final = {
     "cavnar-trenkle": "classifiers.papers.hayati.base",
     "nfc": "classifiers.papers.hayati.nfc",
-    BYTES: "classifiers.papers.cai.method",
+    BYTES: "classifiers.papers.cai.models",
     DOMAINS: "classifiers.papers.hayati.around",
     "text": "classifiers.training.texts",
     "letters": "classifiers.training.letters",

@@ -28,7 +28,7 @@ _BUILDERS: Final[dict[str, str]] = {
     "inlinks": "classifiers.papers.hayati.around:inlinks",
     "outlinks": "classifiers.papers.hayati.around:outlinks",
     "tamura": "classifiers.papers.tamura.method:shipped",
-    "cai": "classifiers.papers.cai.method:load",
+    "cai": "classifiers.papers.cai.method:shipped",
 }
 """Name -> module, and what in it makes the method."""
 

@@ -6,20 +6,22 @@ The first evidence with a language decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Final, Literal
 
-from classifiers.datasets.texts import LabelledText
 from classifiers.languages import meant
 from classifiers.pages.charset.encodings import DECLARING
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
-from classifiers.papers.cai import models as cai_models
-from classifiers.papers.cai.encodings import encoded, filtered, language_of_encoding
-from classifiers.papers.cai.models import ByteModels, Distance
+from classifiers.papers.cai.models import (
+    ByteModels,
+    Distance,
+    encoded,
+    filtered,
+    language_of_encoding,
+    read,
+)
 
 Evidence = Literal["encoding", "declaration", "text"]
 
@@ -78,10 +80,6 @@ class Cai:
         if evidence == "declaration":
             return by_declaration(page)
         return self.by_text(page)
-
-    def save(self, path: Path) -> None:
-        """Write the models; the borders are not learned and not in the file."""
-        self.models.save(path)
 
     def by_text(self, page: ParsedPage) -> PageLanguage:
         """The answer by byte n-grams alone."""
@@ -150,19 +148,7 @@ def confidence(distances: list[Distance], n_bytes: int) -> float:
     return 1 / (1 + math.exp(-min(score, 30.0)))
 
 
-def train(rows: Iterable[LabelledText], *, least: int = cai_models.LEAST) -> Cai:
-    """The method with models of the rows' languages; see `cai_models.learn`."""
-    return Cai(cai_models.learn(rows, least=least))
-
-
-def load(path: Path | None = None) -> Cai:
-    """The method with the models of a file, those that ship if `path` is None.
-
-    ModelError if the file is missing or damaged.
-    """
-    return Cai(_shipped() if path is None else cai_models.read(path))
-
-
 @cache
-def _shipped() -> ByteModels:
-    return cai_models.read()
+def shipped() -> Cai:
+    """The method with the models that ship; ModelError if their file is missing or damaged."""
+    return Cai(read())

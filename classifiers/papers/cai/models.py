@@ -2,17 +2,20 @@
 
 A token is one byte, so the method needs neither words nor the encoding. A language has a model for
 UTF-8 and one for each of its legacy encodings; the distance of a text to a language is that to the
-nearest of them, by the out-of-place measure of Cavnar and Trenkle.
+nearest of them, by the out-of-place measure of Cavnar and Trenkle. The names of encodings are those
+of `classifiers.pages.charset.charsets`.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +23,70 @@ from numpy.typing import NDArray
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import DatasetError, ModelError
-from classifiers.papers.cai.encodings import encoded, encodings_of, filtered
+from classifiers.pages.charset import charsets
+
+_ONLY_IN: Final = {
+    "th": "windows-874",
+    "ja": "shift_jis euc-jp iso-2022-jp iso-2022-jp-2 iso-2022-jp-3 iso-2022-jp-2004"
+    " x-mac-japanese",
+    "ko": "euc-kr iso-2022-kr johab x-mac-korean",
+    "zh": "gb18030 hz-gb-2312 iso-2022-cn iso-2022-cn-ext big5 euc-tw x-mac-chinesesimp"
+    " x-mac-chinesetrad",
+    "el": "windows-1253 iso-8859-7 ibm737 ibm869 x-mac-greek",
+    "tr": "windows-1254 ibm857 x-mac-turkish",
+    "he": "windows-1255 iso-8859-8 ibm862 x-mac-hebrew",
+    "ar": "iso-8859-6 ibm864",
+    "ru": "koi8-r iso-ir-111",
+    "uk": "koi8-u",
+    "vi": "windows-1258 viscii tcvn vps",
+    "is": "ibm861 x-mac-icelandic",
+    "hy": "armscii-8",
+    "ka": "georgian-ps georgian-academy",
+    "ta": "tscii",
+    "lo": "mulelao-1",
+    "kk": "ptcp154 kz-1048",
+}
+"""Language -> encodings whose letters are those of this language alone.
+
+Names, aliases and the languages that they are registered for: the IANA registry of character
+sets, and the labels of the WHATWG Encoding Standard; Microsoft's table of code pages for the
+ibm, x-mac and windows ones; RFC 1489 (koi8-r: Russian) and RFC 2319 (koi8-u: Ukrainian). Cai's
+library of 72 codes came from W3C's and Microsoft's lists (Cai 2009, 4.3.2, 5.1.1) and counts the
+Turkish ones, as his Table 5-2 shows: iso-8859-9 is windows-1254 here. Left out are encodings of
+several languages of one script, among them windows-1251, windows-1256, iso-8859-2 and ibm866.
+"""
+SINGLE_LANGUAGE: Final = {name: code for code, names in _ONLY_IN.items() for name in names.split()}
+"""Encoding -> the only language that is written in it."""
+
+WRITTEN_IN: Final[dict[str, str]] = {
+    "windows-874": "th",
+    "shift_jis": "ja",
+    "euc-jp": "ja",
+    "euc-kr": "ko",
+    "gb18030": "zh",
+    "big5": "zh",
+    "windows-1253": "el",
+    "iso-8859-7": "el",
+    "windows-1254": "tr",
+    "windows-1255": "he yi",
+    "windows-1256": "ar fa ur",
+    "iso-8859-6": "ar",
+    "windows-1251": "be bg mk mn ru sr uk",
+    "koi8-r": "bg ru",
+    "koi8-u": "uk",
+    "iso-8859-5": "be bg mk ru sr",
+    "ibm866": "be bg ru",
+    "windows-1250": "bs cs hr hu pl ro sk sl",
+    "iso-8859-2": "bs cs hr hsb hu pl ro sk sl",
+    "windows-1257": "et lt lv",
+    "iso-8859-3": "eo mt",
+    "windows-1252": "ast br ca da de es fi fo fr ga gd gl is it lb nl nn no pt se sq sv wo",
+}
+"""Legacy encodings and the languages whose pages use them, the usual encoding of each first.
+
+Languages without letters beyond ASCII are not listed: their bytes are the same in all of these and
+in UTF-8.
+"""
 
 SHIPPED: Final = MODELS / "byte-ngrams.npz"
 
@@ -47,12 +113,56 @@ _FEWEST_ENCODED = 20
 
 _FORMAT = 1
 _MISSING = 10_000
+# The code pages have older letters with a cedilla instead of these with a comma.
+_CEDILLAS = str.maketrans("șțȘȚ", "şţŞŢ")
+
+COMMON_WORDS: Final = tuple(
+    Path(__file__).with_name("common-words.txt").read_text(encoding="utf-8").splitlines()
+)
+"""Words and lines on pages in any language (the kinds of Cai 2009, 2.3 and 3.2.2), lower case."""
+_COMMON = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, COMMON_WORDS))})(?![^\W\d_])")
 
 Grams = NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+def language_of_encoding(label: str) -> str | None:
+    """The only language of an encoding, given by any of its labels; None if it has several."""
+    name = label.strip().lower()
+    return SINGLE_LANGUAGE.get(charsets.canonical_label(name) or name)
+
+
+def filtered(text: str) -> str:
+    """A text in lower case without common words, symbols, digits and punctuation.
+
+    Each of them becomes one space (Cai 2009, 3.2.2 and 4.3.1).
+    """
+    kept = (each if _is_letter(each) else " " for each in _COMMON.sub(" ", text.lower()))
+    return " ".join("".join(kept).split())
+
+
+@cache
+def encodings_of(language: str) -> tuple[str, ...]:
+    """The legacy encodings of a language, the most usual one first; empty if it has none."""
+    return tuple(name for name, users in WRITTEN_IN.items() if language in users.split())
+
+
+def encoded(text: str, encoding: str) -> bytes | None:
+    """A text in an encoding; None if the encoding lacks some of its characters."""
+    try:
+        if encoding == "utf-8":
+            return text.encode("utf-8", "replace")
+        return text.translate(_CEDILLAS).encode(charsets.codec(encoding))
+    except (UnicodeEncodeError, LookupError):
+        return None
+
+
+@cache
+def _is_letter(character: str) -> bool:
+    """Whether a character is a letter or a mark of one."""
+    return unicodedata.category(character)[0] in "LM"
+
+
+class Distance(NamedTuple):
     """The distance of a text from a language: 0 for the model's ranks, 1 for no common n-gram."""
 
     language: str
@@ -143,10 +253,8 @@ def ranked_grams(content: bytes, least: int = LEAST) -> Grams:
     return ranked[ranked > 0]
 
 
-def learn(
-    rows: Iterable[LabelledText], *, fewest: int = FEWEST_ROWS, least: int = LEAST
-) -> ByteModels:
-    """Models of the languages with at least `fewest` texts; about 4 s for 50,000 texts.
+def train(rows: Iterable[LabelledText], *, least: int = LEAST) -> ByteModels:
+    """Models of the languages with FEWEST_ROWS texts or more; about 4 s for 50,000 texts.
 
     Texts of the kinds WORDS do not count, nor do n-grams that appear fewer than `least` times in a
     language, and later in a text.
@@ -160,12 +268,12 @@ def learn(
     learned = {
         (language, encoding): grams
         for language in sorted(texts)
-        if len(texts[language]) >= fewest
+        if len(texts[language]) >= FEWEST_ROWS
         for encoding in ("utf-8", *encodings_of(language))
         if (grams := _learned(texts[language], encoding, least)) is not None
     }
     if not learned:
-        raise DatasetError(f"no language has {fewest} texts; give more")
+        raise DatasetError(f"no language has {FEWEST_ROWS} texts; give more")
     table = np.zeros((len(learned), TOP), dtype=np.uint32)
     for row_of_table, grams in zip(table, learned.values(), strict=True):
         row_of_table[: len(grams)] = grams

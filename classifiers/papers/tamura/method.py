@@ -13,14 +13,12 @@ from typing import Final
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 from classifiers.papers.cai import method as cai
-from classifiers.papers.cai.encodings import (
+from classifiers.papers.cai.models import (
     SINGLE_LANGUAGE,
     encoded,
     encodings_of,
     language_of_encoding,
 )
-from classifiers.papers.cai.method import Cai
-from classifiers.papers.cai.models import Distance
 
 NOISE: Final = "windows-1252"
 """The encoding of META elements with ISO-8859-1: tools write it by default, so it is ignored."""
@@ -33,7 +31,7 @@ _META_CONFIDENCE: Final = 0.83
 class Tamura:
     """The three steps; about 1 ms for a text of 2,000 characters, 2 ms in UTF-8."""
 
-    texts: Cai
+    texts: cai.Cai
     """The method whose byte n-grams replace TextCat, with its 40-byte limit, border and typical
     value.
     """
@@ -62,22 +60,17 @@ class Tamura:
         found = self.texts.judged(distances, len(content))
         if found.language is None or encoding != "utf-8":
             return found
-        return self._confirmed(content.decode("utf-8"), distances) or found
-
-    def _confirmed(self, text: str, distances: list[Distance]) -> PageLanguage | None:
-        """The first near language that is confirmed when the text is converted to its encoding."""
-        limit = distances[0].value * self.texts.typical
+        text, limit = content.decode("utf-8"), distances[0].value * self.texts.typical
         near = (one.language for one in distances if one.value <= limit)
-        return next(filter(None, (self._reread(text, language) for language in near)), None)
+        return next(filter(None, (self._reread(text, language) for language in near)), found)
 
     def _reread(self, text: str, language: str) -> PageLanguage | None:
         """The answer about a converted text; None if it is another language or not convertible."""
-        encodings = encodings_of(language)
-        content = encoded(text, encodings[0]) if encodings else None
-        if content is None:
-            return None
-        found = self.texts.judged(self.texts.models.distances(content), len(content))
-        return found if found.language == language else None
+        for encoding in encodings_of(language)[:1]:
+            if (content := encoded(text, encoding)) is not None:
+                found = self.texts.judged(self.texts.models.distances(content), len(content))
+                return found if found.language == language else None
+        return None
 
 
 def by_meta(page: ParsedPage) -> PageLanguage:
@@ -96,4 +89,4 @@ def by_meta(page: ParsedPage) -> PageLanguage:
 
 def shipped() -> Tamura:
     """The procedure with the models that ship."""
-    return Tamura(cai.load())
+    return Tamura(cai.shipped())

@@ -18,7 +18,6 @@ from classifiers.pages.charset.charsets import canonical_label, codec
 from classifiers.pages.method import answers_of
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.papers.cai import encodings as cai_tables
 from classifiers.papers.cai import method as cai
 from classifiers.papers.cai import models as cai_models
 from classifiers.papers.tamura import method as tamura
@@ -81,7 +80,7 @@ def rows_of(n: int = 60) -> list[LabelledText]:
     ("tag", "language"), [("EN_us", "en"), ("deutsch", "de"), ("nb-NO", "no"), ("fre", "fr")]
 )
 def test_a_declaration_is_read_in_all_its_spellings(tag: str, language: str) -> None:
-    found = cai.load().identify(page_of("1 2 3", lang=tag))
+    found = cai.shipped().identify(page_of("1 2 3", lang=tag))
     assert (found.language, found.method) == (language, "declaration")
     assert tag in found.reason
 
@@ -110,18 +109,18 @@ def test_a_declaration_is_read_in_all_its_spellings(tag: str, language: str) -> 
 def test_an_encoding_of_one_language_is_known_by_all_its_labels(
     label: str, language: str | None
 ) -> None:
-    assert cai_tables.language_of_encoding(label) == language
+    assert cai_models.language_of_encoding(label) == language
 
 
 def test_the_tables_use_codes_and_names_of_the_project() -> None:
-    users = {code for row in cai_tables.WRITTEN_IN.values() for code in row.split()}
-    assert users | set(cai_tables.SINGLE_LANGUAGE.values()) <= languages.known()
-    assert all(canonical_label(name) == name for name in cai_tables.WRITTEN_IN)
-    assert all(word == word.lower() for word in cai_tables.COMMON_WORDS)
+    users = {code for row in cai_models.WRITTEN_IN.values() for code in row.split()}
+    assert users | set(cai_models.SINGLE_LANGUAGE.values()) <= languages.known()
+    assert all(canonical_label(name) == name for name in cai_models.WRITTEN_IN)
+    assert all(word == word.lower() for word in cai_models.COMMON_WORDS)
 
 
 def test_the_encoding_goes_before_the_declaration_and_that_before_the_text() -> None:
-    method = cai.load()
+    method = cai.shipped()
     german = SENTENCES["de"]
     declared = page_of(german, lang="fr", meta="shift_jis", charset="ascii")
     assert method.identify(declared).language == "ja"
@@ -135,12 +134,12 @@ def test_only_a_declared_encoding_determines_a_language() -> None:
     page = page_of(SENTENCES["ja"] * 3, charset="shift_jis")
     assert (page.charset, page.charset_source) == ("shift_jis", "detected")
     assert cai.by_encoding(page).language is None
-    assert cai.load().identify(page).language == "ja"
+    assert cai.shipped().identify(page).language == "ja"
 
 
 @pytest.mark.parametrize("code", SENTENCES)
 def test_the_text_tells_the_language(code: str) -> None:
-    found = cai.load().identify(page_of(SENTENCES[code]))
+    found = cai.shipped().identify(page_of(SENTENCES[code]))
     assert (found.language, found.method) == (code, "text")
     assert 0 < found.confidence <= 1
 
@@ -148,20 +147,20 @@ def test_the_text_tells_the_language(code: str) -> None:
 @pytest.mark.parametrize(("code", "charset"), LEGACY)
 def test_a_text_is_read_in_its_own_encoding(code: str, charset: str) -> None:
     page = page_of(SENTENCES[code], http=charset, charset=charset)
-    content, encoding = cai.own_bytes(page, cai.load().models)
+    content, encoding = cai.own_bytes(page, cai.shipped().models)
     assert encoding == page.charset
-    assert cai.load().models.distances(content)[0].language == code
+    assert cai.shipped().models.distances(content)[0].language == code
 
 
 def test_characters_that_the_encoding_lacks_are_read_in_utf8() -> None:
     page = page_of(SENTENCES["th"], http="windows-1251", charset="ascii")
     assert page.charset == "windows-1251"
-    assert cai.own_bytes(page, cai.load().models)[1] == "utf-8"
-    assert cai.load().identify(page).language == "th"
+    assert cai.own_bytes(page, cai.shipped().models)[1] == "utf-8"
+    assert cai.shipped().identify(page).language == "th"
 
 
 def test_less_than_forty_bytes_are_no_text() -> None:
-    method = cai.load()
+    method = cai.shipped()
     short = method.identify(page_of("Das ist ein kurzer Satz am Morgen heute"))
     assert short.language is None
     assert "39 bytes" in short.reason
@@ -170,36 +169,36 @@ def test_less_than_forty_bytes_are_no_text() -> None:
 
 
 def test_common_words_and_symbols_are_taken_out() -> None:
-    assert cai_tables.filtered("Microsoft® Windows 95: C++ & <Java> 3,50 € §§") == "c"
-    assert cai_tables.filtered("Webmastering in Homepages") == "webmastering in homepages"
-    assert cai_tables.filtered("Über 7 Brücken") == "über brücken"
-    assert cai_tables.filtered("เมื่อวาน हिन्दी") == "เมื่อวาน हिन्दी"
+    assert cai_models.filtered("Microsoft® Windows 95: C++ & <Java> 3,50 € §§") == "c"
+    assert cai_models.filtered("Webmastering in Homepages") == "webmastering in homepages"
+    assert cai_models.filtered("Über 7 Brücken") == "über brücken"
+    assert cai_models.filtered("เมื่อวาน हिन्दी") == "เมื่อวาน हिन्दी"
 
 
 def test_a_text_of_common_words_is_in_no_language() -> None:
-    found = cai.load().identify(page_of("Microsoft Windows Linux Java Internet Explorer " * 20))
+    found = cai.shipped().identify(page_of("Microsoft Windows Linux Java Internet Explorer " * 20))
     assert found.language is None
 
 
 def test_no_language_is_named_beyond_the_border() -> None:
     text = page_of(SENTENCES["de"])
-    strict = cai.Cai(cai.load().models, border=0.1)
+    strict = cai.Cai(cai.shipped().models, border=0.1)
     found = strict.identify(text)
     assert found.language is None
     assert "beyond the border" in found.reason
     noise = page_of("xkcd qwrtz zzyxq plmkw wqrvj hjklx bvcxz " * 5)
-    assert cai.load().identify(noise).language is None
+    assert cai.shipped().identify(noise).language is None
 
 
 def test_alternatives_within_the_typical_value_are_in_the_reason() -> None:
     page = page_of("Vi gikk en lang tur ved elven og snakket om alt det vi har gjort der.")
-    assert "alternatives" in cai.load().identify(page).reason
-    assert "alternatives" not in cai.Cai(cai.load().models, typical=1.0).identify(page).reason
+    assert "alternatives" in cai.shipped().identify(page).reason
+    assert "alternatives" not in cai.Cai(cai.shipped().models, typical=1.0).identify(page).reason
 
 
 def test_the_closest_possible_text_is_at_distance_zero() -> None:
-    models = cai_models.learn(rows_of())
-    content = b" ".join([cai_tables.filtered(SENTENCES["de"]).encode()] * 60)
+    models = cai_models.train(rows_of())
+    content = b" ".join([cai_models.filtered(SENTENCES["de"]).encode()] * 60)
     best = models.distances(content)[0]
     assert (best.language, best.value) == ("de", 0.0)
 
@@ -210,49 +209,49 @@ def test_the_most_frequent_grams_count_first_and_rare_ones_may_not(tmp_path: Pat
     assert grams[:3] == [ord("a"), ord("b"), 0x6162]
     assert len(grams) == len(set(grams)) == 8
     assert [int(gram) for gram in cai_models.ranked_grams(b"ababa", 3)] == [ord("a")]
-    frequent = cai_models.learn(rows_of(), least=100)
+    frequent = cai_models.train(rows_of(), least=100)
     assert frequent.distances(b"abc") == []
     frequent.save(tmp_path / "frequent.npz")
     assert cai_models.read(tmp_path / "frequent.npz").least == 100
-    assert cai.load().models.least == cai_models.LEAST == 1
+    assert cai.shipped().models.least == cai_models.LEAST == 1
 
 
 def test_languages_with_few_texts_and_single_words_get_no_model() -> None:
     rows = [*rows_of(60), *(LabelledText("sana", "fi", "sentence", "test") for _ in range(49))]
     rows += [LabelledText("sana", "fi", "single-word", "test")] * 500
-    assert cai_models.learn(rows).languages == set(SENTENCES)
+    assert cai_models.train(rows).languages == set(SENTENCES)
     with pytest.raises(DatasetError, match="no language has 50 texts"):
-        cai.train(rows_of(3))
+        cai_models.train(rows_of(3))
 
 
 def test_a_saved_method_is_the_same_when_read(tmp_path: Path) -> None:
-    method = cai.train(rows_of())
-    method.save(tmp_path / "one.npz")
-    method.save(tmp_path / "two.npz")
+    models = cai_models.train(rows_of())
+    models.save(tmp_path / "one.npz")
+    models.save(tmp_path / "two.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
-    again = cai.load(tmp_path / "one.npz")
-    assert again.models.of == method.models.of
-    assert np.array_equal(again.models.grams, method.models.grams)
+    again = cai_models.read(tmp_path / "one.npz")
+    assert again.of == models.of
+    assert np.array_equal(again.grams, models.grams)
 
 
 def test_a_file_of_other_things_is_no_model(tmp_path: Path) -> None:
     path = tmp_path / "models.npz"
     with pytest.raises(ModelError, match="no such model file"):
-        cai.load(path)
+        cai_models.read(path)
     path.write_bytes(b"PK\x03\x04 damaged")
     with pytest.raises(ModelError, match="cannot be read"):
-        cai.load(path)
+        cai_models.read(path)
     write_arrays(path, format=np.int64(9), models=np.array(["de utf-8"]), grams=np.zeros((1, 400)))
     with pytest.raises(ModelError, match="version 9"):
-        cai.load(path)
+        cai_models.read(path)
     write_arrays(path, format=np.int64(1), models=np.array(["de"]), grams=np.zeros((2, 3)))
     with pytest.raises(ModelError, match="do not fit"):
-        cai.load(path)
+        cai_models.read(path)
 
 
 @pytest.mark.skipif(not TEXTS.exists(), reason="the labelled texts are not here")
 def test_the_models_that_ship_are_those_of_the_labelled_texts() -> None:
-    learned, shipped = cai.train(LabelledTexts(TEXTS)).models, cai.load().models
+    learned, shipped = cai_models.train(LabelledTexts(TEXTS)), cai.shipped().models
     assert learned.of == shipped.of
     assert np.array_equal(learned.grams, shipped.grams)
 
@@ -289,7 +288,7 @@ def test_a_text_in_utf8_is_confirmed_in_its_legacy_encoding(code: str) -> None:
 
 def test_tamura_answers_in_the_languages_it_lists() -> None:
     assert set(SENTENCES) <= tamura.shipped().languages <= languages.known()
-    assert {"ja", "ko", "tr"} <= cai.load().models.languages
+    assert {"ja", "ko", "tr"} <= cai.shipped().models.languages
 
 
 @pytest.mark.parametrize("name", ["cai", "tamura"])
