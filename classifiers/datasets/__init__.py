@@ -7,8 +7,16 @@ from pathlib import Path
 from typing import Final
 
 from classifiers.datasets.odp import OdpUrls
-from classifiers.datasets.rows import COLUMNS, Dataset, LabelledUrl, LabelledUrls
-from classifiers.datasets.splits import distinct, domain_reader, split, stable_share
+from classifiers.datasets.rows import (
+    COLUMNS,
+    Dataset,
+    LabelledUrl,
+    LabelledUrls,
+    distinct,
+    domain_reader,
+    split,
+    stable_share,
+)
 from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
 from classifiers.errors import DatasetError
 from classifiers.tables import shipped_folder

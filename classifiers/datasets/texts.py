@@ -17,9 +17,9 @@ from classifiers.datasets.rows import (
     cells_of,
     code_of,
     opened,
+    stable_share,
     unreadable,
 )
-from classifiers.datasets.splits import stable_share
 
 TEXT_COLUMNS = ("text", "lang", "kind", "source")
 SIB_COLUMNS = ("text", "flores_code", "split")

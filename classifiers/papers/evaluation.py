@@ -80,41 +80,34 @@ def mean_and_spread(of_folds: Matrix) -> tuple[Matrix, Matrix]:
 
     nan if it is defined in no fold; the deviation is 0 if it is defined in one fold only.
     """
-    means = np.full(of_folds.shape[1], np.nan)
-    spreads = np.full(of_folds.shape[1], np.nan)
+    found = np.full((2, of_folds.shape[1]), np.nan)
     for column, values in enumerate(of_folds.T):
         defined = values[~np.isnan(values)]
         if len(defined):
-            means[column] = defined.mean()
-            spreads[column] = defined.std(ddof=1) if len(defined) > 1 else 0.0
-    return means, spreads
+            found[:, column] = defined.mean(), defined.std(ddof=1) if len(defined) > 1 else 0.0
+    return found[0], found[1]
 
 
-def p_value(better: Matrix, other: Matrix) -> float:
-    """P of a one-tailed paired t-test that `better` is greater, both (n_folds,).
+def is_better(better: Matrix, other: Matrix) -> bool:
+    """Whether `better` is significantly greater than `other`, both (n_folds,).
 
-    If the difference is the same in every fold, p is 0 for a positive difference, else 1. With one
-    fold p is 1.
+    If the difference is the same in every fold, it is if the difference is positive. One fold shows
+    nothing.
     """
     differences = np.asarray(better, np.float64) - np.asarray(other, np.float64)
     if len(differences) < 2 or np.isnan(differences).any():
-        return 1.0
+        return False
     if np.ptp(differences) <= 1e-12:
-        return 0.0 if differences.mean() > 1e-12 else 1.0
+        return float(differences.mean()) > 1e-12
     from scipy import stats
 
-    return float(stats.ttest_rel(better, other, alternative="greater").pvalue)
+    return bool(stats.ttest_rel(better, other, alternative="greater").pvalue < LEVEL)
 
 
-def is_better(better: Matrix, other: Matrix, level: float = LEVEL) -> bool:
-    """Whether `better` is significantly greater than `other` across folds."""
-    return p_value(better, other) < level
-
-
-def best(of: Mapping[str, Matrix], level: float = LEVEL) -> str | None:
+def best(of: Mapping[str, Matrix]) -> str | None:
     """The name whose figures are significantly greater than those of all others, if any."""
     if len(of) < 2:
         return None
     first = max(of, key=lambda name: float(np.mean(of[name])))
     others = (figures for name, figures in of.items() if name != first)
-    return first if all(is_better(of[first], other, level) for other in others) else None
+    return first if all(is_better(of[first], other) for other in others) else None
