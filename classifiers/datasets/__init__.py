@@ -1,8 +1,5 @@
 """Readers of labelled URLs, texts and pages, and splits of the data."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +20,6 @@ from classifiers.tables import shipped_folder
 
 __all__ = [
     "COLUMNS",
-    "FORMATS",
     "Dataset",
     "LabelledPage",
     "LabelledPages",
@@ -39,7 +35,7 @@ __all__ = [
     "stable_share",
 ]
 
-FORMATS: Final[dict[str, Callable[[Path], Dataset[LabelledUrl]]]] = {
+FORMATS: Final[dict[str, type[LabelledUrls] | type[OdpUrls]]] = {
     "tsv": LabelledUrls,
     "rdf": OdpUrls,
     "u8": OdpUrls,
@@ -47,18 +43,17 @@ FORMATS: Final[dict[str, Callable[[Path], Dataset[LabelledUrl]]]] = {
 """Ending of a file's name -> its reader; each may be followed by .gz."""
 SAMPLE: Final = "sample"
 """The name of the small table that ships."""
-_SAMPLE_TABLE: Final = shipped_folder("data", "langfocus/data") / "sample-urls.tsv"
 
 
 def open_dataset(path: str | Path) -> Dataset[LabelledUrl]:
-    """The labelled URLs of a file, in the format of its name.
+    """The labelled URLs of a file, in the format of its name; nothing is read yet.
 
-    The path `sample` is the table that ships, unless there is such a file. Nothing is read yet.
-    DatasetError if there is no such file, or if no format has its name.
+    The path `sample` is the table that ships, unless there is such a file. DatasetError if there is
+    no such file, or if no format has its name.
     """
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():
-        path = _SAMPLE_TABLE
+        path = shipped_folder("data", "langfocus/data") / "sample-urls.tsv"
     if not path.is_file():
         raise DatasetError(f"{path}: no such file")
     reader = FORMATS.get(path.name.lower().removesuffix(".gz").rpartition(".")[2])

@@ -78,33 +78,21 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, damage: str) -> 
     assert "\n" not in str(caught.value)
 
 
-NAMES = {
-    "urls.tsv": LabelledUrls,
-    "urls.TSV.gz": LabelledUrls,
-    "content.rdf.u8": OdpUrls,
-    "kt-content.rdf.u8.gz": OdpUrls,
-    "content.rdf.gz": OdpUrls,
-}
-
-
-@pytest.mark.parametrize(("name", "kind"), NAMES.items(), ids=NAMES)
-def test_the_name_of_a_file_tells_its_format(tmp_path: Path, name: str, kind: type) -> None:
-    (tmp_path / name).touch()
-    assert type(open_dataset(tmp_path / name)) is kind
-
-
-EXAMPLES = {
-    "tsv": ("urls.tsv", ["de", "fr"]),
-    "xml": ("content.rdf.u8", ["de"]),
-}
-
-
-@pytest.mark.parametrize("block", EXAMPLES)
-def test_the_examples_of_the_documentation_are_read(tmp_path: Path, block: str) -> None:
-    name, languages = EXAMPLES[block]
+@pytest.mark.parametrize(
+    ("block", "name", "kind", "languages"),
+    [
+        ("tsv", "urls.TSV.gz", LabelledUrls, ["de", "fr"]),
+        ("xml", "kt-content.rdf.u8.gz", OdpUrls, ["de"]),
+        ("xml", "content.rdf", OdpUrls, ["de"]),
+    ],
+)
+def test_the_examples_of_the_documentation_are_read_by_the_name_of_their_file(
+    tmp_path: Path, block: str, name: str, kind: type, languages: list[str]
+) -> None:
     text = (Path(__file__).parents[3] / "docs" / "data.md").read_text(encoding="utf-8")
-    found = re.findall(rf"^```{block}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    data = open_dataset(write(tmp_path / name, found[0]))
+    example = re.findall(rf"(?ms)^```{block}\n(.*?)^```", text)[0]
+    data = open_dataset(write(tmp_path / name, example))
+    assert type(data) is kind
     assert [row.language for row in data] == languages
     assert data.skipped == 0
 
