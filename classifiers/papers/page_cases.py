@@ -10,7 +10,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Final, TypeVar
 
 from classifiers.datasets import LabelledPage, LabelledText
@@ -168,12 +167,8 @@ def cases_of_texts(rows: Iterable[LabelledText]) -> Cases:
 
 def text_page(text: str) -> ParsedPage:
     """A page whose visible text is `text`, without links and declarations."""
-    return replace(_empty_page(), text=" ".join(text.split())[:MAX_CHARACTERS])
-
-
-@cache
-def _empty_page() -> ParsedPage:
-    return parse_page(b"", content_type=None, url="")
+    empty = parse_page(b"", content_type=None, url="")
+    return replace(empty, text=" ".join(text.split())[:MAX_CHARACTERS])
 
 
 def shortened(cases: Cases, judge: PageMethod, seed: int = 0) -> tuple[Cases, int]:

@@ -1,6 +1,6 @@
 """Custom-made features of a URL: the 60 of Baykan 2013, 2.1 and the 74 of the study before it.
 
-Neither source lists them one by one. Both have counters before the first `/` and after it; If the
+Neither source lists them one by one. Both have counters before the first `/` and after it. If the
 kinds that they describe do not add up to the total, counters of the whole URL and small variants
 are added, as the table of `CustomFeatures` shows.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
 from classifiers.papers.baykan.grams import parts, words
-from classifiers.papers.baykan.servers import Countries, language_of_country
+from classifiers.papers.baykan.servers import Countries
 from classifiers.tables.country_domains import TABLE_I
 
 WordList = Callable[[str], Collection[str]]
@@ -36,29 +36,29 @@ Unlike in the paper, no URL is looked up in a dictionary that it helped to build
 training URLs look easier than new ones. F1 of decision trees rose by 0.4 to 1.0 on domains not
 trained on, by 0.1 to 0.3 otherwise (2,000 URLs of each language, two seeds).
 """
-_BEFORE, _AFTER, _WHOLE = "before", "after", "whole"
+_PARTS: Final = ("before", "after")
+_PLACES: Final = (*_PARTS, "whole")
+_TRAINED: Final = ("trained yes", "trained no")
 _TLDS: Final = {tld: language for language, row in TABLE_I.items() for tld in row.split()}
 
 
-def _names(kinds: Sequence[str], places: Sequence[str]) -> list[str]:
+def _of_all(*kinds: str) -> list[str]:
+    return [f"{kind} {language}" for kind in kinds for language in LANGUAGES]
+
+
+def _in(places: Sequence[str], *kinds: str) -> list[str]:
     return [f"{kind} {place}" for kind in kinds for place in places]
 
 
-def _spoken(kind: str) -> list[str]:
-    return [f"{kind} {language}" for language in LANGUAGES]
-
-
-_PARTS: Final = (_BEFORE, _AFTER)
-_ALL: Final = (_BEFORE, _AFTER, _WHOLE)
-_TRAINED: Final = ("trained yes", "trained no")
 _COMMON: Final = (
-    _spoken("tld")
-    + [f"tld {tld}" for tld in _GENERIC]
-    + _names(["hyphens", *_spoken("dictionary"), *_spoken("city")], _ALL)
+    *_of_all("tld"),
+    *(f"tld {tld}" for tld in _GENERIC),
+    *_in(_PLACES, "hyphens", *_of_all("dictionary", "city")),
 )
-_OF_2013: Final = _names([*_spoken("code"), *_TRAINED], _PARTS) + _spoken("ip")
-_OF_2008: Final = _names([*_spoken("code"), *_TRAINED], _ALL) + _names(
-    [*_spoken("only dictionary"), "words"], _PARTS
+_OF_2013: Final = (*_in(_PARTS, *_of_all("code"), *_TRAINED), *_of_all("ip"))
+_OF_2008: Final = (
+    *_in(_PLACES, *_of_all("code"), *_TRAINED),
+    *_in(_PARTS, *_of_all("only dictionary"), "words"),
 )
 FEATURES: Final = {60: (*_COMMON, *_OF_2013), 74: (*_COMMON, *_OF_2008)}
 """Number of features -> their names."""
@@ -153,18 +153,16 @@ class CustomFeatures:
         if tld in _GENERIC:
             found[f"tld {tld}"] = 1
         if self.countries is not None:
-            found[f"ip {language_of_country(self.countries.get(host))}"] = 1
+            # Table I's domains are codes of countries, too.
+            found[f"ip {_TLDS.get(self.countries.get(host, '').lower())}"] = 1
         first = self._counts(host[: len(host) - len(tld)], trained)
         second = self._counts(after, trained)
         for kind in {*first, *second}:
             one, other = first[kind], second[kind]
             # Codes are yes or no.
             whole = max(one, other) if kind.startswith("code ") else one + other
-            found |= {
-                f"{kind} {_BEFORE}": one,
-                f"{kind} {_AFTER}": other,
-                f"{kind} {_WHOLE}": whole,
-            }
+            counts = zip(_in(_PLACES, kind), (one, other, whole), strict=True)
+            found.update(counts)
         return found
 
     def _counts(self, text: str, trained: Trained) -> Counter[str]:

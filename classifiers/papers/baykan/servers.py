@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from classifiers.errors import StudyError
 from classifiers.geoip import CountryLookup, country_lookup, parsed_address
 from classifiers.papers.baykan.grams import parts
-from classifiers.tables.country_domains import TABLE_I
 
 Addresses = Mapping[str, Sequence[str]]
 """Host in lower case -> its addresses."""
 
 Countries = Mapping[str, str]
 """Host in lower case -> the ISO 3166-1 code of its server's country, where that is known."""
-
-_LANGUAGES: Final = {
-    country.upper(): language for language, row in TABLE_I.items() for country in row.split()
-}
-
-
-def language_of_country(country: str | None) -> str | None:
-    """The language of an ISO 3166-1 country by Table I; None if the table does not list it."""
-    return _LANGUAGES.get((country or "").upper())
 
 
 def locate(urls: Iterable[str], mmdb: Path, addresses: Addresses) -> Countries:

@@ -136,7 +136,7 @@ def test_a_training_url_is_not_looked_up_in_the_words_it_taught_itself() -> None
 def test_the_country_of_a_server_speaks_its_language() -> None:
     assert present("http://www.paris.com/")["ip fr"] == 1
     assert present("http://A.ch:80/")["ip de"] == 1
-    assert present("http://b.pl/") == {}
+    assert present("http://b.pl/") == {}, "no country of Table I"
     assert present("http://www.paris.com/", 74) == {"tld com": 1, "words before": 1}
 
 

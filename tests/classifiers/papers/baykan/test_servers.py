@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from classifiers.papers.baykan.servers import language_of_country, listed, server_country
+from classifiers.papers.baykan.servers import listed, server_country
 
 COUNTRIES = {"5.1.2.3": "DE", "5.1.1.1": "DE", "5.2.1.1": "FR", "2a02:1::5": "AT"}
 ADDRESSES: dict[str, list[str]] = {
@@ -38,9 +38,3 @@ def test_a_host_that_is_an_address_stands_for_itself() -> None:
 def test_hosts_of_a_file_are_found_in_any_spelling(tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text("A.com.\t5.1.2.3\na.com\t5.2.1.1\n\n")
     assert listed(tmp_path / "hosts")["a.com"] == ["5.1.2.3", "5.2.1.1"]
-
-
-def test_a_country_speaks_the_language_of_table_i() -> None:
-    expected = {"CH": "de", "CA": "en", "GB": "en", "MX": "es", "VA": "it", "tn": "fr", "PL": None}
-    assert {country: language_of_country(country) for country in expected} == expected
-    assert language_of_country(None) is None
