@@ -77,13 +77,10 @@ def maximum_entropy(seed: int, *, is_custom: bool) -> Any:
     """The conditional Maximum Entropy model over raw counts: logistic regression.
 
     Among all distributions of the class that agree with the training rows on the expected count of
-    each feature, the one of highest entropy is exp(sum of weight times count) / Z, and the weights
-    that make it agree are those of maximum likelihood (Nigam 1999). With two classes only the
-    difference of their weights matters: that is logistic regression, whose likelihood has one
-    maximum. Unlike Improved Iterative Scaling, Newton's method with conjugate gradients reaches it
-    in some dozen steps. Unlike the paper, which names no prior, a Gaussian one of variance 1 bounds
-    the weights of features that occur in one class only. Each class also has a constant feature.
-    Custom-made features are brought to unit variance first: counts and flags differ much in size.
+    each feature, that of highest entropy has the weights of maximum likelihood (Nigam 1999). With
+    two classes only the difference of their weights matters, and Newton's method finds it. Unlike
+    the paper, which names no prior, a Gaussian one of variance 1 bounds the weights of features
+    that occur in one class only. Custom-made features are brought to unit variance first.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -94,11 +91,8 @@ def maximum_entropy(seed: int, *, is_custom: bool) -> Any:
 def support_vectors(seed: int, *, is_custom: bool) -> Any:
     """A linear SVM with squared hinge loss over weighted counts, or scaled custom-made features.
 
-    Both classes have the same total weight, for any number of rows. This changes nothing if the
-    classes are equal in number, as in the paper. Unlike the paper, weighted URLs are scaled to
-    length 1, so that one penalty fits every number of URLs: 1 was within 0.2 points of F1 of the
-    best of six, with words and with allgrams, on 5,000 and on 24,000 URLs. Without the scaling the
-    best penalty depended on their number, and F1 was up to 0.8 points lower.
+    Both classes have the same total weight, for any number of rows. Unlike in the paper, weighted
+    URLs are scaled to length 1, so that one penalty fits every number of URLs.
     """
     steps = [StandardScaler(with_mean=False)] if is_custom else [PaperWeighting(), Normalizer()]
     balanced = {"C": 1.0, "class_weight": "balanced", "dual": "auto"}
@@ -128,11 +122,9 @@ class _MeanLossSVC(LinearSVC):  # type: ignore[misc]  # an untyped base
 class DecisionTree(DecisionTreeClassifier):  # type: ignore[misc]  # an untyped base
     """A tree of tests of one feature each; the test that lowers the entropy most comes first.
 
-    A leaf has 20 training rows or more, or a fiftieth of the rows if that is fewer, or 1. Unlike a
-    fully grown tree, one with leaves of several rows does not memorise single URLs. With 20 mean
-    F1 was 1 to 2 points higher than with 1 or 5, on 24,000 URLs without countries of servers. Of
-    260 URLs leaves of 5 gave a mean F1 of 85 and leaves of 20 one of 82, and leaves of 20 cannot
-    split 26 URLs at all. `random_state` decides between features that lower the entropy equally.
+    A leaf has 20 training rows or more, or a fiftieth of the rows if that is fewer, or 1: leaves of
+    20 cannot split 26 URLs, and a fully grown tree memorises single URLs. `random_state` decides
+    between features that lower the entropy equally.
     """
 
     def __init__(self, random_state: int = 0) -> None:
