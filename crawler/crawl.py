@@ -74,7 +74,7 @@ class Crawl:
         if not self.blocking.is_empty:
             self.frontier.drop_blocked(self.blocking.blocks)
         now = self.clock()
-        for pages in self.revisits.links(now):
+        for pages in self.revisits.links():
             wanted = [link for link in pages if not self.blocking.blocks(link.url)]
             self.frontier.seed(self.visitor.with_evidence(wanted), now, 1)
         for seeds in self.config.seed_batches():

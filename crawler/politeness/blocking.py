@@ -55,7 +55,7 @@ class BlockList:
     def blocks(self, url: str) -> bool:
         """Return True if a normalised URL is blocked; costs O(labels of its host + patterns)."""
         return any(
-            not pattern or _begins(pattern, _path_of(url))
+            matches(pattern, _path_of(url))
             for name in _names_of(host_of(url))
             for pattern in self.patterns.get(name, ())
         )
@@ -67,12 +67,6 @@ def _names_of(host: str) -> Iterator[str]:
     while host:
         yield f"*.{host}"
         host = host.partition(".")[2]
-
-
-def _begins(pattern: str, path: str) -> bool:
-    if "*" not in pattern and pattern[-1] != "$":
-        return path.startswith(pattern)
-    return matches(pattern, path)
 
 
 def _path_of(url: str) -> str:

@@ -33,9 +33,9 @@ _WITH_VALUE: Final = frozenset(
 """Directives of an X-Robots-Tag with a colon, which does not follow the name of a bot."""
 
 _WORD: Final = re.compile(r"[\w-]+")
-_TERM: Final = re.compile(r"[^\s,;]+")
 
-_OPT_OUT_WORDS: Final = ("noai", "noimageai")
+_OPT_OUTS: Final = frozenset({"noai", "noimageai", "tdm-reservation=1"})
+_RESERVED: Final = frozenset({("content-signal", "no"), ("content-usage", "n")})
 _TDM: Final = frozenset({"tdm-reservation", "tdm-policy"})
 _USAGE: Final = "content-usage"
 
@@ -63,7 +63,7 @@ def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         elif name in _TDM:
             found += _reservation(name, value)
         elif name == _USAGE:
-            found.append(usage(name, value))
+            found += usage(name, value)
     return kept(found)
 
 
@@ -78,9 +78,10 @@ def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return kept(found)
 
 
-def usage(name: str, value: str) -> str:
-    """Return a Content-Signal or a Content-Usage as a statement, in lower case."""
-    return f"{name}: {' '.join(value.lower().replace('=', ' = ').split()).replace(' = ', '=')}"
+def usage(name: str, value: str) -> list[str]:
+    """Return the terms of a Content-Signal or a Content-Usage as statements, in lower case."""
+    terms = re.sub(r"\s*=\s*", "=", value.lower()).replace(",", " ").split()
+    return [f"{name}: {term}" for term in terms]
 
 
 def forbids_links(statements: Collection[str]) -> bool:
@@ -95,26 +96,14 @@ def written(sources: Mapping[str, Sequence[str]]) -> str | None:
 
 
 def is_opt_out(statement: str) -> bool:
-    """Return True if a statement reserves a page from text and data mining or from AI."""
-    if statement in _OPT_OUT_WORDS or statement == "tdm-reservation=1":
-        return True
-    return _reserving_term(statement) is not None
-
-
-def _reserving_term(statement: str) -> str | None:
-    """Return the first term of a Content-Signal or Content-Usage that reserves, None if none does.
+    """Return True if a statement reserves a page from text and data mining or from AI.
 
     A search engine is no training, so the term `search` reserves nothing.
     """
-    name, colon, value = statement.partition(":")
-    if not colon or name not in ("content-signal", _USAGE):
-        return None
-    no = "no" if name == "content-signal" else "n"
-    for term in _TERM.findall(value):
-        key, _, end = term.partition("=")
-        if end == no and key != "search":
-            return f"{name}: {term}"
-    return None
+    name, _, term = statement.partition(": ")
+    key, _, value = term.partition("=")
+    is_reserved = (name, value.partition(";")[0]) in _RESERVED and key != "search"
+    return is_reserved or statement in _OPT_OUTS
 
 
 def _words_for_us(tag: str) -> list[str]:
@@ -138,7 +127,7 @@ def _known_words(text: str) -> list[str]:
 
 def _reservation(name: str, value: str) -> list[str]:
     value = value.strip()
-    if name == "tdm-reservation" and "1" in _TERM.findall(value):
+    if name == "tdm-reservation" and "1" in re.split(r"[\s,;]+", value):
         value = "1"  # servers that send the header twice send "1, 1"
     return [f"{name}={value}"] if value else []
 
@@ -149,7 +138,7 @@ def kept(statements: Iterable[str]) -> tuple[str, ...]:
     Of more than `MAX_STATEMENTS` those that a crawl obeys or counts are kept, so that no number of
     others hides them.
     """
-    found = dict.fromkeys(map(_shortened, statements))
+    found = dict.fromkeys(statement[:MAX_STATEMENT] for statement in statements)
     if len(found) <= MAX_STATEMENTS:
         return tuple(found)
     return tuple(sorted(found, key=_rank)[:MAX_STATEMENTS])
@@ -157,8 +146,3 @@ def kept(statements: Iterable[str]) -> tuple[str, ...]:
 
 def _rank(statement: str) -> int:
     return 0 if statement in _WORDS else 1 if is_opt_out(statement) else 2
-
-
-def _shortened(statement: str) -> str:
-    short = statement[:MAX_STATEMENT]
-    return short if short == statement else (_reserving_term(statement) or short)[:MAX_STATEMENT]

@@ -185,13 +185,13 @@ class _Reading:
                 group.delay_s = max(group.delay_s, float(seconds[0].replace(b",", b".")))
 
     def _signal(self, key: bytes, value: bytes) -> None:
-        statement = usage(key.decode().lower(), value.decode("utf-8", "replace"))
+        statements = usage(key.decode().lower(), value.decode("utf-8", "replace"))
         if not self._has_name:
-            self.signals.append(statement)
+            self.signals += statements
             return
         self._has_delay = True
         for group in self._delayed:
-            group.signals.append(statement)
+            group.signals += statements
 
 
 def _pairs(body: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -217,16 +217,16 @@ def _allow(lines: str, path: str) -> bool:
     """Return the answer of the first line that matches; without one everything is allowed."""
     signed = "+" + path, "-" + path
     for line in lines.split("\n"):
-        is_plain = "*" not in line and line[-1:] != "$"
-        text = signed[line[:1] == "-"]
-        if text.startswith(line) if is_plain else matches(line, text):
+        if matches(line, signed[line[:1] == "-"]):
             return line[:1] == "+"
     return True
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return True if a text begins with a pattern that has `*` inside or ends with `$`."""
-    is_whole = pattern[-1] == "$"
+    """Return True if a text begins with a pattern, which may have `*` inside and `$` at its end."""
+    is_whole = pattern[-1:] == "$"
+    if not is_whole and "*" not in pattern:
+        return text.startswith(pattern)
     first, *inner = pattern.removesuffix("$").split("*")
     if not inner:
         return text == first

@@ -7,6 +7,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
+from crawler.url import domain_of
+
 STEP_S: Final = 0.05
 """Seconds after which to try a place in use again."""
 
@@ -15,6 +17,26 @@ GRACE_S: Final = 2.0
 
 REMEMBERED: Final = 10_000
 """Most places of each kind that are remembered."""
+
+PER_DOMAIN: Final = 4
+"""Names of one registered domain that are looked up at once."""
+
+AT_ONCE: Final = 500
+"""Names that are looked up at once."""
+
+SLOW_S: Final = 2.0
+"""Seconds after which a lookup without a result counts as unanswered."""
+
+UNANSWERED: Final = 4
+"""Unanswered lookups in a row after which a domain is silent."""
+
+SILENT_S: Final = 300.0
+"""Seconds for which nothing is looked up in a silent domain."""
+
+PAUSE_S: Final = 0.5
+"""Seconds after which a host with a lookup in progress comes again, for the first time."""
+
+_LONGEST_WAIT_S: Final = 5.0
 
 Value = TypeVar("Value")
 
@@ -84,11 +106,10 @@ class HostTurns:
     the host's own leases take turns.
     """
 
-    def __init__(self, horizon_s: float) -> None:
-        """Remember a contact for `horizon_s` seconds, the longest delay of a host."""
-        self._horizon_s = horizon_s
+    def __init__(self) -> None:
+        """Start with hosts that may be contacted."""
         self._inside: set[str] = set()
-        self._ended_at: OrderedDict[str, float] = OrderedDict()
+        self._ended_at: Recent[float] = Recent()
         self._promised: Recent[tuple[str, float]] = Recent()
         self._guests = Line()
 
@@ -102,7 +123,11 @@ class HostTurns:
         """
         guest, until = self._promised.get(host, (visitor, now))
         is_promised = guest != visitor and now < until
-        rest_s = self._rest_s(host, now, delay_of)
+        rest_s = 0.0
+        if host in self._inside:
+            rest_s = delay_of() + STEP_S
+        elif host in self._ended_at:
+            rest_s = self._ended_at[host] + delay_of() - now
         if rest_s <= 0 and not is_promised:
             self._inside.add(host)
             self._promised.pop(host, None)
@@ -118,20 +143,64 @@ class HostTurns:
     def leave(self, host: str, now: float, *, was_contacted: bool = True) -> None:
         """End a turn that `enter` allowed; the host rests if it was contacted."""
         self._inside.remove(host)
-        if not was_contacted:
+        if was_contacted:
+            self._ended_at[host] = now
+
+
+class LookupTurns:
+    """The lookups in progress, and the domains that are silent.
+
+    A name server that never answers takes a lookup many seconds, and a domain can have any number
+    of names on such a server. So few names of one domain are looked up at once, and none for a
+    while after several lookups in a row got no answer. Names of other domains do not wait for them.
+    """
+
+    def __init__(self) -> None:
+        """Start without lookups."""
+        self._began_at: dict[str, float] = {}
+        self._domains = OwnOccupancy(PER_DOMAIN)
+        self._unanswered: Recent[tuple[int, float]] = Recent()
+        self._answered: Recent[None] = Recent()
+        self._line = Line()
+
+    def is_silent(self, host: str, now: float) -> bool:
+        """Return True if the name servers of a host's domain have not answered for some time.
+
+        A host that had an address before is not affected: the resolver may still know it.
+        """
+        if host in self._answered:
+            return False
+        number, last_at = self._unanswered.get(domain_of(host), (0, now))
+        return number >= UNANSWERED and now < last_at + SILENT_S
+
+    def enter(self, host: str, now: float) -> float | None:
+        """Begin a lookup and return None, or return the seconds after which to try again.
+
+        The more hosts of a domain wait, the longer each waits.
+        """
+        began_at = self._began_at.get(host)
+        if began_at is not None:
+            return min(max(PAUSE_S, now - began_at), _LONGEST_WAIT_S)
+        if len(self._began_at) >= AT_ONCE:
+            return _LONGEST_WAIT_S
+        domain = domain_of(host)
+        if not self._domains.enter(domain):
+            return self._line.wait(domain, now)
+        self._began_at[host] = now
+        return None
+
+    def leave(self, host: str, now: float, *, has_addresses: bool) -> None:
+        """End a lookup that `enter` began."""
+        began_at, domain = self._began_at.pop(host), domain_of(host)
+        self._domains.leave(domain)
+        if has_addresses:
+            self._answered[host] = None
+        if has_addresses or now - began_at < SLOW_S:
+            self._unanswered.pop(domain, None)
             return
-        self._ended_at[host] = now
-        self._ended_at.move_to_end(host)
-        while next(iter(self._ended_at.values())) < now - self._horizon_s:
-            self._ended_at.popitem(last=False)
+        number, _ = self._unanswered.pop(domain, (0, now))
+        self._unanswered[domain] = number + 1, now
 
     def __len__(self) -> int:
-        """Return the number of contacts that are remembered."""
-        return len(self._ended_at)
-
-    def _rest_s(self, host: str, now: float, delay_of: Callable[[], float]) -> float:
-        """Return the seconds until a host may be contacted."""
-        if host in self._inside:
-            return delay_of() + STEP_S
-        ended_at = self._ended_at.get(host)
-        return 0.0 if ended_at is None else ended_at + delay_of() - now
+        """Return the number of lookups in progress."""
+        return len(self._began_at)

@@ -3,18 +3,11 @@
 A run keeps for each page the validators that its server sent, a digest of its body, and how often
 earlier visits found it changed (table `visits`). A run with `-a since=` copies these rows of the
 earlier run (table `earlier`), so it needs that folder only once.
-
-Changes are taken as a Poisson process. The number of visits that found a change underestimates
-their rate, because several changes between two visits count as one. The estimator of Cho and
-Garcia-Molina 2003 ("Estimating frequency of change", ACM TOIT 3(3), the estimator with reduced
-bias) corrects that and is finite if every visit found a change. Unlike there, the intervals between
-the visits may differ; their mean counts.
 """
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from math import exp, log
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,9 +15,7 @@ from crawler.errors import SettingError
 from crawler.frontier.base import FIRST_SCORE, UNCHANGED, Link, Visit
 from crawler.run import reading
 
-_BATCH: Final = 1000
 _LONGEST_VALIDATOR: Final = 1000
-_UNKNOWN_CHANCE: Final = 0.5  # where no page of the run was visited twice
 
 
 class Earlier(NamedTuple):
@@ -46,27 +37,17 @@ class Earlier(NamedTuple):
     kept_at: str | None
 
 
-_OF_OTHER_NAMES = {
-    "seen_at": "p.fetched_at",
-    "kept_url": f"CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_url ELSE o.url END",
-    "kept_at": f"CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_at ELSE o.date END",
-}
-
-
-def _column_of_run(name: str) -> str:
-    """Return the place of a field of `Earlier` in a run; its tables are named in `_OF_RUN`."""
-    place = f"v.{name}" if name in Visit._fields else f"p.{name}"
-    return _OF_OTHER_NAMES.get(name, place)
-
-
 _COLUMNS = ", ".join(Earlier._fields)
-_OF_RUN = (
-    f"SELECT {', '.join(map(_column_of_run, Earlier._fields))}"  # noqa: S608  # names of columns
-    " FROM pages AS p JOIN visits AS v ON v.page = p.id LEFT JOIN earlier AS e ON e.url = p.url"
-    " LEFT JOIN archived AS a ON a.fingerprint = p.fingerprint"
-    # The record that has the body: of several, any one.
-    " LEFT JOIN archived AS o ON o.digest = a.digest AND o.is_revisit = 0"
-)
+_OF_RUN = f"""
+SELECT p.url, v.etag, v.modified, v.digest, v.looks, v.changes, v.first_at, p.fetched_at,
+    p.language, p.confidence, p.method, p.charset,
+    CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_url ELSE o.url END,
+    CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_at ELSE o.date END
+FROM pages AS p JOIN visits AS v ON v.page = p.id LEFT JOIN earlier AS e ON e.url = p.url
+LEFT JOIN archived AS a ON a.fingerprint = p.fingerprint
+-- The record that has the body: of several, any one.
+LEFT JOIN archived AS o ON o.digest = a.digest AND o.is_revisit = 0
+"""  # noqa: S608
 # The run before may have had earlier pages too, and ended before it asked for all of them.
 _NOT_ASKED = f"SELECT {_COLUMNS} FROM earlier WHERE url NOT IN (SELECT url FROM pages)"  # noqa: S608
 _INSERT = (
@@ -74,8 +55,12 @@ _INSERT = (
     f" VALUES ({', '.join('?' * len(Earlier._fields))})"
 )
 _ONE = f"SELECT {_COLUMNS} FROM earlier WHERE url = ?"  # noqa: S608
-_NEXT = f"SELECT {_COLUMNS} FROM earlier WHERE url > ? ORDER BY url LIMIT {_BATCH}"  # noqa: S608
-_ALL_LOOKS = "SELECT SUM(looks), SUM(changes), SUM(seen_at - first_at) FROM earlier WHERE looks > 0"
+_COMMON = "SELECT COALESCE(TOTAL(changes) / NULLIF(TOTAL(looks), 0), 0.5) FROM earlier"
+# Few different scores: queued URLs of one score are in the order of their discovery.
+_NEXT = (
+    "SELECT url, ROUND(COALESCE(1.0 * changes / NULLIF(looks, 0), ?), 2) FROM earlier"
+    " WHERE url > ? ORDER BY url LIMIT 1000"
+)
 
 
 def digest_of(body: bytes) -> str:
@@ -167,41 +152,14 @@ class Revisits:
         sent = (("If-None-Match", earlier.etag), ("If-Modified-Since", earlier.modified))
         return {name: text.encode("latin-1", "replace") for name, text in sent if text}
 
-    def links(self, now: float) -> Iterator[Sequence[Link]]:
-        """Yield the earlier pages in batches; a page that has more likely changed scores higher.
+    def links(self) -> Iterator[Sequence[Link]]:
+        """Yield the earlier pages in batches; a page that changed more often scores higher.
 
-        A page that was visited once has the rate of change of all others together. The chances are
-        rounded to hundredths, so that there are few different scores.
+        That is the share of the visits after the first that found a change; for a page without
+        such a visit the share of all others.
         """
-        common = self._common_rate()
+        (common,) = self._connection.execute(_COMMON).fetchone()
         last = ""
-        while rows := self._connection.execute(_NEXT, (last,)).fetchall():
-            pages = [Earlier(*row) for row in rows]
-            last = pages[-1].url
-            yield [Link(page.url, FIRST_SCORE + _chance(page, common, now)) for page in pages]
-
-    def _common_rate(self) -> float | None:
-        looks, changes, seconds = self._connection.execute(_ALL_LOOKS).fetchone()
-        return changes_per_second(looks or 0, changes or 0, seconds or 0.0)
-
-
-def changes_per_second(looks: int, changes: int, seconds: float) -> float | None:
-    """Return the estimated rate; None without an interval between two visits.
-
-    `looks` are the visits after the first, `changes` those of them that found a change, `seconds`
-    the time between the first and the last visit.
-    """
-    if not looks or seconds <= 0:
-        return None
-    return log((looks + 0.5) / (looks - changes + 0.5)) * looks / seconds
-
-
-def chance_of_change(rate: float, seconds: float) -> float:
-    """Return the probability that a page with a rate of change changed in some seconds."""
-    return 1.0 - exp(-rate * max(0.0, seconds))
-
-
-def _chance(page: Earlier, common: float | None, now: float) -> float:
-    rate = changes_per_second(page.looks, page.changes, page.seen_at - page.first_at)
-    rate = common if rate is None else rate
-    return _UNKNOWN_CHANCE if rate is None else round(chance_of_change(rate, now - page.seen_at), 2)
+        while rows := self._connection.execute(_NEXT, (common, last)).fetchall():
+            last = rows[-1][0]
+            yield [Link(url, FIRST_SCORE + share) for url, share in rows]

@@ -93,7 +93,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._chosen: Recent[str] = Recent()
         self._line = Line()
         self._delay_s = config.delay_s
-        self._turns = HostTurns(max(config.delay_s, config.max_crawl_delay_s))
+        self._turns = HostTurns()
 
     async def close(self) -> None:
         """End all connections and lookups."""

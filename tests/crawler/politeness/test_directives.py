@@ -78,8 +78,9 @@ def test_nothing_hides_a_statement_that_is_obeyed_or_counted() -> None:
         ("noai", True),
         ("tdm-reservation=1", True),
         ("tdm-reservation=0", False),
-        ("content-signal: search=yes, ai-train=no", True),
-        ("content-signal: search=no,ai-input=yes", False),
+        ("content-signal: ai-train=no", True),
+        ("content-signal: search=no", False),
+        ("content-signal: ai-input=yes", False),
         ("content-usage: train-ai=n", True),
         ("content-usage: train-ai=n;exp=1", True),
         ("content-usage: train-ai=y", False),
@@ -93,7 +94,7 @@ def test_opt_outs_are_told_from_other_statements(statement: str, expected: bool)
 @pytest.mark.parametrize(
     ("bot", "signals"),
     [
-        ("langfocus", ("content-signal: search=yes, ai-train=no",)),
+        ("langfocus", ("content-signal: search=yes", "content-signal: ai-train=no")),
         ("gptbot", ("content-signal: ai-input=no",)),
     ],
 )
@@ -119,6 +120,6 @@ def test_the_version_of_a_robots_txt_is_kept_for_other_processes() -> None:
     version = later.version("http://a.de/x")
     assert version is not None
     assert version.name == f"sha256:{sha256(CLOUDFLARE).hexdigest()}"
-    assert version.signals == ("content-signal: search=yes, ai-train=no",)
+    assert version.signals == ("content-signal: search=yes", "content-signal: ai-train=no")
     assert later.version("http://b.de/") == ("404", ())
     assert later.version("http://c.de/") is None

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import exp
 from pathlib import Path
-from random import Random
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -23,7 +21,6 @@ from crawler.report.crawl import headline
 from crawler.report.harvest import summarise
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived
-from crawler.sources.revisits import chance_of_change, changes_per_second
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 
@@ -167,8 +164,8 @@ def test_pages_that_changed_more_often_are_asked_for_first(
     asked = crawled(tmp_path / "last", server, 6, tmp_path / "5")
     assert asked[:2] == ["plain", "tag"]
     scores = dict(rows(tmp_path / "last", "SELECT url, score FROM pages"))
-    assert scores["http://a.de/plain"] > scores["http://a.de/tag"] > FIRST_SCORE
-    assert scores["http://a.de/date"] == FIRST_SCORE
+    for path, share in (("plain", 1.0), ("tag", 0.6), ("date", 0.0)):
+        assert scores[f"http://a.de/{path}"] == FIRST_SCORE + share
     looks = "SELECT looks, changes FROM visits JOIN pages ON id = page WHERE url = 'http://a.de/{}'"
     assert rows(tmp_path / "last", looks.format("tag")) == [(6, 3)]
 
@@ -309,36 +306,3 @@ def test_an_answer_304_for_a_page_that_no_run_kept_refers_to_nothing(
     (revisit,) = kept_records(tmp_path / "1", "tag")
     assert revisit.rec_type == "revisit"
     assert revisit.rec_headers.get_header("WARC-Refers-To-Date") is None
-
-
-# The rate of change is estimated without the bias of changes that no visit could see.
-
-
-@pytest.mark.parametrize(
-    ("looks", "changes", "seconds", "rate"),
-    [
-        (0, 0, 0.0, None),  # visited once
-        (2, 1, 0.0, None),
-        (9, 0, 9.0, 0.0),
-        (9, 9, 9.0, 2.944),  # ln(9.5 / 0.5): finite
-    ],
-)
-def test_the_rate_of_change_is_that_of_the_estimator(
-    looks: int, changes: int, seconds: float, rate: float | None
-) -> None:
-    assert changes_per_second(looks, changes, seconds) == pytest.approx(rate, abs=0.001)
-
-
-@pytest.mark.parametrize("rate", [0.1, 0.5, 1.0, 1.5])
-def test_the_mean_of_many_estimates_is_near_the_true_rate_of_a_poisson_process(rate: float) -> None:
-    random, looks, crawls = Random(7), 30, 2000
-    found = []
-    for _ in range(crawls):
-        changes = sum(random.random() < 1 - exp(-rate) for _ in range(looks))
-        found.append(changes_per_second(looks, changes, float(looks)))
-    assert sum(value or 0.0 for value in found) / crawls == pytest.approx(rate, rel=0.03)
-
-
-def test_the_chance_of_a_change_grows_with_time_and_is_none_at_once() -> None:
-    assert chance_of_change(0.1, 0.0) == chance_of_change(0.1, -5.0) == 0.0
-    assert chance_of_change(0.1, 10.0) == pytest.approx(1 - exp(-1))
