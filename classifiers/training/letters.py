@@ -69,7 +69,7 @@ def is_held_out(text: str) -> bool:
 
 def _counts(texts: list[str], language: str) -> Counter[int]:
     """The counts of neighbours before (even keys) and after (odd keys) a character."""
-    number = {c: i for i, c in enumerate(characters(), start=1)}
+    number = characters()
     found: Counter[int] = Counter()
     for at, text in enumerate(_as_typed(text, language) for text in texts):
         for version in (text, text.upper()) if at % 20 == 0 else (text,):

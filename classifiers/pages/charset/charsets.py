@@ -79,13 +79,14 @@ def count_controls(text: str) -> int:
     return 0 if text.isascii() else len(_CONTROLS.findall(text))
 
 
-def characters() -> list[str]:
-    """The characters beyond ASCII of all readings, in order; the number of one is its place + 1."""
+def characters() -> dict[str, int]:
+    """The characters beyond ASCII of all readings, in order, with their numbers from 1 on."""
     found: set[str] = set()
     high = bytes(range(128, 256))
     for name in CODE_PAGES:
         found.update(high.decode(codec(name), "ignore"))
-    return sorted(c for c in found if not "\x80" <= c <= "\x9f")
+    kept = sorted(c for c in found if not "\x80" <= c <= "\x9f")
+    return {c: number for number, c in enumerate(kept, start=1)}
 
 
 def triples(text: str) -> Iterator[tuple[str, str, str]]:

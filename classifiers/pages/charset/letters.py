@@ -7,7 +7,7 @@ kB) is read on first use and turned into tables of bytes (0.3 s, 10 MB).
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -58,8 +58,10 @@ class LetterModel:
         ends = np.cumsum(arrays["lengths"])[:-1]
         keys = [np.cumsum(part.astype(np.int64)) for part in np.split(arrays["keys"], ends)]
         counts = np.split(2.0 ** (arrays["counts"] / 16.0), ends)
-        self._characters = characters()
-        self._is_letter, self._is_latin = _kinds(self._characters)
+        self._number = characters()
+        # Number 0, any other character, is neither.
+        self._is_letter = _flags(unicodedata.category(c)[0] in "LM" for c in self._number)
+        self._is_latin = _flags("LATIN" in unicodedata.name(c, "") for c in self._number)
         self.readings: list[tuple[str, str]] = [
             (name, code)
             for name, reading in CODE_PAGES.items()
@@ -102,22 +104,19 @@ class LetterModel:
             table = self._dense(key, share)
             for name in {name for name, language in self.readings if language == code}:
                 tables[name, code] = _nats(table, mixture, *numbers[name])
-        before, after = (
-            np.stack([tables[reading][side] for reading in self.readings], axis=-1)
-            for side in (0, 1)
-        )
+        sides = zip(*(tables[reading] for reading in self.readings), strict=True)
+        before, after = (np.stack(side, axis=-1) for side in sides)
         return before, after
 
     def _numbers(self, python: str) -> tuple[Keys, Keys]:
         """Byte beyond ASCII -> number of its character; any byte -> its context as neighbour."""
-        number = {c: i for i, c in enumerate(self._characters, start=1)}
         high = [bytes([byte]).decode(python, "replace") for byte in range(128, 256)]
-        beyond = np.array([number.get(c, 0) for c in high])
+        beyond = np.array([self._number.get(c, 0) for c in high])
         return beyond, np.concatenate((ascii_contexts(), BEYOND_ASCII + beyond))
 
     def _dense(self, key: Keys, share: Shares) -> Table:
         """Shares of (character, neighbour), before and after; (2, n_characters, n_contexts)."""
-        size = len(self._characters) + 1
+        size = len(self._number) + 1
         table = np.zeros((2, size, BEYOND_ASCII + size), dtype=np.float32)
         table.reshape(2, -1)[key & 1, key >> 1] = share
         return table
@@ -137,7 +136,7 @@ class LetterModel:
 
     def _signs(self, whole: Table) -> Table:
         """The neighbours of signs in any language: in sentences, on pages, and any neighbour."""
-        number = {c: i for i, c in enumerate(self._characters, start=1)}
+        number = self._number
         page = np.zeros_like(whole)
         for piece in _PAGE_SIGNS:
             for before, character, after in triples(f" {piece} "):
@@ -160,11 +159,8 @@ def letter_model() -> LetterModel:
     return LetterModel()
 
 
-def _kinds(listed: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether each character is a letter, and whether it is Latin; number 0 is neither."""
-    is_letter = [unicodedata.category(c)[0] in "LM" for c in listed]
-    is_latin = ["LATIN" in unicodedata.name(c, "") for c in listed]
-    return np.array([False, *is_letter]), np.array([False, *is_latin])
+def _flags(found: Iterable[bool]) -> NDArray[np.bool_]:
+    return np.array([False, *found])
 
 
 def _shares(key: Keys, count: Shares) -> Shares:
@@ -179,8 +175,8 @@ def _nats(
 
     In eighths of a nat, by byte beyond ASCII * 256 + neighbouring byte; before it and after it.
     """
-    first, second = (_side(table[i] + mixture[i], beyond) for i in (0, 1))
-    return first[:, around].reshape(-1), second[:, around].reshape(-1)
+    before, after = (_side(table[i] + mixture[i], beyond)[:, around].reshape(-1) for i in (0, 1))
+    return before, after
 
 
 def _side(table: Table, beyond: Keys) -> NDArray[np.uint8]:

@@ -79,9 +79,6 @@ _MIN_FOREIGN = 200
 # Most nodes that are searched for text, 20 ms; a page has no useful text after these.
 _MAX_NODES = 50_000
 
-_NOSCRIPT = re.compile(rb"<noscript\b", re.IGNORECASE)
-_META = re.compile(r"<meta\b[^<>]*>", re.IGNORECASE)
-
 _QUALIFYING = (b"ofollow", b"OFOLLOW", b"oFollow", b"hreflang", b"HREFLANG", b"hrefLang")
 
 
@@ -151,20 +148,10 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[_element(node, of_links) for node in kept] + _metas_without_scripts(tree, html),
+        elements=[_element(node, of_links) for node in kept],
         unread=len(nodes) - len(kept),
         parser=parser,
     )
-
-
-def _metas_without_scripts(tree: LexborHTMLParser, html: bytes) -> list[Element]:
-    """The META elements in `noscript`, whose content is text to a browser with scripts."""
-    if not _NOSCRIPT.search(html):
-        return []
-    texts = (node.text() for node in tree.css("noscript"))
-    written = "".join(meta for text in texts for meta in _META.findall(text))
-    nodes = LexborHTMLParser(written).css("meta") if written else []
-    return [("meta", node.attributes) for node in nodes]
 
 
 def _element(node: LexborNode, of_links: tuple[str, ...]) -> Element:

@@ -88,8 +88,10 @@ class _Scales:
 
     reading: TextReading
     nats: dict[str, float] = field(default_factory=dict)
+    text: tuple[str, float, str] | None = None
+    """The first language of the text, its lead in nats, and words about it."""
     pieces: list[tuple[str, str, float, str]] = field(default_factory=list)
-    """The evidence that was added: (kind, language, nats, words)."""
+    """The other evidence: (kind, language, nats, words)."""
     none: float | None = None
     """Nats of a text in no known language; None without enough letters."""
 
@@ -102,14 +104,8 @@ class _Scales:
         """Nats of the text at most against a language that other evidence names."""
         return self.ballot.letters / LETTERS_PER_NAT
 
-    @property
-    def has_text(self) -> bool:
-        """Return True if there is too much text for a declaration to outweigh it."""
-        return self.bound >= DECLARED + DECLARED_AGAIN
-
     def add(self, kind: str, language: str, nats: float, words: str) -> None:
-        is_weighed = any(code == language for kind, code, *_ in self.pieces if kind != "text")
-        before = self.nats[language] if is_weighed else self._start(language)
+        before = self.nats[language] if self.support(language) else self._start(language)
         self.nats[language] = before + nats
         self.pieces.append((kind, language, nats, words))
 
@@ -129,7 +125,7 @@ class _Scales:
         """The nats for a language of each kind of evidence other than the text."""
         found: dict[str, float] = {}
         for kind, code, nats, _ in self.pieces:
-            if code == language and kind != "text":
+            if code == language:
                 found[kind] = found.get(kind, 0.0) + nats
         return found
 
@@ -173,10 +169,9 @@ class Composite:
         scales = _Scales(self.engine.read(page.text))
         _weigh_text(scales)
         by_text = _answer(scales, page)
-        n = len(scales.pieces)
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
-        return by_text if len(scales.pieces) == n else _settled(scales, page, by_text)
+        return _settled(scales, page, by_text) if scales.pieces else by_text
 
 
 def _settled(scales: _Scales, page: ParsedPage, by_text: PageLanguage) -> PageLanguage:
@@ -188,14 +183,16 @@ def _settled(scales: _Scales, page: ParsedPage, by_text: PageLanguage) -> PageLa
     if not support:
         return by_text
     kind = max(support, key=lambda each: (support[each], each))
-    return replace(found, method=f"text+{kind}" if scales.has_text else kind)
+    is_long = scales.bound >= DECLARED + DECLARED_AGAIN  # no declaration outweighs the text
+    return replace(found, method=f"text+{kind}" if is_long else kind)
 
 
 def _answer(scales: _Scales, page: ParsedPage) -> PageLanguage:
     """The answer of the evidence so far, as if the text had decided."""
     ranking, none = scales.ranking()
     if not ranking:
-        return unknown(_nothing(page, scales.ballot))
+        few = "too few letters" if scales.ballot.letters else "no letters of a known script"
+        return unknown(few if page.text else "no text")
     reason = _reason(scales, ranking, none)
     language, confidence = ranking[0]
     if none > _most_none(scales, language):
@@ -234,7 +231,7 @@ def _weigh_text(scales: _Scales) -> None:
     scales.none = max(-scales.bound, min(total - reading.known, MAX_NONE))
     words = "text" if len(reading.codes) > 1 else f"{languages.name(reading.codes[0])} letters"
     lead = first - float(reading.nats[1]) if len(reading.codes) > 1 else scales.bound
-    scales.pieces.append(("text", reading.codes[0], lead, words))
+    scales.text = reading.codes[0], lead, words
 
 
 def _twins_of(code: str) -> frozenset[str]:
@@ -301,17 +298,9 @@ def _may_be(language: str, ballot: ScriptVote) -> bool:
 def _reason(scales: _Scales, ranking: list[tuple[str, float]], none: float) -> str:
     """The evidence for the first language, and the second language."""
     language, confidence = ranking[0]
-    said = [
-        f"{words}: +{nats:.1f}"
-        for _, code, nats, words in scales.pieces
-        if code == language and nats > 0
-    ]
+    evidence = [scales.text] if scales.text else []
+    evidence += [piece[1:] for piece in scales.pieces]
+    said = [f"{words}: +{n:.1f}" for code, n, words in evidence if code == language and n > 0]
     rivals = [*ranking[1:2], ("none", none)] if none else ranking[1:2]
     against = "; against {} {:.2f}".format(*max(rivals, key=lambda x: x[1])) if rivals else ""
     return f"{language} {confidence:.2f} ({', '.join(said) or 'nothing against it'}){against}"
-
-
-def _nothing(page: ParsedPage, ballot: ScriptVote) -> str:
-    if not page.text:
-        return "no text"
-    return "too few letters" if ballot.letters else "no letters of a known script"

@@ -30,7 +30,6 @@ _NON_LATIN_WEIGHT = 2
 # A Japanese text has at least this share of kana among its kana and Han signs.
 _KANA_SHARE = 0.05
 
-
 PARTS: dict[str, frozenset[str]] = {
     "Jpan": frozenset({"Hira", "Kana"}),
     "Kore": frozenset({"Hang"}),
@@ -53,12 +52,10 @@ class ScriptVote:
     """The script that won among the letters of a text.
 
     `script` is an ISO 15924 name (`Jpan`, `Kore` and `Hani` for the signs of East Asia); None if
-    there is no letter. `share` is its part of the letters, 0..1. `letters` is the number of all
-    letters; an East Asian sign counts as three.
+    there is no letter. `letters` is the number of all letters; an East Asian sign counts as three.
     """
 
     script: str | None
-    share: float
     letters: int
 
 
@@ -84,11 +81,8 @@ def vote(units: NDArray[np.uint16]) -> ScriptVote:
     counts = np.bincount(script_table().take(units)).tolist()
     found = {SCRIPTS[at]: n for at, n in enumerate(counts) if n and at}
     weighted = _east_asia(found)
-    letters = sum(weighted.values())
-    if not letters:
-        return ScriptVote(None, 0.0, 0)
-    best = max(weighted, key=lambda name: weighted[name] * _weight(name))
-    return ScriptVote(best, weighted[best] / letters, letters)
+    best = max(weighted, key=lambda name: weighted[name] * _weight(name), default=None)
+    return ScriptVote(best, sum(weighted.values()))
 
 
 @cache

@@ -34,15 +34,13 @@ NAME: Final = "text"
 
 _RARE: Final = 1.0
 """Nats against a language with a small Web."""
-WITH_PROFILE: Final = frozenset(
+_COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) | frozenset(
     (
-        "af ar bg ca cs cy da de el en es et fa fi fr he hi hr hu id it lt lv mk mr ne nl no pl pt"
-        " ro ru sk sl so sq sv sw th tl tr uk ur vi"
+        "af ar az be bg bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu id is it kk ky"
+        " lt lv mk mn mr ms ne nl no pl pt ro ru sk sl so sq sr sv sw th tl tr uk ur uz vi"
     ).split()
 )
-"""Languages with a profile of langdetect, in scripts of several languages or el, he and th."""
-_SIZEABLE: Final = frozenset("az be bs eu ga gl is kk ky mn ms sr uz".split())
-"""Languages without such a profile whose Web is not small."""
+"""Languages whose Web is not small."""
 TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozenset({"id", "ms"}))
 """Languages whose texts can hardly be told apart in the Latin script."""
 _SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
@@ -175,12 +173,7 @@ def _is_cantonese(text: str) -> bool:
 
 def is_rare(language: str) -> bool:
     """Whether a language has a small Web."""
-    return language not in _common()
-
-
-@cache
-def _common() -> frozenset[str]:
-    return WITH_PROFILE | _SIZEABLE | frozenset(SINGLE_SCRIPTS.values())
+    return language not in _COMMON
 
 
 @cache

@@ -141,32 +141,28 @@ def load(path: Path | None = None) -> TextModel:
         raise ModelError(f"{path}: model format {found}, this version reads {FORMAT}; train anew")
     names = [str(script) for script in head["scripts"].ravel()]
     arrays = arrayfile.read_arrays(path, *(f"{part}_{each}" for each in names for part in _PARTS))
-    scripts = {each: _script_model(each, arrays) for each in names}
+    scripts = {}
+    for each in names:
+        tags, codes, scale, floors, typical = (arrays[f"{part}_{each}"] for part in _PARTS)
+        nats = float(scale) if scale.shape == () else 0.0
+        columns = tuple(map(str, tags.ravel()))
+        scripts[each] = ScriptModel(each, columns, codes, nats, floors, typical)
     typicality = head["typicality"]
     if typicality.shape != (N_TYPICALITY,) or not all(map(_fits, scripts.values())):
         raise ModelError(f"{path}: not a text model: its arrays do not fit together")
-    facts = json.loads(str(head["facts"]))
-    return TextModel(scripts, typicality.astype(np.float64), facts)
-
-
-def _script_model(script: str, arrays: arrayfile.Arrays) -> ScriptModel:
-    tags, codes, scale, floors, typical = (arrays[f"{part}_{script}"] for part in _PARTS)
-    names = tuple(str(tag) for tag in tags.ravel())
-    nats = float(scale) if scale.shape == () else 0.0
-    return ScriptModel(script, names, codes, nats, floors, typical)
+    return TextModel(scripts, typicality.astype(np.float64), json.loads(str(head["facts"])))
 
 
 def _fits(model: ScriptModel) -> bool:
     codes = model.codes
     n_buckets, n_tags = codes.shape if codes.ndim == 2 else (0, 0)
+    columns = (model.floors, model.typical)
     return bool(
         codes.dtype == np.int8
         and 0 < n_tags == len(model.tags)
         and 1 << 4 <= n_buckets <= 1 << 24
-        and not n_buckets & (n_buckets - 1)
+        and n_buckets.bit_count() == 1
         and 0 < model.scale < np.inf
-        and all(each.shape == (n_tags,) for each in (model.floors, model.typical))
-        and all(each.dtype == np.float32 for each in (model.floors, model.typical))
-        and np.isfinite(model.floors).all()
-        and np.isfinite(model.typical).all()
+        and all(each.shape == (n_tags,) and each.dtype == np.float32 for each in columns)
+        and all(np.isfinite(each).all() for each in columns)
     )
