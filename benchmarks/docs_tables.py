@@ -41,7 +41,6 @@ _MARK: Final = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _BEGINNING: Final = re.compile(r"^<!-- table: ", re.MULTILINE)
-_HASH_DIGITS: Final = 12
 
 
 def filled(text: str, folder: Path) -> str:
@@ -147,9 +146,7 @@ def _origin(content: Any, path: Path) -> str:
     measured = content.get("measured") if isinstance(content, dict) else None
     if not measured:
         raise SettingError(f"{path}: has no 'measured' with date, command, data and versions")
-    data = ", ".join(
-        f"{name} (SHA-256 {digest[:_HASH_DIGITS]})" for name, digest in measured["data"].items()
-    )
+    data = ", ".join(f"{name} (SHA-256 {digest[:12]})" for name, digest in measured["data"].items())
     versions = ", ".join(f"{name} {number}" for name, number in measured["versions"].items())
     commit = measured.get("commit")
     when = f"{measured['date']} at {commit}" if commit else measured["date"]

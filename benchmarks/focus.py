@@ -139,7 +139,7 @@ def _lines(arguments: argparse.Namespace, counts: Sequence[int]) -> Iterator[Lin
     strategies = [Strategy.read(text) for text in arguments.strategies.split(",")]
     for name, lang in product(arguments.webs.split(","), arguments.langs.split(",")):
         web = open_known(name, arguments.cache)
-        crawl = KnownCrawl(web, lang, arguments.url_model or web.url_model)
+        crawl = KnownCrawl(web, lang)
         yield _oracle(web, lang, counts)
         for strategy in strategies:
             yield _crawled(crawl, strategy, counts)
@@ -155,7 +155,6 @@ def main() -> None:
     parser.add_argument("--strategies", default="svm,cctld,soft/server-conservative")
     parser.add_argument("--webs", default="plain-1,plain-2,plain-3")
     parser.add_argument("--counts", default="500,1000,2000,4000", help="numbers of pages")
-    parser.add_argument("--url-model", type=Path, help="file of the URL model")
     arguments = parser.parse_args()
     require()
     counts, lines = sorted(map(int, arguments.counts.split(","))), []

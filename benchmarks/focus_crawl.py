@@ -75,7 +75,6 @@ class KnownCrawl:
 
     web: GeneratedWeb
     lang: str
-    url_model: Path | None = None
 
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
@@ -95,7 +94,7 @@ class KnownCrawl:
                 max_crawl_delay_s=0.0,
                 patience_s=0.0,
                 keeps_warc=False,
-                url_model=self.url_model,
+                url_model=self.web.url_model,
             )
             crawl = open_crawl(config, CrawlClock(time, time))
             try:

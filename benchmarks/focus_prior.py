@@ -49,7 +49,7 @@ def lessons(crawls: Sequence[str], pages: int, folder: Path) -> Iterator[Lesson]
         for lang in langs.split(","):
             path = folder / f"lesson-{name}-{lang}-{pages}-{len(FEATURES)}.pickle"
             if not path.exists():
-                found = _learned(KnownCrawl(web, lang, web.url_model), pages)
+                found = _learned(KnownCrawl(web, lang), pages)
                 path.write_bytes(pickle.dumps(Lesson(f"{name} {lang}", *found)))
             lesson: Lesson = pickle.loads(path.read_bytes())  # our own file
             print(f"{lesson.crawl}: {len(lesson.relevant)} pages", flush=True)

@@ -1,21 +1,19 @@
 """URLs a second in the frontier, by the number of hosts, compared with Scrapy's queue.
 
-    python -m benchmarks.frontier [--hosts 100 10000 50000 1000000] [--rounds 1]
+    python -m benchmarks.run --only frontier
 
 For each number of hosts the SQLite frontier is filled with pages of 60 links each, to hosts in
 random order. A fresh process then opens it, once best-first with a different score for every URL,
 once drawn uniformly. Every host is a registered domain, and domains and addresses have the caps of
-a crawl with default settings. A *pop* is `next` and `release`; a *settled* page is `next` and
-`admit` without links. The clock advances by 0.1 ms for each, with 1 s between two contacts of a
-host, so that hosts rest and come back. Seconds are of processor time. Memory is the growth of the
-resident set, SQLite's page cache (64 MB) included.
+a crawl with default settings. A *pop* is `next` and `release`. The clock advances by 0.1 ms for
+each, with 1 s between two contacts of a host, so that hosts rest and come back. Seconds are of
+processor time. Memory is the growth of the resident set, SQLite's page cache (64 MB) included.
 
 In the same minutes Scrapy's default queue (`DownloaderAwarePriorityQueue` over `LifoMemoryQueue`,
 16 downloads in progress) takes as many requests to as many hosts. It neither rests hosts, caps them
 nor writes anything to disk. Every measurement runs in a process of its own.
 """
 
-import argparse
 import multiprocessing
 import os
 import random
@@ -35,17 +33,9 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.strategies.orderings import Draw
 
-_META: dict[str, object] = {
-    "lang": "de",
-    "ordering": "svm",
-    "filter": "none",
-    "tolerance": 1,
-    "host_cap": 0,
-    "directory_depth": 1,
-    "web": "live",
-    "seeds": [],
-    "identify": "composite",
-}
+_META: dict[str, object] = dict.fromkeys(
+    "lang ordering filter tolerance host_cap directory_depth web seeds identify".split(), ""
+)
 _LINKS_PER_PAGE = 60
 _DELAY_S = 1.0
 _TICK_S = 0.0001
@@ -112,34 +102,22 @@ def take(folder: Path, draw: Draw, pops: int) -> dict[str, float]:
     now = 1e6
     frontier = frontier_in(folder, draw, now)
     now += _DELAY_S
-    record = Record(PAGE, 0.0, 200, True, True, "de", 0.9, "text", "utf-8")
-
-    def rate(number: int, end: Callable[..., object]) -> float:
-        nonlocal now
-        started_at = time.process_time()
-        for _ in range(number):
-            now += _TICK_S
+    started_at = time.process_time()
+    for _ in range(pops):
+        now += _TICK_S
+        lease = frontier.next(now)
+        if lease is None:
+            now = frontier.ready_at(now) or now
             lease = frontier.next(now)
-            if lease is None:
-                now = frontier.ready_at(now) or now
-                lease = frontier.next(now)
-            if lease is None:
-                raise RuntimeError("nothing to lease")
-            end(lease, now=now)
-        return number / (time.process_time() - started_at)
-
-    return {
-        POPS: rate(pops, frontier.release),
-        "settled_per_s": rate(
-            min(pops, frontier.counts().queued // 2),
-            lambda lease, now: frontier.admit(lease, record, now=now),
-        ),
-        "memory_mb": resident_mb(os.getpid()) - before,
-    }
+        if lease is None:
+            raise RuntimeError("nothing to lease")
+        frontier.release(lease, now=now)
+    per_s = pops / (time.process_time() - started_at)
+    return {POPS: per_s, "memory_mb": resident_mb(os.getpid()) - before}
 
 
 def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, float]:
-    """Push to and pop from Scrapy's default queue."""
+    """Push to and pop from Scrapy's default queue, at most as often as `seconds` allow."""
     from scrapy import Request
     from scrapy.pqueues import DownloaderAwarePriorityQueue
     from scrapy.settings import Settings
@@ -163,20 +141,12 @@ def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, 
     memory_mb = resident_mb(os.getpid()) - before
     for slot in list(queue.pqueues)[:_ACTIVE_DOWNLOADS]:
         downloader.slots[slot] = SimpleNamespace(active=[None])
-    return {
-        "admits_per_s": urls / spent,
-        POPS: pop_rate(queue.pop, pops, seconds),
-        "memory_mb": memory_mb,
-    }
-
-
-def pop_rate(pop: Callable[[], object], pops: int, seconds: float) -> float:
-    """Return pops per second, measured over `pops` pops or over the pops that `seconds` allow."""
     started_at = time.process_time()
     done = 0
-    while done < pops and time.process_time() - started_at < seconds and pop() is not None:
+    while done < pops and time.process_time() - started_at < seconds and queue.pop() is not None:
         done += 1
-    return done / (time.process_time() - started_at)
+    per_s = done / (time.process_time() - started_at)
+    return {"admits_per_s": urls / spent, POPS: per_s, "memory_mb": memory_mb}
 
 
 def alone(measure: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
@@ -208,17 +178,3 @@ def claims(rounds: int, hosts: Sequence[int]) -> Iterator[Claim]:
         ours, theirs = ([each[name][POPS] for each in found] for name in ("best-first", "Scrapy"))
         floor = 50.0 if number >= 10_000 else None
         yield Claim(f"{number:,} hosts, pops: times Scrapy", ratios(ours, theirs), "", floor)
-
-
-def main() -> None:
-    """Print the claims."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--hosts", type=int, nargs="+", default=[100, 10_000, 50_000, 1_000_000])
-    parser.add_argument("--rounds", type=int, default=1)
-    given = parser.parse_args()
-    for claim in claims(given.rounds, given.hosts):
-        print(f"{claim.name:50} {claim.middle:14,.1f} {claim.unit}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,7 @@ from typing import Final
 
 FIELD: Final = b"\x1e\x1e"
 URL: Final = "http://example.de/a/b.html"
-PAGE_HTML = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
+_PAGE = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
 <meta http-equiv=content-language content="de"><base href="/x/">
 <link rel=canonical href="/a/b.html"><link rel=alternate hreflang=fr href="/fr/"></head>
 <body lang=de><h1>Die Stadt am Fluss</h1><p>Heute scheint die Sonne über dem See, und die Kinder
@@ -29,10 +29,10 @@ HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\
 
 def _bodies() -> list[bytes]:
     return [
-        PAGE_HTML.encode(),
-        PAGE_HTML.encode("latin-1", "xmlcharrefreplace"),
-        PAGE_HTML.encode("utf-16"),
-        PAGE_HTML.encode("utf-32-le"),
+        _PAGE.encode(),
+        _PAGE.encode("latin-1", "xmlcharrefreplace"),
+        _PAGE.encode("utf-16"),
+        _PAGE.encode("utf-32-le"),
         f"<p>{WORDS}".encode("cp1251"),
         f"<p>{WORDS}".encode("koi8-r"),
         f"<meta charset=euc-jp><p>{JAPANESE}".encode("euc-jp"),
@@ -88,7 +88,7 @@ def robots_seeds() -> list[bytes]:
 
 
 def answer_seeds() -> list[bytes]:
-    body = PAGE_HTML.encode()
+    body = _PAGE.encode()
     html = b"Content-Type: text/html; charset=utf-8"
     chains = [
         [b"302", b"Location: /x", b""],
@@ -107,7 +107,7 @@ def answer_seeds() -> list[bytes]:
 
 
 def unpacking_seeds() -> list[bytes]:
-    body = PAGE_HTML.encode()
+    body = _PAGE.encode()
     raw = zlib.compressobj(wbits=-15)
     packed = [
         (b"gzip", gzip.compress(body)),

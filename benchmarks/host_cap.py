@@ -28,19 +28,14 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-
 from benchmarks.capweb import Asked, Case, cases
 from crawler.report.table import Table, markdown
 from crawler.url import fingerprint, normalise
+from tests.crawler.politeness.test_names import certificate
 from tests.support.crawls import command, environment, summary
 from tests.support.hostileserver import Behaviour, Exchange, hostile_web
 from tests.support.processes import started
@@ -217,29 +212,6 @@ def _is_whole(sent: bytes) -> bool:
     return length is not None and int(length[1]) == len(body) and b"close" not in head
 
 
-def certificate(folder: Path) -> ssl.SSLContext:
-    """Return a context with a certificate that nobody has signed."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name(
-        [x509.NameAttribute(NameOID.COMMON_NAME, "loopback")]
-    )  # fmt: skip
-    now = datetime.now(UTC)
-    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    signed = (
-        builder.not_valid_before(now - timedelta(1))
-        .not_valid_after(now + timedelta(1))
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = folder / "certificate.pem"
-    file.write_bytes(private + signed.public_bytes(pem))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    return context
-
-
 # The crawl.
 
 
@@ -247,7 +219,9 @@ def crawl(served: Sequence[Case], ordering: str, folder: Path) -> list[Request]:
     """Serve cases and crawl them to the end; return the log of the server."""
     hosts, seeds = AllHosts(served), folder / "seeds.txt"
     seeds.write_text("\n".join(seed for case in served for seed in case.seeds) + "\n")
-    with hostile_web(hosts, certificate=certificate(folder), robots_of=lambda _: True) as proxy:
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secure.load_cert_chain(certificate(folder))
+    with hostile_web(hosts, certificate=secure, robots_of=lambda _: True) as proxy:
         line = command(
             "lang=de", f"strategy={ordering}", f"seeds={seeds}", JOBDIR=folder / "run", **_HURRIED
         )

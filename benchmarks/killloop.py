@@ -286,7 +286,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         redis, number = None, 1
         settings: dict[str, object] = {
             "DOWNLOAD_DELAY": arguments.delay,
-            "CONCURRENT_REQUESTS": arguments.connections,
+            "CONCURRENT_REQUESTS": 16,
             "RETRY_TIMES": 3,
             "LANGFOCUS_RETRY_DELAY": 0.3,
             "LANGFOCUS_QUIET": True,
@@ -385,7 +385,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--strategy", default="bfs")
     parser.add_argument("--delay", type=float, default=0.1, help="DOWNLOAD_DELAY, seconds")
     parser.add_argument("--latency", type=float, default=0.5, help="of an answer, seconds")
-    parser.add_argument("--connections", type=int, default=16, help="of each worker")
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--readers", action="store_true", help="kill readers of pages, not crawls")

@@ -116,7 +116,8 @@ class KillWeb:
 
         A crawl settles those that are optional in this way, or not at all.
         """
-        return {url: self._outcome(url) for url in self._reached() if not self.is_crowded(url)}
+        found = sorted(url for url in self._reached() if not self.is_crowded(url))
+        return {url: self._outcome(url) for url in found}
 
     def crowds(self) -> dict[str, set[str]]:
         """Return the URLs of each crowded host that the walk finds."""

@@ -39,17 +39,15 @@ writes this page, and `langfocus identify languages` the same facts as JSON.
 
 A hyphen means that there is none, or that it was not measured.
 """
-_HEAD = (
-    *("code", "language", "scripts", "texts", "sentence", "page"),
-    *("URLs", "tested", "F1", "seeds"),
-)
+_HEAD = "code language scripts texts sentence page URLs tested F1 seeds".split()
 _NONE = "-"
 _Z = 1.96
 
 
 def language_table(records: Iterable[Record]) -> str:
     """Return records as a page of Markdown, which ends with a table."""
-    rows = [_HEAD, ("---",) * 3 + ("---:",) * 3 + ("---",) + ("---:",) * 3, *map(_row, records)]
+    marks = "--- --- --- ---: ---: ---: --- ---: ---: ---:".split()
+    rows = [_HEAD, marks, *map(_row, records)]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([_PREFACE, *lines, ""])
 

@@ -169,18 +169,13 @@ def per_second(engine: Engine, pages: Sequence[Case]) -> float:
     return len(pages) / (time.process_time() - start)
 
 
-def trained(rows: Iterable[LabelledText], path: Path) -> Path:
-    """The file of a model that did not learn a share of the texts."""
-    text_training.train(row for row in rows if not is_held_out(row, SHARE)).save(path)
-    return path
-
-
 def claims(rounds: int) -> Iterator[Claim]:
     """Yield the accuracy of each engine, and how many times as fast ours is."""
     rows = [row for path in TEXTS for row in LabelledTexts(path)]
     kinds = cases(row for row in rows if is_held_out(row, SHARE))
     with tempfile.TemporaryDirectory() as folder:
-        path = trained(rows, Path(folder) / "text.npz")
+        path = Path(folder) / "text.npz"
+        text_training.train(row for row in rows if not is_held_out(row, SHARE)).save(path)
         found = list(engines(path))
     for kind, of_kind in zip(("sentences", "pages"), kinds, strict=True):
         ours: list[tuple[Case, str | None]] = []

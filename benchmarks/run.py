@@ -22,7 +22,7 @@ from crawler.report.provenance import ROOT, provenance
 from crawler.whole_file import write_whole
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
-PACKAGES: Final = ("langfocus", "Scrapy", "scikit-learn", "py3langid", "courlan")
+PACKAGES: Final = ("langfocus", "Scrapy", "crawlee", "scikit-learn", "py3langid", "courlan")
 
 
 class Group(NamedTuple):

@@ -1,6 +1,6 @@
 """Pages per second of a crawl against other crawlers, on one web in the same minutes.
 
-    python -m benchmarks.speed [--pages 3000] [--rounds 3] [--kb 5 60] [--rivals scrapy]
+    python -m benchmarks.speed [--pages 3000] [--rounds 3] [--kb 5 60] [--rivals scrapy,crawlee]
 
 All start from the home pages of 10,000 hosts with the same number of concurrent requests. langfocus
 has its default settings (1 s between two requests to a host, identification, frontier on disk, WARC
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ FLOORS: Final = {
     "scrapy": 1.5,
     "scrapy-without-robots": 1.0,
     "scrapy-langdetect": 3.0,
+    "crawlee": 1.5,
 }
 """The rivals, and how many times as fast the default is at least."""
 MOST_SVM: Final = 1.3
@@ -76,12 +78,22 @@ def scrapy(given: str, obeys: bool, web: proxyweb.Served, seeds: Path, pages: in
         "REMOTE_CONTROL_ENABLED": False,
     }
     rival = str(Path(__file__).with_name("rival_scrapy.py"))
-    command = [sys.executable, "-m", "scrapy", "runspider", rival]
+    command = ["-m", "scrapy", "runspider", rival]
     command += ["-a", f"seeds={seeds}", "-a", f"identifies={given}"]
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
+    _run(command, web, seeds.parent)
+
+
+def crawlee(web: proxyweb.Served, seeds: Path, pages: int) -> None:
+    """Crawl with Crawlee."""
+    script = str(Path(__file__).with_name("rival_crawlee.py"))
+    _run([script, web.address, str(seeds), str(pages)], web, seeds.parent)
+
+
+def _run(arguments: Sequence[str], web: proxyweb.Served, folder: Path) -> None:
     environment = os.environ | {"http_proxy": web.address}
-    folder = seeds.parent
+    command = [sys.executable, *arguments]
     subprocess.run(command, cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL)
 
 
@@ -93,6 +105,7 @@ CRAWLS: Final[dict[str, Crawl]] = {
     "scrapy": lambda *told: scrapy("", True, *told),
     "scrapy-without-robots": lambda *told: scrapy("", False, *told),
     "scrapy-langdetect": lambda *told: scrapy("1", True, *told),
+    "crawlee": crawlee,
 }
 
 
@@ -114,6 +127,8 @@ def claims(
     """Yield pages per second, and the ratios to the rivals that are installed."""
     proxyweb.require()
     found = [OURS, "svm", *(rivals or FLOORS)]
+    if find_spec("crawlee") is None and "crawlee" in found:
+        found.remove("crawlee")
     for size in kb:
         speeds: dict[str, list[float]] = {who: [] for who in found}
         for _ in range(rounds):

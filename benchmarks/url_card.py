@@ -92,6 +92,14 @@ def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
     yield "|---:|---:|---:|"
     for share, said, was in found["reliability"]["bins"]:
         yield f"| {cell(said)} | {cell(share)} | {cell(was)} |"
+    yield ""
+    low = sorted(
+        (each["right"], code)
+        for code, each in found["languages"].items()
+        if each["sites"] >= 10 and each["right"] < 75
+    )
+    named = "; ".join(f"{code} {cell(right)}" for right, code in low)
+    yield f"Below 75 % with ten domains or more: {named}."
 
 
 def figures(model: UrlModel) -> str:

@@ -21,7 +21,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -180,17 +179,12 @@ def speeds(found: Sequence[Contestant], urls: Sequence[str], rounds: int) -> dic
 
 def f1(one: Contestant, rows: Sequence[LabelledUrl]) -> float | None:
     """The mean F1 of the five languages in percent."""
-    if one.decide is None:
+    decide, prepare = one.decide, one.prepare
+    if decide is None:
         return None
-    decide = partial(_decided, one, one.decide)
-    mean: float = table(lambda urls, _: decide(urls), rows, FIVE)["mean_f1"]
+    found = table(lambda urls, _: decide([prepare(url) for url in urls]), rows, FIVE)
+    mean: float = found["mean_f1"]
     return mean
-
-
-def _decided(
-    one: Contestant, decide: Callable[[list[str]], Decisions], urls: Sequence[str]
-) -> Decisions:
-    return decide([one.prepare(url) for url in urls])
 
 
 def claims(rounds: int, n_rows: int = 40_000) -> Iterator[Claim]:

@@ -107,8 +107,10 @@ def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
         [named[at] == code for at, code in zip(codes.tolist(), languages, strict=True)], np.bool_
     )
     counts, right = Counter(languages), Counter(np.array(languages)[is_right].tolist())
-    enough = (code for code in counts if sites[code] >= _LEAST_SITES and code not in FIVE)
-    of_enough = [right[code] / counts[code] for code in enough]
+    shares = {code: right[code] / counts[code] for code in sorted(counts)}
+    of_enough = [
+        share for code, share in shares.items() if sites[code] >= _LEAST_SITES and code not in FIVE
+    ]
     # By these weights the languages are as frequent as in the prior, that of the confidences.
     frequent = dict(zip(counts, np.exp(Prior.evened().log_of(list(counts))), strict=True))
     weights = np.array([frequent[code] / counts[code] for code in languages])
@@ -119,6 +121,10 @@ def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
             "right": _percent(is_right.mean() if len(rows) else np.nan),
             "macro": _percent(float(np.mean(of_enough or [np.nan]))),
             "reliability": reliability(is_right, confidences.astype(np.float64), weights),
+            "languages": {
+                code: {"sites": sites[code], "urls": counts[code], "right": _percent(share)}
+                for code, share in shares.items()
+            },
         },
     }
 

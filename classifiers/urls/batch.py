@@ -69,7 +69,8 @@ def encode(urls: Sequence[str]) -> Batch:
 
 def unaddressed(urls: Sequence[str]) -> list[int]:
     """The places of texts whose host would contain a space: they are no URLs."""
-    return [at for at, url in enumerate(urls) if _SPACE_IN_HOST.match(url)]
+    odd = ((at, url) for at, url in enumerate(urls) if " " in url or not url.isprintable())
+    return [at for at, url in odd if _SPACE_IN_HOST.match(url)]
 
 
 def plain(url: str) -> str:
