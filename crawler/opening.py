@@ -17,7 +17,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.outputs.archived import repair
 from crawler.outputs.takedown import taken_down
-from crawler.outputs.warc import WarcArchive, argument_fields
+from crawler.outputs.warc import WarcArchive, WarcFile, argument_fields
 from crawler.politeness.robots import HostFiles, Robots, RobotsStore
 from crawler.politeness.turns import Occupancy, OwnOccupancy
 from crawler.preparation import Preparation, prepare
@@ -168,13 +168,9 @@ def _archive(run: OpenRun, meta: Mapping[str, object], config: Config, now: floa
         "http-header-user-agent": config.bot.user_agent,
         "robots": "obey" if config.obeys_robots else "ignore",
     }
-    return WarcArchive(
-        run.connection,
-        run.folder,
-        told | argument_fields(meta),
-        now=now,
-        worker=worker_name(run.folder) if config.frontier else "",
-    )
+    worker = worker_name(run.folder) if config.frontier else ""
+    file = WarcFile(run.folder, told | argument_fields(meta), now=now, worker=worker)
+    return WarcArchive(run.connection, file)
 
 
 def new_folder(name: str, now: float) -> Path:

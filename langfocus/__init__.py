@@ -6,7 +6,7 @@
 >>> run = langfocus.crawl("de", web="sample", pages=200)
 >>> run.summary.harvest_rate > 0.9
 True
->>> pages = pandas.DataFrame(run.table())
+>>> pages = pandas.DataFrame(run.pages())
 
 The import is quick: each name is loaded when it is first used.
 """

@@ -1,14 +1,13 @@
 """Reads a run folder: its figures and its pages."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.base import PAGE
-from crawler.page_row import PAGE_COLUMNS, PageRow, read_pages
+from crawler.page_row import PageRow, read_pages
 from crawler.run import reading
 
 if TYPE_CHECKING:
@@ -60,14 +59,6 @@ class Run:
 
         with TemporaryDirectory(prefix="langfocus-") as work:
             yield from Corpus([self.folder], Path(work), TextOptions(**options))
-
-    def table(self, *, with_failures: bool = False) -> dict[str, list[Any]]:
-        """Return the pages as columns: field of `PageRow` -> list of its values.
-
-        `pandas.DataFrame(run.table())` and `pyarrow.table(run.table())` accept it unchanged.
-        """
-        rows = list(self.pages(with_failures=with_failures))
-        return {name: list(map(attrgetter(name), rows)) for name in PAGE_COLUMNS}
 
     def write_report(self) -> Path:
         """Write `report.html` and `summary.json` into the folder; return the path of the report."""

@@ -19,22 +19,14 @@ DESCRIPTION = (
 )
 
 _EXAMPLES = """\
-langfocus crawl -a hosts=FILE fetches the portal page (/) of each host in a file, one page of each,
-without following links; redirects are followed within the host. For several machines divide the
-list (split -n l/4 FILE); name all of their folders to count them together, or make one run of them
-with langfocus merge.
-
-The country of a server is that of its IP address in the file of --geoip (MMDB); a run can record it
-with -s LANGFOCUS_GEOIP=FILE. The answer of each kind of evidence (Table 4-4) is read from WARC
-files, so name those of a run instead of its folder. A server or a page without an answer is in a
-row "unknown".
+docs/census.md describes a census. The answer of each kind of evidence (Table 4-4) is read from WARC
+files, so name those of a run instead of its folder. What has no answer is in a row "unknown".
 
 examples:
   langfocus crawl -a hosts=hosts.txt -s JOBDIR=runs/census -s LANGFOCUS_CONTACT=you@example.org
-  langfocus census runs/census/pages-*.warc.gz --pages portals
   langfocus census runs/census --geoip GeoLite2-Country.mmdb --country CA --language zh
   langfocus census runs/half1 runs/half2 --html census.html --json census.json
-  langfocus census crawl.warc.gz --geoip GeoLite2-Country.mmdb --pages all
+  langfocus census runs/census/pages-*.warc.gz --geoip GeoLite2-Country.mmdb --pages portals
 """
 
 

@@ -39,11 +39,8 @@ The queue takes the first URLs of a host that are found (Baykan 2013, 5.2): `hos
 
 _MANUAL = """\
 The crawls run one after the other, each in a new folder inside the folder of the comparison:
-JOBDIR, or a new one under runs/. Then the tables are printed, and compare.html and compare.json
-are written there.
-
-To continue an interrupted comparison, repeat the command with the same JOBDIR. The comparison ends
-at the first crawl that fails; the tables then show the crawls before it.
+JOBDIR, or a new one under runs/. compare.html and compare.json are written there. The same JOBDIR
+continues a comparison that was interrupted or ended with a crawl that failed.
 
 examples:
   langfocus compare -a lang=de -a web=sample

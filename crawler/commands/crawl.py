@@ -27,9 +27,8 @@ DESCRIPTION = (
 )
 
 _EXAMPLES = """\
-A run is a folder: run.db, summary.json, report.html. To continue a crawl that was stopped or
-killed, repeat the command with the same JOBDIR. A census (-a hosts=FILE) fetches the portal page
-(/) of each host in a file and follows no links; langfocus census shows its tables.
+A run is a folder: run.db, summary.json, report.html. The same command with its JOBDIR continues it.
+A census (-a hosts=FILE) fetches the portal page (/) of each host; langfocus census shows tables.
 
 examples:
   langfocus crawl -a lang=de -a web=sample -a pages=500

@@ -19,9 +19,8 @@ DESCRIPTION = (
 )
 
 _MANUAL = """\
-A PATH is the folder of a run, a WARC file, a WACZ package, or a folder of WARC or HTML files.
-The texts come from the bytes of the pages: a run must keep WARC files (LANGFOCUS_WARC), and pages
-without a run are identified here.
+A PATH is the folder of a run with WARC files, a WARC file, a WACZ package, or a folder of WARC or
+HTML files. Pages without a run are identified here.
 
 The name of the file tells its format: .jsonl has one page in each line, .parquet one in each row,
 with the fields that docs/corpus.md describes. .txt has only the text: a paragraph in each line, an
@@ -29,9 +28,8 @@ empty line after each page. .jsonl.gz and .txt.gz are compressed. Standard outpu
 .wacz has the WARC files of one run, their index (also written as index.cdxj into the folder of the
 run) and a list of its pages; the options of texts do not apply.
 
-Lines that a host repeats on three pages or more are left out, and so are pages with nearly the text
-of a page that was fetched before. The same pages give the same file.
-The folder FILE.parts keeps what an interrupted export has done; the same command goes on there.
+The same pages give the same file. The folder FILE.parts keeps what an interrupted export has done;
+the same command goes on there.
 
 examples:
   langfocus export runs/FOLDER --output corpus.txt

@@ -17,16 +17,11 @@ DESCRIPTION = (
 )
 
 _MANUAL = """\
-A graph is a folder with graph.json and a file for each column (docs/simulation.md). A distance is
-the number of links from the nearest seed. A relevant page is one in the target language, a relevant
-server one with such a page. Pages that were not fetched are known only as targets of links.
-
 With --from the paths before the folder are the sources of the graph: folders of crawls with
--s LANGFOCUS_LINKS=True, WARC files, tables (docs/graphs.md). With --generate the
-graph is a Web with the measured quantities of Tamura 2007, at scale 1 18,344,127 pages (1.4 GB).
+-s LANGFOCUS_LINKS=True, WARC files, tables (docs/graphs.md). With --generate the graph is a Web
+with the measured quantities of Tamura 2007, at scale 1 18,344,127 pages (1.4 GB).
 
 examples:
-  langfocus graph graphs/thai
   langfocus graph --from runs/de-focus graphs/de --target de
   langfocus graph --from one.warc.gz two.warc.gz graphs/archive --target fr
   langfocus graph --generate graphs/thai --scale 0.02
@@ -37,9 +32,8 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_paths(
-        "paths", "GRAPH_FOLDER", "the folder of a graph; with --from after its sources"
-    )
+    folders = "the folder of a graph; with --from after its sources"
+    parser.add_paths("paths", "GRAPH_FOLDER", folders)
     made = "make the graph from these sources"
     parser.add_argument("--from", action="store_true", dest="is_built", help=made)
     target = "target language (default: that of the graph)"

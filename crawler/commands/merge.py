@@ -20,11 +20,8 @@ DESCRIPTION = (
 
 _MANUAL = """\
 With the address of the Redis server the run also has the records that are still in it: the last
-seconds of each worker, and all records of a worker that died. The folders and the server are not
-changed. The crawl may still be running; merge again to bring the report up to date. Copy the
-folders of other machines to this one first.
-
-The exit code is 1 if records are missing because the folder of a worker was not named.
+seconds of each worker, and all records of a worker that died. Folders and server are not changed;
+the crawl may still be running. The exit code is 1 if the folder of a worker is missing.
 
 examples:
   langfocus merge runs/all runs/worker1 runs/worker2 redis://127.0.0.1:6379/0

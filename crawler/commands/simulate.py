@@ -23,11 +23,9 @@ _JOBS = 2
 """Simulations at once; the results do not depend on it."""
 
 _MANUAL = """\
-Without strategies and filters, all strategies of the paper are simulated: bfs, hard and soft
-focused, the three filters that know irrelevant servers or directories, and perfect, which knows
-where the relevant pages are. So are random, cctld, svm and focus, where the graph has what they
-need: domains of servers for cctld, URLs for svm. Strategies, filters and numbers mean what they
-mean for `langfocus crawl`.
+Without strategies and filters, all of the paper are simulated, and random, cctld, svm and focus
+where the graph has what they need (docs/simulation.md). Strategies, filters and numbers mean what
+they mean for `langfocus crawl`.
 
 examples:
   langfocus simulate graphs/thai --html simulation.html

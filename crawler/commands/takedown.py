@@ -1,7 +1,6 @@
 """`langfocus takedown`: hosts are removed from a run and from what it kept."""
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 
 from crawler.commands.base import Parser
@@ -14,7 +13,7 @@ DESCRIPTION = (
 
 _EXAMPLES = """\
 Queued URLs, links, robots.txt and WARC records are deleted. Of a fetched page only the entry
-of the log stays (URL, time, status, size). Index, WACZ file and report are written again. Later
+of the log stays (URL, time, status, size). Index, WACZ files and report are written again. Later
 sessions of the run do not fetch the URLs again. Files that were exported before are not changed.
 
 examples:
@@ -42,7 +41,7 @@ def run(opts: argparse.Namespace) -> None:
     if bad:
         raise SettingError(bad[0].reason)
     with maintaining(opts.folder) as connection:
-        removed = asdict(take_down(connection, opts.folder, opts.hosts))
+        removed = take_down(connection, opts.folder, opts.hosts)._asdict()
     _write_again(opts.folder)
     rows = [(name.replace("_", " "), f"{number:,}") for name, number in removed.items()]
     Printer().table(Table(f"Removed from {opts.folder}", ("", "Run"), rows))
@@ -55,12 +54,12 @@ def run(opts: argparse.Namespace) -> None:
 
 def _write_again(folder: Path) -> None:
     """Write the files again that were made of the run."""
-    from crawler.outputs.package import INDEX, PACKAGE, write_index, write_wacz
+    from crawler.outputs.package import INDEX, write_index, write_wacz
     from crawler.report.crawl import write_report
 
     if (folder / INDEX).exists():
         write_index(folder)
-    if (folder / PACKAGE).exists():
-        write_wacz(folder, folder / PACKAGE)
+    for package in folder.glob("*.wacz"):
+        write_wacz(folder, package)
     if (folder / "report.html").exists():
         write_report(folder)

@@ -23,8 +23,6 @@ from crawler.whole_file import replacing
 
 INDEX: Final = "index.cdxj"
 """The name of the index in a run folder."""
-PACKAGE: Final = "pages.wacz"
-"""The name of a package in a run folder, which a take-down writes again."""
 
 _LINES = (
     f"SELECT cdxj({', '.join(ArchivedRow._fields)}) AS line FROM archived"  # noqa: S608

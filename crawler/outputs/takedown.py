@@ -14,7 +14,6 @@ import os
 import sqlite3
 from base64 import b32decode
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -60,23 +59,21 @@ DROP TABLE IF EXISTS temp.taken;
 DROP TABLE IF EXISTS temp.taken_urls;
 CREATE TEMP TABLE taken AS SELECT id FROM pages WHERE is_taken(url);
 CREATE TEMP TABLE taken_urls AS SELECT id, url, host, queued FROM urls WHERE is_taken(url)"""
+_NUMBERS = """\
+SELECT (SELECT COUNT(*) FROM taken), (SELECT COUNT(*) FROM taken_urls WHERE queued = 1)"""
 
 _KEPT: Final = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Warcinfo-ID", "WARC-IP-Address")
 """The headers of a rewritten record that stay, beside its date and its payload digest."""
 _SEEDS: Final = b"langfocus-seeds:"
 
 
-@dataclass(slots=True)
-class TakenDown:
-    """The numbers of a take-down.
+class TakenDown(NamedTuple):
+    """The numbers of settled and of queued URLs, of their exchanges, and of replaced WARC files."""
 
-    `pages` are the settled URLs, `exchanges` those in WARC files, `files` the replaced WARC files.
-    """
-
-    pages: int = 0
-    queued: int = 0
-    exchanges: int = 0
-    files: int = 0
+    pages: int
+    queued: int
+    exchanges: int
+    files: int
 
 
 def taken_down(connection: sqlite3.Connection) -> BlockList:
@@ -102,9 +99,8 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         connection.execute("PRAGMA secure_delete = ON")
         _delete_unknown_files(connection, folder)
         connection.execute("BEGIN IMMEDIATE")
-        told = TakenDown()
-        old_files = _remove_exchanges(connection, folder, names.blocks, told)
-        _remove_rows(connection, names, told)
+        exchanges, old_files = _remove_exchanges(connection, folder, names.blocks)
+        pages, queued = _remove_rows(connection, names)
         _note(connection, lines, names)
         connection.execute("COMMIT")
         # The log of the database has the pages as they were.
@@ -118,7 +114,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         if isinstance(error, StorageError | RunFolderError):
             raise
         raise StorageError(f"{folder}: the take-down failed: {error}") from error
-    return told
+    return TakenDown(pages, queued, exchanges, len(old_files))
 
 
 def _delete_unknown_files(connection: sqlite3.Connection, folder: Path) -> None:
@@ -131,7 +127,9 @@ def _delete_unknown_files(connection: sqlite3.Connection, folder: Path) -> None:
         path.unlink()
 
 
-def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDown) -> None:
+def _remove_rows(connection: sqlite3.Connection, names: BlockList) -> tuple[int, int]:
+    """Remove URLs from the tables; return how many were settled, and how many were queued."""
+
     def is_taken(url: str | None) -> bool:
         return url is not None and names.blocks(url)
 
@@ -142,11 +140,10 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
     connection.create_function("kept_links", 1, kept_links)
     for statement in _TAKEN.split(";"):
         connection.execute(statement)
-    told.pages = connection.execute("SELECT COUNT(*) FROM taken").fetchone()[0]
-    queued = "SELECT COUNT(*) FROM taken_urls WHERE queued = 1"
-    told.queued = connection.execute(queued).fetchone()[0]
+    numbers: tuple[int, int] = connection.execute(_NUMBERS).fetchone()
     for statement in _STATEMENTS:
         connection.execute(statement)
+    return numbers
 
 
 def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList) -> None:
@@ -161,12 +158,9 @@ def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList
 
 
 def _remove_exchanges(
-    connection: sqlite3.Connection,
-    folder: Path,
-    is_removed: Callable[[str], bool],
-    told: TakenDown,
-) -> list[Path]:
-    """Write files without the exchanges of removed URLs; return the files without a use.
+    connection: sqlite3.Connection, folder: Path, is_removed: Callable[[str], bool]
+) -> tuple[int, list[Path]]:
+    """Write files without the exchanges of removed URLs; return their number and the old files.
 
     A `revisit` of a removed record becomes a `response` with that body. Raises `StorageError`.
     """
@@ -188,8 +182,7 @@ def _remove_exchanges(
             raise StorageError(f"{folder / file} cannot be rewritten: {error}") from error
     for number in removed:
         archived.remove(connection, number)
-    told.exchanges, told.files = len(removed), len(files)
-    return [file_of(folder, file) for file in files]
+    return len(removed), [file_of(folder, file) for file in files]
 
 
 def _rewrite(

@@ -46,26 +46,10 @@ def _told(value: object) -> str:
 
 
 class WarcArchive:
-    """The WARC files of a run, in its folder.
+    """Writes the exchanges of a run into a WARC file, and their rows into its database."""
 
-    `information` are the fields of each file's `warcinfo` record. `worker` is the name of the
-    worker of a shared crawl, so that files of all workers can lie in one folder; "" if the crawl is
-    not shared. A file of `most_bytes` or more gets no further exchange.
-    """
-
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        folder: Path,
-        information: Mapping[str, str],
-        *,
-        now: float,
-        most_bytes: int = 1_000_000_000,
-        worker: str = "",
-    ) -> None:
-        self._connection = connection
-        fields = {name: text for name, text in {**FORMAT, **information}.items() if text}
-        self._file = WarcFile(folder, fields, now=now, most_bytes=most_bytes, worker=worker)
+    def __init__(self, connection: sqlite3.Connection, file: "WarcFile") -> None:
+        self._connection, self._file = connection, file
 
     @contextmanager
     def keeping(
@@ -170,15 +154,23 @@ def _mime(exchange: Exchange) -> str:
 class WarcFile:
     """The newest WARC file of a session; the first one is made with the first record.
 
-    `fields` are those of the `warcinfo` record of each file. Files of a `worker` have a mark of
-    their own. A file of `most_bytes` or more gets no further exchange. All methods raise
+    `information` are the fields of each file's `warcinfo` record. `worker` is the name of the
+    worker of a shared crawl, so that files of all workers can lie in one folder; "" if the crawl is
+    not shared. A file of `most_bytes` or more gets no further exchange. All methods raise
     `StorageError`.
     """
 
     def __init__(
-        self, folder: Path, fields: Mapping[str, str], *, now: float, most_bytes: int, worker: str
+        self,
+        folder: Path,
+        information: Mapping[str, str],
+        *,
+        now: float,
+        most_bytes: int = 1_000_000_000,
+        worker: str = "",
     ) -> None:
-        self._folder, self._fields, self._date = folder, fields, warc_date(now)
+        self._fields = {name: text for name, text in {**FORMAT, **information}.items() if text}
+        self._folder, self._date = folder, warc_date(now)
         self._mark = f"-{blake2b(worker.encode(), digest_size=4).hexdigest()}" if worker else ""
         self._most_bytes = most_bytes
         self._descriptor = -1

@@ -3,7 +3,6 @@
 import time
 from base64 import b32encode
 from collections.abc import Mapping
-from functools import lru_cache
 from hashlib import sha1
 from io import BytesIO
 from typing import Final, NamedTuple
@@ -55,12 +54,7 @@ class Packed(NamedTuple):
 
 def warc_date(seconds: float) -> str:
     """Return unix seconds as a WARC-Date."""
-    return _date(int(seconds))
-
-
-@lru_cache(maxsize=256)
-def _date(seconds: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
 
 
 def digest_of(data: bytes) -> bytes:

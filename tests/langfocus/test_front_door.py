@@ -14,7 +14,6 @@ import langfocus
 from classifiers.errors import LangfocusError
 from crawler.config import ARGUMENTS
 from crawler.errors import CrawlError, RunFolderError
-from crawler.page_row import PAGE_COLUMNS
 from langfocus.crawling import _Call
 from tests.support.crawls import ROOT
 
@@ -43,8 +42,7 @@ def harvest(seeds: list[str]) -> float | None:
     except langfocus.LangfocusError as error:
         raise SystemExit(str(error)) from error
     urls: list[str] = [page.url for page in run.pages() if page.language == "de"]
-    columns: dict[str, list[object]] = {**run.table()}
-    print(len(urls), columns, run.write_report())
+    print(len(urls), run.write_report())
     return run.summary.harvest_rate
 
 
@@ -133,11 +131,6 @@ class TestRun:
         assert {page.outcome for page in pages} == {"page"}
         assert pages == sorted(pages, key=lambda page: page.fetched_at)
         assert len(list(run.pages(with_failures=True))) == sum(run.summary.outcomes.values())
-
-    def test_its_table_has_a_column_for_each_field(self, run: langfocus.Run) -> None:
-        table = run.table()
-        assert tuple(table) == PAGE_COLUMNS
-        assert table["url"] == [page.url for page in run.pages()]
 
     def test_it_is_opened_by_its_folder(self, run: langfocus.Run) -> None:
         again = langfocus.Run(str(run.folder))

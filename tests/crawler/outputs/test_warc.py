@@ -44,14 +44,9 @@ class Kept:
             create(folder / "run.db", {})
         self.connection = connect(folder / "run.db")
         repair(self.connection, folder)
-        self.archive = WarcArchive(
-            self.connection,
-            folder,
-            {"software": "test", "operator": "someone"},
-            now=NOW,
-            most_bytes=most_bytes,
-            worker=worker,
-        )
+        told = {"software": "test", "operator": "someone"}
+        file = WarcFile(folder, told, now=NOW, most_bytes=most_bytes, worker=worker)
+        self.archive = WarcArchive(self.connection, file)
 
     def settle(self, number: int, record: Record = GERMAN, **more: bytes) -> None:
         found = exchange(lease(number).url, more.get("body", b"page %d" % number))
