@@ -26,7 +26,7 @@ from benchmarks.focus_crawl import KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
 from crawler.strategies.focus.belief import SHIPPED, Belief, Prior, Standing
-from crawler.strategies.focus.features import FEATURES
+from crawler.strategies.focus.evidence import FEATURES
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from crawler.frontier.links import LinkOrigin, answers_to_all, distinct
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full
 from crawler.frontier.storage import QUEUED, HostRow, Storage, UrlRow
-from crawler.strategies.relevance import NOTHING, Tally
+from crawler.strategies.filters import NOTHING, Tally
 from crawler.url import domain_of, fingerprint, host_of
 
 

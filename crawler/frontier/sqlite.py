@@ -36,8 +36,8 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import Hosts, Pick, QueuedHost, UniformDraw
 from crawler.frontier.slots import are_full, holder_of, penalties_for, penalties_of, with_penalties
 from crawler.frontier.storage import HostRow, Storage
+from crawler.strategies.filters import Tally
 from crawler.strategies.orderings import Draw
-from crawler.strategies.relevance import Tally
 from crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)

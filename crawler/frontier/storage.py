@@ -21,7 +21,7 @@ from crawler.frontier.base import (
 )
 from crawler.frontier.selection import UniformDraw
 from crawler.page_row import add_page, page_values
-from crawler.strategies.relevance import NOTHING, Tally
+from crawler.strategies.filters import NOTHING, Tally
 from crawler.url import fingerprint, host_of
 
 _LATEST = """\

@@ -17,10 +17,8 @@ from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
 from crawler.run import reading
 from crawler.strategies.focus.belief import Prior
-from crawler.strategies.focus.evidence import units_of
-from crawler.strategies.focus.features import FEATURES
-from crawler.strategies.focus.odds import probability_of
-from crawler.strategies.focus.ordering import DOUBTS_UP_TO
+from crawler.strategies.focus.evidence import FEATURES, units_of
+from crawler.strategies.focus.ordering import DOUBTS_UP_TO, probability_of
 from crawler.url import fingerprint, normalise
 
 _UNITS: Final = {"registered domain": slice(0, 1), "host": slice(1, 2), "path": slice(2, None)}

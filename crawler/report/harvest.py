@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from crawler.errors import RunFolderError
 from crawler.report.formatting import json_text, language_name, percent, share_of
 from crawler.run import reading, sessions_of
-from crawler.strategies.focus.odds import probability_of
+from crawler.strategies.focus.ordering import probability_of
 from crawler.whole_file import write_whole
 
 PORTION = 200

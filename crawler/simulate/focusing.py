@@ -14,8 +14,14 @@ import numpy.typing as npt
 from crawler.simulate.kernel import Learning
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.focus.belief import Belief, Prior
-from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
-from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
+from crawler.strategies.focus.evidence import (
+    N_FEATURES,
+    N_LINKS,
+    N_UNITS,
+    Evidence,
+    evidence_of,
+    units_of,
+)
 
 _CHUNK: Final = 50_000
 _N_FACTS: Final = len(Evidence._fields)

@@ -28,7 +28,7 @@ from crawler.simulate.queues import (
 )
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.focus.belief import MOST_COUNTED
-from crawler.strategies.focus.features import N_LINKS
+from crawler.strategies.focus.evidence import N_LINKS
 from crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
 from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 

@@ -3,8 +3,7 @@
 import pytest
 
 from crawler.strategies import FILTERS, ORDERINGS, Draw, LinkSource, make_filter, make_ordering
-from crawler.strategies.filters import Filter
-from crawler.strategies.relevance import NOTHING, Tally
+from crawler.strategies.filters import NOTHING, Filter, Tally
 
 RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
 

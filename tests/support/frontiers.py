@@ -11,8 +11,7 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.strategies.filters import Filter
-from crawler.strategies.relevance import Tally
+from crawler.strategies.filters import Filter, Tally
 from crawler.url import domain_of, host_of
 
 

@@ -11,8 +11,7 @@ from crawler.frontier.base import (
     Record,
 )
 from crawler.strategies.focus.belief import Belief, Prior, Standing
-from crawler.strategies.focus.evidence import Evidence, units_of
-from crawler.strategies.focus.features import FEATURES
+from crawler.strategies.focus.evidence import FEATURES, Evidence, units_of
 from crawler.url import host_of
 from tests.support.frontiers import Known, ObviousFrontier
 

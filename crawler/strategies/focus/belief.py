@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from crawler.strategies.focus.evidence import Evidence
-from crawler.strategies.focus.features import FEATURES, N_FEATURES, N_UNITS
+from crawler.strategies.focus.evidence import FEATURES, N_FEATURES, N_UNITS, Evidence
 
 Floats = npt.NDArray[np.float64]
 

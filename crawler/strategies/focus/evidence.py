@@ -1,4 +1,4 @@
-"""The evidence about a link that is known before its page is fetched."""
+"""The evidence about a link that is known before its page is fetched, and its features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -14,21 +14,44 @@ MAX_DEPTH = 4
 """The most segments of a path that make a unit of a URL."""
 
 
+FEATURES: Final = (
+    "bias",
+    "new host",
+    "URL, new host",
+    "URL, known host",
+    "SVM, new host",
+    "SVM, known host",
+    "top-level domain",
+    "code in the URL",
+    "links from relevant pages of other hosts",
+    "links from other pages of other hosts",
+    "links from relevant pages of the host",
+    "links from other pages of the host",
+    "declared",
+    "registered domain",
+    "host",
+    "path",
+)
+"""The names of the features, in the order of the weights."""
+
+# Read by code of classifiers.compiled.
+N_LINKS: Final = 4
+"""Counts of pages that link to a URL: relevant ones and others of other hosts, then of its own."""
+
+N_UNITS: Final = 6
+"""Units of a URL: registered domain, host, and the directories of one to four segments."""
+
+N_FEATURES: Final = len(FEATURES)
+
+
 class Evidence(NamedTuple):
-    """The facts about one link, except the pages that link to it and the record of its units.
+    """The facts about one link, except the pages that link to it and the record of its units."""
 
-    `named` is the log-odds of the target language by the URL model's one calibrated answer, and
-    `decision` the decision value of its classifier; both are 0 without such a model. `top_level`
-    and `code` are its marks. These four come from
-    `classifiers.urls.facts`. `declared` is 1 if a page or a sitemap says that the URL is in the
-    target language (`hreflang`), -1 if it names another.
-    """
-
-    named: float = 0.0
-    decision: float = 0.0
-    top_level: float = 0.0
+    named: float = 0.0  # log-odds of the target language by the URL model; 0 without one
+    decision: float = 0.0  # the decision value of its classifier; 0 without one
+    top_level: float = 0.0  # a mark of `classifiers.urls.facts`, as is the next
     code: float = 0.0
-    declared: float = 0.0
+    declared: float = 0.0  # 1: a page or a sitemap names the target language, -1: another
 
 
 NO_EVIDENCE: Final = Evidence()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
+from crawler.strategies.focus.evidence import N_FEATURES, N_LINKS, N_UNITS
 
 Floats = npt.NDArray[np.float64]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import exp
 from typing import Final
 
 from crawler.strategies.focus.belief import Prior
@@ -29,6 +30,11 @@ class Focus(Ordering):
         """Return the evidence about links of a page."""
         declared = dict.fromkeys(source.declared_other, False)
         return self.evidence_of(urls, declared | dict.fromkeys(source.declared, True))
+
+
+def probability_of(odds: float) -> float:
+    """Return 1 / (1 + exp(-odds)), without overflow."""
+    return 1.0 / (1.0 + exp(-odds)) if odds >= 0 else exp(odds) / (1.0 + exp(odds))
 
 
 def first_scores(evidence: Sequence[Evidence]) -> list[float]:

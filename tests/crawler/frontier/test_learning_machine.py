@@ -25,8 +25,7 @@ class LearningMachine(FrontierMachine):
 
     @initialize(
         name=st.sampled_from(["none", "server-conservative", "directory-conservative"]),
-        cap=st.sampled_from([0, 2, 4]),
-        wide_caps=st.tuples(st.sampled_from([0, 3, 20]), st.sampled_from([0, 3, 20])),
+        caps=st.tuples(*map(st.sampled_from, ([0, 2, 4], [0, 3, 20], [0, 3, 20]))),
         more_queued=st.sampled_from([None, 0, 3]),
         delay=st.sampled_from([0.0, 5.0]),
         seeds=st.integers(1, 4),
@@ -34,23 +33,15 @@ class LearningMachine(FrontierMachine):
     def begin(
         self,
         name: str,
-        cap: int,
-        wide_caps: tuple[int, int],
+        caps: tuple[int, int, int],
         more_queued: int | None,
         delay: float,
         seeds: int,
     ) -> None:
-        self.now = 1000.0
-        self.draw = Draw.FIRST
-        self.patience = 0.0
-        self.doubted_since = None
-        self.leases = []
-        self.hosts: set[str] = set()
-        self.contacts = {}
-        self.filter = make_filter(name, tolerance=1)
-        host_queue = 0 if more_queued is None else cap + more_queued
-        self.model = ObviousLearner(self.filter, cap, *wide_caps, host_queue, delay)
-        self.meta = META | {"ordering": "focus", "host_cap": cap}
+        self.begin_with(Draw.FIRST, 0.0, make_filter(name, tolerance=1))
+        host_queue = 0 if more_queued is None else caps[0] + more_queued
+        self.model = ObviousLearner(self.filter, *caps, host_queue, delay)
+        self.meta = META | {"ordering": "focus", "host_cap": caps[0]}
         self.begin_crawl()
         self.open()
         hosts = ["a.de", "b.a.de", "b.de", "c.com"][:seeds]

@@ -83,22 +83,14 @@ class Workers:
             self.owners[lease.fingerprint] = self.turn
         return lease
 
-    def _owner(self, lease: Lease) -> RedisFrontier:
-        return self.workers[self.owners[lease.fingerprint]]
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return what the worker with a lease does with it: admit, send, retry, release."""
 
-    def admit(
-        self, lease: Lease, record: Record, links: Sequence[Link] = (), **when: Any
-    ) -> object:
-        return self._owner(lease).admit(lease, record, links, **when)
+        def by_owner(lease: Lease, *told: Any, **how: Any) -> Any:
+            owner = self.workers[self.owners[lease.fingerprint]]
+            return getattr(owner, name)(lease, *told, **how)
 
-    def send(self, lease: Lease, address: str | None, **how: Any) -> Sending:
-        return self._owner(lease).send(lease, address, **how)
-
-    def retry(self, lease: Lease, **when: Any) -> None:
-        self._owner(lease).retry(lease, **when)
-
-    def release(self, lease: Lease, **when: float) -> None:
-        self._owner(lease).release(lease, **when)
+        return by_owner
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         return self.workers[self.turn - 1].drop_blocked(is_blocked)
@@ -256,7 +248,7 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
         waits.append(seconds)
         own_server.start()
 
-    frontier = RedisFrontier(connect(own_server.url), "crawl", FrontierRules(), now=0.0, sleep=wait)
+    frontier = alone(own_server, sleep=wait)
     frontier.seed(links(*(f"http://h{n}.de/" for n in range(50))), 0.0)
     lease = lease_now(frontier)
     before = frontier.counts()
@@ -277,23 +269,25 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
     frontier.close()
 
 
+def alone(server: RedisServer, **how: Any) -> RedisFrontier:
+    """Return the only worker of a server that the test may kill."""
+    member = Membership(wait_s=5.0)
+    return RedisFrontier(connect(server.url), "crawl", FrontierRules(), member, now=0.0, **how)
+
+
 def test_a_server_that_stays_away_is_a_storage_error(own_server: RedisServer) -> None:
     waits: list[float] = []
-    frontier = RedisFrontier(
-        connect(own_server.url),
-        "crawl",
-        FrontierRules(),
-        Membership(wait_s=5.0),
-        now=0.0,
-        sleep=waits.append,
-    )
+    frontier = alone(own_server, sleep=waits.append)
     own_server.kill()
     with pytest.raises(StorageError, match="could not be reached for"):
         frontier.next(0.0)
     assert 5.0 <= sum(waits) <= 6.0
 
 
-def test_a_server_that_is_busy_with_something_else_is_waited_for(own_server: RedisServer) -> None:
+@pytest.mark.parametrize("trouble", ["busy", "copy"])
+def test_a_server_that_is_busy_or_only_a_copy_is_waited_for(
+    own_server: RedisServer, trouble: str
+) -> None:
     from redis import ResponseError
 
     client = connect(own_server.url)
@@ -302,50 +296,17 @@ def test_a_server_that_is_busy_with_something_else_is_waited_for(own_server: Red
     def mend(_: float) -> None:
         # Asked for again while it ends, the server may have ended it already.
         with suppress(ResponseError):
-            client.script_kill()
+            client.script_kill() if trouble == "busy" else client.replicaof("NO", "ONE")
 
-    frontier = RedisFrontier(
-        connect(own_server.url),
-        "crawl",
-        FrontierRules(),
-        now=0.0,
-        sleep=mend,
-    )
-    connection: Any = client.connection_pool.get_connection()
-    connection.send_packed_command(connection.pack_command("EVAL", "while true do end", 0))
+    frontier = alone(own_server, sleep=mend)
+    if trouble == "busy":
+        connection: Any = client.connection_pool.get_connection()
+        connection.send_packed_command(connection.pack_command("EVAL", "while true do end", 0))
+    else:
+        client.replicaof("127.0.0.1", "1")
     assert frontier.seed(links("http://a.de/"), 0.0)[0].value == "stored"
     frontier.close()
     client.close()
-
-
-def test_a_server_that_is_only_a_copy_is_waited_for_on_a_new_connection(
-    own_server: RedisServer,
-) -> None:
-    client = connect(own_server.url)
-
-    def mend(_: float) -> None:
-        client.replicaof("NO", "ONE")
-
-    frontier = RedisFrontier(
-        connect(own_server.url),
-        "crawl",
-        FrontierRules(),
-        now=0.0,
-        sleep=mend,
-    )
-    client.replicaof("127.0.0.1", "1")
-    assert frontier.seed(links("http://a.de/"), 0.0)[0].value == "stored"
-    frontier.close()
-    client.close()
-
-
-def test_a_crawl_that_another_version_keeps_in_another_way_is_refused(
-    join: Joiner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    join()
-    monkeypatch.setattr("crawler.shared.membership.LAYOUT", 99)
-    with pytest.raises(SettingError, match="was begun with"):
-        join()
 
 
 def test_a_server_that_asks_for_another_password_is_a_wrong_setting(
@@ -381,7 +342,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: st
 
 def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: RedisServer) -> None:
     client = connect(own_server.url)
-    frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
+    frontier = alone(own_server)
     frontier.seed(links("http://a.de/"), 0.0)
     lease = lease_now(frontier)
     client.config_set("maxmemory", "1")
@@ -531,24 +492,16 @@ def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
 ) -> None:
     names = [f"all*[of]?{uuid4().hex}", f"all-o?{uuid4().hex}"]
     for name in names:
-        rules, member = FrontierRules(filter=make_filter("server")), Membership(worker="w")
-        frontier = RedisFrontier(connect(redis_server.url), name, rules, member, now=0.0)
-        frontier.seed(links("http://a.de/", "http://b.de/"), 0.0)
+        frontier = RedisFrontier(connect(redis_server.url), name, FrontierRules(), now=0.0)
+        frontier.seed(links("http://a.de/"), 0.0)
         frontier.admit(lease_now(frontier), page(), now=0.0)
         frontier.close()
     stored, kept = (StoredCrawl(connect(redis_server.url), name) for name in names)
-    assert stored.exists()
-    assert stored.workers() == ["w"]
-    (settled,) = stored.records("w")
-    assert settled.row["url"] == "http://a.de/"
-    stored.forget([settled.entry], "w")
-    assert stored.records("w") == []
-    assert stored.worker_counts("w") == {"stored": 2}
+    assert stored.workers() == ["worker"]
+    assert [settled.row["url"] for settled in stored.records("worker")] == ["http://a.de/"]
     assert stored.totals()["pages"] == 1
     stored.remove()
-    assert not stored.exists()
-    assert stored.totals() == {}
-    assert kept.exists()
+    assert (stored.exists(), stored.totals(), kept.exists()) == (False, {}, True)
     stored.close()
     kept.close()
 

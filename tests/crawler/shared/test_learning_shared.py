@@ -47,7 +47,7 @@ class Pair:
         self, lease: Lease, address: str | None, now: float, *, is_page: bool = True
     ) -> Sending:
         answer = self.embedded.send(lease, address, now=now, is_page=is_page)
-        assert self.shared.send(lease, address, now=now, is_page=is_page) is answer
+        assert self.shared.send(lease, address, now=now, is_page=is_page) == answer
         return answer
 
     def scores(self) -> dict[str, float]:
@@ -190,17 +190,6 @@ def test_a_worker_with_another_prior_is_refused(redis_server: RedisServer) -> No
         with pytest.raises(SettingError, match="prior="):
             RedisFrontier(connect(redis_server.url), crawl, FrontierRules(prior=other), now=0.0)
     first.close()
-
-
-def test_the_weights_outlive_the_workers(redis_server: RedisServer, tmp_path: Path) -> None:
-    rules = FrontierRules(host_cap=0, doubts_up_to=0.0, prior=Prior.shipped())
-    with pair(redis_server, tmp_path, rules) as both:
-        crawl_a_while(both, Random(3), 60)
-        both.shared.close()
-        both.embedded = SqliteFrontier(both.connection, rules, now=1e6)
-        both.shared.now = 1e6
-        both.shared.workers = [both.shared.join(0), both.shared.join(1)]
-        assert both.next(1e6 + 1)
 
 
 def settle_some(workers: Sequence[RedisFrontier], number: int, now: float) -> None:

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.strategies.focus.belief import Belief, Standing
-from crawler.strategies.focus.evidence import MAX_DEPTH, Evidence, evidence_of, units_of
-from crawler.strategies.focus.features import FEATURES, N_FEATURES, N_UNITS
+from crawler.strategies.focus.evidence import (
+    FEATURES,
+    MAX_DEPTH,
+    N_FEATURES,
+    N_UNITS,
+    Evidence,
+    evidence_of,
+    units_of,
+)
 from crawler.strategies.focus.kernel import N_KNOWN, learn, scores_of
 from crawler.strategies.focus.ordering import focus
 from crawler.strategies.orderings import LinkSource
