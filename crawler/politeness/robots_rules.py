@@ -50,17 +50,14 @@ _SLASHES = re.compile(r"/{2,}")
 class Rules:
     """The rules for one bot: one rule a line, `+/path` allows, `-/path` forbids.
 
-    The longest paths come first; of equally long ones those that allow. `plain` has the rules
-    without needless escapes, "" if they are the same text. `delay_s` is the Crawl-delay in seconds,
-    0 if there is none. `signals` are the lines Content-Signal and Content-Usage as statements
-    (`crawler.politeness.directives`), `sitemaps` the normalised URLs of the lines Sitemap.
+    The longest paths come first; of equally long ones those that allow.
     """
 
     spelled: str = ""
-    plain: str = ""
-    delay_s: float = 0.0
-    signals: tuple[str, ...] = ()
-    sitemaps: tuple[str, ...] = ()
+    plain: str = ""  # the rules without needless escapes, "" if they are the same
+    delay_s: float = 0.0  # the Crawl-delay, 0 if there is none
+    signals: tuple[str, ...] = ()  # the statements of Content-Signal and Content-Usage
+    sitemaps: tuple[str, ...] = ()  # normalised URLs
 
     def allows(self, url: str) -> bool:
         """Return True if the bot may fetch an absolute URL.
@@ -71,14 +68,10 @@ class Rules:
         path = _spelled(_path_of(url))
         if not self.spelled or path.partition("?")[0] == "/robots.txt":
             return True
-        if not _allow(self.spelled, path):
-            return False
         plain = _plain(path).replace("*", "%2A").replace("$", "%24")
         rules = self.plain or self.spelled
-        if (plain != path or self.plain) and not _allow(rules, plain):
-            return False
-        simple = _simple(plain)
-        return simple == plain or _allow(rules, simple)
+        asked = {(self.spelled, path), (rules, plain), (rules, _simple(plain))}
+        return all(_allow(*each) for each in asked)
 
 
 def rules_for(bot: str, body: bytes) -> Rules:

@@ -1,7 +1,6 @@
 """The URLs that a crawl starts from, as the user gives them."""
 
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -36,13 +35,10 @@ def read_seeds(value: str, label: str) -> tuple[str, ...]:
 def read_seed_file(path: Path, label: str) -> tuple[str, ...]:
     """Return the normalised URLs of a file, each once; raises `SettingError`.
 
-    The file is UTF-8, or UTF-16 with a byte order mark. Empty lines and lines that begin with `#`
-    do not count.
+    The file is UTF-8. Empty lines and lines that begin with `#` do not count.
     """
     try:
-        data = read_regular(path, _MAX_FILE_BYTES)
-        is_wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-        text = data.decode("utf-16" if is_wide else "utf-8-sig")
+        text = read_regular(path, _MAX_FILE_BYTES).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise SettingError(f"{label}: cannot be read: {error}") from error
     lines = enumerate(_LINE_END.split(text), start=1)

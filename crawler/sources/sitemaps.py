@@ -39,15 +39,12 @@ MAX_ADMITTED: Final = 10_000
 _PIECE = 64 * 1024
 _MAX_FAULTS = 1_000
 _MAX_TEXT = 4_096
-_MAX_DATE = 32
-_TRIED_LINES = 10
 _GZIP = b"\x1f\x8b"
 _ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE\b[^>\[]*+>\s*+)*+"
     rb"<(?:[\w.-]+:)?(urlset|sitemapindex|rss|feed|rdf)\b",
     re.DOTALL | re.IGNORECASE,
 )
-_URL_LINE = re.compile(rb"\s*https?://\S+\s*$")
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _XML = re.compile(
     r"(?:text|application)/(?:[\w.-]++\+)?xml|application/(?:x-)?gzip|application/octet"
@@ -63,20 +60,13 @@ _ENTRIES: Final = {
 """The elements with links, each behind the one that it stands in."""
 
 
-class Entry(NamedTuple):
-    """A link: its date as it is written, "" without one, and whether it is in the language."""
-
-    date: str = ""
-    is_declared: bool = False
-
-
 class Sitemap(NamedTuple):
-    """The links of a sitemap or a feed, by normalised URL in their order.
+    """The links of a sitemap or a feed: normalised URLs, and whether they are in the language.
 
     `is_index` is True if they lead to other sitemaps. `malformed` counts links that are no URLs.
     """
 
-    entries: dict[str, Entry]
+    links: dict[str, bool]
     is_index: bool = False
     malformed: int = 0
 
@@ -86,27 +76,19 @@ def may_be_sitemap(content_type: str | None) -> bool:
     return _XML.match((content_type or "").strip().lower()) is not None
 
 
-def read_sitemap(
-    body: bytes, url: str, content_type: str | None, target: str | None = None
-) -> Sitemap | None:
+def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | None:
     """Return the links of a sitemap or a feed that was fetched from `url`; None for another body.
 
-    The body decides, not its Content-Type, except for a list of URLs in text/plain. With a `target`
-    language its links to pages in that language are declared ones: those with its `hreflang`, and
-    those of a feed in it.
+    The body decides, not its Content-Type. With a `target` language its links to pages in that
+    language are declared ones: those with its `hreflang`, and those of a feed in it.
     """
     data = _unpacked(body) if body.startswith(_GZIP) else body[:MAX_BYTES]
     root = _ROOT.match(data[:_PIECE])
-    links = _Links(url, target)
-    if root:
-        _read_xml(data, links)
-        return Sitemap(links.entries, root[1].lower() == b"sitemapindex", links.malformed)
-    is_text = (content_type or "").strip().lower().startswith("text/plain") or body[:2] == _GZIP
-    if not is_text or not _lists(data[:_PIECE]):
+    if root is None:
         return None
-    for line in filter(bytes.strip, data.split(b"\n")):
-        links.add(line[:_MAX_TEXT].decode("utf-8", "replace") if _URL_LINE.match(line) else "")
-    return Sitemap(links.entries, malformed=links.malformed)
+    links = _Links(url, target)
+    _read_xml(data, links)
+    return Sitemap(links.found, root[1].lower() == b"sitemapindex", links.malformed)
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -117,32 +99,25 @@ def _unpacked(body: bytes) -> bytes:
         return b""
 
 
-def _lists(first: bytes) -> bool:
-    lines = [line for line in first.splitlines()[: _TRIED_LINES + 1] if line.strip()]
-    return bool(lines) and all(map(_URL_LINE.match, lines[:-1] or lines))
-
-
 class _Links:
     """The links so far; of several to one URL the first counts, declared by any of them."""
 
     def __init__(self, base: str, target: str | None) -> None:
-        self.entries: dict[str, Entry] = {}
+        self.found: dict[str, bool] = {}
         self.malformed = 0
         self._base, self._target = base, target
 
     def is_target(self, tag: str) -> bool:
         return bool(tag) and self._target is not None and self._target in meant(tag)
 
-    def add(self, written: str, date: str = "", *, is_declared: bool = False) -> None:
-        if len(self.entries) >= MAX_LINKS:
+    def add(self, written: str, *, is_declared: bool) -> None:
+        if len(self.found) >= MAX_LINKS:
             return
-        url = normalise(written.strip(), self._base) if written else None
+        url = normalise(written.strip(), self._base)
         if url is None:
             self.malformed += 1
-            return
-        known = self.entries.setdefault(url, Entry(date, is_declared))
-        if is_declared and not known.is_declared:
-            self.entries[url] = known._replace(is_declared=True)
+        else:
+            self.found[url] = self.found.get(url, False) or is_declared
 
 
 def _read_xml(data: bytes, links: _Links) -> None:
@@ -173,7 +148,7 @@ def _read_xml(data: bytes, links: _Links) -> None:
                         _read_entry(element, links, is_declared=is_declared)
                         element.clear()
             is_broken = len(parser.feed_error_log) > _MAX_FAULTS
-            if is_broken or elements > MAX_ELEMENTS or len(links.entries) >= MAX_LINKS:
+            if is_broken or elements > MAX_ELEMENTS or len(links.found) >= MAX_LINKS:
                 return
 
 
@@ -181,16 +156,15 @@ def _read_entry(entry: etree._Element, links: _Links, *, is_declared: bool) -> N
     """Add the links of an element; those of a whole feed may be declared."""
     spoken = entry.get(_LANG)
     is_declared = links.is_target(spoken) if spoken else is_declared
-    date = entry.findtext("{*}lastmod", "").strip()[:_MAX_DATE]
     for child in entry:
         name, href, tag = _name(child), child.get("href"), child.get("hreflang", "")
         if name == "loc" or (name == "link" and _name(entry) == "item"):
             if text := _text(child):
-                links.add(text, date, is_declared=is_declared)
+                links.add(text, is_declared=is_declared)
         elif name != "link" or not href or tag.lower() == "x-default":
             continue
         elif child.get("rel", "alternate").lower() == "alternate":
-            links.add(href, date, is_declared=is_declared or links.is_target(tag))
+            links.add(href, is_declared=is_declared or links.is_target(tag))
 
 
 def _name(element: etree._Element) -> str:
@@ -222,10 +196,8 @@ class Sitemaps:
 
     def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
         """Return a download as a sitemap; None if it is none, or its host had too many."""
-        found = read_sitemap(download.body, download.url, download.content_type, self.target)
-        if found is None or not self.files.choose([lease.url], now):
-            return None
-        return found
+        found = read_sitemap(download.body, download.url, self.target)
+        return found if found and self.files.choose([lease.url], now) else None
 
     def may_lead(self, lease: Lease, url: str, now: float) -> bool:
         """Return True if a redirect may be followed: a file leads to one that may be fetched."""
@@ -241,31 +213,27 @@ class Sitemaps:
         self, lease: Lease, found: Sitemap, now: float
     ) -> tuple[list[Link], dict[str, int]]:
         """Return the links of a sitemap, the best first, and the numbers of those left out."""
-        urls = [] if found.is_index else list(found.entries)
+        urls = list(found.links)
+        if found.is_index:
+            files = self._ranked(urls) if lease.redirects < MAX_STEPS else []
+            left_out = {"ignored_url": found.malformed}
+            return self._chosen(files, lease.depth - 1, now), left_out
         wanted, left_out = sift(urls, self.is_blocked)
         left_out["ignored_url"] += found.malformed
-        if found.is_index:
-            files = self._ranked(list(found.entries), found) if lease.redirects < MAX_STEPS else []
-            return self._chosen(files, lease.depth - 1, now), left_out
-        declared = {url for url in wanted if found.entries[url].is_declared}
-        links = self._links(wanted, lease.depth - 1, declared)
-        return self._newest_first(links, found)[:MAX_ADMITTED], left_out
+        declared = {url for url in wanted if found.links[url]}
+        return self._best(wanted, lease.depth - 1, declared)[:MAX_ADMITTED], left_out
+
+    def _ranked(self, urls: Sequence[str]) -> list[str]:
+        """Return the files that may be fetched, those first whose URLs fit the language best."""
+        wanted = [url for url in urls if not (has_bad_port(url) or self.is_blocked(url))]
+        return [link.url for link in self._best(wanted, 0, ())]
 
     def _chosen(self, urls: Sequence[str], depth: int, now: float) -> list[Link]:
         chosen = self.files.choose(urls, now)
         return self._links(chosen, depth, set(chosen))
 
-    def _ranked(self, urls: Sequence[str], found: Sitemap | None = None) -> list[str]:
-        """Return the files that may be fetched, those first whose URLs fit the language best."""
-        wanted = [url for url in urls if not (has_bad_port(url) or self.is_blocked(url))]
-        return [link.url for link in self._newest_first(self._links(wanted, 0, ()), found)]
-
-    @staticmethod
-    def _newest_first(links: list[Link], found: Sitemap | None) -> list[Link]:
-        """Return links by their scores; of equal ones those with the latest date first."""
-        if found is not None:
-            links.sort(key=lambda link: found.entries[link.url].date, reverse=True)
-        return sorted(links, key=lambda link: -link.score)
+    def _best(self, urls: Sequence[str], depth: int, declared: Collection[str]) -> list[Link]:
+        return sorted(self._links(urls, depth, declared), key=lambda link: -link.score)
 
     def _links(self, urls: Sequence[str], depth: int, declared: Collection[str]) -> list[Link]:
         source = LinkSource(is_relevant=True, depth=depth, declared=declared)

@@ -9,7 +9,6 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from glob import glob, has_magic
 from pathlib import Path
 from typing import BinaryIO, Final
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
@@ -76,11 +75,11 @@ def find_volumes(given: Path | str) -> list[Volume]:
     """Return the files of an archive; raises `ArchiveError` for a name without a file.
 
     `given` is a path, or several with commas between them. A path is a WARC file, a package
-    (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files in it and below, or its
-    packages if there are none.
+    (`.wacz`) or a folder: all WARC files in it and below, or its packages if there are none.
     """
     volumes: list[Volume] = []
-    for path in _paths(str(given)):
+    texts = [str(given)] if Path(given).exists() else str(given).split(",")
+    for path in map(Path, filter(None, map(str.strip, texts))):
         if path.is_dir():
             volumes += _in_folder(path)
         elif path.name.lower().endswith(PACKAGE_ENDINGS):
@@ -88,20 +87,6 @@ def find_volumes(given: Path | str) -> list[Volume]:
         else:
             volumes.append(Volume(path))
     return volumes
-
-
-def _paths(given: str) -> Iterator[Path]:
-    if Path(given).exists():
-        yield Path(given)
-        return
-    for text in filter(None, map(str.strip, given.split(","))):
-        if not has_magic(text) or Path(text).exists():
-            yield Path(text)
-            continue
-        found = sorted(glob(text, recursive=True))  # noqa: PTH207  Path has no absolute patterns
-        if not found:
-            raise ArchiveError(f"{text}: No such file; give WARC files")
-        yield from map(Path, found)
 
 
 def _in_folder(folder: Path) -> list[Volume]:
