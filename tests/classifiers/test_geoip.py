@@ -57,18 +57,14 @@ def test_a_file_of_cities_has_countries_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"no database", database(NETWORKS, "Test-ASN"), database(NETWORKS)[:200]]
+    "content", [None, b"", b"no database", database(NETWORKS, "Test-ASN"), database(NETWORKS)[:200]]
 )
-def test_a_file_without_countries_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+def test_a_file_without_countries_is_refused_by_name(tmp_path: Path, content: bytes | None) -> None:
     file = tmp_path / "broken.mmdb"
-    file.write_bytes(content)
+    if content is not None:
+        file.write_bytes(content)
     with pytest.raises(GeoIPError, match=r"broken\.mmdb"):
         country_lookup(file)
-
-
-def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(GeoIPError, match=r"none\.mmdb"):
-        country_lookup(tmp_path / "none.mmdb")
 
 
 def test_an_address_whose_record_is_damaged_has_no_country(tmp_path: Path) -> None:

@@ -9,34 +9,8 @@ from classifiers.urls.standard import absolute
 
 BASES = ["http://example.org/a/b.html?q=1", "https://example.org", "http://h.example:8080/x/y/"]
 PIECES = [
-    "/",
-    "//",
-    ".",
-    "..",
-    "./",
-    "../",
-    "?",
-    "#",
-    ";",
-    ":",
-    "@",
-    "=",
-    "&",
-    "%20",
-    "é",
-    "[",
-    "]",
-]
-PIECES += [
-    "a",
-    "b.html",
-    "http:",
-    "https:",
-    "http://",
+    *"/ // . .. ./ ../ ? # ; : @ = & %20 é [ ] a b.html http: https: http:// :80 mailto:".split(),
     "host.example",
-    ":80",
-    ":",
-    "mailto:",
     "x y",
 ]
 

@@ -2,6 +2,7 @@
 # ruff: noqa: RUF001 - the sentences are in their languages
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,47 +17,8 @@ from classifiers.pages.text.scripts import utf16_units, vote
 from classifiers.pages.text.textengine import shipped_engine
 from classifiers.papers.page_cases import text_page
 
-SENTENCES = {
-    "af": "Ons het gisteraand lank langs die rivier gestap en oor die volgende reis gepraat.",
-    "ar": "مشينا مساء أمس على ضفة النهر وتحدثنا طويلا عن رحلتنا القادمة في الصيف.",
-    "bg": "Снощи дълго се разхождахме край реката и говорихме за лятната почивка.",
-    "bn": "গতকাল সন্ধ্যায় আমরা নদীর ধারে হাঁটতে হাঁটতে পরের ভ্রমণ নিয়ে কথা বলেছি।",
-    "ca": "Ahir al vespre vam passejar molta estona vora el riu i vam parlar del proper viatge.",
-    "cs": "Včera večer jsme se dlouho procházeli podél řeky a mluvili o příští cestě.",
-    "da": "I går aftes gik vi længe langs åen og talte om den næste rejse til sommer.",
-    "de": "Gestern Abend gingen wir lange am Fluss entlang und sprachen über die nächste Reise.",
-    "el": "Χθες το βράδυ περπατήσαμε δίπλα στο ποτάμι και μιλήσαμε για το ταξίδι.",
-    "en": "Yesterday evening we walked along the river for a long time and talked of our journey.",
-    "es": "Ayer por la tarde paseamos mucho tiempo junto al río y hablamos del próximo viaje.",
-    "et": "Eile õhtul jalutasime kaua jõe ääres ja rääkisime järgmisest reisist.",
-    "fa": "دیروز عصر مدت زیادی در کنار رودخانه قدم زدیم و دربارهٔ سفر بعدی گفتگو کردیم.",
-    "fi": "Eilen illalla kävelimme pitkään joen rannalla ja puhuimme seuraavasta matkasta.",
-    "fr": "Hier soir nous avons longtemps marché au bord de la rivière en parlant du voyage.",
-    "he": "אתמול בערב הלכנו לאורך הנהר ודיברנו על הטיול שלנו בקיץ הבא.",
-    "hi": "कल शाम हम नदी के किनारे बहुत देर तक टहले और अगली यात्रा के बारे में बात की।",
-    "hr": "Jučer navečer dugo smo šetali uz rijeku i razgovarali o sljedećem putovanju.",
-    "hu": "Tegnap este sokáig sétáltunk a folyó mentén, és a következő utazásról beszéltünk.",
-    "id": "Kemarin sore kami berjalan lama di tepi sungai dan berbicara tentang perjalanan itu.",
-    "it": "Ieri sera abbiamo passeggiato a lungo vicino al fiume parlando del prossimo viaggio.",
-    "ja": "昨日の夕方、私たちは川のそばを散歩しながら、次の旅行について話しました。",
-    "ko": "어제 저녁 우리는 강가를 걸으며 다음 여행에 대해 오랫동안 이야기했습니다.",
-    "lt": "Vakar vakare ilgai vaikščiojome palei upę ir kalbėjomės apie kitą kelionę.",
-    "lv": "Vakar vakarā mēs ilgi staigājām gar upi un runājām par nākamo ceļojumu.",
-    "nl": "Gisteren zijn wij met z'n allen naar het strand gefietst, maar het was er veel te koud.",
-    "no": "I går kveld gikk vi lenge langs elven og snakket om den neste reisen vår.",
-    "pl": "Wczoraj wieczorem długo spacerowaliśmy nad rzeką i rozmawialiśmy o podróży.",
-    "pt": "Ontem à noite passeamos muito tempo junto ao rio e falamos da próxima viagem.",
-    "ro": "Aseară ne-am plimbat mult timp pe malul râului și am vorbit despre călătorie.",
-    "ru": "Вчера вечером мы долго гуляли вдоль реки и говорили о будущей поездке.",
-    "sk": "Včera večer sme sa dlho prechádzali pri rieke a hovorili o ďalšej ceste.",
-    "sl": "Včeraj zvečer smo dolgo hodili ob reki in se pogovarjali o naslednjem potovanju.",
-    "sv": "I går kväll promenerade vi länge längs ån och pratade om nästa resa.",
-    "th": "เมื่อวานตอนเย็นเราเดินเล่นริมแม่น้ำและคุยกันเรื่องการเดินทางครั้งต่อไป",
-    "tr": "Dün akşam nehir kıyısında uzun uzun yürüdük ve bir sonraki yolculuğu konuştuk.",
-    "uk": "Учора ввечері ми довго гуляли біля річки й говорили про майбутню подорож.",
-    "vi": "Tối hôm qua chúng tôi đi dạo rất lâu bên bờ sông và nói về chuyến đi sắp tới.",
-    "zh": "昨天晚上我们在河边散步,说了很久关于下一次旅行的事,大家都很高兴。",
-}
+LINES = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
+SENTENCES = dict(line.split(": ", 1) for line in LINES)
 
 
 def page_of(

@@ -199,16 +199,8 @@ def test_what_lexbor_refuses_is_written_anew_and_read(monkeypatch: pytest.Monkey
     assert parse(html).text == ""
 
 
-TAGS = ["<div>", "</div>", "<p>", "<a href='/x'>", "</a>", "<b>", "<table>", "<td>", "<svg>", "x y"]
-TAGS += [
-    "<script>",
-    "</script>",
-    "<!--",
-    "-->",
-    "<base href=//h/>",
-    "<meta name=robots content=",
-    "é",
-]
+TAGS = "<div> </div> <p> </a> <b> <table> <td> <svg> <script> </script> <!-- --> é".split()
+TAGS += ["<a href='/x'>", "x y", "<base href=//h/>", "<meta name=robots content="]
 
 
 @settings(deadline=None)
