@@ -22,9 +22,17 @@ def country_lookup(path: Path) -> CountryLookup:
     The function returns None for None, for text that is no address and for an address that the file
     does not list. Threads can share it. GeoIPError if the file cannot be read or has no countries.
     """
-    reader = _opened(path)
-    is_city_file = "City" in reader.metadata().database_type
-    record_of = reader.city if is_city_file else reader.country
+    try:
+        reader = Reader(path)
+    except (OSError, InvalidDatabaseError, ValueError) as error:
+        raise GeoIPError(f"{path}: cannot be read as a MaxMind DB file ({error})") from error
+    kind = reader.metadata().database_type
+    if "Country" not in kind and "City" not in kind:
+        reader.close()
+        raise GeoIPError(
+            f"{path}: has no countries ({kind}); use GeoLite2-Country or GeoLite2-City"
+        )
+    record_of = reader.city if "City" in kind else reader.country
 
     def country_of(address: str | None) -> str | None:
         parsed = parsed_address(address or "")
@@ -47,15 +55,3 @@ def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
-
-
-def _opened(path: Path) -> Reader:
-    try:
-        reader = Reader(path)
-    except (OSError, InvalidDatabaseError, ValueError) as error:
-        raise GeoIPError(f"{path}: cannot be read as a MaxMind DB file ({error})") from error
-    kind = reader.metadata().database_type
-    if "Country" in kind or "City" in kind:
-        return reader
-    reader.close()
-    raise GeoIPError(f"{path}: has no countries ({kind}); use GeoLite2-Country or GeoLite2-City")

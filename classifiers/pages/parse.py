@@ -100,20 +100,15 @@ def parse_page(
     )
     canonical = _canonical(heads, resolver)
     own = {url.partition("#")[0], canonical} - {None}
-    declarations = (
-        *_spoken_by_elements(raw),
-        *_declaration("HTTP Content-Language", content_language),
-        *_spoken_by_metas(metas),
-        *_spoken_by_links(heads, resolver, own),
-        *_spoken_by_data(decoded.utf8),
-    )
+    places = _declaring_places(raw, decoded.utf8, content_language, heads, metas, resolver, own)
+    written = ((source, (tag or "").strip()) for source, tag in places)
     return ParsedPage(
         text=raw.text,
         links=list(dict.fromkeys(kept.values())),
         dropped_links=dropped + raw.unread,
         charset=decoded.charset,
         charset_source=decoded.source,
-        declarations=declarations,
+        declarations=tuple(Declaration(source, tag) for source, tag in written if tag),
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
@@ -161,28 +156,33 @@ def _canonical(heads: list[_Attributes], resolver: Resolver) -> str | None:
     return None
 
 
-def _spoken_by_elements(raw: RawPage) -> Iterator[Declaration]:
-    for attribute in ("lang", "xml:lang"):
-        yield from _declaration(f"html {attribute}", raw.root.get(attribute))
-    yield from _declaration("body lang", raw.body.get("lang"))
-
-
-def _spoken_by_metas(metas: list[_Attributes]) -> Iterator[Declaration]:
+def _declaring_places(
+    raw: RawPage,
+    html: bytes,
+    content_language: str | None,
+    heads: list[_Attributes],
+    metas: list[_Attributes],
+    resolver: Resolver,
+    own: set[str | None],
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the places that may declare the language of a page, the most reliable first."""
+    yield "html lang", raw.root.get("lang")
+    yield "html xml:lang", raw.root.get("xml:lang")
+    yield "body lang", raw.body.get("lang")
+    yield "HTTP Content-Language", content_language
     for attributes in metas:
         for key in ("http-equiv", "name", "property"):
             source = _DECLARING_META.get((attributes.get(key) or "").strip().lower())
             if source:
-                yield from _declaration(source, attributes.get("content"))
-
-
-def _spoken_by_links(
-    heads: list[_Attributes], resolver: Resolver, own: set[str | None]
-) -> Iterator[Declaration]:
-    """The language of the page itself in its list of translations."""
-    for attributes in heads:
+                yield source, attributes.get("content")
+    for attributes in heads:  # the page itself in its list of translations
         tag = _translation(attributes)
         if tag and resolver.resolve(attributes.get("href") or "") in own:
-            yield Declaration("hreflang self", tag)
+            yield "hreflang self", tag
+    # The first object of structured data (schema.org, JSON-LD) that has a language.
+    place = html.find(b'"inLanguage"')
+    found = _JSON_LANGUAGE.match(html, place) if place >= 0 else None
+    yield "JSON-LD inLanguage", found and found[1].decode()
 
 
 def _translation(attributes: _Attributes) -> str:
@@ -190,20 +190,6 @@ def _translation(attributes: _Attributes) -> str:
     tag = (attributes.get("hreflang") or "").strip()
     is_one = tag and tag.lower() != "x-default" and "alternate" in _relations(attributes)
     return tag if is_one else ""
-
-
-def _spoken_by_data(html: bytes) -> Iterator[Declaration]:
-    """The language of the first object of structured data (schema.org, JSON-LD) that has one."""
-    place = html.find(b'"inLanguage"')
-    found = _JSON_LANGUAGE.match(html, place) if place >= 0 else None
-    if found:
-        yield Declaration("JSON-LD inLanguage", found[1].decode())
-
-
-def _declaration(source: str, value: str | None) -> Iterator[Declaration]:
-    tag = (value or "").strip()
-    if tag:
-        yield Declaration(source, tag)
 
 
 def _statements(metas: list[_Attributes]) -> Iterator[tuple[str, str]]:

@@ -128,17 +128,12 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         if body.startswith(mark):
             return _decoded(body[len(mark) :], charset, "bom")
     inside = _claims_inside(body)
-    outside = charset_of(content_type)
+    header = _CONTENT_TYPE.search(content_type or "")
+    outside = charsets.canonical_label(header[1]) if header else None
     claims = [*([(outside, "http")] if outside else []), *inside]
     # UTF-16 is visible in the bytes; a header alone does not prove it.
     found = _decode(body, [claim for claim in claims if not claim[0].startswith("utf-16")])
     return replace(found, declared=inside[0][0]) if inside else found
-
-
-def charset_of(content_type: str | None) -> str | None:
-    """The charset of a Content-Type header by its WHATWG name; None if missing or unknown."""
-    found = _CONTENT_TYPE.search(content_type or "")
-    return charsets.canonical_label(found[1]) if found else None
 
 
 def _claims_inside(body: bytes) -> list[_Claim]:
@@ -173,8 +168,11 @@ def _decode(body: bytes, claims: list[_Claim]) -> Decoded:
     if found:
         return found
     sample = detection.sample(body)
-    charset, source = _by_claim(sample, claims) or _by_bytes(sample, claims)
-    return _decoded(body, charset, source)
+    for charset, source in claims:  # windows-1252 is left to detection
+        if charset != "windows-1252" and _fits(sample, charset):
+            return _decoded(body, charset, source)
+    charset = detection.detect(sample, claims[0][0] if claims else None)
+    return _decoded(body, charset, dict(reversed(claims)).get(charset, "detected"))
 
 
 def _decode_ascii(body: bytes, claims: list[_Claim]) -> Decoded:
@@ -215,19 +213,6 @@ def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
     if name in charsets.MULTIBYTE and len(body) - len(text) < _SURE_SEQUENCES:
         return None
     return Decoded(body, "utf-8", source if name == "utf-8" else "utf-8")
-
-
-def _by_claim(sample: bytes, claims: list[_Claim]) -> tuple[str, str] | None:
-    """The first declared encoding that fits the bytes; windows-1252 is left to detection."""
-    for charset, source in claims:
-        if charset != "windows-1252" and _fits(sample, charset):
-            return charset, source
-    return None
-
-
-def _by_bytes(sample: bytes, claims: list[_Claim]) -> tuple[str, str]:
-    charset = detection.detect(sample, claims[0][0] if claims else None)
-    return charset, dict(reversed(claims)).get(charset, "detected")
 
 
 def _fits(sample: bytes, charset: str) -> bool:

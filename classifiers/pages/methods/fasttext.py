@@ -33,7 +33,7 @@ from classifiers.pages.method import (
 )
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.scripts import ScriptVote, fits, utf16_units, vote
+from classifiers.pages.text.scripts import fits, utf16_units, vote
 from classifiers.pages.text.textengine import known_languages, shipped_engine
 
 KIND: Final = "fasttext"
@@ -117,14 +117,10 @@ class WithAdded(Composite):
         ballot = vote(utf16_units(page.text))
         if ballot.letters >= LEAST_LETTERS:
             for code, share in self._fasttext.rank(page.text)[:1]:
-                if code in self.added and share >= LEAST_SHARE and _may_be(code, ballot):
+                is_fit = not scripts(code) or fits(code, ballot)  # of some no script is known
+                if code in self.added and share >= LEAST_SHARE and is_fit:
                     return PageLanguage(code, share, KIND, f"fastText: {code} {share:.2f}")
         return super().identify(page)
-
-
-def _may_be(code: str, ballot: ScriptVote) -> bool:
-    """Whether a language may be written in the script that won; of some no script is known."""
-    return not scripts(code) or fits(code, ballot)
 
 
 def without_unshown(text: str) -> str:
@@ -146,7 +142,7 @@ def codes_of(path: Path) -> dict[str, str]:
             labels = _walk(data)
             if data.tell() != len(data):
                 raise ValueError(f"it has {len(data) - data.tell():,} bytes too many")
-    except (ValueError, struct.error) as fault:
+    except (ValueError, OverflowError, struct.error) as fault:
         raise ModelError(f"{path}: not a whole model of fastText ({fault})") from fault
     codes = {label: code for label in labels if (code := canonical(label) or further(label))}
     if not codes:
@@ -165,10 +161,10 @@ def _walk(data: mmap.mmap) -> list[str]:
     labels = []
     for _ in range(n_entries):
         word = data[data.tell() : data.find(b"\0", data.tell())]
-        _skip(data, len(word) + 1)
+        data.seek(len(word) + 1, os.SEEK_CUR)
         if _numbers(data, "qb")[1]:
             labels.append(word.decode("utf-8", "replace").removeprefix(_LABEL))
-    _skip(data, 8 * max(n_pruned, 0))  # -1: nothing was pruned
+    data.seek(8 * max(n_pruned, 0), os.SEEK_CUR)  # -1: nothing was pruned
     (is_quantised,) = _numbers(data, "?")
     _skip_matrix(data, is_quantised)
     (has_quantised_labels,) = _numbers(data, "?")
@@ -181,20 +177,14 @@ def _numbers(data: mmap.mmap, kinds: str) -> tuple[Any, ...]:
     return layout.unpack(data.read(layout.size))
 
 
-def _skip(data: mmap.mmap, size: int) -> None:
-    if size < 0:
-        raise ValueError("a size below 0")
-    data.seek(size, os.SEEK_CUR)
-
-
 def _skip_matrix(data: mmap.mmap, is_quantised: bool) -> None:
     if not is_quantised:
         rows, columns = _numbers(data, "qq")
-        _skip(data, 4 * rows * columns)
+        data.seek(4 * rows * columns, os.SEEK_CUR)
         return
     has_norms, rows, _, size = _numbers(data, "?qqi")
-    _skip(data, size)
-    _skip(data, 4 * _CENTROIDS * _numbers(data, "4i")[0])
+    data.seek(size, os.SEEK_CUR)
+    data.seek(4 * _CENTROIDS * _numbers(data, "4i")[0], os.SEEK_CUR)
     if has_norms:
-        _skip(data, rows)
-        _skip(data, 4 * _CENTROIDS * _numbers(data, "4i")[0])
+        data.seek(rows, os.SEEK_CUR)
+        data.seek(4 * _CENTROIDS * _numbers(data, "4i")[0], os.SEEK_CUR)

@@ -81,7 +81,8 @@ def vote(units: NDArray[np.uint16]) -> ScriptVote:
     counts = np.bincount(script_table().take(units)).tolist()
     found = {SCRIPTS[at]: n for at, n in enumerate(counts) if n and at}
     weighted = _east_asia(found)
-    best = max(weighted, key=lambda name: weighted[name] * _weight(name), default=None)
+    votes = {name: n * (1 if name == "Latn" else _NON_LATIN_WEIGHT) for name, n in weighted.items()}
+    best = max(votes, key=votes.__getitem__, default=None)
     return ScriptVote(best, sum(weighted.values()))
 
 
@@ -103,10 +104,6 @@ def _east_asia(found: dict[str, int]) -> dict[str, int]:
         winner = "Jpan" if dense["Kana"] > _KANA_SHARE * sum(dense.values()) else "Hani"
     total = sum(dense.values())
     return {**found, winner: total} if total else found
-
-
-def _weight(script: str) -> int:
-    return 1 if script == "Latn" else _NON_LATIN_WEIGHT
 
 
 def fits(language: str, ballot: ScriptVote) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from pathlib import Path
 
@@ -114,7 +115,10 @@ def test_a_file_that_was_cut_short_or_is_another_is_refused_in_one_line(
     whole = file.read_bytes()
     size = data.draw(st.integers(0, len(whole) - 1))
     cut = file.with_name("cut.bin")
-    for content in (whole[:size], whole + b"\0", b"version https://git-lfs.example/spec\n" * 5):
+    labels = struct.pack("<qq", len(WORDS), len(WORDS))
+    huge = whole.replace(labels, b"\x7f" * len(labels))
+    other = b"version https://git-lfs.example/spec\n" * 5
+    for content in (whole[:size], whole + b"\0", huge, other):
         cut.write_bytes(content)
         with pytest.raises(ModelError, match="not a whole model of fastText") as told:
             codes_of(cut)
