@@ -15,13 +15,9 @@ from xml.sax.saxutils import unescape
 
 from classifiers.datasets.rows import Dataset, LabelledUrl, code_of, opened, unreadable
 from classifiers.errors import DatasetError
+from classifiers.tables import rows
 
-_NAMES: Final[dict[str, str]] = {
-    "Chinese Simplified": "zh", "Chinese Traditional": "zh", "Kaszëbsczi": "csb", "Latviski": "lv",
-    "Lingua Latina": "la", "Makedonski": "mk", "O'zbekcha": "uz", "Polska": "pl",
-    "Seeltersk": "stq", "Slovensko": "sl", "Slovensky": "sk", "Taiwanese": "zh", "Tatarça": "tt",
-    "Türkmençe": "tk", "Uyghurche": "ug", "Zazaki": "zza", "Česky": "cs",
-}  # fmt: skip
+_NAMES: Final = rows("odp-categories.txt")
 """Categories of Top/World whose names are no usual names of the language."""
 
 _LONGEST: Final = 1 << 20

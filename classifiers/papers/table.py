@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 MEASURES: Final = ("P", "R", "p(-|-)", "F1")
@@ -71,20 +71,12 @@ class MeasureTable:
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as objects of objects."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "notes": list(self.notes),
-            "heads": list(self.heads),
-            "columns": list(self.columns),
-            "headline": self.headline,
-            "digits": self.digits,
+        return {field.name: getattr(self, field.name) for field in fields(self)} | {
             "rows": [
                 {
                     **dict(zip(self.heads, row.heads, strict=True)),
                     **row.key,
-                    "shown": list(row.heads),
+                    "shown": row.heads,
                     "best": row.is_best,
                     "best_in_paper": row.is_best_in_paper,
                     "figures": {

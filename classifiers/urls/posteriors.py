@@ -18,12 +18,19 @@ import numpy.typing as npt
 
 from classifiers.errors import LanguageError
 from classifiers.languages import known
-from classifiers.tables.web_shares import UNLISTED, WEB_SHARES
+from classifiers.tables import rows
 
 if TYPE_CHECKING:
     from classifiers.urls.batch import Batch
     from classifiers.urls.scoring import Nats
 
+WEB_SHARES: Final = {code: int(pages) for code, pages in rows("web-shares.txt").items()}
+"""Language -> pages of a million (Common Crawl, CC-MAIN-2024-42, detected by CLD2).
+
+Latin is left out: most of those pages are placeholder text.
+"""
+UNLISTED: Final = 0.5
+"""Pages of a million of a language that CLD2 does not know."""
 _EVENED: Final = 0.4
 """Power of the shares of the Web in the default prior: 0 is uniform, 1 the Web's."""
 _CRAWLED: Final = 0.5
@@ -59,7 +66,7 @@ class Prior:
 
     @classmethod
     def web(cls) -> Prior:
-        """The shares of the Web's pages, from Common Crawl (`classifiers.tables.web_shares`)."""
+        """The shares of the Web's pages, from Common Crawl."""
         return cls(WEB_SHARES, UNLISTED)
 
     @classmethod

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from classifiers.errors import MissingPackageError
 from classifiers.languages import language_of_tld
 from classifiers.papers.baykan.grams import words
+from classifiers.tables import rows
 
 _MIN_POPULATION: Final = 15_000
 """Least number of inhabitants of a city that counts."""
@@ -30,24 +31,7 @@ Flags = npt.NDArray[np.bool_]
 _MIN_SHARE, _MIN_PURITY, _MIN_LENGTH, _MIN_URLS = 0.0001, 0.8, 3, 3
 _GERMAN: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _LIGATURES: Final = str.maketrans({"ß": "ss", "œ": "oe", "æ": "ae", "ø": "o", "ł": "l"})
-_OWN_NAMES: Final = {
-    "cologne": "köln",
-    "florence": "firenze",
-    "genoa": "genova",
-    "havana": "habana",
-    "lucerne": "luzern",
-    "mexico city": "méxico",
-    "milan": "milano",
-    "munich": "münchen",
-    "naples": "napoli",
-    "nuremberg": "nürnberg",
-    "rome": "roma",
-    "seville": "sevilla",
-    "syracuse": "siracusa",
-    "turin": "torino",
-    "venice": "venezia",
-    "vienna": "wien",
-}
+_OWN_NAMES: Final = rows("city-names.txt")
 """City by its English name in GeoNames -> its name in its own language."""
 
 

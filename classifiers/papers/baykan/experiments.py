@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from classifiers.papers.baykan import special
 from classifiers.papers.baykan.algorithms import feature_sets
 from classifiers.papers.baykan.measures import (
     Experiment,
+    Tables,
     baselines,
     best_of_each_algorithm,
     compared,
@@ -17,7 +18,7 @@ from classifiers.papers.baykan.measures import (
     four,
     with_empty,
 )
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study
 
 SINGLE: Final = [f"{n}-grams" for n in "3456"]
 MULTIPLE: Final = ["3-4-grams", "3-4-5-grams", "3-4-5-6-grams", "allgrams"]
@@ -60,6 +61,22 @@ def of_classifiers(names: Sequence[str]) -> Experiment:
     )
 
 
+def _of(
+    table: str,
+    name: str,
+    title: str,
+    classifiers: tuple[str, ...],
+    measure: Callable[[Experiment, Study, Sequence[str]], Tables],
+) -> Experiment:
+    """An experiment beside one table of Baykan 2013."""
+    source = f"Baykan 2013, Table {table}"
+    return Experiment(name, title, source, classifiers, measure, printed=(table,))
+
+
+_NGRAMS: Final = each("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE))
+_SVMS: Final = each("svm", ["words", *of_both(SINGLE + MULTIPLE)])
+_THREE: Final = each("svm", ["words", _ALL, "custom"])
+
 _ROWS: Final = (
     Experiment(
         "baselines",
@@ -69,54 +86,12 @@ _ROWS: Final = (
         baselines,
         printed=("V",),
     ),
-    Experiment(
-        "words",
-        "Words as features",
-        "Baykan 2013, Table IX",
-        each("nb me re ros svm", ["words"]),
-        four,
-        printed=("IX",),
-    ),
-    Experiment(
-        "ngrams",
-        "The best n-grams of each algorithm",
-        "Baykan 2013, Table X",
-        each("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE)),
-        best_of_each_algorithm,
-        printed=("X",),
-    ),
-    Experiment(
-        "svm-features",
-        "F1 of SVM with words and n-grams",
-        "Baykan 2013, Table XI",
-        each("svm", ["words", *of_both(SINGLE + MULTIPLE)]),
-        f1_by_language,
-        printed=("XI",),
-    ),
-    Experiment(
-        "custom",
-        "Custom-made features",
-        "Baykan 2013, Table XII",
-        each("nb me re svm dt", ["custom"]),
-        four,
-        printed=("XII",),
-    ),
-    Experiment(
-        "feature-comparison",
-        "SVM with three feature sets, all URLs",
-        "Baykan 2013, Table XIII",
-        each("svm", ["words", _ALL, "custom"]),
-        with_empty,
-        printed=("XIII",),
-    ),
-    Experiment(
-        "comparison",
-        "Comparison of approaches",
-        "Baykan 2013, Table XIV",
-        _COMPARED,
-        compared,
-        printed=("XIV",),
-    ),
+    _of("IX", "words", "Words as features", each("nb me re ros svm", ["words"]), four),
+    _of("X", "ngrams", "The best n-grams of each algorithm", _NGRAMS, best_of_each_algorithm),
+    _of("XI", "svm-features", "F1 of SVM with words and n-grams", _SVMS, f1_by_language),
+    _of("XII", "custom", "Custom-made features", each("nb me re svm dt", ["custom"]), four),
+    _of("XIII", "feature-comparison", "SVM with three feature sets, all URLs", _THREE, with_empty),
+    _of("XIV", "comparison", "Comparison of approaches", _COMPARED, compared),
     Experiment(
         "training-sizes",
         "Macro-averaged F1 by the share of the training URLs",

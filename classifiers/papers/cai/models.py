@@ -24,28 +24,9 @@ from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import DatasetError, ModelError
 from classifiers.pages.charset import charsets
+from classifiers.tables import rows
 
-_ONLY_IN: Final = {
-    "th": "windows-874",
-    "ja": "shift_jis euc-jp iso-2022-jp iso-2022-jp-2 iso-2022-jp-3 iso-2022-jp-2004"
-    " x-mac-japanese",
-    "ko": "euc-kr iso-2022-kr johab x-mac-korean",
-    "zh": "gb18030 hz-gb-2312 iso-2022-cn iso-2022-cn-ext big5 euc-tw x-mac-chinesesimp"
-    " x-mac-chinesetrad",
-    "el": "windows-1253 iso-8859-7 ibm737 ibm869 x-mac-greek",
-    "tr": "windows-1254 ibm857 x-mac-turkish",
-    "he": "windows-1255 iso-8859-8 ibm862 x-mac-hebrew",
-    "ar": "iso-8859-6 ibm864",
-    "ru": "koi8-r iso-ir-111",
-    "uk": "koi8-u",
-    "vi": "windows-1258 viscii tcvn vps",
-    "is": "ibm861 x-mac-icelandic",
-    "hy": "armscii-8",
-    "ka": "georgian-ps georgian-academy",
-    "ta": "tscii",
-    "lo": "mulelao-1",
-    "kk": "ptcp154 kz-1048",
-}
+_ONLY_IN: Final = rows("single-encodings.txt")
 """Language -> encodings whose letters are those of this language alone.
 
 Names, aliases and the languages that they are registered for: the IANA registry of character
@@ -58,30 +39,7 @@ several languages of one script, among them windows-1251, windows-1256, iso-8859
 SINGLE_LANGUAGE: Final = {name: code for code, names in _ONLY_IN.items() for name in names.split()}
 """Encoding -> the only language that is written in it."""
 
-WRITTEN_IN: Final[dict[str, str]] = {
-    "windows-874": "th",
-    "shift_jis": "ja",
-    "euc-jp": "ja",
-    "euc-kr": "ko",
-    "gb18030": "zh",
-    "big5": "zh",
-    "windows-1253": "el",
-    "iso-8859-7": "el",
-    "windows-1254": "tr",
-    "windows-1255": "he yi",
-    "windows-1256": "ar fa ur",
-    "iso-8859-6": "ar",
-    "windows-1251": "be bg mk mn ru sr uk",
-    "koi8-r": "bg ru",
-    "koi8-u": "uk",
-    "iso-8859-5": "be bg mk ru sr",
-    "ibm866": "be bg ru",
-    "windows-1250": "bs cs hr hu pl ro sk sl",
-    "iso-8859-2": "bs cs hr hsb hu pl ro sk sl",
-    "windows-1257": "et lt lv",
-    "iso-8859-3": "eo mt",
-    "windows-1252": "ast br ca da de es fi fo fr ga gd gl is it lb nl nn no pt se sq sv wo",
-}
+WRITTEN_IN: Final = rows("legacy-encodings.txt")
 """Legacy encodings and the languages whose pages use them, the usual encoding of each first.
 
 Languages without letters beyond ASCII are not listed: their bytes are the same in all of these and
@@ -253,7 +211,7 @@ def ranked_grams(content: bytes, least: int = LEAST) -> Grams:
     return ranked[ranked > 0]
 
 
-def train(rows: Iterable[LabelledText], *, least: int = LEAST) -> ByteModels:
+def train(labelled: Iterable[LabelledText], *, least: int = LEAST) -> ByteModels:
     """Models of the languages with FEWEST_ROWS texts or more; about 4 s for 50,000 texts.
 
     Texts of the kinds WORDS do not count, nor do n-grams that appear fewer than `least` times in a
@@ -262,7 +220,7 @@ def train(rows: Iterable[LabelledText], *, least: int = LEAST) -> ByteModels:
     DatasetError if there is no such language.
     """
     texts: defaultdict[str, list[str]] = defaultdict(list)
-    for row in rows:
+    for row in labelled:
         if row.kind not in WORDS:
             texts[row.language].append(filtered(row.text))
     learned = {
