@@ -43,9 +43,7 @@ def test_weights_follow_the_formula_of_the_paper() -> None:
     fitted = PaperWeighting().fit(np.array([[1.0, 0], [1, 0], [5, 2], [0, 0]]))
     again = fitted.transform(np.array([[0.0, 3]]))
     np.testing.assert_allclose(again.toarray(), [[0, 3 * math.log(4 / 2)]])
-
-
-def test_a_stored_zero_is_not_a_url_with_the_feature() -> None:
+    # A stored zero is not a URL with the feature.
     stored = csr_matrix((np.array([0.0, 1.0]), np.array([0, 0]), np.array([0, 1, 2])), (2, 1))
     np.testing.assert_allclose(PaperWeighting().fit(stored).factors_, [math.log(2 / 2)])
 
@@ -197,12 +195,8 @@ def test_counts_are_weighted_and_custom_made_features_scaled(
 def test_names_of_no_classifier_are_refused(name: str) -> None:
     with pytest.raises(StudyError, match="classifier"):
         parse(name)
-
-
-def test_labels_are_those_of_the_paper() -> None:
     assert label("cctld+") == "ccTLD+"
     assert label("ip+svm:allgrams-from-word") == "SVM allgrams + IP"
-    assert label("markov:5-grams-from-url") == "Markov 5-grams-from-url"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -131,13 +131,6 @@ def test_the_comparison_has_all_approaches_and_their_figures(study: Study) -> No
     assert [row.cells[0].ours for row in means.rows] == ours
 
 
-def test_without_countries_what_needs_them_is_left_out_with_a_note() -> None:
-    blind = Study(draw(labelled(12), FIVE), n_folds=2)
-    result = run(blind, "baselines")
-    assert {row.key["classifier"] for row in result.tables[0].rows} == {"cctld", "cctld+"}
-    assert measures.WITHOUT_SERVERS in result.tables[0].notes
-
-
 def test_training_sizes_shrink_to_a_thousandth(study: Study) -> None:
     (table,) = run(study, "training-sizes").tables
     assert [column.split()[-2] for column in table.columns] == ["40", "4", "2", "2"]
@@ -175,14 +168,13 @@ def test_a_few_features_chosen_on_training_urls_stand_beside_all(
     assert [row.key["language"] for row in losses.rows] == [*FIVE, "mean"]
     for row in losses.rows:
         every, few, difference = (cell.ours for cell in row.cells)
-        assert 0 <= min(every, few) <= max(every, few) <= 100
         assert difference == pytest.approx(few - every)
         assert row.cells[2].paper == -3.0
     of_german = [row for row in steps.rows if row.key["language"] == "de"]
-    assert [row.heads[1] for row in of_german] == [str(step) for step in range(1, 4)]
-    chosen = [row.key["feature"] for row in of_german]
-    assert len(set(chosen)) == 3
-    assert set(chosen) <= set(custom.FEATURES[74])
+    assert [row.heads[1] for row in of_german] == ["1", "2", "3"]
+    chosen = {row.key["feature"] for row in of_german}
+    assert len(chosen) == 3
+    assert chosen <= set(custom.FEATURES[74])
 
 
 def test_the_papers_figures_are_shown_only_where_there_are_any() -> None:
@@ -217,16 +209,17 @@ def test_experiments_try_what_the_paper_tried() -> None:
 def test_what_cannot_be_computed_is_left_out_with_a_note(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    blind = run(Study(draw(labelled(12), FIVE), n_folds=2), "baselines").tables[0]
+    assert {row.key["classifier"] for row in blind.rows} == {"cctld", "cctld+"}
+    assert blind.notes[1:] == (measures.WITHOUT_SERVERS,)
     monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
     table, _, _ = run(study, "comparison").tables
-    assert measures.WITHOUT_DICTIONARIES in table.notes
+    assert table.notes[1:] == (measures.WITHOUT_DICTIONARIES,)
     assert "dt:custom" not in {row.key["classifier"] for row in table.rows}
-    assert measures.WITHOUT_SERVERS not in table.notes
 
 
 def test_chosen_classifiers_have_the_figures_of_all_tables(study: Study) -> None:
-    row = of_classifiers(["cctld+", "ros:words", "me:custom"])
-    (table,) = row.carried_out(study).tables
+    (table,) = of_classifiers(["cctld+", "ros:words", "me:custom"]).carried_out(study).tables
     assert [row.cells[3].paper for row in table.rows[:3]] == [80.2, 68.3, 93.1]
     assert {row.is_best_in_paper for row in table.rows} == {False}
 
@@ -258,5 +251,4 @@ def test_the_greedy_search_judges_on_rows_that_it_has_not_learned_from() -> None
     rng = np.random.default_rng(0)
     matrix, y = np.arange(400.0)[:, None], rng.integers(0, 2, 400).astype(bool)
     _, (f1,) = special.selected(tree_of_one, matrix, y, 1, 0)
-    assert (tree_of_one().fit(matrix, y).predict(matrix) == y).all()
-    assert f1 < 0.75
+    assert f1 < 0.75, "1 on rows that it has learned"
