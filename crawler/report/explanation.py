@@ -17,12 +17,10 @@ from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
 from crawler.run import reading
 from crawler.strategies.focus.belief import Prior
-from crawler.strategies.focus.evidence import FEATURES, units_of
-from crawler.strategies.focus.ordering import DOUBTS_UP_TO, probability_of
+from crawler.strategies.focus.features import FEATURES
+from crawler.strategies.focus.odds import probability_of
+from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 from crawler.url import fingerprint, normalise
-
-_UNITS: Final = {"registered domain": slice(0, 1), "host": slice(1, 2), "path": slice(2, None)}
-"""The units of a URL whose records make a feature."""
 
 _PAGE: Final = """\
 SELECT id, url, depth, parent, score, reasons, outcome, language, confidence, is_copy, queued,
@@ -33,10 +31,6 @@ _QUEUED: Final = """\
 SELECT NULL AS id, u.id AS number, u.url, u.depth, p.url AS parent, u.score, NULL AS reasons,
        (SELECT count(*) FROM urls AS o WHERE o.queued = 1 AND o.score > u.score) AS ahead
 FROM urls AS u LEFT JOIN urls AS p ON p.id = u.parent WHERE u.fingerprint = ? AND u.queued = 1"""
-_BEFORE: Final = """\
-SELECT url, language = :lang AND NOT is_copy FROM pages
-WHERE outcome = 'page' AND language IS NOT NULL AND (:id IS NULL OR id < :id)
-AND (host = :domain OR substr(host, -length(:domain) - 1) = '.' || :domain)"""
 
 
 class Explanation(NamedTuple):
@@ -47,26 +41,23 @@ class Explanation(NamedTuple):
     """The log-odds that the page is in the language, or the score of an ordering that learns
     nothing."""
     sentences: Sequence[str]
-    parts: Sequence[tuple[str, str, float]]
-    """Each feature with the records behind it and what it adds to the log-odds, the largest effect
-    first. The weights are uncertain, so the sum is shrunk to the score. Empty for an ordering that
-    learns nothing."""
+    parts: Sequence[tuple[str, float]]
+    """Each feature and what it adds to the log-odds, the largest effect first. The weights are
+    uncertain, so the sum is shrunk to the score. Empty for an ordering that learns nothing."""
 
     def print(self) -> None:
         """Print the sentences and a table of the features."""
         printer = Printer(width=WIDE)
         for line in (self.url, *(f"  {sentence}" for sentence in self.sentences), ""):
             printer.line(line)
-        total = sum(added for *_, added in self.parts)
+        total = sum(added for _, added in self.parts)
         shrunk = percent(self.score / total if total else None)
         notes = [
             f"The sum is {_signed(total)}. It is shrunk to {shrunk} of that because the weights "
             "are uncertain."
         ]
-        head = ("feature", "before it in the crawl", "log-odds")
-        rows = [(name, fact, _signed(added)) for name, fact, added in self.parts]
-        table = Table("What each feature adds", head, rows, notes=notes, text_columns=2)
-        printer.table(table)
+        rows = [(name, _signed(added)) for name, added in self.parts]
+        printer.table(Table("What each feature adds", ("feature", "log-odds"), rows, notes=notes))
 
 
 def explain(run: sqlite3.Connection | Path | str, url: str) -> Explanation:
@@ -85,7 +76,7 @@ def explain(run: sqlite3.Connection | Path | str, url: str) -> Explanation:
             url=found["url"],
             score=found["score"],
             sentences=list(_sentences(connection, meta, found)),
-            parts=_parts(connection, meta, found) if found["reasons"] is not None else [],
+            parts=[] if found["reasons"] is None else _parts(found["reasons"]),
         )
 
 
@@ -151,30 +142,12 @@ def _result(found: Mapping[str, Any]) -> str:
     return f"{found['outcome']}, {named}{sure}{copied}"
 
 
-def _parts(
-    connection: sqlite3.Connection, meta: Mapping[str, str], found: Mapping[str, Any]
-) -> list[tuple[str, str, float]]:
+def _parts(reasons: str) -> list[tuple[str, float]]:
     try:
-        added = [float(part) for part in found["reasons"].split()]
-        parts = dict(zip(FEATURES, added, strict=True))
+        parts = dict(zip(FEATURES, map(float, reasons.split()), strict=True))
     except ValueError as error:
         raise RunFolderError(f"the reasons of this URL are not {len(FEATURES)} numbers") from error
-    units = units_of(found["url"])
-    counts = {unit: [0, 0] for unit in units}
-    asked = {"lang": meta.get("lang", ""), "id": found["id"], "domain": units[0]}
-    for url, is_relevant in connection.execute(_BEFORE, asked):
-        for unit in counts.keys() & set(units_of(url)):
-            counts[unit][0] += 1
-            counts[unit][1] += is_relevant
-    records = [
-        f"{unit}: {relevant:,} of {labelled:,} pages before were relevant"
-        if labelled
-        else f"{unit}: no page before"
-        for unit, (labelled, relevant) in counts.items()
-    ]
-    facts = {name: "; ".join(records[of]) for name, of in _UNITS.items()}
-    ordered = sorted(parts.items(), key=lambda part: -abs(part[1]))
-    return [(name, facts.get(name, ""), log_odds) for name, log_odds in ordered]
+    return sorted(parts.items(), key=lambda part: -abs(part[1]))
 
 
 def _signed(value: float) -> str:

@@ -111,14 +111,9 @@ class Portion(NamedTuple):
 
     def and_then(self, next_one: "Portion") -> "Portion":
         """The pages of this portion and of the next one."""
-        last, pages, labelled, relevant, hosts, queued = next_one
-        return Portion(
-            last,
-            self.pages + pages,
-            self.labelled + labelled,
-            self.relevant + relevant,
-            self.hosts + hosts,
-            queued,
+        added = ("pages", "labelled", "relevant", "hosts")
+        return next_one._replace(
+            **{name: getattr(self, name) + getattr(next_one, name) for name in added}
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -196,52 +191,48 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
     Raises RunFolderError for a folder without a run. Cost: some scans of the table of pages.
     """
     with reading(run) as connection:
-        return _summary(connection)
+        meta = dict(connection.execute("SELECT key, value FROM meta"))
+        if "lang" not in meta:
+            raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
+        lang = str(meta["lang"])
+        counters, copies, size = _tallies(connection)
+        counted: dict[str, Any] = {name: _falling(counter) for name, counter in counters.items()}
+        pages = counters["outcomes"]["page"]
+        labelled = counters["languages"].total()
+        relevant = counters["languages"][lang] - copies
+        hosts, most = connection.execute(_HOSTS).fetchone()
+        sessions = sessions_of(connection)
+        seconds = sum(one.ended_at - one.started_at for one in sessions)
+        brier, error = _calibration(connection, lang)
+        return Summary(
+            **_settings(meta),
+            **counted,
+            pages=pages,
+            labelled=labelled,
+            relevant=relevant,
+            copies=copies,
+            harvest_rate=share_of(relevant, labelled),
+            unlabelled=pages - labelled,
+            hosts=hosts,
+            max_urls_per_host=most,
+            seconds=seconds,
+            pages_per_second=pages / seconds if seconds else None,
+            sessions=len(sessions),
+            finish_reason=sessions[-1].finish_reason if sessions else None,
+            bytes=size,
+            harvest_by_200=by_portion(connection, lang),
+            harvest_last_200=share_of(*connection.execute(_LAST, (lang, PORTION)).fetchone()),
+            brier=brier,
+            calibration_error=error,
+            counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
+            changes=_changes(connection),
+            advice=_advice(connection, lang, pages),
+        )
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:
     """The path of `summary.json` in `folder`, after replacing it in one step."""
     return write_whole(folder / "summary.json", json_text(summary.as_json()))
-
-
-def _summary(connection: sqlite3.Connection) -> Summary:
-    meta = dict(connection.execute("SELECT key, value FROM meta"))
-    if "lang" not in meta:
-        raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
-    lang = str(meta["lang"])
-    counters, copies, size = _tallies(connection)
-    counted: dict[str, Any] = {name: _falling(counter) for name, counter in counters.items()}
-    pages = counters["outcomes"]["page"]
-    labelled = counters["languages"].total()
-    relevant = counters["languages"][lang] - copies
-    hosts, most = connection.execute(_HOSTS).fetchone()
-    sessions = sessions_of(connection)
-    seconds = sum(one.ended_at - one.started_at for one in sessions)
-    brier, error = _calibration(connection, lang)
-    return Summary(
-        **_settings(meta),
-        **counted,
-        pages=pages,
-        labelled=labelled,
-        relevant=relevant,
-        copies=copies,
-        harvest_rate=share_of(relevant, labelled),
-        unlabelled=pages - labelled,
-        hosts=hosts,
-        max_urls_per_host=most,
-        seconds=seconds,
-        pages_per_second=pages / seconds if seconds else None,
-        sessions=len(sessions),
-        finish_reason=sessions[-1].finish_reason if sessions else None,
-        bytes=size,
-        harvest_by_200=by_portion(connection, lang),
-        harvest_last_200=share_of(*connection.execute(_LAST, (lang, PORTION)).fetchone()),
-        brier=brier,
-        calibration_error=error,
-        counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
-        changes=_changes(connection),
-        advice=_advice(connection, lang, pages),
-    )
 
 
 def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:

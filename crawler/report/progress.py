@@ -21,11 +21,11 @@ _SPEED_OVER_S = 10.0
 
 
 class Display(AbstractContextManager["Display"]):
-    """Rows of text, one for each running task; it removes them at its end.
+    """A row of text about a running task; it disappears when the task is done.
 
-    On a terminal the rows are at its bottom, change at most every `refresh_s` seconds, and are cut
-    at its right edge. On any other stream each row is printed as a line every `every_s` seconds.
-    `clock` returns increasing seconds. All methods may be called by any thread.
+    On a terminal the row is at its bottom, changes at most every `refresh_s` seconds, and is cut at
+    its right edge. On any other stream it is printed as a line every `every_s` seconds. `clock`
+    returns increasing seconds. All methods may be called by any thread.
     """
 
     def __init__(
@@ -42,7 +42,6 @@ class Display(AbstractContextManager["Display"]):
         self.is_terminal = stream.isatty() and not self._console.is_dumb_terminal
         self._interval = refresh_s if self.is_terminal else every_s
         self._shown_at = clock()
-        self._rows: dict[object, Callable[[], str]] = {}
         self._live: Live | None = None
         self._lock = RLock()
 
@@ -52,41 +51,30 @@ class Display(AbstractContextManager["Display"]):
         return self._console.width if self.is_terminal else sys.maxsize
 
     def __exit__(self, *error: object) -> None:
-        """Remove all rows."""
+        """Remove the row."""
         self.close()
 
-    def update(self, row: object, text: Callable[[], str]) -> None:
-        """Set the text of a row, and show all rows if an update is due.
+    def update(self, text: Callable[[], str]) -> None:
+        """Show the row if an update is due; its text is asked for only then.
 
-        `text` is called only when the rows are shown, so this is cheap enough for every page.
+        So this is cheap enough for every page.
         """
         with self._lock:
-            self._rows[row] = text
             now = self._clock()
             if now - self._shown_at >= self._interval:
                 self._shown_at = now
-                self._show("\n".join(printable(text()) for text in self._rows.values()))
+                self._show(printable(text()))
 
     def count(self, task: str, done: int, total: int | None) -> None:
-        """Show the progress of a task: `done` of `total`, if the total is known.
-
-        All tasks that are counted share one row, which is removed when a task is finished.
-        """
+        """Show the progress of a task: `done` of `total`, if the total is known."""
         if total is not None and done >= total:
-            self.remove(Display.count)
+            self.close()
         else:
             of_total = f" of {total:,} ({100 * done / total:.0f} %)" if total else ""
-            self.update(Display.count, lambda: f"{task}: {done:,}{of_total}")
-
-    def remove(self, row: object) -> None:
-        """Remove a row. It disappears at the next update, or at once if it was the last."""
-        with self._lock:
-            self._rows.pop(row, None)
-            if not self._rows:
-                self.close()
+            self.update(lambda: f"{task}: {done:,}{of_total}")
 
     def tell(self, line: str) -> None:
-        """Print a line that stays; on a terminal it is above the rows."""
+        """Print a line that stays; on a terminal it is above the row."""
         with self._lock:
             if self._live is None:
                 print(printable(line), file=self._stream, flush=True)
@@ -94,9 +82,8 @@ class Display(AbstractContextManager["Display"]):
                 self._live.console.print(printable(line), soft_wrap=True)
 
     def close(self) -> None:
-        """Remove all rows; a second call does nothing."""
+        """Remove the row; a second call does nothing."""
         with self._lock:
-            self._rows.clear()
             if self._live is not None:
                 self._live.stop()
                 self._live = None
@@ -154,7 +141,7 @@ class LiveLine:
         """Update the line if it is due; cheap enough for every page."""
         self._counts = counts
         if not self._is_closed:
-            self._display.update(self, self._updated)
+            self._display.update(self._updated)
 
     def close(self) -> None:
         """Leave the last figures on the stream; a second call does nothing."""
