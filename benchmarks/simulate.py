@@ -42,8 +42,8 @@ def main() -> None:
     parser.add_argument("--random-state", type=int, default=0)
     parser.add_argument("--strategies", default="bfs,soft,hard,server 10,perfect")
     given = parser.parse_args()
-    warm = generate(WebMeasures().scaled(0.001))
-    measures = WebMeasures() if given.scale == 1 else WebMeasures().scaled(given.scale)
+    warm = generate(WebMeasures(0.001))
+    measures = WebMeasures(given.scale)
     with tempfile.TemporaryDirectory() as folder:
         began = time.process_time()
         web = generate(measures, random_state=given.random_state)

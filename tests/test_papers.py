@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     rows = [f"{url(code, n)}\t{code}" for code in SENTENCES for n in range(PAGES_EACH)]
     (folder / "docs.tsv").write_text("\n".join(["url\tlang", *rows]))
     (folder / "hosts.txt").write_text("\n".join(PortalWeb(10).lines()))
-    generate(WebMeasures().scaled(0.0001), random_state=5).write(folder / "graphs" / "thai")
+    generate(WebMeasures(0.0001), random_state=5).write(folder / "graphs" / "thai")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")

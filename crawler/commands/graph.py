@@ -95,5 +95,4 @@ def _generate(folder: Path, opts: argparse.Namespace) -> None:
         raise SettingError(f"--scale {opts.scale}: a number above 0, at most 1, is needed")
     if (folder / "graph.json").exists():
         raise GraphError(f"{folder}: there is a graph already")
-    measures = WebMeasures() if opts.scale == 1 else WebMeasures().scaled(opts.scale)
-    generate(measures, random_state=opts.random_state).write(folder)
+    generate(WebMeasures(opts.scale), random_state=opts.random_state).write(folder)

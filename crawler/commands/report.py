@@ -39,14 +39,14 @@ def arguments(parser: Parser) -> None:
     parser.add_file("--sample", "write pages for a person to label into a new FILE, nothing else")
     number = f"pages of the sample, about (default: {_NUMBER})"
     parser.add_argument("--number", metavar="N", type=positive, default=_NUMBER, help=number)
-    why = "print why this URL was fetched when it was, or waits in the queue, and nothing else"
+    why = "print why this URL was fetched when it was, and nothing else"
     parser.add_argument("--explain", metavar="URL", help=why)
 
 
 def run(opts: argparse.Namespace) -> None:
     """Print and rewrite the report of the given folder, or write a sample or an explanation."""
-    from crawler.report.crawl import report
-    from crawler.report.explanation import explain
+    from crawler.report.crawl import explain, report
+    from crawler.report.printer import WIDE, Printer
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
     if sum(option is not None for option in (opts.labels, opts.sample, opts.explain)) > 1:
@@ -54,7 +54,11 @@ def run(opts: argparse.Namespace) -> None:
     if opts.sample is not None:
         _draw_sample(folder, opts.sample, opts.number)
     elif opts.explain is not None:
-        explain(folder, opts.explain).print()
+        sentences, table = explain(folder, opts.explain)
+        printer = Printer(width=WIDE)
+        for line in (*sentences, ""):
+            printer.line(line)
+        printer.table(table)
     else:
         print(report(folder, opts.labels)[1])
 

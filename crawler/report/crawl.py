@@ -1,10 +1,11 @@
-"""The report of a crawl: `summary.json`, `report.html` and the tables at its end."""
+"""The report of a crawl: its files, the tables at its end, and why one of its pages was fetched."""
 
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from crawler.errors import SettingError
+from crawler.errors import RunFolderError, SettingError
 from crawler.report.census import write_census
 from crawler.report.formatting import NOTHING, Cell, duration, language_name, number, percent, size
 from crawler.report.harvest import Portion, Summary, curve, merged, summarise, write_summary
@@ -13,6 +14,9 @@ from crawler.report.page import Chart, Report
 from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table, counts_table
 from crawler.run import reading
+from crawler.strategies.focus.evidence import FEATURES
+from crawler.strategies.focus.ordering import probability_of
+from crawler.url import fingerprint, normalise
 from crawler.whole_file import write_whole
 
 _MOST_PORTIONS = 50
@@ -24,6 +28,12 @@ _MOST_POINTS = 20
 _MOST_PRINTED = 10
 _MOST_ROWS = 15
 _MOST_SEEDS = 100
+
+_PAGE: Final = """\
+SELECT url, depth, parent, score, reasons, outcome, language, confidence, is_copy, queued,
+       (SELECT count(*) FROM pages AS p WHERE p.id <= pages.id) AS place,
+       (SELECT count(*) FROM pages) AS settled
+FROM pages WHERE fingerprint = ?"""
 
 _ENDS: Final = {
     None: "running or killed",
@@ -231,3 +241,72 @@ def _is_census(folder: Path) -> bool:
     with reading(folder) as connection:
         row = connection.execute("SELECT value FROM meta WHERE key = 'hosts'").fetchone()
     return bool(row and row[0])
+
+
+# --- One page
+
+
+def explain(run: sqlite3.Connection | Path | str, url: str) -> tuple[list[str], Table]:
+    """Why a page was fetched when it was: sentences, and what each feature added to its log-odds.
+
+    The largest effect stands first. The weights are uncertain, so the sum is shrunk to the score.
+    The table is empty for an ordering that learns nothing. Raises RunFolderError for a folder
+    without a run, and for a URL that the run has not settled. Cost: one scan of the pages.
+    """
+    normal = normalise(url)
+    with reading(run) as connection:
+        meta = dict(connection.execute("SELECT key, value FROM meta"))
+        rows = connection.execute(_PAGE, (None if normal is None else fingerprint(normal),))
+        row = rows.fetchone()
+        if row is None:
+            raise RunFolderError(f"{url} is no URL that this run fetched")
+        page = dict(zip((column[0] for column in rows.description), row, strict=True))
+        sentences = [page["url"], *_sentences(connection, meta, page)]
+    try:
+        parts = [float(part) for part in (page["reasons"] or "").split()]
+        named = list(zip(FEATURES if parts else (), parts, strict=True))
+    except ValueError as error:
+        raise RunFolderError(f"the reasons of this URL are not {len(FEATURES)} numbers") from error
+    named.sort(key=lambda part: -abs(part[1]))
+    shrunk = percent(page["score"] / sum(parts) if sum(parts) else None)
+    note = f"The sum is {_signed(sum(parts))}. It is shrunk to {shrunk} of that because the weights"
+    return sentences, Table(
+        "What each feature adds",
+        ("feature", "log-odds"),
+        [(name, _signed(added)) for name, added in named],
+        notes=[f"{note} are uncertain."],
+    )
+
+
+def _sentences(
+    connection: sqlite3.Connection, meta: Mapping[str, str], page: Mapping[str, Any]
+) -> Iterator[str]:
+    """The place of a page, its probability, how it was found, and what it turned out to be."""
+    place = f"settled as URL {page['place']:,} of {page['settled']:,}"
+    yield f"{place}; {page['queued']:,} were queued"
+    if page["reasons"] is None:
+        yield f"score {page['score']:.4g}, by the ordering {meta.get('ordering', '')}"
+    else:
+        chance = f"{probability_of(page['score']):.4f} (log-odds {_signed(page['score'])})"
+        yield f"probability of {language_name(meta.get('lang', ''))} then: {chance}"
+    earlier = "SELECT 1 FROM earlier WHERE url = ?"
+    if connection.execute(earlier, (page["url"],)).fetchone():
+        yield "a page of the earlier run (-a since): it goes before URLs that are new"
+    elif page["parent"] is None:
+        yield "no page linked to it first: it is a seed or came from a sitemap"
+    else:
+        query = "SELECT language FROM pages WHERE fingerprint = ? AND language IS NOT NULL"
+        row = connection.execute(query, (fingerprint(page["parent"]),)).fetchone()
+        label = row[0] if row else "without a label"
+        yield f"first linked by {page['parent']} ({label}), depth {page['depth']}"
+    result = f"{page['outcome']}, without a label"
+    if page["language"] is not None:
+        result = f"{page['outcome']}, {language_name(page['language'])} ({page['language']})"
+        result += "" if page["confidence"] is None else f", confidence {page['confidence']:.2f}"
+        result += ", a copy of a text that stands on many domains" if page["is_copy"] else ""
+    yield f"it turned out to be: {result}"
+
+
+def _signed(value: float) -> str:
+    """`+1.20`; never `-0.00`."""
+    return f"{round(value, 2) + 0.0:+.2f}"

@@ -51,13 +51,13 @@ _MOST_LINKS: Final = 255
 _ROOM: Final = np.float32(0.8)
 
 
-def generate(measures: WebMeasures | None = None, *, random_state: int = 0) -> WebGraph:
-    """Return a Web with these measures, None: those of the paper at full scale.
+def generate(measures: WebMeasures, *, random_state: int = 0) -> WebGraph:
+    """Return a Web with these measures.
 
     The same measures and `random_state` give the same Web. At full scale it takes a minute or two
     and three gigabytes, a third of which the graph keeps.
     """
-    return _Generator(measures or WebMeasures(), random_state).graph()
+    return _Generator(measures, random_state).graph()
 
 
 class _Generator:

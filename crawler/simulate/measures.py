@@ -4,7 +4,6 @@ A graph that was made to them is held against the paper's figures.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -58,6 +57,11 @@ ENGLISH_IN_DOMAIN: Final = 108_149 / 263_777
 ENGLISH_ELSEWHERE: Final = 7_971_458 / 16_357_579
 """Shares of English pages among the irrelevant ones (Table 1)."""
 
+_PAGES_BY_DISTANCE: Final = (
+    *(3, 100, 2_500, 40_000, 300_000, 1_500_000, 5_000_000, 10_500_000),
+    *(15_000_000, 17_300_000, 18_150_000, 18_344_127),
+)
+
 RELEVANT_BY_DISTANCE: Final = np.array(
     (1.0, 0.93, 0.80, 0.66, 0.52, 0.36, 0.22, 0.138, 0.109, 0.0975, 0.0944, 0.0939)
 )
@@ -83,70 +87,50 @@ def is_made_to(provenance: Mapping[str, object]) -> bool:
     return provenance.get("source") == "generated" and "measures" in provenance
 
 
-def _rows(table: Table) -> Rows:
-    return tuple((*every, *outside) for every, outside in table)
-
-
-_PAGE_LINKS: Final = _rows(TABLE_4)
-_SERVER_LINKS: Final = _rows(TABLE_5)
-
-
-@dataclass(frozen=True)
 class WebMeasures:
-    """The counts of the paper (2.1, 2.3, Table 1), and some that it does not tell: see comments."""
+    """The counts of the paper (2.1, 2.3, Table 1) at a scale, and some that it does not tell.
 
-    pages: int = 18_344_127
-    vertices: int = 39_078_795
-    links: int = 123_836_342
-    servers: int = 574_111
-    relevant_servers: int = 26_671
-    relevant_pages: int = 1_722_771
-    relevant_pages_in_domain: int = 591_683
-    pages_in_domain: int = 855_460
-    relevant_server_pages: int = 3_022_771  # in any language; not told
-    unvisited_servers: int = 290_000  # known from links only; not told
-    linked_other_pages: int = 620_000  # irrelevant pages that relevant ones link to; not told
-    seeds: int = 3  # home pages in the target language
-    scale: float = 1.0
-    page_links: Rows = _PAGE_LINKS
-    """Table 4: the links of relevant pages, of other pages on relevant servers (near), and of pages
-    on other servers (far): to relevant and to other pages, and those of each to other servers."""
-    server_links: Rows = _SERVER_LINKS
-    """Table 5: the same of relevant and of other servers, to relevant and to other servers."""
-    # Fig. 1: pages within 0, 1, 2, ... links of the seeds.
-    pages_by_distance: tuple[int, ...] = (
-        *(3, 100, 2_500, 40_000, 300_000, 1_500_000, 5_000_000, 10_500_000),
-        *(15_000_000, 17_300_000, 18_150_000, 18_344_127),
-    )
+    `page_links` are those of relevant pages, of other pages on relevant servers (near), and of
+    pages on other servers (far): to relevant and to other pages, and those of each to other servers
+    (Table 4). `server_links` are the same of relevant and of other servers, to relevant and to
+    other servers (Table 5). `pages_by_distance` are within 0, 1, 2, ... links of the seeds, which
+    are home pages in the target language (Fig. 1).
+    """
 
-    def scaled(self, factor: float) -> "WebMeasures":
-        """Return the measures of a Web of the same kind with `factor` times its pages.
+    def __init__(self, scale: float = 1.0) -> None:
+        """Raises `SettingError` for a Web with fewer relevant servers than seeds."""
 
-        Raises `SettingError` for a Web with fewer relevant servers than seeds.
-        """
-        counts = {
-            f.name: max(round(getattr(self, f.name) * factor), 1)
-            for f in fields(self)
-            if f.type is int
-        }
-        if counts["relevant_servers"] < self.seeds:
+        def scaled(count: int) -> int:
+            return max(round(count * scale), 1)
+
+        self.scale = scale
+        self.seeds = 3
+        self.pages = scaled(18_344_127)
+        self.vertices = scaled(39_078_795)
+        self.links = scaled(123_836_342)
+        self.servers = scaled(574_111)
+        self.relevant_servers = scaled(26_671)
+        self.relevant_pages = scaled(1_722_771)
+        self.relevant_pages_in_domain = scaled(591_683)
+        self.pages_in_domain = scaled(855_460)
+        self.relevant_server_pages = scaled(3_022_771)  # in any language; not told
+        self.unvisited_servers = scaled(290_000)  # known from links only; not told
+        self.linked_other_pages = scaled(620_000)  # irrelevant, linked by relevant; not told
+        if self.relevant_servers < self.seeds:
             raise SettingError(
-                f"a Web at scale {factor} has less than {self.seeds} servers to begin at"
+                f"a Web at scale {scale} has less than {self.seeds} servers to begin at"
             )
-        by_distance = [max(round(pages * factor), self.seeds) for pages in self.pages_by_distance]
-        by_distance[-1] = counts["pages"]
-        return replace(
-            self,
-            **{**counts, "seeds": self.seeds},
-            scale=self.scale * factor,
-            pages_by_distance=tuple(np.maximum.accumulate(by_distance).tolist()),
-            page_links=_times(self.page_links, factor),
-            server_links=_times(self.server_links, factor),
-        )
+        self.page_links = _rows(TABLE_4, scale)
+        self.server_links = _rows(TABLE_5, scale)
+        within = [max(round(pages * scale), self.seeds) for pages in _PAGES_BY_DISTANCE]
+        within[-1] = self.pages
+        self.pages_by_distance = np.maximum.accumulate(within).tolist()
 
 
-def _times(rows: Rows, factor: float) -> Rows:
-    return tuple(tuple(round(count * factor) for count in row) for row in rows)
+def _rows(table: Table, factor: float) -> Rows:
+    return tuple(
+        tuple(round(count * factor) for count in (*every, *outside)) for every, outside in table
+    )
 
 
 def link_plan(measures: WebMeasures) -> Counts:

@@ -22,7 +22,7 @@ from crawler.simulate.plan import Simulation
 from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.filters import make_filter
 
-MEASURES = WebMeasures().scaled(0.02)
+MEASURES = WebMeasures(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_counts_are_exact_and_links_nearly(web: WebGraph, figures: GraphFigures)
 
 
 def test_links_are_those_of_pages_each_once_and_none_to_itself() -> None:
-    web = generate(WebMeasures().scaled(0.002))
+    web = generate(WebMeasures(0.002))
     sources = np.repeat(np.arange(web.n_vertices), np.diff(web.link_start))
     assert (web.page_status[sources] == PAGE).all()
     assert (web.link_target != sources).all()
@@ -153,7 +153,7 @@ def test_a_crawl_by_domain_takes_what_is_in_the_domain_first(web: WebGraph) -> N
 
 
 def test_the_same_measures_and_state_give_the_same_web() -> None:
-    small = WebMeasures().scaled(0.001)
+    small = WebMeasures(0.001)
     one, two, other = (generate(small, random_state=state) for state in (3, 3, 4))
     assert (one.link_target == two.link_target).all()
     assert (one.page_language == two.page_language).all()
@@ -163,7 +163,7 @@ def test_the_same_measures_and_state_give_the_same_web() -> None:
 
 def test_any_small_web_is_whole() -> None:
     for factor in (0.0002, 0.0005, 0.002):
-        graph = generate(WebMeasures().scaled(factor), random_state=1)
+        graph = generate(WebMeasures(factor), random_state=1)
         graph.check()
         course = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
         assert len(course.order) == graph.n_pages
@@ -180,4 +180,4 @@ def test_the_plan_of_links_sums_up_to_the_tables() -> None:
 
 def test_a_scale_without_enough_servers_is_refused() -> None:
     with pytest.raises(SettingError, match="less than 3 servers"):
-        WebMeasures().scaled(0.00001)
+        WebMeasures(0.00001)
