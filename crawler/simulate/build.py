@@ -10,7 +10,7 @@ import json
 import zlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import groupby
 from pathlib import Path
@@ -43,11 +43,6 @@ _TABLES: Final = (
 )
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _LONGEST_LINE: Final = 1 << 16
-_LEFT_OUT: Final = {
-    "ignored_file": "links to files that are no pages",
-    "ignored_url": "links that are no URLs",
-    "ignored_trap": "links that look endless",
-}
 
 
 class _Row(NamedTuple):
@@ -58,7 +53,7 @@ class _Row(NamedTuple):
     """As in a `WebGraph`; UNKNOWN: the source does not say."""
     language: str | None = None
     links: Sequence[str] | None = None
-    """Normalised and as a crawl would queue them, in the order of the page; None: not known."""
+    """Normalised, those that a crawl would queue, in the order of the page; None: not known."""
     is_seed: bool = False
 
 
@@ -229,18 +224,6 @@ def _rows_of(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
         raise GraphError(f"{path}: not a source of a graph; give {_SOURCES}")
 
 
-def _sifted(targets: Sequence[str], left_out: Counter[str]) -> list[str]:
-    """The links that a crawl would queue."""
-    sifted = sift(targets)
-    _count(sifted.left_out, left_out)
-    return sifted.wanted
-
-
-def _count(ignored: Mapping[str, int], left_out: Counter[str]) -> None:
-    for name, kind in _LEFT_OUT.items():
-        left_out[kind] += ignored[name]
-
-
 def _of_run(folder: Path) -> Iterator[_Row]:
     """The pages that a crawl fetched in their order, then the URLs left in its queue."""
     with reading(folder) as connection, closing(connection.cursor()) as cursor:
@@ -292,7 +275,7 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
     answer = found.answer
     kind, location = answer.header("Content-Type"), answer.header("Location")
     if answer.status in _REDIRECTS and location:
-        return _Row(url, REDIRECT, links=_sifted([absolute(location, url) or ""], left_out))
+        return _Row(url, REDIRECT, links=sift([absolute(location, url) or ""]).wanted)
     if not (200 <= answer.status < 300 and is_text(kind)):
         return _Row(url, FAILED)
     language = answer.header("Content-Language")
@@ -302,7 +285,6 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
         # As in a crawl: whatever is wrong with a page, the others are read.
         left_out["pages that could not be read"] += 1
         return _Row(url, FAILED)
-    _count(page.left_out, left_out)
     return _Row(url, PAGE, page.language, [link.url for link in page.links])
 
 
@@ -358,4 +340,4 @@ def _of_links(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Ro
         if url is None:
             left_out["rows with an invalid URL"] += len(targets)
         else:
-            yield _Row(url, links=_sifted(targets, left_out))
+            yield _Row(url, links=sift(targets).wanted)

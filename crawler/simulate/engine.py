@@ -56,8 +56,8 @@ class Course:
 def simulate(graph: WebGraph, simulation: Simulation) -> Course:
     """Return the course of a crawl of a graph; the same arguments give the same course.
 
-    Raises `SettingError` for an ordering that the graph does not have or a number that cannot be,
-    and `GraphError` for a language that none of its pages is in.
+    Raises `SettingError` for an ordering that the graph does not have, and
+    `GraphError` for a language that none of its pages is in.
     """
     _check(graph, simulation)
     target = graph.target if simulation.target is None else simulation.target
@@ -91,9 +91,6 @@ def _check(graph: WebGraph, simulation: Simulation) -> None:
     if simulation.ordering not in ORDERINGS and simulation.ordering not in graph.scores:
         known = ", ".join([*ORDERINGS, *graph.scores])
         raise SettingError(f"the graph has no ordering {simulation.ordering!r}; it has {known}")
-    numbers = (simulation.filter.tolerance, simulation.host_cap, simulation.host_queue)
-    if min(*numbers, simulation.half_life) < 0:
-        raise SettingError("a tolerance, a host cap, a host queue and a half-life are 0 or more")
     if simulation.ordering == "cctld" and graph.server_domain is None:
         raise SettingError("the graph does not know the domains of its servers: no cctld")
 

@@ -5,7 +5,7 @@ to be in a language (`hreflang`, sitemaps). A graph without URLs has the top-lev
 servers, if these are known, and no other evidence; its units are servers and directories.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ from crawler.strategies.focus.evidence import (
     units_of,
 )
 
-_CHUNK: Final = 50_000
 _N_FACTS: Final = len(Evidence._fields)
 
 Ints = npt.NDArray[np.int32]
@@ -50,7 +49,7 @@ def evidence_in(graph: WebGraph, target: str) -> GraphEvidence:
     facts = np.empty((graph.n_vertices, _N_FACTS), np.float32)
     deepest, parent = np.empty(graph.n_vertices, np.int32), list[int]()
     number_of: dict[str, int] = {}
-    for first, urls in _urls(graph):
+    for first, urls in graph.urls():
         facts[first : first + len(urls)] = _facts(urls, target)
         for vertex, url in enumerate(urls, first):
             unit = -1
@@ -60,12 +59,6 @@ def evidence_in(graph: WebGraph, target: str) -> GraphEvidence:
                     parent.append(above)
             deepest[vertex] = unit
     return GraphEvidence(facts, deepest, np.array(parent, np.int32), False)
-
-
-def _urls(graph: WebGraph) -> Iterator[tuple[int, list[str]]]:
-    for first in range(0, graph.n_vertices, _CHUNK):
-        last = min(first + _CHUNK, graph.n_vertices)
-        yield first, [graph.url(vertex) for vertex in range(first, last)]
 
 
 def _facts(urls: Sequence[str], target: str) -> npt.NDArray[np.float32]:

@@ -46,8 +46,6 @@ ARGUMENTS: Final = {
 }
 """Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
 
-_CHUNK = 50_000
-
 
 @dataclass(frozen=True)
 class Simulation:
@@ -163,10 +161,8 @@ def prepared(graph: WebGraph, plan: Sequence[Simulation]) -> WebGraph:
         return graph
     model, scores = UrlModel.load(None), np.empty(graph.n_vertices, np.float32)
     target = plan[0].target or graph.target
-    for first in range(0, graph.n_vertices, _CHUNK):
-        last = min(first + _CHUNK, graph.n_vertices)
-        urls = [graph.url(vertex) for vertex in range(first, last)]
-        scores[first:last] = model.score(urls, target)
+    for first, urls in graph.urls():
+        scores[first : first + len(urls)] = model.score(urls, target)
     return replace(graph, scores={"svm": scores})
 
 

@@ -19,7 +19,7 @@ URLs in UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8).
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -75,6 +75,7 @@ _COLUMNS: Final[Mapping[str, _Kind]] = {
 _OPTIONAL: Final = ("server_domain", "url_start", "url_bytes")
 _COUNTS: Final = ("servers", "directories")
 _CHUNK: Final = 1 << 22
+_URLS_AT_ONCE: Final = 50_000
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,11 @@ class WebGraph:
         data = self.url_bytes[self.url_start[vertex] : self.url_start[vertex + 1]]
         return data.tobytes().decode("utf-8", "surrogatepass")
 
-    # Checks.
+    def urls(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield a vertex and the URLs from it on, until all were there."""
+        for first in range(0, self.n_vertices, _URLS_AT_ONCE):
+            last = min(first + _URLS_AT_ONCE, self.n_vertices)
+            yield first, [self.url(vertex) for vertex in range(first, last)]
 
     def check(self) -> None:
         """Raise `GraphError` where a column has another length or type, or a number is wrong."""
