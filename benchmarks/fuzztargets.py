@@ -43,7 +43,8 @@ from crawler.sources.contract import NotArchived
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.messages import download_of
 from crawler.spiders.middlewares import MAX_LAYERS, BrokenEncoding, Unpacking
-from crawler.strategies import make_filter, make_ordering
+from crawler.strategies import make_ordering
+from crawler.strategies.filters import make_filter
 from crawler.url import (
     MAX_URL_LENGTH as MAX_NORMAL_LENGTH,
 )

@@ -29,7 +29,8 @@ from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.politeness.contact import BotName
 from crawler.politeness.network import dns_servers
 from crawler.sources.seeds import read_seed_file, read_seeds
-from crawler.strategies import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
+from crawler.strategies import ORDERINGS
+from crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, TOLERANCE
 
 if TYPE_CHECKING:
     from crawler.sources.hosts import HostList

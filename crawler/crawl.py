@@ -21,7 +21,7 @@ from crawler.run import OpenRun
 from crawler.shared.worker import Waiting, Worker
 from crawler.sources.contract import Web
 from crawler.sources.revisits import Revisits
-from crawler.strategies import SEED, Ordering
+from crawler.strategies.orderings import SEED, Ordering
 from crawler.visit import Visitor
 
 _COUNTS_KEPT_S = 0.5

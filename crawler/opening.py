@@ -30,8 +30,9 @@ from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.sources.revisits import Revisits
 from crawler.sources.sitemaps import Sitemaps
-from crawler.strategies import Ordering, make_filter
+from crawler.strategies.filters import make_filter
 from crawler.strategies.focus.ordering import Focus
+from crawler.strategies.orderings import Ordering
 from crawler.visit import Visitor, keep_nothing
 
 RUNS = Path("runs")

@@ -17,8 +17,9 @@ from crawler.reading import ReadPage, page_method, page_reader
 from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
 from crawler.sources.revisits import check_since
-from crawler.strategies import Ordering, make_ordering
+from crawler.strategies import make_ordering
 from crawler.strategies.focus.ordering import Focus
+from crawler.strategies.orderings import Ordering
 from crawler.visit import VisitRules
 
 

@@ -54,26 +54,6 @@ def full_of(
     return None
 
 
-@dataclass(slots=True)
-class _Caps:
-    """What hosts and domains have left for the links of a page."""
-
-    rules: FrontierRules
-    hosts: Mapping[str, HostRow]  # the hosts and their domains, by name
-    queued: Counter[str]  # queued URLs of each host, with those of this page; empty if not asked
-
-    def take(self, name: str) -> Admission:
-        """Take a place in the queue of a host, unless it, its host or its domain is full."""
-        host, most = self.hosts[name], self.rules.host_queue
-        if 0 < most <= host.settled + self.queued[name]:
-            return Admission.HOST_FULL
-        full = full_of(self.rules, host, self.hosts.get(domain_of(name)))
-        if full is not None:
-            return Admission(full.value)
-        self.queued[name] += 1
-        return Admission.STORED
-
-
 @dataclass(frozen=True, slots=True)
 class Admitter:
     """Decides about links by the rules of a crawl.
@@ -131,7 +111,7 @@ class Admitter:
             known_url(url.url, url.score, url.depth, url.evidence) if url.id else None
             for url in urls
         ]
-        learned = self.learner.linked(list(links.values()), known_urls, origin.page, origin.depth)
+        learned = self.learner.linked(list(links.values()), known_urls, origin)
         return [
             url._replace(score=now.score, evidence=packed(now.evidence, now.links))
             for url, now in zip(urls, learned, strict=True)
@@ -156,30 +136,34 @@ class Admitter:
         self, new: Sequence[UrlRow], source: Source, outcome: Outcome
     ) -> dict[int, Admission]:
         """Queue new URLs that are accepted; return the decision about each by its fingerprint."""
-        caps, tallies = self._caps(new), self._tallies(new, source)
-        answers = {}
+        names = {url.fingerprint: host_of(url.url) for url in new}
+        domains = map(domain_of, names.values()) if self.rules.domain_cap else ()
+        hosts = self.storage.hosts([*names.values(), *domains])
+        tallies, added, answers = self._tallies(new, source), Counter[str](), {}
         for url in new:
-            name = host_of(url.url)
+            key, name = url.fingerprint, names[url.fingerprint]
             if self._is_rejected(source, tallies.get(url.url, NOTHING)):
-                answers[url.fingerprint] = Admission.REJECTED
+                answers[key] = Admission.REJECTED
                 continue
-            answers[url.fingerprint] = caps.take(name)
-            if answers[url.fingerprint] is Admission.STORED:
-                host, url_id = caps.hosts[name], self.storage.new_url_id(url.score)
+            host, domain = hosts[name], hosts.get(domain_of(name))
+            full = full_of(self.rules, host, domain)
+            if self._is_queue_full(host, added[name]):
+                answers[key] = Admission.HOST_FULL
+            elif full is not None:
+                answers[key] = Admission(full.value)
+            else:
+                answers[key] = Admission.STORED
+                added[name] += 1
+                url_id = self.storage.new_url_id(url.score)
                 outcome.hosts[host.id] = host
                 outcome.stored.append(url._replace(id=url_id, host=host.id))
         self.storage.store_hosts([host for host in outcome.hosts.values() if host.is_new])
         self.storage.store(outcome.stored)
         return answers
 
-    def _caps(self, new: Sequence[UrlRow]) -> _Caps:
-        names = {host_of(url.url): None for url in new}
-        domains = map(domain_of, names) if self.rules.domain_cap else ()
-        hosts = self.storage.hosts([*names, *domains])
-        queued: Counter[str] = Counter()
-        if self.rules.host_queue:
-            queued.update({name: self.queued_of(hosts[name].id) for name in names})
-        return _Caps(self.rules, hosts, queued)
+    def _is_queue_full(self, host: HostRow, added: int) -> bool:
+        most = self.rules.host_queue
+        return 0 < most <= host.settled + self.queued_of(host.id) + added
 
     def _tallies(self, new: Sequence[UrlRow], source: Source) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""

@@ -13,7 +13,7 @@ from itertools import chain
 
 from crawler.frontier.base import FIRST_SCORE, Lease, Link
 from crawler.frontier.choosing import LEAST_CHANGE
-from crawler.frontier.links import KnownUrl, LinkingPage, Links
+from crawler.frontier.links import KnownUrl, LinkOrigin, Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import (
     least_expected,
@@ -30,12 +30,13 @@ Tallies = Mapping[str, tuple[int, int]]
 """Pages with a label and relevant pages of units."""
 
 
-def _linked(link: Link, known: KnownUrl | None, page: LinkingPage, depth: int) -> KnownUrl:
+def _linked(link: Link, known: KnownUrl | None, origin: LinkOrigin) -> KnownUrl:
     """Return a URL with what a page adds to it; None is `known` of a new one."""
     evidence = link.evidence or NO_EVIDENCE
     if known is None:
-        return KnownUrl(link.url, link.score, depth, evidence, page.links(host_of(link.url)))
-    more = page.links(host_of(known.url))
+        links = origin.links(host_of(link.url))
+        return KnownUrl(link.url, link.score, origin.depth, evidence, links)
+    more = origin.links(host_of(known.url))
     links = known.links
     if any(more):
         links = Links(*(min(MOST_COUNTED, a + b) for a, b in zip(links, more, strict=True)))
@@ -84,17 +85,13 @@ class Scorer(ABC):
         return self._in_queue(url, odds, max(penalties, penalties_of(url.score, doubts_up_to)))
 
     def linked(
-        self,
-        links: Sequence[Link],
-        known: Sequence[KnownUrl | None],
-        page: LinkingPage,
-        depth: int,
+        self, links: Sequence[Link], known: Sequence[KnownUrl | None], origin: LinkOrigin
     ) -> list[KnownUrl]:
         """Return the URLs of links as a page leaves them: with a link more, and a new score.
 
-        `known` is what was known of each queued URL, None for a new one; new ones have `depth`.
+        `known` is what was known of each queued URL, None for a new one.
         """
-        urls = [_linked(link, found, page, depth) for link, found in zip(links, known, strict=True)]
+        urls = [_linked(link, found, origin) for link, found in zip(links, known, strict=True)]
         odds = self._belief.scores(self._standings(urls))
         return [
             url._replace(score=self._new(url, now) if found is None else self._changed(url, now))

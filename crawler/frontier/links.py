@@ -50,15 +50,21 @@ class KnownUrl(NamedTuple):
     links: Links
 
 
-class LinkingPage(NamedTuple):
-    """What a page tells of its links: its host, and whether it is relevant; None: no label.
+_ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))
 
-    The target of a redirect has the links that lead to the redirect, `inherited`.
-    """
 
+class LinkOrigin(NamedTuple):
+    """What all links of a page share."""
+
+    depth: int = 0
+    redirects: int = 0  # in a row, that led to them
+    # They pass each filter. The link that led to a redirect was accepted, so the redirect's target
+    # is too. Links on a seed are followed. Unlike in the paper, whose seeds are home pages in the
+    # target language (Tamura 2007, 2.1), a seed may be a portal in another language.
+    always_followed: bool = True
     host: str = ""
-    is_relevant: bool | None = None
-    inherited: Links = Links()
+    is_relevant: bool | None = None  # the page; None: it has no label
+    inherited: Links = Links()  # those that lead to a redirect lead to its target
 
     def links(self, host: str) -> Links:
         """Return the links of a URL of a host by this page alone."""
@@ -67,32 +73,9 @@ class LinkingPage(NamedTuple):
         return _ONE_LINK[2 * (host == self.host) + (not self.is_relevant)]
 
 
-_ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))
-
-NO_PAGE: Final = LinkingPage()
-
-
-class LinkOrigin(NamedTuple):
-    """What all links of a page share: their depth, and the redirects in a row that led to them.
-
-    `page` is what it tells an ordering that learns.
-
-    Links that are `always_followed` pass each filter. The link that led to a redirect was accepted,
-    so the redirect's target is too. Links on a seed are followed. Unlike in the paper, whose seeds
-    are home pages in the target language (Tamura 2007, 2.1), a seed may be a portal in another
-    language.
-    """
-
-    depth: int = 0
-    redirects: int = 0
-    always_followed: bool = True
-    page: LinkingPage = NO_PAGE
-
-
 def origin_of(lease: Lease, record: Record, links: Links | None) -> LinkOrigin:
     """Return the origin of the links of a settled URL; `links` are those that led to it."""
     if record.outcome in FORWARDING:
-        page = LinkingPage(inherited=links or Links())
-        return LinkOrigin(lease.depth, lease.redirects + 1, page=page)
-    page = LinkingPage(lease.host, record.is_relevant if record.is_labelled else None)
-    return LinkOrigin(lease.depth + 1, 0, lease.depth == 0, page)
+        return LinkOrigin(lease.depth, lease.redirects + 1, inherited=links or Links())
+    is_relevant = record.is_relevant if record.is_labelled else None
+    return LinkOrigin(lease.depth + 1, 0, lease.depth == 0, lease.host, is_relevant)

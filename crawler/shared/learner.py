@@ -15,7 +15,7 @@ import numpy as np
 
 from crawler.frontier.base import Lease, Link, Record
 from crawler.frontier.learning import Scorer, Tallies
-from crawler.frontier.links import NO_PAGE, KnownUrl, LinkingPage, LinkOrigin, Links, origin_of
+from crawler.frontier.links import KnownUrl, LinkOrigin, Links, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.packing import known_url
 from crawler.strategies.focus.belief import Belief, Prior
@@ -71,7 +71,8 @@ class SharedLearner(Scorer):
     def scored(self, links: Sequence[Link], depth: int) -> list[Link]:
         """Return seeds with the scores that their URLs have, queued or new."""
         self._tallies.clear()
-        return self._scored(links, self._known([fingerprint(link.url) for link in links]), depth)
+        known = self._known([fingerprint(link.url) for link in links])
+        return self._scored(links, known, LinkOrigin(depth))
 
     def settle(self, lease: Lease, record: Record, links: Sequence[Link]) -> Settled:
         """Learn from a page, and score its links as the store will count it."""
@@ -88,19 +89,13 @@ class SharedLearner(Scorer):
             self._tallies[unit] = labelled + 1, relevant + record.is_relevant
         origin = origin_of(lease, record, own.links if own else None)
         told = {"units": units, "tally": A_LABEL + record.is_relevant}
-        return Settled(self._scored(links, known, origin.depth, origin.page), origin, told)
+        return Settled(self._scored(links, known, origin), origin, told)
 
     def _scored(
-        self,
-        links: Sequence[Link],
-        known: Sequence[KnownUrl | None],
-        depth: int,
-        page: LinkingPage = NO_PAGE,
+        self, links: Sequence[Link], known: Sequence[KnownUrl | None], origin: LinkOrigin
     ) -> list[Link]:
-        urls = self.linked(links, known, page, depth)
-        return [
-            Link(link.url, url.score, link.evidence) for link, url in zip(links, urls, strict=True)
-        ]
+        urls = zip(links, self.linked(links, known, origin), strict=True)
+        return [Link(link.url, url.score, link.evidence) for link, url in urls]
 
     def _known(self, keys: Sequence[int]) -> list[KnownUrl | None]:
         kept = self._fields("urls", [str(key) for key in keys])

@@ -97,7 +97,7 @@ class LinkPacker:
         if not self._learns:
             return row
         *facts, declared = link.evidence or NO_EVIDENCE
-        return (*row, _FACTS.pack(*facts), int(declared), *origin.page.links(host))
+        return (*row, _FACTS.pack(*facts), int(declared), *origin.links(host))
 
 
 def unpacked(kept: bytes) -> list[Any]:

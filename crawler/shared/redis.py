@@ -386,8 +386,8 @@ class RedisFrontier(StoredCrawl):
         names = ("queued", "hosts", "pages", "labelled", "relevant")
 
         def counts(numbers: Sequence[str | None], leased: int) -> Counts:
-            queued, *others = (int(number or 0) for number in numbers)
-            return Counts(queued - leased, leased, *others)
+            queued, hosts, pages, labelled, relevant = (int(number or 0) for number in numbers)
+            return Counts(queued - leased, leased, hosts, pages, labelled, relevant)
 
         def ask(pipe: Any) -> None:
             pipe.hmget(self.key("counts"), names)

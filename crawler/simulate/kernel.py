@@ -189,7 +189,7 @@ def _learn(learning: Learning, number: int, vertex: int, host: int, is_relevant:
 
 @inlined
 def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
-    """Count a page that links to a URL (`LinkingPage.links`); a redirect gives its own links."""
+    """Count a page that links to a URL (`LinkOrigin.links`); a redirect gives its own links."""
     if column >= 0:
         links[number, column] = min(links[number, column] + 1, MOST_COUNTED)
     elif source != EMPTY:

@@ -16,7 +16,7 @@ from classifiers.urls.model import UrlModel
 from crawler.errors import SettingError
 from crawler.frontier.rules import queue_slots
 from crawler.simulate.webgraph import WebGraph
-from crawler.strategies import FILTERS, PAPER_FILTERS, Filter, make_filter
+from crawler.strategies.filters import FILTERS, PAPER_FILTERS, Filter, make_filter
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside

@@ -19,7 +19,7 @@ from crawler.frontier.base import DOMAIN_FULL, Lease, LeaseError
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS, SLOT
-from crawler.strategies import SEED
+from crawler.strategies.orderings import SEED
 from crawler.visit import INTERRUPTED
 
 if TYPE_CHECKING:

@@ -1,48 +1,19 @@
-"""Strategies of a crawl: orderings, filters, and the relevance that filters use.
+"""The orderings of a crawl by their names. The live crawl and the simulator both call them.
 
-This code uses neither Scrapy nor a clock. The live crawl and the simulator both call it.
+This code uses neither Scrapy nor a clock.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from crawler.strategies.filters import (
-    DEFAULT_FILTER,
-    DIRECTORY_DEPTH,
-    FILTERS,
-    PAPER_FILTERS,
-    TOLERANCE,
-    Filter,
-    make_filter,
-)
 from crawler.strategies.orderings import (
     BREADTH_FIRST,
     RANDOM,
-    SEED,
     SOFT,
-    Draw,
-    LinkSource,
     Ordering,
     confidence,
     country_domain,
 )
-
-__all__ = [
-    "DEFAULT_FILTER",
-    "DEFAULT_ORDERING",
-    "DIRECTORY_DEPTH",
-    "FILTERS",
-    "ORDERINGS",
-    "PAPER_FILTERS",
-    "SEED",
-    "TOLERANCE",
-    "Draw",
-    "Filter",
-    "LinkSource",
-    "Ordering",
-    "make_filter",
-    "make_ordering",
-]
 
 
 def _cctld(language: str, model: Path | None) -> Ordering:
@@ -84,8 +55,6 @@ _MAKERS: dict[str, Callable[[str, Path | None], Ordering]] = {
 
 ORDERINGS = tuple(_MAKERS)
 """The names of the orderings."""
-
-DEFAULT_ORDERING = "focus"
 
 
 def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from crawler.strategies import FILTERS, ORDERINGS, Draw, LinkSource, make_filter, make_ordering
-from crawler.strategies.filters import NOTHING, Filter, Tally
+from crawler.strategies import ORDERINGS, make_ordering
+from crawler.strategies.filters import FILTERS, NOTHING, Filter, Tally, make_filter
+from crawler.strategies.orderings import Draw, LinkSource
 
 RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
 

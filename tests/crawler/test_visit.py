@@ -14,8 +14,8 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.politeness.directives import RobotsVersion
 from crawler.reading import Download, HeaderLinks, page_method, page_reader
 from crawler.run import open_run
-from crawler.strategies import make_filter, make_ordering
-from crawler.strategies.filters import Filter
+from crawler.strategies import make_ordering
+from crawler.strategies.filters import Filter, make_filter
 from crawler.strategies.orderings import SEED
 from crawler.url import normalise
 from crawler.visit import Visitor, VisitRules

@@ -8,7 +8,7 @@ from crawler.crawl import Crawl
 from crawler.opening import open_crawl
 from crawler.outputs.exchange import Exchange
 from crawler.reading import Download
-from crawler.strategies import SEED
+from crawler.strategies.orderings import SEED
 from tests.support.smallweb import SENTENCES
 
 WORDS = SENTENCES["de"].split()

@@ -14,10 +14,10 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.reading import Download, Reading, scored, sift
 from crawler.run import open_run
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
-from crawler.strategies import SEED, make_ordering
+from crawler.strategies import make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import LinkSource, Ordering, confidence
+from crawler.strategies.orderings import SEED, LinkSource, Ordering, confidence
 from crawler.visit import Visitor, VisitRules
 
 LANGUAGES = ("th", "en")

@@ -50,8 +50,7 @@ function commands.admit()
   end
   redis_call('XADD', P .. 'records:' .. worker, '*', 'number', count_for_all('settled', 1),
     'queued', number_in('counts', 'queued'), 'row', arguments.row)
-  end_lease(host)
-  rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
+  end_lease(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return answers
 end
 
@@ -64,8 +63,7 @@ local function give_back(back)
     keep_row(back.fingerprint, row, order)
     redis_call('ZADD', P .. 'queue:' .. back.host, back.tier, order .. back.fingerprint)
     count('lowered', back.lowered)
-    end_lease(back.host)
-    rest(back.host, now)
+    end_lease(back.host, now)
   end
 end
 
@@ -140,15 +138,13 @@ function commands.retry()
     return 'known'
   end
   keep_row(fp, row, order)
-  end_lease(host)
-  rest(host, math.max(arguments.not_before, now + delay_of(host)))
+  end_lease(host, math.max(arguments.not_before, now + delay_of(host)))
   return 'ok'
 end
 
 function commands.release()
   local host = arguments.host
-  end_lease(host)
-  rest(host, arguments.not_before or now + delay_of(host))
+  end_lease(host, arguments.not_before or now + delay_of(host))
   return 'ok'
 end
 

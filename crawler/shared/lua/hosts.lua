@@ -64,30 +64,27 @@ local function best()
   end
 end
 
-local function rest(host, ready_at)
-  if ready_at > now then
-    redis_call('ZADD', P .. 'resting', ready_at, host)
-  end
-  offer(host)
-end
-
 -- Returns the order of a URL that is leased as `lease` tells, or nil.
 local function order_of_held(lease)
   local leased, token, order = lease_of(lease.host)
   return leased == lease.fingerprint and token == lease.token and order or nil
 end
 
-local function end_lease(host)
+-- Ends the lease of a host, which rests until a time.
+local function end_lease(host, ready_at)
   redis_call('HDEL', P .. 'leased', host)
   redis_call('ZREM', P .. 'leases', host)
   redis_call('SREM', P .. 'hopes', host)
+  if ready_at > now then
+    redis_call('ZADD', P .. 'resting', ready_at, host)
+  end
+  offer(host)
 end
 
 local function take_back_expired()
   local expired = redis_call('ZRANGE', P .. 'leases', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
   for _, host in ipairs(expired) do
-    end_lease(host)
-    rest(host, now + delay_of(host))
+    end_lease(host, now + delay_of(host))
   end
   count('expired', #expired)
   return #expired

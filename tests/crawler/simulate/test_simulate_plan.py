@@ -13,7 +13,7 @@ from crawler.simulate.engine import simulate
 from crawler.simulate.figures import Yardstick, course_figures, simulate_all
 from crawler.simulate.plan import Simulation, make_plan, prepared
 from crawler.simulate.webgraph import WebGraph
-from crawler.strategies import make_filter
+from crawler.strategies.filters import make_filter
 from tests.support.simulatedwebs import random_graph
 
 

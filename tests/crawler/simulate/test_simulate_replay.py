@@ -12,7 +12,7 @@ from crawler.simulate.build import build
 from crawler.simulate.engine import simulate
 from crawler.simulate.plan import Simulation, prepared
 from crawler.simulate.webgraph import PAGE
-from crawler.strategies import make_filter
+from crawler.strategies.filters import make_filter
 from tests.support.crawls import crawl, rows
 from tests.support.loopback import loopback
 from tests.support.smallweb import SmallWeb

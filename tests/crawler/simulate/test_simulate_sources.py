@@ -22,7 +22,7 @@ from crawler.run import open_run
 from crawler.simulate import webgraph as graph_module
 from crawler.simulate.build import build
 from crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
-from crawler.strategies import make_filter
+from crawler.strategies.filters import make_filter
 from crawler.url import directory_of
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
