@@ -34,7 +34,6 @@ MULTIBYTE = frozenset(
     {"shift_jis", "euc-jp", "iso-2022-jp", "iso-2022-kr", "euc-kr", "johab", "gb18030", "big5"}
 )
 
-_CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
 _TRIPLES = re.compile("(?s)(.)(?=([^\x00-\x7f])(.))")
 
 
@@ -72,11 +71,6 @@ def canonical_label(label: str) -> str | None:
 def codec(name: str) -> str:
     """The Python codec of a WHATWG name."""
     return _CODECS.get(name, name)
-
-
-def count_controls(text: str) -> int:
-    """The number of C1 control characters in a text; text that was decoded correctly has none."""
-    return 0 if text.isascii() else len(_CONTROLS.findall(text))
 
 
 def characters() -> dict[str, int]:

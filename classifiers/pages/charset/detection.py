@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from classifiers.pages.charset.charsets import codec
 from classifiers.pages.charset.letters import letter_model
 
-LIMIT_BYTES = 10_000_000
+Signs = NDArray[np.uint32]
+
+_LIMIT_BYTES = 10_000_000
 """Bytes of a body that are searched for bytes beyond ASCII."""
 
 # Longer bodies are read in stretches that are spread evenly over their bytes beyond ASCII.
@@ -72,7 +74,7 @@ def sample(body: bytes) -> bytes:
     """The visible bytes of at most 64 kB of a body; with markup if hardly any are beyond ASCII.
 
     From a longer body, stretches are cut between words, so that no character is cut. They are
-    spread evenly over the bytes beyond ASCII in its first 10 MB (`LIMIT_BYTES`).
+    spread evenly over the bytes beyond ASCII in its first 10 MB.
     """
     if len(body) > _WHOLE_BYTES:
         body = _stretches(body)
@@ -102,7 +104,7 @@ def is_mostly_utf8(text: bytes) -> bool:
 
 
 def _stretches(body: bytes) -> bytes:
-    body = body[:LIMIT_BYTES]
+    body = body[:_LIMIT_BYTES]
     at = np.flatnonzero(np.frombuffer(body, dtype=np.uint8) >= 128)
     if not len(at):
         return b""
@@ -114,22 +116,19 @@ def _stretches(body: bytes) -> bytes:
     for place in sorted(lengths):
         start = max(end, place - _RARE_BYTES)
         end = max(end, place + lengths[place])
-        found.append(_cut_between_words(body[start:end], is_first=start == 0))
+        piece = body[start:end]  # cut between words
+        edge = _EDGES.search(piece, 0, _RARE_BYTES) if start else None
+        first = edge.start() if edge else 0
+        last = max(piece.rfind(b" "), piece.rfind(b"<"), piece.rfind(b"\n"))
+        found.append(piece[first : last if last > first else len(piece)])
     return b" ".join(found)
-
-
-def _cut_between_words(piece: bytes, *, is_first: bool) -> bytes:
-    edge = None if is_first else _EDGES.search(piece, 0, _RARE_BYTES)
-    last = max(piece.rfind(b" "), piece.rfind(b"<"), piece.rfind(b"\n"))
-    start = edge.start() if edge else 0
-    return piece[start : last if last > start else len(piece)]
 
 
 def _multibyte(text: bytes) -> str | None:
     """The encoding with the most signs that are common in its language; Japanese by its kana."""
     best, best_share = None, 0.0
-    for name, python, likeness in _MULTIBYTE:
-        points = _points(text.decode(python, "replace"))
+    for name, likeness in _MULTIBYTE.items():
+        points = _points(text.decode(codec(name), "replace"))
         signs = points[points > 127]
         damage = int((signs == 0xFFFD).sum())
         if len(signs) < _FEWEST_SIGNS or damage > min(0.25 * len(signs), 1 + _DAMAGE * len(signs)):
@@ -143,43 +142,39 @@ def _multibyte(text: bytes) -> str | None:
     return best
 
 
-def _points(text: str) -> NDArray[np.uint32]:
+def _points(text: str) -> Signs:
     return np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
 
 
-def _share(signs: NDArray[np.uint32], first: int, last: int) -> float:
+def _share(signs: Signs, first: int, last: int) -> float:
     return float(((signs >= first) & (signs <= last)).mean())
 
 
-def _common_share(signs: NDArray[np.uint32], common: str) -> float:
-    return float(np.isin(signs, _points(common)).mean())
-
-
-def _japanese(signs: NDArray[np.uint32]) -> float:
+def _japanese(signs: Signs) -> float:
     kana = _share(signs, 0x3041, 0x30FC)
     # Most bytes of any other encoding are valid half-width kana.
     return 1 + kana if kana > 0.15 and _share(signs, 0xFF61, 0xFF9F) < 0.2 else 0
 
 
-def _korean(signs: NDArray[np.uint32]) -> float:
-    common = _common_share(signs, _KOREAN)
+def _korean(signs: Signs) -> float:
+    common = float(np.isin(signs, _points(_KOREAN)).mean())
     return common if _share(signs, 0xAC00, 0xD7A3) > 0.5 and common > 0.05 else 0
 
 
-def _chinese(signs: NDArray[np.uint32]) -> float:
-    common = _common_share(signs, _CHINESE)
+def _chinese(signs: Signs) -> float:
+    common = float(np.isin(signs, _points(_CHINESE)).mean())
     is_likely = len(signs) < 30 or common > 0.03
     return common + 1e-3 if is_likely and _share(signs, 0x4E00, 0x9FFF) > 0.55 else 0
 
 
-_MULTIBYTE = (
-    ("shift_jis", "cp932", _japanese),
-    ("euc-jp", "euc_jp", _japanese),
-    ("euc-kr", "cp949", _korean),
-    ("gb18030", "gb18030", _chinese),
-    ("big5", "big5hkscs", _chinese),
-    ("johab", "johab", _korean),
-)
+_MULTIBYTE = {
+    "shift_jis": _japanese,
+    "euc-jp": _japanese,
+    "euc-kr": _korean,
+    "gb18030": _chinese,
+    "big5": _chinese,
+    "johab": _korean,
+}
 
 
 def _single_byte(text: bytes, costs: NDArray[np.float64], declared: str | None) -> str:

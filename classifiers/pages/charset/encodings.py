@@ -43,6 +43,9 @@ _CONTENT_TYPE = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
 # pasted line); more means that the declaration is wrong.
 _DAMAGE = 0.02
 
+# What text that was decoded correctly has not: damage and C1 control characters.
+_BAD = re.compile("[\x80-\x84\x86-\x9f\ufffd]")
+
 # This number of multi-byte sequences is not valid UTF-8 by chance in another encoding.
 _SURE_SEQUENCES = 10
 
@@ -218,7 +221,7 @@ def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
 def _fits(sample: bytes, charset: str) -> bool:
     """Whether hardly any character is damaged or a C1 control character."""
     text = sample.decode(charsets.codec(charset), "replace")
-    bad = text.count("\ufffd") + charsets.count_controls(text)
+    bad = 0 if text.isascii() else len(_BAD.findall(text))
     if not bad:
         return True
     beyond = len(sample) - len(sample.decode("ascii", "ignore"))
