@@ -22,15 +22,15 @@ from classifiers.datasets import LabelledText, stable_share
 from classifiers.datasets.texts import NEWS
 from classifiers.errors import DatasetError
 from classifiers.pages.text.scripts import utf16_units, vote
-from classifiers.pages.text.textengine import model_script
-from classifiers.pages.text.textgrams import buckets
-from classifiers.pages.text.textmodel import (
+from classifiers.pages.text.textengine import (
     MAX_LEAD,
     ScriptModel,
     TextModel,
     language_of,
+    model_script,
     typicality_facts,
 )
+from classifiers.pages.text.textgrams import buckets
 
 MIN_TEXTS: Final = 40
 """Least number of texts of a language in a script that is learned."""

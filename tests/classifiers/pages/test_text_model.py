@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from classifiers.datasets import LabelledText
 from classifiers.errors import DatasetError, ModelError
-from classifiers.pages.text import textgrams, textmodel
-from classifiers.pages.text.textengine import LangfocusEngine, shipped_engine
+from classifiers.pages.text import textengine, textgrams
+from classifiers.pages.text.textengine import LangfocusEngine, TextModel, shipped_engine
 from classifiers.pages.text.textgrams import Sums
-from classifiers.pages.text.textmodel import TextModel
 from classifiers.training import texts as texttraining
 from classifiers.training.texts import LATIN_SERBIAN, MIN_TEXTS, matrix
 
@@ -58,7 +57,7 @@ def test_the_same_texts_give_the_same_bytes_and_a_file_gives_the_model_back(
     small.save(tmp_path / "one.npz")
     again.save(tmp_path / "two.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
-    loaded = textmodel.load(tmp_path / "one.npz")
+    loaded = textengine.load(tmp_path / "one.npz")
     nats = [LangfocusEngine(each).read("ein zug").nats for each in (loaded, small)]
     assert (nats[0] == nats[1]).all()
 
@@ -104,7 +103,7 @@ def test_a_file_whose_arrays_do_not_fit_together_is_refused(
         arrays = {name: file[name] for name in file.files}
     np.savez(path, **(arrays | {array: wrong}))
     with pytest.raises(ModelError, match="do not fit together"):
-        textmodel.load(path)
+        textengine.load(path)
 
 
 def test_training_and_scoring_see_the_same_features(small: TextModel) -> None:
@@ -126,7 +125,7 @@ def test_training_and_scoring_have_the_same_odds_of_a_known_language(text: str) 
     n_features = float(sums.n_features)
     lead = np.append(sums.whole[:1] - sums.whole[1:2], 99.0)[0] / n_features
     deficit = model.typical[sums.order[0]] - sums.whole[0] / n_features
-    facts = textmodel.typicality_facts(*(np.array([each]) for each in (deficit, lead, n_features)))
+    facts = textengine.typicality_facts(*(np.array([each]) for each in (deficit, lead, n_features)))
     (expected,) = facts @ engine.model.typicality
     assert reading.known == pytest.approx(0.4 * (expected + 1.7))
 
