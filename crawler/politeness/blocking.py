@@ -100,13 +100,11 @@ def _entry(text: str) -> tuple[str, str]:
             raise ValueError("it would block every URL")
         return host, pattern
     name = host.removeprefix("*.")
-    if "*" in name:
-        raise ValueError("in a host name, * is possible only as *. at its beginning, or alone")
-    if ":" in name and not name.startswith("["):
-        raise ValueError("all ports of a host are blocked together: leave the port out")
-    url = None if re.search(r"[\s@?\\%]", host) else normalise(f"http://{name}/")
-    if not name or url is None:
-        raise ValueError("this is no host name")
+    has_port = ":" in name and not name.startswith("[")
+    is_odd = re.search(r"[\s@?\\%*]", name) is not None or has_port
+    url = None if is_odd or not name else normalise(f"http://{name}/")
+    if url is None:
+        raise ValueError("this is no host name; only *. may be before it, and no port behind it")
     return f"*.{host_of(url)}" if name != host else host_of(url), pattern
 
 

@@ -37,14 +37,6 @@ _PRIVATE = (
 )
 """Protocols and relays (RFC 6890, RFC 7526) and examples (RFC 9637) that a Python calls global."""
 
-# Certainly a name of the public Internet: its last label is a word, so it is not an address.
-_ORDINARY = re.compile(
-    r"https?://(?:[a-z0-9_-]+\.)+"
-    r"(?!(?:localhost|local|internal|arpa|corp|home|intranet|lan|localdomain|private|box|ip)[:/])"
-    r"[a-z]{2,}(?::\d+)?/"
-)
-
-
 BAD_PORTS: Final = frozenset(
     {0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95}
     | {101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179}
@@ -132,8 +124,6 @@ def _is_server(text: str) -> bool:
 
 def is_private_url(url: str) -> bool:
     """Return True if the host of an absolute URL is private (`is_private_host`) or missing."""
-    if _ORDINARY.match(url):
-        return False
     try:
         host = urlsplit(url).hostname
     except ValueError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from classifiers.datasets.rows import Dataset, code_of, unreadable
+from classifiers.datasets.rows import Dataset, cells_of, code_of, unreadable
 from classifiers.datasets.texts import LabelledPage
 from classifiers.errors import DatasetError
 from crawler.sources.archive import answers
@@ -48,14 +48,12 @@ class ArchivedPages(Dataset[LabelledPage]):
             raise unreadable(str(self.path), error) from error
 
     def _labels(self) -> dict[str, str]:
-        try:
-            with self.labels.open(encoding="utf-8", newline="") as lines:
-                table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-                column = next((name for name in LABELS if name in (table.fieldnames or ())), None)
-                if column is None or "url" not in (table.fieldnames or ()):
-                    wanted = f"the columns url and {' or '.join(LABELS)}"
-                    raise DatasetError(f"{self.labels}:1: expected {wanted}")
-                pairs = [(normalise(row["url"] or ""), code_of(row[column] or "")) for row in table]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise unreadable(str(self.labels), error) from error
-        return {url: language for url, language in pairs if url and language}
+        found: dict[str, str] = {}
+        for written, *tags in cells_of(self.labels, ("url",), Counter(), LABELS):
+            url, language = normalise(written), code_of(next(filter(None, tags), ""))
+            if url and language:
+                found[url] = language
+        if not found:
+            wanted = f"the columns url and {' or '.join(LABELS)}"
+            raise DatasetError(f"{self.labels}:1: expected {wanted}")
+        return found

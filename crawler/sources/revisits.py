@@ -54,6 +54,7 @@ _INSERT = (
     f"INSERT OR IGNORE INTO earlier({_COLUMNS})"  # noqa: S608
     f" VALUES ({', '.join('?' * len(Earlier._fields))})"
 )
+_ANY = "SELECT EXISTS(SELECT 1 FROM earlier)"
 _ONE = f"SELECT {_COLUMNS} FROM earlier WHERE url = ?"  # noqa: S608
 _COMMON = "SELECT COALESCE(TOTAL(changes) / NULLIF(TOTAL(looks), 0), 0.5) FROM earlier"
 # Few different scores: queued URLs of one score are in the order of their discovery.
@@ -113,14 +114,13 @@ class Revisits:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.is_empty = not self._has_rows()
 
     def take_over(self, since: Path) -> None:
         """Copy the pages of an earlier run, completely or not at all; a second call does nothing.
 
         Raises `RunFolderError`.
         """
-        if not self.is_empty:
+        if self._connection.execute(_ANY).fetchone()[0]:
             return
         with reading(since) as before:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -131,16 +131,9 @@ class Revisits:
             except BaseException:
                 self._connection.execute("ROLLBACK")
                 raise
-        self.is_empty = not self._has_rows()
-
-    def _has_rows(self) -> bool:
-        row = self._connection.execute("SELECT EXISTS(SELECT 1 FROM earlier)").fetchone()
-        return bool(row[0])
 
     def of(self, url: str) -> Earlier | None:
         """Return the earlier page with a URL."""
-        if self.is_empty:
-            return None
         row = self._connection.execute(_ONE, (url,)).fetchone()
         return None if row is None else Earlier(*row)
 

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 from crawler.errors import SettingError
 from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
 from crawler.sources.sample.hosts import HUBS, Population, SampleHost, dice, load_texts
-from crawler.sources.sample.html_pages import write_calendar, write_page
-from crawler.sources.sample.sites import Entry, Sites
+from crawler.sources.sample.sites import Entry, Sites, write_calendar, write_page
 
 CALENDAR = re.compile(r"/calendar/(\d{4,8})/(0[1-9]|1[0-2])")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")

@@ -72,7 +72,7 @@ def test_short_pages_have_a_table_of_their_own_and_neighbours_of_a_graph(
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [("url\tx\n", "expected the columns url and lang"), ("", "expected the columns")],
+    [("url\tx\n", "expected the columns url and lang"), ("", "no column url")],
 )
 def test_a_table_without_languages_is_one_line(
     data: Path, tmp_path: Path, labels: str, message: str, capsys: pytest.CaptureFixture[str]
