@@ -133,9 +133,8 @@ class Crawl:
         return self.frontier.next(now) if self.ending.may_fetch(now) else None
 
     def _follow_block_file(self, now: float) -> None:
-        ignored = self.blocking.follow(now)
-        if ignored is not None:
-            number = self.frontier.drop_blocked(self.blocking.blocks, ignored)
+        if self.blocking.follow(now):
+            number = self.frontier.drop_blocked(self.blocking.blocks)
             _log.warning("%s queued URLs are dropped, as they are blocked now", f"{number:,}")
 
     def ready_at(self) -> float | None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from crawler.commands.base import Parser
-from crawler.errors import CrawlError, SettingError
+from crawler.errors import CrawlError
 
 DESCRIPTION = (
     "Removes hosts (example.org), names with all names below them (*.example.org), or "
@@ -37,9 +37,7 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.report.table import Table
     from crawler.run import maintaining
 
-    _, bad = read_lines(opts.hosts)
-    if bad:
-        raise SettingError(bad[0].reason)
+    read_lines(opts.hosts)  # nothing is removed if a name is malformed
     with maintaining(opts.folder) as connection:
         removed = take_down(connection, opts.folder, opts.hosts)._asdict()
     _write_again(opts.folder)

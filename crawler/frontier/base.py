@@ -245,11 +245,10 @@ class Frontier(Protocol):
         If other processes share the frontier, it may only be a time to ask again.
         """
 
-    def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
+    def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay.
 
-        They are no longer known. URLs that got a request before stay too. `ignored_lines` of the
-        block file are counted. Costs O(queued URLs).
+        They are no longer known. URLs that got a request before stay too. Costs O(queued URLs).
         """
 
     def set_delay(self, host: str, delay_s: float) -> None:

@@ -280,13 +280,12 @@ class SqliteFrontier:
         """Return the time of the next URL from `next`, or None until a lease ends."""
         return None if self._is_budget_leased() else self._hosts.ready_at(now)
 
-    def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
+    def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
         leased = [one.pick.url_id for one in self._leased.values()]
         with self._storage.transaction() as counts:
             dropped = self._storage.drop_blocked(is_blocked, leased)
             counts["dropped_blocked"] += dropped.total()
-            counts["ignored_block_line"] += ignored_lines
         for host, number in dropped.items():
             self._hosts.leave(host, number)
         return dropped.total()

@@ -78,7 +78,7 @@ class TakenDown(NamedTuple):
 
 def taken_down(connection: sqlite3.Connection) -> BlockList:
     """Return the entries of all take-downs of a run."""
-    return read_lines(_lines(connection))[0]
+    return read_lines(_lines(connection))
 
 
 def _lines(connection: sqlite3.Connection) -> list[str]:
@@ -94,7 +94,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
     `StorageError` and `RunFolderError`.
     """
     lines = list(lines)
-    names, _ = read_lines(lines)
+    names = read_lines(lines)
     try:
         connection.execute("PRAGMA secure_delete = ON")
         _delete_unknown_files(connection, folder)

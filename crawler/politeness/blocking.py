@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from crawler.errors import SettingError
 from crawler.politeness.robots_rules import matches
@@ -26,17 +26,9 @@ LOOK_EVERY_S: Final = 5.0
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_MOST_NAMED = 5
 _MOST_BYTES = 64 * 1024 * 1024
 
 _log = logging.getLogger(__name__)
-
-
-class BadLine(NamedTuple):
-    """A line that is no entry; `number` counts from 1."""
-
-    number: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +66,9 @@ def _path_of(url: str) -> str:
     return url[url.find("/", url.find("//") + 2) :]
 
 
-def read_lines(lines: Iterable[str]) -> tuple[BlockList, list[BadLine]]:
-    """Return the entries of some lines, and the lines that are none."""
+def read_lines(lines: Iterable[str]) -> BlockList:
+    """Return the entries of some lines; raises `SettingError` for a line that is none."""
     found: dict[str, dict[str, None]] = {}
-    bad: list[BadLine] = []
     for number, line in enumerate(lines, 1):
         text = _COMMENT.sub("", line).strip()
         if not text:
@@ -85,10 +76,9 @@ def read_lines(lines: Iterable[str]) -> tuple[BlockList, list[BadLine]]:
         try:
             name, pattern = _entry(text)
         except ValueError as error:
-            bad.append(BadLine(number, f"{text:.80}: {error}"))
-        else:
-            found.setdefault(name, {})[pattern] = None
-    return BlockList(found), bad
+            raise SettingError(f"line {number}: {text:.80}: {error}") from error
+        found.setdefault(name, {})[pattern] = None
+    return BlockList(found)
 
 
 def _entry(text: str) -> tuple[str, str]:
@@ -134,9 +124,7 @@ class Blocking:
         if path is None:
             return
         self._seen = _stamp(path)
-        self.list, bad = _read(path)
-        if bad:
-            raise SettingError(f"-a block={path}:{bad[0].number}: {bad[0].reason}")
+        self.list = _read(path)
 
     @property
     def is_empty(self) -> bool:
@@ -147,41 +135,37 @@ class Blocking:
         """Return True if a normalised URL may not be fetched."""
         return any(entries.blocks(url) for entries in (self.list, self.taken_down) if entries)
 
-    def follow(self, now: float) -> int | None:
-        """Read the file if it changed and return the number of ignored lines, else None.
+    def follow(self, now: float) -> bool:
+        """Read the file again if it changed, and return True if that gave another list.
 
-        Looks at the file at most every `LOOK_EVERY_S`. A file that is gone or cannot be read
-        changes nothing; the log tells it once.
+        Looks at the file at most every `LOOK_EVERY_S`. A file that is gone, cannot be read or has a
+        malformed line changes nothing; the log tells it once.
         """
         if self._path is None or 0 <= now - self._looked_at < LOOK_EVERY_S:
-            return None
+            return False
         self._looked_at = now
         stamp = _stamp(self._path)
         if stamp == self._seen:
-            return None
+            return False
         self._seen = stamp
         try:
-            self.list, bad = _read(self._path)
+            self.list = _read(self._path)
         except SettingError as error:
             _log.warning("%s; the list stays as it was", error)
-            return None
-        for line in bad[:_MOST_NAMED]:
-            _log.warning("%s:%d is ignored: %s", self._path, line.number, line.reason)
-        _log.warning(
-            "%s was read again: %s entries, %s ignored lines",
-            *(self._path, f"{len(self.list):,}", f"{len(bad):,}"),
-        )
-        return len(bad)
+            return False
+        _log.warning("%s was read again: it has %s entries", self._path, f"{len(self.list):,}")
+        return True
 
 
-def _read(path: Path) -> tuple[BlockList, list[BadLine]]:
+def _read(path: Path) -> BlockList:
     try:
-        data = read_regular(path, _MOST_BYTES)
-        return read_lines(data.decode("utf-8-sig").splitlines())
+        return read_lines(read_regular(path, _MOST_BYTES).decode("utf-8-sig").splitlines())
     except OSError as error:
         told = f"cannot be read: {error.strerror or error}"
     except UnicodeDecodeError:
         told = "the file is not UTF-8"
+    except SettingError as error:
+        told = str(error)
     raise SettingError(f"-a block={path}: {told}")
 
 

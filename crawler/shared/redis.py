@@ -345,7 +345,7 @@ class RedisFrontier(StoredCrawl):
         self._now = now
         self._call("renew", leases=[held.named() for held in self._held.values()])
 
-    def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
+    def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
         found: dict[str, list[str]] = {}
         for key, url in self.queued_urls():
@@ -354,8 +354,6 @@ class RedisFrontier(StoredCrawl):
         number = 0
         for host, keys in found.items():
             number += int(self._call("drop", host=host, fingerprints=keys))
-        if ignored_lines:
-            self._call("note", counts={"ignored_block_line": ignored_lines})
         return number
 
     def set_delay(self, host: str, delay_s: float) -> None:
