@@ -83,10 +83,10 @@ def log_shares(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str])
     for site in set(sites):
         if site.top:
             counts[rows[site.language], places[site.top]] += 1
-    abroad = _abroad(counts, named, places)
-    expected = np.array([_expected(code, abroad, places) for code in named])
     total = counts.sum(axis=1, keepdims=True) + _EXPECTED
-    logs: Shares = np.log((counts + _EXPECTED * expected) / total)
+    abroad = _abroad(counts, named, places)
+    counts += _EXPECTED * np.array([_expected(code, abroad, places) for code in named])
+    logs: Shares = np.log(counts / total)
     return logs
 
 
@@ -132,19 +132,13 @@ def _abroad(counts: Shares, named: Sequence[str], places: dict[str, int]) -> Sha
 def _expected(language: str, abroad: Shares, places: dict[str, int]) -> Shares:
     speakers = home_domains(language)
     least = _FEW_SPEAKERS * max(speakers.values(), default=0.0)
-    countries, own = np.zeros(len(abroad)), np.zeros(len(abroad))
+    countries, own = np.zeros_like(abroad), np.zeros_like(abroad)
     for top, share in speakers.items():
         countries[places[top]] = share if share > least else 0.0
     for top in own_domains(language):
         own[places[top]] = 1.0 if top.isascii() else _OTHER_LETTERS
-    home = _mixed(countries, own)
+    share = _OWN if countries.any() and own.any() else float(own.any())
+    home = (1 - share) * countries / max(countries.sum(), _LEAST)
+    home += share * own / max(own.sum(), _LEAST)
     expected: Shares = _AT_HOME * (home if home.any() else abroad) + (1 - _AT_HOME) * abroad
     return expected
-
-
-def _mixed(countries: Shares, own: Shares) -> Shares:
-    """The shares of the domains of countries and of a language among each other."""
-    share = _OWN if countries.any() and own.any() else float(own.any())
-    mixed: Shares = (1 - share) * countries / max(countries.sum(), _LEAST)
-    mixed += share * own / max(own.sum(), _LEAST)
-    return mixed

@@ -45,7 +45,6 @@ language alone must not count for a larger language."""
 _WORDY: Final = re.compile(r"(?:[A-Za-z]{3,}[^A-Za-z]+){2}[A-Za-z]{3,}")
 """Three words or more."""
 
-
 ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
     "ar": ("cp1256", "iso8859-6"),
     "be": ("cp1251",),
@@ -112,17 +111,14 @@ def collect(
     """The rows, their paths without hosts, and, with `made_up`, made-up paths."""
     index = {code: at for at, code in enumerate(languages)}
     counts = Counter(row.language for row in rows)
-    masses = np.array([_mass(code, counts[code]) for code in languages])
+    sizes = {code: min(counts[code], _FULL_SIZE) / _FULL_SIZE for code in languages}
+    masses = np.array([(1.0 if code in FIVE else _OTHERS) * sizes[code] for code in languages])
     each = {code: masses[index[code]] / counts[code] for code in languages}
     parts = folds_of([row.url for row in rows], folds, seed)
-    items = [
-        (row.url, row.language, each[row.language], each[row.language], part)
-        for row, part in zip(rows, parts, strict=True)
-    ]
-    for row, part in zip(rows, parts, strict=True):
-        path = _path(row.url)
-        if counts[row.language] >= _COPIED and _WORDY.search(path):
-            items.append((path, row.language, each[row.language], each[row.language], part))
+    found = [(row.url, row.language, part) for row, part in zip(rows, parts, strict=True)]
+    paths = [(_path(url), code, part) for url, code, part in found if counts[code] >= _COPIED]
+    found += [path for path in paths if _WORDY.search(path[0])]
+    items = [(url, code, each[code], each[code], part) for url, code, part in found]
     for code in languages if made_up else ():
         made = made_up_paths(code, _MADE_UP, seed)
         share = _MADE_UP_SHARE * masses[index[code]] / _MADE_UP
@@ -142,11 +138,6 @@ def folds_of(urls: Sequence[str], n_folds: int, seed: int) -> list[int]:
     """The number of the part of each URL, the same for all URLs of a registered domain."""
     domain = domain_reader()
     return [int(stable_share(domain(url), seed, "calibration") * n_folds) for url in urls]
-
-
-def _mass(language: str, count: int) -> float:
-    full = 1.0 if language in FIVE else _OTHERS
-    return full * min(count, _FULL_SIZE) / _FULL_SIZE
 
 
 def _path(url: str) -> str:

@@ -25,9 +25,7 @@ from classifiers.pages.charset.charsets import (
 
 _PROFILE_CHARACTERS = 20_000
 _MANY = 10_000
-"""Number of neighbours of a language from which single occurrences are dropped: most are foreign
-names.
-"""
+"""Neighbours of a language from which single occurrences are dropped: most are foreign names."""
 _OLD_LETTERS = str.maketrans("șțȘȚی", "şţŞŢي")
 _TONES = "\u0300\u0301\u0303\u0309\u0323"
 

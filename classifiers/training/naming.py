@@ -16,8 +16,8 @@ languages in the data are known in the fit as a prior, so the evidence is free o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -64,12 +64,8 @@ class Seen(NamedTuple):
 
     def part(self, rows: Columns) -> Seen:
         """Some of the URLs."""
-        return Seen(
-            [self.urls[row] for row in rows],
-            [self.languages[row] for row in rows],
-            [self.sites[row] for row in rows],
-            self.scores[rows],
-        )
+        urls, codes, sites = ([each[row] for row in rows] for each in self[:3])
+        return Seen(urls, codes, sites, self.scores[rows])
 
 
 def nameable(classified: Sequence[str]) -> tuple[str, ...]:
@@ -90,15 +86,10 @@ def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
     """
     design = _Design.of(_sampled(seen, named, seed), named)
     learned = _evidence(design, _fitted(design))
-    return without_words(learned, code_words(seen.urls, seen.languages, seen.sites, named))
-
-
-def without_words(learned: Evidence, words: Iterable[str]) -> Evidence:
-    """The evidence without that of some codes in places where they may be words."""
+    words = code_words(seen.urls, seen.languages, seen.sites, named)
     keys = [clues.key_of(kind, word) for word in words for kind in WORD_PLACES]
-    nats = learned.nats.copy()
-    nats[np.isin(learned.keys, np.array(keys, np.uint64))] = 0
-    return replace(learned, nats=nats)
+    learned.nats[np.isin(learned.keys, np.array(keys, np.uint64))] = 0
+    return learned
 
 
 def _sampled(seen: Seen, named: Sequence[str], seed: int) -> Seen:
@@ -319,7 +310,9 @@ def _logits(design: _Design, weights: _Weights) -> Floats:
 def _loss(design: _Design, weights: _Weights) -> tuple[float, Vector]:
     """The negative logarithm of the posterior, and its gradient, flat."""
     rows = np.arange(len(design.columns))
-    shares = _softmax(_logits(design, weights) + design.priors)
+    shares = _logits(design, weights) + design.priors
+    np.exp(shares - shares.max(axis=1, keepdims=True), out=shares)
+    shares /= shares.sum(axis=1, keepdims=True)
     right = np.maximum(shares[rows, design.columns], 1e-30)
     value = -float((design.weights * np.log(right)).sum())
     shares[rows, design.columns] -= 1
@@ -350,13 +343,6 @@ def _gradient(design: _Design, weights: _Weights, errors: Floats) -> _Weights:
         groups=np.bincount(design.group_of_pair, clue, len(weights.groups)).astype(np.float64),
         clues=clue,
     )
-
-
-def _softmax(values: Floats) -> Floats:
-    values -= values.max(axis=1, keepdims=True)
-    np.exp(values, out=values)
-    values /= values.sum(axis=1, keepdims=True)
-    return values
 
 
 def _evidence(design: _Design, weights: _Weights) -> Evidence:

@@ -45,7 +45,7 @@ class Thresholds:
     def applied(self, scores: Floats, urls: Sequence[str], languages: Sequence[str]) -> Floats:
         """The decision values (n_urls, n_languages) with these thresholds."""
         scores = scores + self.shifts
-        tops = _tops(urls)
+        tops = list(map(top_level_domain, urls))
         for at, language in enumerate(languages):
             rule = self.domains.get(language)
             if rule:
@@ -67,7 +67,7 @@ def calibrate(
     """
     counts = np.bincount(columns, minlength=len(languages))
     weights = (masses / np.maximum(counts, 1))[columns]
-    tops = _tops(urls)
+    tops = list(map(top_level_domain, urls))
     scores = scores.copy()
     shifts = np.zeros(len(languages))
     domains = {}
@@ -84,14 +84,9 @@ def calibrate(
     return Thresholds(shifts, domains)
 
 
-def _tops(urls: Sequence[str]) -> npt.NDArray[np.str_]:
-    return np.array([top_level_domain(url) for url in urls], np.str_)
-
-
-def _is_domain(tops: npt.NDArray[np.str_], language: str) -> Flags:
+def _is_domain(tops: Sequence[str], language: str) -> Flags:
     """Whether a top-level domain is one of the language, (n_urls,)."""
-    found: Flags = np.isin(tops, list(tlds_of(language)))
-    return found
+    return np.isin(np.array(tops, np.str_), list(tlds_of(language)))
 
 
 def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:

@@ -224,12 +224,11 @@ def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Flo
     Names of languages in one script are told from each other only, so that Cyrillic names say
     nothing about Latin letters. None if no two of the languages have word lists in one script.
     """
-    groups = with_word_lists(languages)
-    machines = [_group_machines(group, bits, options) for group in groups]
+    machines = [_machines_of(group, bits, options) for group in with_word_lists(languages)]
     return np.hstack(machines) if machines else None
 
 
-def _group_machines(listed: Sequence[str], bits: int, options: Options) -> Floats:
+def _machines_of(listed: Sequence[str], bits: int, options: Options) -> Floats:
     """The same for languages whose names are written in one script."""
     urls: list[str] = []
     columns, weights = [], []
@@ -241,14 +240,8 @@ def _group_machines(listed: Sequence[str], bits: int, options: Options) -> Float
         columns += [at] * (len(names) + len(of_towns))
         weights += [share / len(names)] * len(names)
         weights += [_TOWNS * share / max(len(of_towns), 1)] * len(of_towns)
-    machines, _ = solver.fit(
-        matrix(urls, bits),
-        np.array(columns, np.int64),
-        np.array(weights),
-        len(listed),
-        _PENALTY,
-        options.seed,
-    )
+    rows = matrix(urls, bits), np.array(columns, np.int64), np.array(weights)
+    machines, _ = solver.fit(*rows, len(listed), _PENALTY, options.seed)
     scaled: Floats = machines * np.float32(_NAME_SCALE)
     return scaled
 

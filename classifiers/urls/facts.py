@@ -60,10 +60,8 @@ class MarkTable(NamedTuple):
 
     keys: Keys
     """Sorted, (n,)."""
-    columns: npt.NDArray[np.int8]
-    """The column of the facts that a mark fills, (n,)."""
-    signs: npt.NDArray[np.int8]
-    """1 for the language, -1 for another, (n,)."""
+    values: npt.NDArray[np.int8]
+    """The column of the facts that a mark fills, and 1 for the language or -1, (n, 2)."""
 
 
 _DOMAIN, _CODE = 2, 3
@@ -82,8 +80,7 @@ def _mark_table(language: str) -> MarkTable:
         sign = 1 if code == language else -1
         of_key |= {key_of(kind, code): (_CODE, sign) for kind in _CODE_PLACES}
     keys = np.array(sorted(of_key), np.uint64)
-    values = np.array([of_key[int(key)] for key in keys], np.int8)
-    return MarkTable(keys, values[:, 0].copy(), values[:, 1].copy())
+    return MarkTable(keys, np.array([of_key[int(key)] for key in keys], np.int8))
 
 
 def _as_read(domain: str) -> str:
@@ -160,9 +157,9 @@ def _mark(marks: MarkTable, clue: np.uint64, facts: Facts, row: int) -> None:
     """Note the mark that a clue may be; one of the language counts more than one of another."""
     at = place_of(marks.keys, clue)
     if at >= 0:
-        column = marks.columns[at]
-        if marks.signs[at] > 0 or facts[row, column] == 0:
-            facts[row, column] = marks.signs[at]
+        column, sign = marks.values[at]
+        if sign > 0 or facts[row, column] == 0:
+            facts[row, column] = sign
 
 
 @compiled

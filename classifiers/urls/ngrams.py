@@ -13,7 +13,7 @@ is the low bits of the window, so no n-gram waits for the hash of another.
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -97,11 +97,12 @@ def _gram_factors() -> tuple[np.uint64, ...]:
 
 _GRAM_FACTORS = _gram_factors()
 _STOP_WINDOWS = _stop_windows()
-_STOP_LENGTHS = min(map(len, STOP_WORDS)), max(map(len, STOP_WORDS))
 
 Offsets = npt.NDArray[np.int64]
 Counts = tuple[int, int]
 """Of n-grams and of marks."""
+Room = tuple[Buckets, Buckets]
+"""For the n-grams of a URL, and for its marks."""
 
 
 @inlined
@@ -150,22 +151,12 @@ def short_word(
 
 
 @inlined
-def is_stop_word(window: np.uint64, length: int) -> bool:
-    if length < _STOP_LENGTHS[0] or length > _STOP_LENGTHS[1]:
-        return False
+def is_stop_word(window: np.uint64) -> bool:
     return bool(window in _STOP_WINDOWS)
 
 
-class Part(NamedTuple):
-    """A part of the buffer: from `start` to before `stop`, in the `place` HOST or PATH."""
-
-    start: int
-    stop: int
-    place: int
-
-
 @inlined
-def room() -> tuple[Buckets, Buckets]:
+def make_room() -> Room:
     """Room for the n-grams of a URL and for its marks, the features of other kinds."""
     return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 8, np.uint32)
 
@@ -182,12 +173,13 @@ def label_key(
 
 
 @inlined
-def _add_domain(points: Points, part: Part, shift: np.uint64, marks: Buckets) -> tuple[int, int]:
+def _add_domain(
+    points: Points, host: int, end: int, shift: np.uint64, marks: Buckets
+) -> tuple[int, int]:
     """Add the top-level domain, and with it the label before where that is short (`co.uk`).
 
     Returns how many these are and where the rest of the host ends. A host of one label has none.
     """
-    host, end = part.start, part.stop
     top = label_start(points, host, end)
     if top == host:
         return 0, end
@@ -204,18 +196,19 @@ def _add_domain(points: Points, part: Part, shift: np.uint64, marks: Buckets) ->
 
 @inlined
 def _words(
-    points: Points, part: Part, shift: np.uint64, grams: Buckets, marks: Buckets, counts: Counts
+    points: Points, at: int, stop: int, place: int, shift: np.uint64, room: Room, counts: Counts
 ) -> tuple[int, int, int]:
-    """Add the features of the words of a part, which ends with the line at the latest.
+    """Add the features of the words from `at` to before `stop` or the end of the line.
 
-    Returns how many n-grams and marks there are now, and where the words end.
+    `place` is HOST or PATH. Returns how many n-grams and marks there are now, and where the words
+    end.
     """
     # One long loop: a call for each letter, or a tuple of arrays, takes a third more time.
-    n_grams, n_marks, at = counts[0], counts[1], part.start
+    (grams, marks), (n_grams, n_marks) = room, counts
     before, length, kept = 0x2F, 0, n_grams
     window = whole = np.uint64(EDGE)
     while True:
-        is_end = at >= part.stop or points[at] == LINE_END
+        is_end = at >= stop or points[at] == LINE_END
         found = 0x2F if is_end else int(points[at])
         if is_letter(found):
             at += 1
@@ -228,13 +221,13 @@ def _words(
                 n_grams = add_grams(window, length + 1, shift, grams, n_grams)
             continue
         found, window = decoded(found), window << _SHIFT | np.uint64(EDGE)
-        if length < 2 or is_stop_word(window, length):
+        if length < 2 or is_stop_word(window):
             n_grams = kept
         else:
             n_grams = add_grams(window, length + 2, shift, grams, n_grams)
             grams[n_grams] = bucket_of(WORD, whole, shift)
             n_grams += int(length + 2 > MAX_GRAM)
-            marks[n_marks] = short_word(window, part.place, (before, found), shift)
+            marks[n_marks] = short_word(window, place, (before, found), shift)
             n_marks += int(length <= MAX_SHORT and n_marks < MAX_MARKS)
         if is_end:
             return n_grams, n_marks, at
@@ -243,9 +236,7 @@ def _words(
 
 
 @inlined
-def features(
-    points: Points, start: int, bits: int, grams: Buckets, marks: Buckets
-) -> tuple[int, int, int]:
+def features(points: Points, start: int, bits: int, room: Room) -> tuple[int, int, int]:
     """Write the buckets of a URL's n-grams and of its marks.
 
     Returns how many of each there are, and where the next URL begins.
@@ -254,10 +245,9 @@ def features(
     end = min(len(points), start + MAX_CHARACTERS)
     host, stop, path = host_bounds(points, start, end)
     host = after_www(points, host, stop)
-    n_marks, stop = _add_domain(points, Part(host, stop, HOST), shift, marks)
-    n_grams, n_marks, _ = _words(points, Part(host, stop, HOST), shift, grams, marks, (0, n_marks))
-    counts = n_grams, n_marks
-    n_grams, n_marks, at = _words(points, Part(path, end, PATH), shift, grams, marks, counts)
+    n_marks, stop = _add_domain(points, host, stop, shift, room[1])
+    n_grams, n_marks, _ = _words(points, host, stop, HOST, shift, room, (0, n_marks))
+    n_grams, n_marks, at = _words(points, path, end, PATH, shift, room, (n_grams, n_marks))
     return n_grams, n_marks, at + 1
 
 
@@ -267,16 +257,16 @@ def csr(points: Points, n_urls: int, bits: int) -> tuple[Offsets, Ints, Floats]:
 
     A column is a bucket; one may stand twice in a row.
     """
-    grams, marks = room()
+    grams, marks = room = make_room()
     pointers = np.zeros(n_urls + 1, np.int64)
     start = 0
     for row in range(n_urls):
-        n_grams, n_marks, start = features(points, start, bits, grams, marks)
+        n_grams, n_marks, start = features(points, start, bits, room)
         pointers[row + 1] = pointers[row] + n_grams + n_marks
     indices, values = np.empty(pointers[-1], np.int32), np.empty(pointers[-1], np.float32)
     start = 0
     for row in range(n_urls):
-        n_grams, n_marks, start = features(points, start, bits, grams, marks)
+        n_grams, n_marks, start = features(points, start, bits, room)
         first, last = pointers[row], pointers[row + 1]
         marks_at = first + n_grams
         indices[first:marks_at] = grams[:n_grams]

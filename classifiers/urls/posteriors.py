@@ -117,8 +117,7 @@ class Evidence:
         """The same numbers as the compiled code reads them."""
         from classifiers.urls.scoring import nats_of  # numba takes half a second
 
-        nats = self.nats.astype(np.float32)
-        return nats_of(self.mixing, self.intercepts, self.keys, nats)
+        return nats_of(self.mixing, self.intercepts, self.keys, self.nats.astype(np.float32))
 
     def base(self, prior: Prior) -> Floats:
         """The evidence of a URL without features with the log-prior, padded with -inf."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from classifiers.compiled import compiled, inlined
 from classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of
 from classifiers.urls.letters import Points
-from classifiers.urls.ngrams import MARK_VALUE, features, room
+from classifiers.urls.ngrams import MARK_VALUE, features, make_room
 from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 _LANES: Final = 16
@@ -48,7 +48,7 @@ class Room(NamedTuple):
 @inlined
 def rooms(width: int) -> Room:
     """Room for tables of some width."""
-    grams, marks = room()
+    grams, marks = make_room()
     return Room(grams, marks, np.empty(width, np.int32), np.empty(width, np.int32))
 
 
@@ -60,7 +60,7 @@ def score_row(
 
     Returns where the next URL begins. A weight is code * |code| * scale: fine steps near zero.
     """
-    n_grams, n_marks, after = features(points, start, weights.bits, room.grams, room.marks)
+    n_grams, n_marks, after = features(points, start, weights.bits, (room.grams, room.marks))
     length, zeros = math.sqrt(max(n_grams, 1)), len(weights.table) - 1
     n_grams = filled(room.grams, n_grams, zeros)
     n_marks = filled(room.marks, n_marks, zeros)
@@ -146,8 +146,7 @@ def weigh(
         place = place_of(nats.keys, found[0][at])
         if place >= 0:
             is_known = True
-            for language in range(logits.shape[1]):
-                logits[row, language] += nats.of_clues[place, language]
+            logits[row] += nats.of_clues[place]
     return is_known
 
 
@@ -173,11 +172,7 @@ def best_of(logits: Floats) -> tuple[Places, Floats]:
     """The place of the largest logit of each row and its share in the softmax, (n_urls,) each."""
     places, shares = np.empty(len(logits), np.int16), np.empty(len(logits), np.float32)
     for row in range(len(logits)):
-        best = 0
-        for language in range(1, logits.shape[1]):
-            if logits[row, language] > logits[row, best]:
-                best = language
-        total = 0.0
+        best, total = int(np.argmax(logits[row])), 0.0
         for language in range(logits.shape[1]):
             behind = logits[row, language] - logits[row, best]
             if behind > _NEGLIGIBLE:
