@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from benchmarks.proxyweb import PROGRAM, ROOT, TEXTS, URLS
 from classifiers.datasets import domain_reader, stable_share
 from crawler.politeness import directives
-from crawler.reading import Download, header_links, sift
+from crawler.reading import Download, sift
 from crawler.sources.contract import Answer
 from crawler.url import normalise
 
@@ -62,7 +62,6 @@ def download_of(url: str, answer: Answer) -> Download:
         answer.header("Location"),
         ip=answer.ip,
         statements=directives.of_headers(named),
-        header_links=header_links(all_of("link"), url),
     )
 
 

@@ -28,7 +28,7 @@ from classifiers import languages
 from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 from classifiers.urls.standard import absolute
-from crawler.config import RetryRule
+from crawler.config import Config
 from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
@@ -57,7 +57,7 @@ from crawler.url import (
     origin_of,
     page_key,
 )
-from crawler.visit import Visitor, VisitRules
+from crawler.visit import Visitor
 from tests.crawler.politeness.test_robots import Store
 
 HOST_CAP: Final = 4
@@ -284,7 +284,8 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
     visitor = Visitor(
         frontier,
         make_ordering("cctld", "de"),
-        VisitRules("de", _reader(), RetryRule(1, 10.0, max_redirects=3)),
+        Config("de", retry_times=1),
+        _reader(),
         lambda: now[0],
         listeners=[lambda lease, record: settled.append(lease.fingerprint)],
     )

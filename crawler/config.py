@@ -46,6 +46,8 @@ FIRST_ANSWER_S: Final = 15.0
 FileName = str | PathLike[str] | None
 """The path of a file or a folder; `Config.read` makes a `Path` of it."""
 
+_MOST_HOLD_S: Final = 3600.0
+
 _MOST: Final = 10**12
 """More is a mistake, and products of such numbers fit in 64 bits."""
 
@@ -145,27 +147,6 @@ def _hosts(text: str, label: str) -> "HostList":
     from crawler.sources.hosts import read_hosts
 
     return read_hosts(Path(text), label)
-
-
-@dataclass(frozen=True)
-class RetryRule:
-    """The number and times of the retries of a failed URL.
-
-    There are `retry_times` more tries after the first, for failures and for the statuses in
-    `statuses`. The host rests `delay_s` seconds before the second try, twice as long before the
-    third, and so on. A Retry-After counts up to `max_hold_s` seconds. A chain of more than
-    `max_redirects` redirects ends.
-    """
-
-    retry_times: int = 2
-    delay_s: float = 10.0
-    statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
-    max_hold_s: float = 3600.0
-    max_redirects: int = 20
-
-    def rest_s(self, failures: int, hold_s: float) -> float:
-        """Return the seconds for which a host rests after so many failures in a row."""
-        return max(min(hold_s, self.max_hold_s), self.delay_s * failures)
 
 
 @dataclass(frozen=True)
@@ -322,11 +303,9 @@ class Config(Arguments):
         default_help="those of this machine",
         read=dns_servers,
     )
-    retry_times: int = knob(
-        RetryRule.retry_times, "retries of a failed URL", "RETRY_TIMES", least=0, most=100
-    )
+    retry_times: int = knob(2, "retries of a failed URL", "RETRY_TIMES", least=0, most=100)
     retry_delay_s: float = knob(
-        RetryRule.delay_s,
+        10.0,
         "seconds that a host rests after a failure, twice that after the second; 0 on the sample "
         "web and on archives",
         "LANGFOCUS_RETRY_DELAY",
@@ -424,7 +403,7 @@ class Config(Arguments):
 
     run_folder: Path | None = None
     bot: BotName = field(default_factory=BotName)
-    retry_statuses: frozenset[int] = RetryRule.statuses
+    retry_statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
     obeys_robots: bool = True
     first_answer_s: float = FIRST_ANSWER_S
     version: str = ""
@@ -477,10 +456,12 @@ class Config(Arguments):
             "hosts_file": self.hosts.path.name,
         }
 
-    @property
-    def retry_rule(self) -> RetryRule:
-        """The number and times of the retries of a failed URL."""
-        return RetryRule(self.retry_times, self.retry_delay_s, self.retry_statuses)
+    def rest_s(self, failures: int, hold_s: float = 0.0) -> float:
+        """Return the seconds for which a host rests after so many failures in a row.
+
+        A Retry-After of `hold_s` seconds counts up to an hour.
+        """
+        return max(min(hold_s, _MOST_HOLD_S), self.retry_delay_s * failures)
 
     @property
     def queue_slots(self) -> int:

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.clock import CrawlClock
@@ -33,7 +33,7 @@ from crawler.sources.sitemaps import Sitemaps
 from crawler.strategies.filters import make_filter
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import Ordering
-from crawler.visit import Visitor, keep_nothing
+from crawler.visit import Visitor
 
 RUNS = Path("runs")
 """The folder in which a crawl without JOBDIR makes its own."""
@@ -88,11 +88,15 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     visitor = Visitor(
         frontier,
         ordering,
-        replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of),
+        config,
+        prepared.read,
         clock,
         listeners=[lambda _, record: ending.count(record)],
-        keep=keep_nothing if store.archive is None else store.archive.keeping,
+        keep=None if store.archive is None else store.archive.keeping,
         sitemaps=_sitemaps(prepared, robots, frontier, blocking.blocks),
+        country_of=prepared.country_of,
+        is_blocked=blocking.blocks,
+        earlier=revisits.of,
     )
     return Crawl(
         config=config,

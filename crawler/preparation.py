@@ -11,7 +11,6 @@ from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_fi
 from classifiers.pages.methods.fasttext import WithAdded
 from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
-from crawler.frontier.slots import least_expected
 from crawler.politeness.blocking import Blocking
 from crawler.reading import ReadPage, page_method, page_reader
 from crawler.run import SCHEMA_VERSION
@@ -20,7 +19,6 @@ from crawler.sources.revisits import check_since
 from crawler.strategies import make_ordering
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import Ordering
-from crawler.visit import VisitRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,8 @@ class Preparation:
     config: Config
     ordering: Ordering
     web: Web | None
-    rules: VisitRules
+    read: ReadPage
+    country_of: Callable[[str | None], str | None]
     gaps: tuple[str, ...] = ()
     blocking: Blocking = field(default_factory=Blocking)
 
@@ -44,23 +43,19 @@ def prepare(config: Config) -> Preparation:
     web = _open_web(config)
     method = page_method(config.identify, fasttext_file(config.fasttext))
     check_language(config.lang, method)
-    rules = VisitRules(
-        config.lang,
-        _reader(config, method, ordering),
-        config.retry_rule,
-        _country_lookup(config.geoip),
-        stays_on_host=config.is_census,
-        obeys_directives=config.obeys_directives,
-    )
-    if config.expected and ordering.doubts_up_to is not None:
-        rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
     check_goals(config, doubts=ordering.doubts_up_to is not None)
-    lacks = gaps(config, ordering, method)
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
     blocking = Blocking(None if config.block is None else Path(config.block))
-    config = _with_seeds(config, web)
-    return Preparation(config, ordering, web, rules, lacks, blocking)
+    return Preparation(
+        _with_seeds(config, web),
+        ordering,
+        web,
+        _reader(config, method, ordering),
+        _country_lookup(config.geoip),
+        gaps(config, ordering, method),
+        blocking,
+    )
 
 
 def check_goals(config: Config, *, doubts: bool) -> None:

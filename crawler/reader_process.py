@@ -39,7 +39,7 @@ class Limits(NamedTuple):
 
 
 Task = tuple[Download, int]
-"""A download, the languages of pages that link to it, and its depth."""
+"""A download and its depth."""
 
 PAGE, LAST_PAGE, ERROR = b"P", b"L", b"E"
 """The first byte of an answer: a page; a page, and the reader has ended; a traceback follows."""

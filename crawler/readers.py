@@ -19,15 +19,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from classifiers.pages.html.tree import SMALL_BYTES
 from crawler.config import Config
 from crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
 from crawler.reading import Download, Reading
 
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
-
-_LARGE_BYTES: Final = 50_000
-"""A page of more bytes may be hostile and take minutes, so that the crawl never reads it itself."""
 
 CRASHED, TIMEOUT = "page_crashed", "page_timeout"
 """The outcomes of a page whose reader ended twice, by itself or by its time limit."""
@@ -122,7 +120,8 @@ class Readers:
         started.
         """
         self._pages_left -= 1
-        is_large = len(download.body) > _LARGE_BYTES
+        # A larger page may be hostile and take minutes.
+        is_large = len(download.body) > SMALL_BYTES
         if self._number and not self._template and (is_large or self._pages_left < 0):
             self._start()
         if not self._readers and not self._unsettled and not (is_large and self._number):

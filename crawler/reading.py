@@ -4,10 +4,8 @@ All of it follows from the bytes, the method of `-a identify=` and the ordering,
 the crawl can do it (`crawler.reader_process`).
 """
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,7 +16,6 @@ from classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unk
 from classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, method
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.words import number_of_words
-from classifiers.urls.standard import absolute
 from crawler.copied_text import sketch_of
 from crawler.errors import SettingError
 from crawler.frontier.base import Link
@@ -31,20 +28,7 @@ from crawler.strategies.focus.ordering import Focus, first_scores
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import is_unwanted_file, normalise
 
-MAX_HEADER_LINKS: Final = 200
-"""Links of one header `Link` that are read."""
-
-_LINK = re.compile(r"<([^<>]*+)>([^<]*+)")
-_REL = re.compile(r";\s*+rel\s*+=\s*+(?:\"([^\"]*+)|([^\s;,]*+))", re.IGNORECASE)
-_HREFLANG = re.compile(r";\s*+hreflang\s*+=\s*+\"?\s*+([\w-]*+)", re.IGNORECASE)
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
-
-
-class HeaderLinks(NamedTuple):
-    """The URLs of translations with their language tags, and the canonical URL."""
-
-    translations: tuple[tuple[str, str], ...] = ()
-    canonical: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +37,8 @@ class Download:
 
     `is_cut` is True if the body ended before the announced length. `statements` are those of its
     headers (`crawler.politeness.directives`), `robots` the robots.txt that allowed the fetch, None
-    if none was asked. `header_links` are the translations and the canonical URL that its headers
-    name, `etag` and `modified` its ETag and Last-Modified. `exchange` has the bytes as they were
-    sent, None if nothing keeps them.
+    if none was asked. `etag` and `modified` are its ETag and Last-Modified. `exchange` has the
+    bytes as they were sent, None if nothing keeps them.
     """
 
     url: str
@@ -69,7 +52,6 @@ class Download:
     is_cut: bool = False
     statements: tuple[str, ...] = ()
     robots: RobotsVersion | None = None
-    header_links: HeaderLinks = HeaderLinks()  # noqa: RUF009  # it is immutable
     etag: str | None = None
     modified: str | None = None
     exchange: Exchange | None = field(default=None, repr=False)
@@ -104,7 +86,7 @@ UNREAD: Final = Reading()
 """The reading of an answer that is no page."""
 
 ReadPage = Callable[[Download, int], Reading]
-"""Function that reads a page, for the languages of the pages that link to it and its depth."""
+"""Function that reads a page, for a download and its depth."""
 
 
 def is_text(content_type: str | None) -> bool:
@@ -194,7 +176,6 @@ def page_reader(
         if page is None:
             return UNREAD
         has_language = told.language is not None
-        of_header, canonical = download.header_links
         reading = Reading(
             told.language,
             told.confidence,
@@ -203,15 +184,13 @@ def page_reader(
             page.parser,
             words=number_of_words(page.text) if has_language else None,
             sketch=sketch_of(page.text) if has_language else (),
-            canonical=page.canonical or canonical,
+            canonical=page.canonical,
             statements=directives.of_metas(page.statements),
             feeds=page.feeds,
         )
         if is_census:
             return reading
-        links = [*page.links]
-        links += [url for url, _ in of_header if url not in links]
-        followed = links
+        links = followed = page.links
         if obeys_directives:
             followed = [url for url in links if url not in page.nofollowed]
             if directives.forbids_links({*download.statements, *reading.statements}):
@@ -219,7 +198,7 @@ def page_reader(
         wanted, left_out = sift(followed)
         left_out["ignored_url"] += page.dropped_links
         left_out["ignored_nofollow"] = len(links) - len(followed)
-        source = _source(told.language == language, depth, [*page.alternates, *of_header], target)
+        source = _source(told.language == language, depth, page.alternates, target)
         return reading._replace(links=scored(ordering, wanted, source), left_out=left_out)
 
     return read
@@ -247,20 +226,3 @@ def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, P
         content_language=download.content_language,
     )
     return page, by.identify(page, Surroundings(download.url))
-
-
-def header_links(values: Iterable[str], base: str) -> HeaderLinks:
-    """Return what the headers `Link` of the answer for the URL `base` say of its page."""
-    translations, canonical = [], None
-    found = (link for value in values for link in _LINK.finditer(value))
-    for link in islice(found, MAX_HEADER_LINKS):
-        relation, tag = _REL.search(link[2]), _HREFLANG.search(link[2])
-        relations = "".join(relation.groups("")).lower().split() if relation else []
-        url = absolute(link[1].strip(), base)
-        if url is None:
-            continue
-        if "alternate" in relations and tag and tag[1]:
-            translations.append((url, tag[1]))
-        elif "canonical" in relations:
-            canonical = canonical or url
-    return HeaderLinks(tuple(translations), canonical)

@@ -5,10 +5,10 @@ This module does not import Scrapy. The spider, the simulator and the tests pass
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from classifiers.urls.standard import absolute
-from crawler.config import RetryRule
+from crawler.config import Config
 from crawler.copied_text import CopiedTexts
 from crawler.frontier.base import (
     PAGE,
@@ -22,6 +22,7 @@ from crawler.frontier.base import (
     Record,
     Visit,
 )
+from crawler.frontier.slots import least_expected
 from crawler.outputs.exchange import Exchange
 from crawler.politeness import directives
 from crawler.politeness.blocking import BLOCKED
@@ -53,30 +54,11 @@ NO_ADDRESS = "dns"
 
 _NOTHING: Mapping[str, int] = {}
 
+MAX_REDIRECTS = 20
+"""Redirects in a row after which a chain ends."""
+
 _NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
-
-@dataclass(frozen=True, slots=True)
-class VisitRules:
-    """The target language, and the functions that read pages and addresses.
-
-    `country_of` returns the country of an IP address, None if it is unknown. Seeds, and the URLs
-    to which they redirect, have at least the score `least_seed_score`. With `stays_on_host` a
-    redirect to another host leads to no page. URLs that `is_blocked` get no request.
-    `earlier` returns the page of an earlier run with a URL.
-    Without `obeys_directives`, pages with noarchive are kept.
-    """
-
-    language: str
-    read: ReadPage
-    retry_rule: RetryRule = field(default_factory=RetryRule)
-    country_of: Callable[[str | None], str | None] = lambda _: None
-    least_seed_score: float = float("-inf")
-    stays_on_host: bool = False
-    obeys_directives: bool = True
-    is_blocked: Callable[[str], bool] = lambda _: False
-    earlier: Callable[[str], Earlier | None] = lambda _: None
 
 
 OnSettled = Callable[[Lease, Record], None]
@@ -91,38 +73,39 @@ the URL is not settled but given back with another spelling.
 """
 
 
-def keep_nothing(
-    lease: Lease, record: Record | None, exchange: Exchange | None
-) -> AbstractContextManager[None]:
-    """Keep no exchange."""
-    return nullcontext()
-
-
 class Visitor:
     """Turns downloads into records and links, and settles their URLs in the frontier.
 
-    Without `sitemaps` a sitemap is a file or a page like others.
+    Without `sitemaps` a sitemap is a file or a page like others. `country_of` returns the country
+    of an IP address, None if it is unknown. URLs that `is_blocked` get no request. `earlier`
+    returns the page of an earlier run with a URL.
     """
 
     def __init__(
         self,
         frontier: Frontier,
         ordering: Ordering,
-        rules: VisitRules,
+        config: Config,
+        read: ReadPage,
         clock: Callable[[], float],
         *,
         listeners: Sequence[OnSettled] = (),
-        keep: Keep = keep_nothing,
+        keep: Keep | None = None,
         sitemaps: Sitemaps | None = None,
+        country_of: Callable[[str | None], str | None] = lambda _: None,
+        is_blocked: Callable[[str], bool] = lambda _: False,
+        earlier: Callable[[str], Earlier | None] = lambda _: None,
     ) -> None:
-        """Score links by `ordering` and read downloads by `rules`; `clock` returns unix seconds."""
+        """Score links by `ordering` and `read` downloads; `clock` returns unix seconds."""
         self._frontier = frontier
         self._ordering = ordering
-        self._rules = rules
+        self._config = config
+        self._read = read
         self._clock = clock
         self.listeners = list(listeners)
-        self._keep_exchange = keep
+        self._keep = keep
         self._sitemaps = sitemaps
+        self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
         self._copied_texts = CopiedTexts()
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
@@ -131,22 +114,23 @@ class Visitor:
         Blocked URLs are left out, traps are not.
         """
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
-        normal = [url for url in normal if not self._rules.is_blocked(url)]
-        return self._as_seeds(self._score(list(dict.fromkeys(normal)), source))
+        normal = [url for url in normal if not self._is_blocked(url)]
+        return self._as_seeds(scored(self._ordering, list(dict.fromkeys(normal)), source))
 
     def with_evidence(self, links: Sequence[Link]) -> list[Link]:
         """Return links that have a score already, with evidence for an ordering that learns."""
         if not isinstance(self._ordering, Focus):
             return list(links)
-        known = self._score([link.url for link in links], SEED)
+        known = scored(self._ordering, [link.url for link in links], SEED)
         return [replace(one, evidence=of.evidence) for one, of in zip(links, known, strict=True)]
 
     def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
-        least = self._rules.least_seed_score
+        """Have a crawl of expected URLs alone begin with its seeds, whatever their URLs say."""
+        doubts_up_to = self._ordering.doubts_up_to
+        if not self._config.expected or doubts_up_to is None:
+            return list(links)
+        least = least_expected(doubts_up_to)
         return [replace(link, score=max(link.score, least)) for link in links]
-
-    def _score(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
-        return scored(self._ordering, urls, source)
 
     def reads(self, lease: Lease, download: Download) -> bool:
         """Return True if the answer of a server is probably a page that `answered` would read."""
@@ -162,14 +146,14 @@ class Visitor:
         Nothing is kept of the answer for a URL that was blocked meanwhile. `page` is the page if it
         was read before, or the outcome of one that cannot be read.
         """
-        is_blocked = self._rules.is_blocked(lease.url)
+        is_blocked = self._is_blocked(lease.url)
         if is_blocked or not is_status(download.status):
             outcome = BLOCKED if is_blocked else PROTOCOL
             return self._settle(lease, Record(outcome, self._clock(), bytes=len(download.body)))
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
-        is_passing = download.status in self._rules.retry_rule.statuses
+        is_passing = download.status in self._config.retry_statuses
         if is_passing and self._retried(lease, download.retry_after_s or 0.0):
             return None
         if self._sitemaps is not None:
@@ -208,13 +192,15 @@ class Visitor:
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
     def _settle_page(self, lease: Lease, download: Download, page: Reading | None) -> Record:
-        reading = page or self._rules.read(download, lease.depth)
-        wanted = [link for link in reading.links if not self._rules.is_blocked(link.url)]
+        reading = page or self._read(download, lease.depth)
+        wanted = [link for link in reading.links if not self._is_blocked(link.url)]
         left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
         record = self._record(PAGE, download, reading, left_out)
         record = self._without_copy(lease, record, reading)
         if record.is_copy:
-            wanted = self._score([link.url for link in wanted], LinkSource(False, lease.depth))
+            wanted = scored(
+                self._ordering, [link.url for link in wanted], LinkSource(False, lease.depth)
+            )
         record = replace(
             record,
             canonical=self._canonical(lease, reading),
@@ -234,7 +220,7 @@ class Visitor:
 
     def _settle_other(self, lease: Lease, download: Download) -> Record:
         """Settle a URL whose answer has no page: an error, or 304 for a page of an earlier run."""
-        earlier = self._rules.earlier(lease.url) if download.status == _NOT_MODIFIED else None
+        earlier = self._earlier(lease.url) if download.status == _NOT_MODIFIED else None
         if earlier is None:
             return self._settle(lease, self._record(PAGE, download), download=download)
         record = replace(
@@ -248,20 +234,20 @@ class Visitor:
         return self._settle(lease, record, download=download)
 
     def _visit(self, lease: Lease, download: Download, body: bytes | None) -> Visit:
-        earlier = self._rules.earlier(lease.url)
+        earlier = self._earlier(lease.url)
         return visit_of(earlier, body, download.etag, download.modified, self._clock())
 
     def _redirected(self, lease: Lease, download: Download) -> Record | None:
-        if lease.redirects >= self._rules.retry_rule.max_redirects:
+        if lease.redirects >= MAX_REDIRECTS:
             record = self._record("redirect_loop", download)
             return self._settle(lease, record, download=download)
         found = absolute(download.location or "", download.url)
         target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the page that linked to it.
-        wanted, left_out = sift(target, self._rules.is_blocked)
+        wanted, left_out = sift(target, self._is_blocked)
         if any(self._respelled(lease, url, download) for url in wanted):
             return None
-        links = self._score(wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
+        links = scored(self._ordering, wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         links = self._as_seeds(links) if lease.depth == 0 else links
         left_out["ignored_url"] += not found
         record = self._record(REDIRECT, download, left_out=left_out)
@@ -274,7 +260,7 @@ class Visitor:
             return False
         now, is_kept = self._clock(), self.may_keep(download.statements)
         try:
-            with self._keep_exchange(lease, None, download.exchange if is_kept else None):
+            with self._kept(lease, None, download.exchange if is_kept else None):
                 self._frontier.retry(lease, now=now, not_before=now, url=url)
         except KnownUrlError:
             return False
@@ -286,24 +272,24 @@ class Visitor:
 
     def is_used_up(self, lease: Lease) -> bool:
         """Return True if a URL had all its requests and no answer, since kills interrupted them."""
-        return lease.retries > self._rules.retry_rule.retry_times
+        return lease.retries > self._config.retry_times
 
     def may_keep(self, statements: Collection[str]) -> bool:
         """Return True if an answer with these statements may be archived."""
-        return NOARCHIVE not in statements or not self._rules.obeys_directives
+        return NOARCHIVE not in statements or not self._config.obeys_directives
 
     def _may_lead(self, lease: Lease, url: str) -> bool:
         target = normalise(url) or ""
-        if self._rules.stays_on_host and host_of(target) != lease.host:
+        if self._config.is_census and host_of(target) != lease.host:
             return False
         return self._sitemaps is None or self._sitemaps.may_lead(lease, target, self._clock())
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
         """Put a URL back into the queue and return True, unless its retries are used up."""
-        rule, now = self._rules.retry_rule, self._clock()
-        if lease.retries >= rule.retry_times:
+        now = self._clock()
+        if lease.retries >= self._config.retry_times:
             return False
-        rest_s = rule.rest_s(lease.retries + 1, hold_s)
+        rest_s = self._config.rest_s(lease.retries + 1, hold_s)
         self._frontier.retry(lease, now=now, not_before=now + rest_s)
         return True
 
@@ -335,13 +321,13 @@ class Visitor:
             self._clock(),
             status=download.status,
             is_download=is_page,
-            is_relevant=is_page and reading.language == self._rules.language,
+            is_relevant=is_page and reading.language == self._config.lang,
             language=reading.language,
             confidence=reading.confidence,
             method=reading.method,
             charset=reading.charset,
             words_read=reading.words,
-            country=self._rules.country_of(download.ip),
+            country=self._country_of(download.ip),
             address=download.ip,
             bytes=len(download.body),
             is_noarchive=is_noarchive,
@@ -356,12 +342,17 @@ class Visitor:
         It does for a relevant page. Many sites give the page in their first language as the
         canonical URL of all its translations, so on another page it could hide a relevant one.
         """
-        if reading.canonical is None or reading.language != self._rules.language:
+        if reading.canonical is None or reading.language != self._config.lang:
             return None
         url = normalise(reading.canonical)
         if url is None or host_of(url) != lease.host or fingerprint(url) == lease.fingerprint:
             return None
         return url
+
+    def _kept(
+        self, lease: Lease, record: Record | None, exchange: Exchange | None
+    ) -> AbstractContextManager[None]:
+        return nullcontext() if self._keep is None else self._keep(lease, record, exchange)
 
     def _settle(
         self,
@@ -373,7 +364,7 @@ class Visitor:
         was_contacted: bool = True,
     ) -> Record:
         exchange = None if download is None else download.exchange
-        with self._keep_exchange(lease, record, exchange):
+        with self._kept(lease, record, exchange):
             now = self._clock()
             self._frontier.admit(lease, record, links, now=now, was_contacted=was_contacted)
         for tell in self.listeners:

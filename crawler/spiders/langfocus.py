@@ -278,10 +278,10 @@ class LangfocusSpider(Spider):
         self, lease: Lease, file: str, reason: str, *, is_final: bool, hold_s: float = 0.0
     ) -> None:
         """Ask for a file again later; after the last try the site is forbidden for a while."""
-        crawl, now, rule = self.crawl, self.crawl.clock(), self.crawl.config.retry_rule
+        crawl, now, config = self.crawl, self.crawl.clock(), self.crawl.config
         failures = 0 if is_final else crawl.robots.fail(lease.url, now, file)
-        if 0 < failures <= rule.retry_times:
-            not_before = now + rule.rest_s(failures, hold_s)
+        if 0 < failures <= config.retry_times:
+            not_before = now + config.rest_s(failures, hold_s)
             crawl.frontier.release(lease, now=now, not_before=not_before)
             return
         crawl.robots.keep(lease.url, None, b"", now, file)

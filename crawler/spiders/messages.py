@@ -19,7 +19,7 @@ from crawler.frontier.base import Lease, Sending
 from crawler.outputs.exchange import Exchange
 from crawler.politeness import directives
 from crawler.politeness.network import CapError
-from crawler.reading import Download, header_links
+from crawler.reading import Download
 from crawler.sources.contract import Answer
 from crawler.url import host_of, normalise
 
@@ -100,7 +100,6 @@ def download_of(response: Response, now: float) -> Download:
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
         robots=meta.get(ROBOTS),
-        header_links=header_links(_texts(headers, "Link"), response.url),
         etag=_validator(headers.get(b"ETag")),
         modified=_validator(headers.get(b"Last-Modified")),
         exchange=meta.get(EXCHANGE),

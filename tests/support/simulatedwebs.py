@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 
+from crawler.config import Config
 from crawler.frontier.base import PAGE as PAGE_OUTCOME
 from crawler.frontier.base import Lease, Sending
 from crawler.frontier.rules import FrontierRules
@@ -18,7 +19,7 @@ from crawler.strategies import make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import SEED, LinkSource, Ordering, confidence
-from crawler.visit import Visitor, VisitRules
+from crawler.visit import Visitor
 
 LANGUAGES = ("th", "en")
 DOMAINS = ("th", "com", "org")
@@ -131,7 +132,7 @@ def crawl_live(
         found = scored(rule, wanted, LinkSource(language == "th", depth))
         return Reading(language, 1.0, "text", "utf-8", links=found, left_out=left_out)
 
-    visitor = Visitor(frontier, rule, VisitRules("th", read), lambda: 0.0)
+    visitor = Visitor(frontier, rule, Config("th"), read, lambda: 0.0)
     frontier.seed(visitor.links([graph.url(v) for v in graph.seeds.tolist()], SEED), 0.0)
     course = LiveCourse([], [], {})
     while (lease := frontier.next(0.0)) is not None:

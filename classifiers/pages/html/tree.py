@@ -45,7 +45,7 @@ _HARMLESS_TAGS = 2_000
 # lexbor compares each attribute with all others of its tag. A page that is not small is read up to
 # a tag of `_MOST_ATTRIBUTES`, which takes 15 ms; attributes are told apart as in HTML, 13.2.5.32.
 _MOST_ATTRIBUTES = 3_000
-_SMALL_BYTES = 50_000
+SMALL_BYTES = 50_000
 _ATTRIBUTE = (
     rb"[\s/]*+[^\s/>][^\s/>=]*+"
     rb"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
@@ -106,7 +106,7 @@ def affordable(html: bytes) -> bytes:
 
     A page that is not cut is the same object.
     """
-    if len(html) > _SMALL_BYTES and (before := _BEFORE_MANY.match(html)):
+    if len(html) > SMALL_BYTES and (before := _BEFORE_MANY.match(html)):
         html = html if before.end() == len(html) else html[: before.end()]
     if root := next(islice(_ROOTS.finditer(html), _MOST_ROOTS, None), None):
         html = html[: root.start()]

@@ -6,6 +6,7 @@ from time import process_time
 
 import pytest
 
+from crawler.config import Config
 from crawler.frontier.base import KeptRobots, Lease, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
@@ -23,7 +24,7 @@ from crawler.sources.sitemaps import (
 )
 from crawler.strategies import make_ordering
 from crawler.strategies.orderings import SEED
-from crawler.visit import Visitor, VisitRules
+from crawler.visit import Visitor
 from tests.crawler.frontier.test_frontier_contract import META
 from tests.crawler.politeness.test_robots import Store
 from tests.crawler.test_visit import GERMAN
@@ -164,7 +165,8 @@ class Crawled:
         self.visitor = Visitor(
             self.frontier,
             made,
-            VisitRules("de", page_reader(page_method("composite"), made, "de")),
+            Config("de"),
+            page_reader(page_method("composite"), made, "de"),
             lambda: 0.0,
             sitemaps=Sitemaps(
                 made, self.robots, HostFiles(self.frontier, "sitemaps"), lambda _: False, "de"
