@@ -125,25 +125,12 @@ def test_urls_that_were_never_fetched_stay_queued() -> None:
 
 def test_a_limit_ends_a_crawl_where_the_whole_one_would_have_been() -> None:
     graph, rule = random_graph(2), make_filter("server", tolerance=2)
-    for ordering in (*LIVE_ORDERINGS, "perfect"):
+    for ordering in (*LIVE_ORDERINGS, "perfect", "focus"):
         whole = simulate(graph, Simulation(filter=rule, ordering=ordering))
         part = simulate(graph, Simulation(filter=rule, ordering=ordering, limit=7))
         assert part.order.tolist() == whole.order[:7].tolist()
         assert not part.is_complete
         assert whole.is_complete
-
-
-def test_chance_and_seeds_are_arguments() -> None:
-    graph, rule = random_graph(2), make_filter("none")
-    orders = [
-        simulate(
-            graph, Simulation(filter=rule, ordering="random", random_state=state)
-        ).order.tolist()
-        for state in (0, 0, 1)
-    ]
-    assert orders[0] == orders[1] != orders[2]
-    other = replace(graph, seeds=np.array([7, 5], np.int32))
-    assert simulate(other, Simulation(filter=rule, ordering="bfs")).order[0] == 7
 
 
 def test_scores_are_ordered_whatever_their_sign() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawler.errors import GraphError
 from crawler.simulate.engine import simulate
 from crawler.simulate.figures import Yardstick, course_figures, graph_figures
 from crawler.simulate.plan import Simulation
@@ -161,11 +160,6 @@ def test_pages_are_counted_by_language_and_domain() -> None:
 def test_a_graph_without_domains_has_pages_of_none() -> None:
     figures = graph_figures(chain("tet"))
     assert figures.pages_by == {("th", ""): 2, ("en", ""): 1}
-
-
-def test_a_language_that_no_page_is_in_is_refused() -> None:
-    with pytest.raises(GraphError, match="no page in 'fr'"):
-        graph_figures(chain("te"), "fr")
 
 
 @pytest.mark.parametrize("name", ["none", "hard", "server-conservative"])

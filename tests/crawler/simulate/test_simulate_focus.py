@@ -9,7 +9,7 @@ import pytest
 from crawler.simulate import focusing
 from crawler.simulate.engine import FATES, Course, simulate
 from crawler.simulate.plan import Simulation
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
+from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, WebGraph
 from crawler.strategies.filters import make_filter
 from tests.support.simulatedwebs import crawl_live, random_graph
 
@@ -96,14 +96,3 @@ def test_a_graph_without_urls_is_crawled_by_domains_and_records() -> None:
     }
     assert max(harvest, key=lambda name: harvest[name]) == "focus"
     assert focused(replace(graph, server_domain=None)).is_complete
-
-
-def test_a_limit_ends_a_crawl_where_the_whole_one_would_have_been() -> None:
-    graph, rule = random_graph(2, statuses=[PAGE, UNKNOWN]), make_filter("none")
-    whole = focused(graph)
-    assert whole.is_complete
-    assert (graph.page_status[whole.order] == PAGE).all()
-    assert whole.queue[-1] > 0
-    part = simulate(graph, Simulation(filter=rule, ordering="focus", limit=7))
-    assert part.order.tolist() == whole.order[:7].tolist()
-    assert not part.is_complete

@@ -5,19 +5,16 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from itertools import product
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from crawler.config import Config
-from crawler.errors import CrawlError, GraphError, SettingError
+from crawler.errors import CrawlError, GraphError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.opening import open_crawl
 from crawler.run import open_run
 from crawler.simulate import webgraph as graph_module
 from crawler.simulate.build import build
@@ -25,19 +22,8 @@ from crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
 from crawler.url import directory_of
 from tests.support.crawls import rows
+from tests.support.report_run import META
 from tests.support.smallweb import SENTENCES
-
-META: dict[str, object] = {
-    "lang": "de",
-    "ordering": "bfs",
-    "filter": "hard",
-    "tolerance": 10,
-    "host_cap": 2,
-    "host_queue": 0,
-    "directory_depth": 1,
-    "web": "live",
-    "seeds": ["http://a.de/"],
-}
 
 
 def links(*urls: str) -> list[Link]:
@@ -46,7 +32,7 @@ def links(*urls: str) -> list[Link]:
 
 def settle(folder: Path, *, keeps_links: bool) -> None:
     """A seed that links to three URLs, a redirect among them, and a page in another language."""
-    run = open_run(folder, META, 0.0)
+    run = open_run(folder, META | {"seeds": ["http://a.de/"]}, 0.0)
     rules = FrontierRules(filter=make_filter("hard"), host_cap=2, keeps_links=keeps_links)
     frontier = SqliteFrontier(run.connection, rules, now=0.0)
     frontier.seed(links("http://a.de/"), 0.0)
@@ -65,20 +51,6 @@ def settle(folder: Path, *, keeps_links: bool) -> None:
     frontier.admit(next_lease(), english, links("http://c.de/", "http://a.de/"), now=0.0)
     frontier.admit(next_lease(), Record("timeout", 3.0), now=0.0)
     run.connection.close()
-
-
-def test_a_shared_crawl_keeps_no_links(tmp_path: Path) -> None:
-    config = Config(
-        "de",
-        strategy="bfs",
-        seeds=("http://a.de/",),
-        run_folder=tmp_path / "run",
-        keeps_links=True,
-        frontier="redis://localhost:1/0",
-    )
-    with pytest.raises(SettingError, match="LANGFOCUS_LINKS: not for a shared crawl"):
-        open_crawl(config)
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("urls", [[], ["http://a.de/"], ["http://a.de/ü", "http://\ud800/"]])
@@ -131,20 +103,18 @@ def test_a_graph_of_a_run_has_its_pages_redirects_failures_and_all_of_their_link
     ]
 
 
-def test_damaged_links_of_a_run_are_refused_with_their_page(tmp_path: Path) -> None:
+def test_a_run_with_damaged_links_or_without_links_makes_no_graph(tmp_path: Path) -> None:
     settle(tmp_path / "run", keeps_links=True)
-    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection:
+    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection, connection:
         connection.execute("UPDATE links SET urls = x'00' WHERE page = 1")
-        connection.commit()
-    with pytest.raises(GraphError, match=r"damaged links of http://a\.de/ \(Error -5"):
-        build([tmp_path / "run"], tmp_path / "graph", "de")
-
-
-def test_a_run_without_links_makes_no_graph(tmp_path: Path) -> None:
-    settle(tmp_path / "run", keeps_links=False)
-    with pytest.raises(GraphError, match="crawl with -s LANGFOCUS_LINKS=True"):
-        build([tmp_path / "run"], tmp_path / "graph", "de")
-    assert not (tmp_path / "graph").exists()
+    settle(tmp_path / "none", keeps_links=False)
+    for name, fault in (
+        ("run", r"damaged links of http://a\.de/ \(Error -5"),
+        ("none", "crawl with -s LANGFOCUS_LINKS=True"),
+    ):
+        with pytest.raises(GraphError, match=fault):
+            build([tmp_path / name], tmp_path / "graph", "de")
+        assert not (tmp_path / "graph").exists()
 
 
 def pages(folder: Path, *rows: str, name: str = "pages.tsv") -> Path:
@@ -227,14 +197,11 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str) -> None:
 def test_directories_are_the_first_of_their_paths(tmp_path: Path) -> None:
     pages(tmp_path, *WEB)
     graph = made(tmp_path, *LINKS, "http://a.de/\thttp://d.org/x/y/q/")
-    urls = [graph.url(vertex) for vertex in range(graph.n_vertices)]
-    directories = {url: directory_of(url, 1) for url in urls}
-    is_root = {url: name.count("/") == 1 for url, name in directories.items()}
-    of_url = dict(zip(urls, graph.page_directory.tolist(), strict=True))
-    assert {url for url in urls if of_url[url] < 0} == {url for url in urls if is_root[url]}
-    below = [url for url in urls if not is_root[url]]
-    for one, other in product(below, below):
-        assert (of_url[one] == of_url[other]) == (directories[one] == directories[other])
+    vertices: dict[int, set[str]] = {}
+    for vertex, directory in enumerate(graph.page_directory.tolist()):
+        vertices.setdefault(directory, set()).add(directory_of(graph.url(vertex), 1))
+    assert {name for name in vertices.pop(-1) if name.count("/") > 1} == set()
+    assert sorted(map(len, vertices.values())) == [1, 1]
     assert graph.n_directories == 2
 
 
