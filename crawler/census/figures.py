@@ -218,10 +218,6 @@ class CensusFigures:
         """The number of pages that are counted."""
         return sum(self.languages.values())
 
-    def countries_of(self, language: str) -> Mapping[str, int]:
-        """Return the pages in a language by country (Table 5-6)."""
-        return self.by_country.get(language, {})
-
     def languages_of(self, country: str) -> Mapping[str, int]:
         """Return the pages of a country by language (Table 5-5)."""
         found = {code: row[country] for code, row in self.by_country.items() if country in row}

@@ -1,7 +1,7 @@
 """The report of a census in the form of Cai 2009, chapter 5."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -156,12 +156,10 @@ def _count_tables(
     most = sorted(totals.keys() - {UNKNOWN}, key=lambda code: (-totals[code], code))[:1]
     known = [code for code in figures.languages if code not in (UNKNOWN, _ENGLISH)]
     addresses = {_country(code): number for code, number in figures.addresses.items()}
-    servers = counts_table(
-        "Countries by servers (Table 5-3, Figure 5-3)",
-        ("country", "servers"),
-        {_country(code): number for code, number in figures.servers.items()},
-        _MOST_ROWS,
+    servers = _counted(
+        "Countries by servers (Table 5-3, Figure 5-3)", ("country", "servers"), figures.servers
     )
+    by_country, by_language = ("country", things), ("language", things)
     return [
         Table(
             "Pages whose encoding tells the language (Table 5-2, Figure 5-2)",
@@ -173,31 +171,29 @@ def _count_tables(
             head=[*servers.head, "IP addresses"],
             rows=[[*row, addresses.get(str(row[0]), "")] for row in servers.rows],
         ),
-        counts_table(
-            f"Languages by {things} (Table 5-4, Figure 5-4)",
-            ("language", things),
-            {_language(code): number for code, number in figures.languages.items()},
-            _MOST_ROWS,
-        ),
+        _counted(f"Languages by {things} (Table 5-4, Figure 5-4)", by_language, figures.languages),
         *(
-            counts_table(
+            _counted(
                 f"Languages in {_country(code)}, by {things} (Table 5-5, Figure 5-5)",
-                ("language", things),
-                {_language(one): number for one, number in figures.languages_of(code).items()},
-                _MOST_ROWS,
+                by_language,
+                figures.languages_of(code),
             )
             for code in countries or most or [UNKNOWN]
         ),
         *(
-            counts_table(
+            _counted(
                 f"Countries by {things} in {_language(code)} (Table 5-6)",
-                ("country", things),
-                {_country(one): number for one, number in figures.countries_of(code).items()},
-                _MOST_ROWS,
+                by_country,
+                figures.by_country.get(code, {}),
             )
             for code in languages or known[:1] or list(figures.languages)[:1]
         ),
     ]
+
+
+def _counted(title: str, head: tuple[str, str], counts: Mapping[str, int]) -> Table:
+    named = _country if head[0] == "country" else _language
+    return counts_table(title, head, {named(code): n for code, n in counts.items()}, _MOST_ROWS)
 
 
 def _things(figures: CensusFigures) -> str:

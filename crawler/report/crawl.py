@@ -148,8 +148,7 @@ def crawl_report(
             *(f"Advice: {sentence}." for sentence in summary.advice),
             *([] if labels is None else [labels]),
             *(_charts(summary, course) if course else ()),
-            *_counts(summary),
-            *_settings(summary),
+            *_tables(summary),
         ],
         figures=summary.as_json(),
     )
@@ -204,7 +203,7 @@ def _charts(summary: Summary, course: Sequence[Portion]) -> list[Chart]:
     ]
 
 
-def _counts(summary: Summary) -> list[Table]:
+def _tables(summary: Summary) -> list[Table]:
     counted = (
         ("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes),
         ("How the language was identified", ("method", "pages"), summary.methods),
@@ -212,14 +211,11 @@ def _counts(summary: Summary) -> list[Table]:
         ("Character encodings", ("encoding", "pages"), summary.charsets),
         ("Countries of the servers", ("country", "pages"), summary.countries),
     )
-    tables = [counts_table(title, head, counts, _MOST_ROWS) for title, head, counts in counted]
-    return [_languages(summary, _MOST_ROWS), *tables]
-
-
-def _settings(summary: Summary) -> list[Table]:
     settings = [(name, value or None) for name, value in sorted(summary.settings.items())]
     more = len(summary.seeds) - _MOST_SEEDS
     return [
+        _languages(summary, _MOST_ROWS),
+        *(counts_table(title, head, counts, _MOST_ROWS) for title, head, counts in counted),
         Table("Counters of the frontier", ("", ""), list(summary.counts.items())),
         Table("Settings of the run", ("", ""), settings, text_columns=2),
         Table(

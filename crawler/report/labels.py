@@ -140,12 +140,9 @@ def read_labels(path: Path, lang: str) -> dict[int, Label]:
 
 def _text(path: Path) -> str:
     try:
-        content = read_regular(path, _MOST_BYTES)
+        return read_regular(path, _MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise SettingError(f"{path}: cannot be read: {error.strerror}") from error
-    encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return content.decode(encoding)
     except UnicodeDecodeError:
         raise SettingError(f"{path}: is not in UTF-8; save it as CSV in UTF-8") from None
 

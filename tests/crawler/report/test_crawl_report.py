@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from crawler.errors import RunFolderError
 from crawler.report.crawl import print_summary, write_report
 from crawler.report.harvest import summarise
 from tests.support.report_run import Row, make_run
@@ -80,12 +79,6 @@ def test_a_run_without_pages_or_labels_has_a_report(rows: list[Row], tmp_path: P
     assert "harvest rate" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_folder_that_is_no_run_gets_no_report(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match=r"has no run\.db"):
-        write_report(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def printed(rows: list[Row], strategy: str = "svm", **meta: Any) -> str:
     stream = StringIO()
     with closing(make_run(None, rows, strategy=strategy, **meta)) as run:
@@ -123,10 +116,3 @@ def test_an_empty_run_that_nobody_ended_says_so() -> None:
     assert cells(text, "finish reason")[1] == "running or killed"
     assert cells(text, "harvest rate")[1] == "-"
     assert "Languages" not in text
-
-
-def test_small_shares_are_put_together() -> None:
-    rows = [Row(outcome=chr(97 + kind)) for kind in range(13) for _ in range(20 - kind)]
-    text = printed(rows)
-    assert cells(text, "j") == ["j", "11", "6.0 %"]
-    assert cells(text, "3 others") == ["3 others", "27", "14.8 %"]

@@ -144,7 +144,7 @@ def test_a_label_may_be_a_language_and_a_page_has_one_label(tmp_path: Path) -> N
     labels = ("German", "de", "fr", "", "NO", "1")
     path.write_text(
         head + "".join(f"{n}\thttp://a.de/{n}\t9\t{label}\n" for n, label in enumerate(labels)),
-        encoding="utf-16",
+        encoding="utf-8-sig",
     )
     found = [label.is_relevant for label in read_labels(path, "de").values()]
     assert found == [True, True, False, None, False, True]

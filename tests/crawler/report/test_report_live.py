@@ -1,7 +1,6 @@
 """The live line, with a clock that stands still unless a test moves it."""
 
 import re
-from collections.abc import Callable
 from io import StringIO
 
 import pytest
@@ -111,10 +110,8 @@ def test_a_file_gets_one_plain_line_every_so_often() -> None:
     for _ in range(90):
         crawl.page(True, seconds=1)
     crawl.line.close()
-    rest = "harvest 100.0 % (last 200: 100.0 %)  queue 3  hosts 1  1.0 pages/s"
-    assert stream.getvalue().splitlines() == [
-        f"de svm  {pages} pages  {rest}" for pages in (30, 60, 90)
-    ]
+    lines = stream.getvalue().splitlines()
+    assert [line.split("  ")[1] for line in lines] == ["30 pages", "60 pages", "90 pages"]
 
 
 def test_a_terminal_gets_one_line_in_place_that_fits_and_one_end() -> None:
@@ -144,20 +141,12 @@ def test_closing_leaves_the_last_figures_once(term: str, monkeypatch: pytest.Mon
     assert stream.getvalue().count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("in_second", "speed"),
-    [
-        (lambda second: 100 if second < 40 else 5, "5.0 pages/s"),
-        (lambda second: 100 if second < 55 else 0, "50.0 pages/s"),
-    ],
-)
-def test_the_speed_is_that_of_the_last_ten_seconds(
-    in_second: Callable[[int], int], speed: str
-) -> None:
+@pytest.mark.parametrize(("until", "then", "speed"), [(40, 5, "5.0/s"), (55, 0, "50.0/s")])
+def test_the_speed_is_that_of_the_last_ten_seconds(until: int, then: int, speed: str) -> None:
     crawl = Crawl(Terminal())
     for second in range(60):
-        for _ in range(in_second(second)):
+        for _ in range(100 if second < until else then):
             crawl.page(True)
         crawl.now += 1
         crawl.line.show(crawl.counts())
-    assert crawl.text().rsplit("  ", 1)[1] == speed.replace(" pages", "")
+    assert crawl.text().rsplit("  ", 1)[1] == speed

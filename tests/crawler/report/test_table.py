@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crawler.report.formatting import duration, printable, size
 from crawler.report.printer import Printer
-from crawler.report.table import Table, markdown
+from crawler.report.table import Table, counts_table, markdown
 
 CELLS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9)
 
@@ -26,17 +26,12 @@ def printed(table: Table, stream: StringIO, width: int = 80) -> str:
     return stream.getvalue()
 
 
-def test_text_is_left_and_figures_are_right() -> None:
-    table = Table("t", ("name", "code", "pages"), [("a", "b", "1")], text_columns=2)
-    assert "| a    | b    |     1 |" in printed(table, StringIO())
-    assert markdown(table)[1] == "| :-- | :-- | --: |"
-
-
-def test_rows_of_a_paper_follow_the_others() -> None:
-    table = Table("t", ("", "n"), [("ours", "1")], paper=[("theirs", "2")])
-    text = printed(table, StringIO())
-    assert text.index("ours") < text.index("theirs")
-    assert markdown(table)[2:] == ["| ours | 1 |", "| theirs | 2 |"]
+def test_text_is_left_figures_are_right_and_rows_of_a_paper_follow_the_others() -> None:
+    rows = [("ours", "b", "1")]
+    table = Table("t", ("name", "code", "pages"), rows, [("theirs", "c", "2")], text_columns=2)
+    lines = printed(table, StringIO()).splitlines()
+    assert lines[4:6] == ["| ours   | b    |     1 |", "| theirs | c    |     2 |"]
+    assert markdown(table)[1:] == ["| :-- | :-- | --: |", "| ours | b | 1 |", "| theirs | c | 2 |"]
 
 
 def test_notes_follow_the_table_in_lines_that_fit() -> None:
@@ -47,8 +42,11 @@ def test_notes_follow_the_table_in_lines_that_fit() -> None:
     assert markdown(table)[-1] == "word " * 30
 
 
-def test_a_table_without_rows_is_not_printed() -> None:
+def test_a_table_without_rows_is_not_printed_and_small_counts_are_put_together() -> None:
     assert printed(Table("t", ("a",), [], notes=["n"]), StringIO()) == ""
+    counts = {chr(97 + kind): 20 - kind for kind in range(13)}
+    table = counts_table("Outcomes", ("outcome", "URLs"), counts, 10)
+    assert table.texts[-2:] == [["j", "11", "6.0 %"], ["3 others", "27", "14.8 %"]]
 
 
 def test_a_terminal_gets_unicode_and_a_pipe_gets_ascii() -> None:
