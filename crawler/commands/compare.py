@@ -168,7 +168,7 @@ def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: 
     """Write the files of the comparison and print its tables."""
     from crawler.report.comparison import comparison_report
     from crawler.report.formatting import json_text
-    from crawler.report.printer import Printer
+    from crawler.report.table import Printer
     from crawler.whole_file import write_whole
 
     runs: dict[str, dict[str, Summary]] = {}

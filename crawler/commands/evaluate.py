@@ -160,9 +160,9 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
     arguments before data are read.
     """
     from classifiers.datasets import open_dataset
-    from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
     from crawler.report.study import print_facts, print_result, study_json
+    from crawler.report.table import WIDE, Printer
     from crawler.whole_file import write_whole
 
     wanted = _wanted(opts)
@@ -271,9 +271,9 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
     from classifiers.datasets import LabelledTexts
     from classifiers.papers.page_cases import asked, found_methods
     from classifiers.papers.page_tables import results
-    from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
     from crawler.report.study import page_study_json, print_facts, print_result
+    from crawler.report.table import WIDE, Printer
     from crawler.whole_file import write_whole
 
     for name in opts.experiments:

@@ -90,8 +90,8 @@ def run(opts: argparse.Namespace) -> None:
 
 def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
     from crawler.corpus.export import export, format_of
-    from crawler.report.printer import PrintableStream
     from crawler.report.progress import Display
+    from crawler.report.table import PrintableStream
 
     stdout = cast(TextIO, PrintableStream(sys.stdout))
     with Display(sys.stderr) as display, redirect_stdout(stdout):
@@ -107,8 +107,7 @@ def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
 def _print(corpus: "CorpusSummary") -> None:
     """Print what a corpus has, and what was left out and why."""
     from crawler.report.formatting import language_name
-    from crawler.report.printer import Printer
-    from crawler.report.table import Table, counts_table
+    from crawler.report.table import Printer, Table, counts_table
 
     rate = corpus.as_dict()["words_per_megabyte"]
     rows = [

@@ -86,7 +86,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Write a line for each URL, page or language."""
-    from crawler.report.printer import PrintableStream
+    from crawler.report.table import PrintableStream
 
     for option, kind in _OPTION_OF.items():
         if getattr(opts, option) and kind != opts.kind:

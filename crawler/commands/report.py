@@ -46,7 +46,7 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Print and rewrite the report of the given folder, or write a sample or an explanation."""
     from crawler.report.crawl import explain, report
-    from crawler.report.printer import WIDE, Printer
+    from crawler.report.table import WIDE, Printer
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
     if sum(option is not None for option in (opts.labels, opts.sample, opts.explain)) > 1:

@@ -33,8 +33,7 @@ def run(opts: argparse.Namespace) -> None:
     """Remove the hosts and print what was removed."""
     from crawler.outputs.takedown import take_down
     from crawler.politeness.blocking import read_lines
-    from crawler.report.printer import Printer
-    from crawler.report.table import Table
+    from crawler.report.table import Printer, Table
     from crawler.run import maintaining
 
     read_lines(opts.hosts)  # nothing is removed if a name is malformed

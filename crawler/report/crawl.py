@@ -11,8 +11,7 @@ from crawler.report.formatting import NOTHING, Cell, duration, language_name, nu
 from crawler.report.harvest import Portion, Summary, curve, merged, summarise, write_summary
 from crawler.report.labels import label_table
 from crawler.report.page import Chart, Report
-from crawler.report.printer import WIDE, Printer
-from crawler.report.table import Table, counts_table
+from crawler.report.table import WIDE, Printer, Table, counts_table
 from crawler.run import reading
 from crawler.strategies.focus.evidence import FEATURES
 from crawler.strategies.focus.ordering import probability_of

@@ -14,8 +14,7 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crawler.report.formatting import Cell, printable, shown
-from crawler.report.printer import WIDE, Printer
-from crawler.report.table import Table
+from crawler.report.table import WIDE, Printer, Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment

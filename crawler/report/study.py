@@ -13,7 +13,7 @@ from crawler.report.table import Table
 if TYPE_CHECKING:
     from classifiers.papers.page_cases import MethodRun
     from classifiers.papers.table import Result
-    from crawler.report.printer import Printer
+    from crawler.report.table import Printer
 
 Facts = Mapping[str, Any]
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.report.formatting import duration, printable, size
-from crawler.report.printer import Printer
-from crawler.report.table import Table, counts_table, markdown
+from crawler.report.table import Printer, Table, counts_table, markdown
 
 CELLS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9)
 

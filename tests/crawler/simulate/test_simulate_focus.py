@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crawler.simulate import focusing
-from crawler.simulate.engine import FATES, Course, simulate
+from crawler.simulate.engine import FATES, Course, GraphEvidence, evidence_in, simulate
 from crawler.simulate.plan import Simulation
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, WebGraph
 from crawler.strategies.filters import make_filter
@@ -62,10 +61,10 @@ def without_urls(graph: WebGraph) -> WebGraph:
 
 def test_a_graph_without_urls_has_servers_and_directories_as_units() -> None:
     graph = random_graph(3)
-    bare = focusing.evidence_in(without_urls(graph), "th")
-    whole = focusing.evidence_in(graph, "th")
+    bare = evidence_in(without_urls(graph), "th")
+    whole = evidence_in(graph, "th")
 
-    def chain(evidence: focusing.GraphEvidence, vertex: int) -> list[int]:
+    def chain(evidence: GraphEvidence, vertex: int) -> list[int]:
         units = [int(evidence.deepest[vertex])]
         while evidence.parent[units[-1]] >= 0:
             units.append(int(evidence.parent[units[-1]]))
