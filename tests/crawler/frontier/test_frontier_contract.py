@@ -264,28 +264,19 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(
         which=st.randoms(),
-        address=st.none() | ADDRESSES,
-        is_page=st.sampled_from([True, True, False]),
-        kind=OUTCOMES,
-        links=LINKS,
-        canonical=CANONICALS,
+        send=st.fixed_dictionaries(
+            {"address": st.none() | ADDRESSES, "is_page": st.sampled_from([True, True, False])}
+        ),
+        told=st.fixed_dictionaries({"kind": OUTCOMES, "links": LINKS, "canonical": CANONICALS}),
     )
-    def fetch(
-        self,
-        which: Random,
-        address: str | None,
-        is_page: bool,
-        kind: str,
-        links: list[Link],
-        canonical: str | None,
-    ) -> None:
+    def fetch(self, which: Random, send: dict[str, Any], told: dict[str, Any]) -> None:
         """A lease and its page, since single steps seldom come as far as one."""
         self.now += 7.0
         self.lease()
         if self.leases:
-            self.send(which=which, address=address, is_page=is_page)
+            self.send(which=which, **send)
         if self.leases:
-            self.settle(which=which, kind=kind, links=links, canonical=canonical)
+            self.settle(which=which, **told)
 
     @precondition(lambda self: self.leases)
     @rule(hold=st.sampled_from([0.0, 3.0]))

@@ -3,7 +3,6 @@
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -25,7 +24,6 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.evidence_rows import Learner
-from crawler.frontier.links import Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
@@ -87,49 +85,12 @@ def settled(frontier: Frontier, language: str | None, *links: Link, now: float =
     return lease
 
 
-def test_a_url_whose_score_fell_lets_the_next_best_go_first(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    seeds = [link("a.de/", 4.0), link("b.a.de/", 1.0), link("c.a.de/", 0.9), link("x.com/", 0.3)]
-    frontier.seed(seeds, 0.0)
-    settled(frontier, "en")
-    assert leases(frontier) == ["x.com/", "b.a.de/", "c.a.de/"]
-
-
 def fill_a_host(frontier: Frontier) -> None:
     frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0, 1)
     lease = sent_now(frontier)
     more = [link("a.de/"), link("a.de/3", 8.0), link("b.de/", 1.0)]
     answers = frontier.admit(lease, page(), more, now=0.0)
     assert answers == [Admission.SEEN, Admission.HOST_FULL, Admission.STORED]
-
-
-def test_a_leased_url_keeps_its_score_and_competes_with_the_new_one_later(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path)
-    frontier.seed([link("a.de/", 4.0), link("b.a.de/", 1.0), link("x.com/", 0.5)], 0.0)
-    first, second = lease_now(frontier), lease_now(frontier)
-    frontier.admit(first, page("en"), [link("b.a.de/")], now=0.0)
-    frontier.retry(second, now=0.0, not_before=0.0)
-    assert leases(frontier, 1) == ["x.com/"]
-    again = lease_now(frontier)
-    assert (again.url, again.retries, again.score < second.score) == (second.url, 1, True)
-    frontier.release(again, now=0.0)
-    assert leases(frontier) == ["b.a.de/"]
-
-
-def test_links_are_counted_by_their_host_and_the_relevance_of_their_page(tmp_path: Path) -> None:
-    frontier = new_sqlite_frontier(tmp_path)
-    targets = [link("a.de/x"), link("c.de/x")]
-    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.0), *targets], 0.0)
-    for language in ("de", "en"):
-        settled(frontier, language, *targets)
-    with closing(sqlite3.connect(tmp_path / "run.db")) as connection:
-        learner = Learner(connection, PRIOR, FrontierRules())
-        kept = [learner.known(number).links for number in (3, 4)]
-    assert kept == [Links(0, 1, 1, 0), Links(1, 1, 0, 0)]
 
 
 def test_the_dropped_urls_of_a_full_host_are_expected_no_more(tmp_path: Path) -> None:

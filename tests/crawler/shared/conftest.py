@@ -1,16 +1,22 @@
 """Workers that join the shared crawl of a test."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
+from crawler.run import OpenRun, open_run
+from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
+from crawler.shared.worker import Worker
+from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.support.redisserver import RedisServer
 
 Joiner = Callable[..., RedisFrontier]
@@ -34,3 +40,27 @@ def join(redis_server: RedisServer) -> Iterator[Joiner]:
     for frontier in joined:
         frontier._held.clear()  # of a crawl that may be lost
         frontier.close()
+
+
+@dataclass
+class Joined:
+    """A worker with its folder."""
+
+    folder: Path
+    frontier: RedisFrontier
+    run: OpenRun
+    worker: Worker
+
+    def settle(self, number: int = 1) -> None:
+        for _ in range(number):
+            self.frontier.admit(lease_now(self.frontier), page(), now=0.0)
+
+
+@pytest.fixture
+def joined(join: Joiner, tmp_path: Path) -> Iterator[Joined]:
+    """Let a worker join that has some queued URLs."""
+    frontier, run = join(), open_run(tmp_path, META, 0.0)
+    frontier.seed([Link(f"http://h{n}.de/", 0.0) for n in range(6)], 0.0)
+    occupancy = SharedOccupancy(frontier, 0, lambda: 0.0, lease_s=60.0)
+    yield Joined(tmp_path, frontier, run, Worker(frontier, occupancy, run.connection, every_s=15.0))
+    run.connection.close()

@@ -11,13 +11,10 @@ from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
 from crawler.opening import open_crawl
-from crawler.run import open_run
-from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
-from crawler.shared.worker import Worker
-from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, urls_of
-from tests.crawler.shared.conftest import Joiner
+from tests.crawler.frontier.test_frontier_contract import lease_now, page, urls_of
+from tests.crawler.shared.conftest import Joined, Joiner
 from tests.support.crawls import rows
 from tests.support.redisserver import RedisServer
 
@@ -61,32 +58,15 @@ def test_a_crawl_without_its_seal_is_not_joined(join: Joiner) -> None:
         join()
 
 
-@pytest.fixture
-def worker(join: Joiner, tmp_path: Path) -> Any:
-    """Let a worker with a folder join."""
-    run = open_run(tmp_path, META, 0.0)
-    frontier = join()
-    yield Worker(
-        frontier,
-        SharedOccupancy(frontier, 0, lambda: 0.0, lease_s=60.0),
-        run.connection,
-        every_s=15.0,
-    )
-    run.connection.close()
-
-
-def test_a_folder_keeps_its_counters_if_the_server_forgets_the_crawl(
-    worker: Worker, tmp_path: Path
-) -> None:
-    worker._frontier.seed(urls_of("a.de", 2), 0.0)
-    worker.tend(0.0)
-    before = rows(tmp_path, "SELECT * FROM counts")
-    assert before == [("stored", 2)]
-    delete_all(worker._frontier)
+def test_a_folder_keeps_its_counters_if_the_server_forgets_the_crawl(joined: Joined) -> None:
+    joined.worker.tend(0.0)
+    before = rows(joined.folder, "SELECT * FROM counts")
+    assert before == [("stored", 6)]
+    delete_all(joined.frontier)
     with pytest.raises(StorageError, match="nothing is kept"):
-        worker.tend(0.0)
-    worker.write_down()
-    assert rows(tmp_path, "SELECT * FROM counts") == before
+        joined.worker.tend(0.0)
+    joined.worker.write_down()
+    assert rows(joined.folder, "SELECT * FROM counts") == before
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])

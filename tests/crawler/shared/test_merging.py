@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import RunFolderError
-from crawler.page_row import insert_pages
+from crawler.frontier.base import PAGE, Lease, Record
+from crawler.page_row import insert_pages, page_values
 from crawler.run import connect, open_run
 from crawler.shared.merging import merge
 from crawler.url import fingerprint
@@ -40,25 +41,10 @@ def share(folder: Path, pages: Sequence[Kept], started_at: float = 0.0) -> Path:
 
 
 def values(page: Kept, folder: Path) -> dict[str, object]:
-    url = f"http://h{page.url}.de/"
-    known = {"id": page.id, "url": url, "fingerprint": fingerprint(url), "host": f"h{page.url}.de"}
-    record = {"status": 200, "outcome": "page", "bytes": 1, "fetched_at": page.fetched_at}
-    told = {"language": "de", "confidence": 0.5, "method": folder.name, "charset": None}
-    place = {
-        "country": None,
-        "address": None,
-        "answers": None,
-        "directives": None,
-        "robots_txt": None,
-        "words_read": None,
-        "is_copy": 0,
-        "parent": None,
-        "depth": 0,
-        "score": 0.0,
-        "reasons": None,
-        "queued": 0,
-    }
-    return known | record | told | place
+    host = f"h{page.url}.de"
+    lease = Lease(fingerprint(f"http://{host}/"), f"http://{host}/", host, 0.0, 0, 0, 0)
+    record = Record(PAGE, page.fetched_at, 200, language="de", method=folder.name)
+    return page_values(lease, record) | {"id": page.id, "queued": 0}
 
 
 def content(folder: Path) -> list[list[tuple[object, ...]]]:

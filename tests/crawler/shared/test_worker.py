@@ -2,11 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -15,49 +13,10 @@ from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
-from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import connect
-from crawler.shared.worker import Worker, storing
-from tests.crawler.frontier.test_frontier_contract import META, page
+from crawler.shared.worker import storing
+from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
+from tests.crawler.shared.conftest import Joined
 from tests.support.crawls import rows
-from tests.support.redisserver import RedisServer
-
-HOSTS = 6
-
-
-class Joined:
-    """One worker with its folder, some queued URLs, and a way into its stream of records."""
-
-    def __init__(self, url: str, folder: Path) -> None:
-        self.client, self.folder = connect(url), folder
-        member = Membership(worker="w1")
-        self.frontier = RedisFrontier(
-            connect(url), uuid4().hex, FrontierRules(), member, now=0.0, sleep=lambda _: None
-        )
-        self.run = open_run(folder, META, 0.0)
-        occupancy = SharedOccupancy(self.frontier, 0, lambda: 0.0, lease_s=60.0)
-        self.worker = Worker(self.frontier, occupancy, self.run.connection, every_s=15.0)
-        self.frontier.seed([Link(f"http://h{n}.de/", 0.0) for n in range(HOSTS)], 0.0)
-
-    def settle(self, number: int = 1) -> None:
-        for _ in range(number):
-            lease = self.frontier.next(0.0)
-            assert lease is not None
-            self.frontier.admit(lease, page(), now=0.0)
-
-    def close(self) -> None:
-        self.frontier.close()
-        self.run.connection.close()
-        self.client.close()
-
-
-@pytest.fixture
-def joined(redis_server: RedisServer, tmp_path: Path) -> Iterator[Joined]:
-    joined = Joined(redis_server.url, tmp_path)
-    yield joined
-    joined.close()
 
 
 @pytest.mark.parametrize(
@@ -80,7 +39,7 @@ def test_what_no_worker_writes_into_the_records_is_refused_in_one_line(
     joined: Joined, change: dict[Any, Any], reason: str
 ) -> None:
     joined.settle()
-    key, client = joined.frontier.key("records:w1"), joined.client
+    key, client = joined.frontier.key("records:worker"), joined.frontier._client
     entries: Any = client.xrange(key)
     entry = entries[0][1]
     row = json.loads(entry["row"]) | {k: v for k, v in change.items() if k not in entry}
@@ -107,8 +66,7 @@ def test_both_frontiers_refuse_a_record_that_cannot_be_stored_and_change_nothing
     alone = SqliteFrontier(run.connection, FrontierRules(), now=0.0)
     alone.seed([Link("http://h0.de/", 0.0)], 0.0)
     for frontier in (alone, joined.frontier):
-        lease = frontier.next(0.0)
-        assert lease is not None
+        lease = lease_now(frontier)
         with pytest.raises(ValueError, match="cannot be stored: "):
             frontier.admit(lease, replace(page(), **bad), [Link("http://x.de/", 0.0)], now=0.0)
         assert (frontier.counts().leased, frontier.counts().pages) == (1, 0)
@@ -138,9 +96,9 @@ def test_a_full_disk_is_an_error_of_storage_and_no_bad_record(joined: Joined) ->
     joined.run.connection.execute("PRAGMA max_page_count = 1")
     size = joined.run.connection.execute("PRAGMA page_count").fetchone()[0]
     joined.run.connection.execute(f"PRAGMA max_page_count = {size}")
-    lease = joined.frontier.next(0.0)
-    assert lease is not None
-    joined.frontier.admit(lease, replace(page(), charset="x" * 99_999), now=0.0)
+    joined.frontier.admit(
+        lease_now(joined.frontier), replace(page(), charset="x" * 99_999), now=0.0
+    )
     with pytest.raises(StorageError, match="can no longer be written"):
         joined.worker.write_down()
     assert len(joined.frontier.records(joined.frontier.worker)) == 4
@@ -150,7 +108,7 @@ def test_records_of_one_number_all_have_a_row(joined: Joined) -> None:
     """A server that lost its last second in a power cut gives a number twice."""
     joined.settle(2)
     joined.worker.write_down()
-    joined.client.hset(joined.frontier.key("counts"), "settled", "0")
+    joined.frontier._client.hset(joined.frontier.key("counts"), "settled", "0")
     joined.settle(3)
     joined.worker.write_down()
     joined.settle(1)

@@ -1,6 +1,5 @@
 """The ordering `focus`: its evidence, its arithmetic against numpy, and what it learns."""
 
-from itertools import pairwise
 from math import exp, log, log1p, pi, sqrt
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from crawler.strategies.focus.belief import Belief, Standing
 from crawler.strategies.focus.evidence import (
     FEATURES,
-    MAX_DEPTH,
     N_FEATURES,
     N_UNITS,
     Evidence,
@@ -40,14 +38,6 @@ Floats = npt.NDArray[np.float64]
 )
 def test_the_units_of_a_url_are_its_domain_host_and_directories(url: str, units: list[str]) -> None:
     assert list(units_of(url)) == units
-
-
-@given(st.text("ab/?.", max_size=30))
-def test_each_directory_lies_in_the_unit_before_it(path: str) -> None:
-    units = units_of(f"http://h.de/{path}")
-    assert 2 <= len(units) <= N_UNITS == 2 + MAX_DEPTH
-    assert all(inner.startswith(outer) for outer, inner in pairwise(units[1:]))
-    assert f"h.de/{path}".startswith(units[-1])
 
 
 def test_a_language_with_a_url_model_has_all_evidence() -> None:
@@ -200,25 +190,6 @@ def test_a_feature_gains_weight_with_relevant_pages_and_loses_it_with_others(fea
         after = belief.scores([marked, plain])
         assert (after[0] > 0 > after[1]) is is_relevant
     assert weights[True] > PRIOR.mean[place] > weights[False]
-
-
-def test_the_rate_of_the_crawl_counts_pages_with_a_label() -> None:
-    belief = Belief(PRIOR)
-    assert belief.rate == 0.5
-    for is_relevant in (True, True, False):
-        belief.learn(Standing(Evidence()), is_relevant=is_relevant)
-    assert (belief.labelled, belief.relevant, belief.rate) == (3, 2, 2.5 / 4)
-
-
-def test_packed_weights_are_unpacked_to_the_same_belief() -> None:
-    belief, other = Belief(PRIOR), Belief(PRIOR)
-    belief.learn(Standing(Evidence(named=1.0)), is_relevant=True)
-    other.unpack(*belief.packed())
-    standing = Standing(Evidence(code=1.0))
-    other.labelled, other.relevant = belief.labelled, belief.relevant
-    assert other.scores([standing]) == belief.scores([standing])
-    other.learn(standing, is_relevant=False)  # the arrays can be written
-    assert other.packed() != belief.packed()
 
 
 NAN = np.full(N_FEATURES, np.nan).tobytes()
