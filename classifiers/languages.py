@@ -231,7 +231,8 @@ def _names() -> dict[str, str]:
         for text in called:
             names.setdefault(text, code)
     for text, code in list(names.items()):
-        plain = _without_accents(text)
+        parts = unicodedata.normalize("NFKD", text)
+        plain = "".join(c for c in parts if not unicodedata.combining(c))
         if plain.isascii():
             names.setdefault(plain, code)
     return names
@@ -287,11 +288,6 @@ def _spelled(text: str) -> str:
     return " ".join(re.sub(r"[\s_-]+", " ", text).casefold().split())
 
 
-def _without_accents(text: str) -> str:
-    parts = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in parts if not unicodedata.combining(c))
-
-
 @lru_cache(maxsize=1)
 def _tlds() -> dict[str, str]:
     """Top-level domain as hosts spell it -> language; earlier tables win."""
@@ -302,16 +298,13 @@ def _tlds() -> dict[str, str]:
     without = {*GENERIC.split(), *WITHOUT_A_DOMAIN.split()}
     for territory in get_global("territory_languages"):
         tld = territory.lower()
-        if tld.isalpha() and tld not in without and (codes := _official(territory)):
-            tlds.setdefault(tld, codes[0])
+        if tld.isalpha() and tld not in without:
+            # The official languages, the most used first.
+            spoken = get_official_languages(territory, regional=False, de_facto=True)
+            codes = [code for tag in spoken if (code := _of_subtag(tag.partition("_")[0]))]
+            if codes:
+                tlds.setdefault(tld, codes[0])
     return tlds
-
-
-def _official(territory: str) -> list[str]:
-    """The territory's official languages among the known ones, the most used first."""
-    tags = get_official_languages(territory, regional=False, de_facto=True)
-    codes = (_of_subtag(tag.partition("_")[0]) for tag in tags)
-    return [code for code in codes if code]
 
 
 def _a_label(label: str) -> str:

@@ -20,6 +20,7 @@ often hold only head and scripts."""
 MAX_BYTES = 2_000_000
 """Bytes of a page that are parsed; the rest is ignored."""
 
+_TARGETS = {"a": "href", "area": "href", "frame": "src", "iframe": "src", "link": "href"}
 _LINK_RELATIONS = frozenset({"alternate", "next", "prev", "previous"})
 _DECLARING_META = {
     "content-language": "content-language",
@@ -130,19 +131,11 @@ def _base(elements: list[Element], url: str) -> str:
 def _target(element: Element) -> str | None:
     """The link of an element as it is written; None if it is no link to a page."""
     name, attributes = element
-    if name in {"a", "area"}:
-        return attributes.get("href")
-    if name in {"frame", "iframe"}:
-        return attributes.get("src")
-    if name == "link" and _is_page_link(attributes):
-        return attributes.get("href")
-    return None
-
-
-def _is_page_link(attributes: _Attributes) -> bool:
-    """Whether a `link` element leads to a translation or a neighbour page, not to a feed."""
-    kind = (attributes.get("type") or "text/html").lower()
-    return not _LINK_RELATIONS.isdisjoint(_relations(attributes)) and "html" in kind
+    if name == "link":  # to a translation or a neighbour page, not to a feed
+        kind = (attributes.get("type") or "text/html").lower()
+        if _LINK_RELATIONS.isdisjoint(_relations(attributes)) or "html" not in kind:
+            return None
+    return attributes.get(_TARGETS.get(name, ""))
 
 
 def _relations(attributes: _Attributes) -> list[str]:

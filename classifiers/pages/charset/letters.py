@@ -58,6 +58,9 @@ class LetterModel:
         ends = np.cumsum(arrays["lengths"])[:-1]
         keys = [np.cumsum(part.astype(np.int64)) for part in np.split(arrays["keys"], ends)]
         counts = np.split(2.0 ** (arrays["counts"] / 16.0), ends)
+        shares = [
+            n / max(float(n[key & 1 == 0].sum()), 1.0) for key, n in zip(keys, counts, strict=True)
+        ]
         self._number = characters()
         # Number 0, any other character, is neither.
         self._is_letter = _flags(unicodedata.category(c)[0] in "LM" for c in self._number)
@@ -68,7 +71,7 @@ class LetterModel:
             for code in reading.languages
             if code in languages
         ]
-        self._before, self._after = self._tables(languages, keys, list(map(_shares, keys, counts)))
+        self._before, self._after = self._tables(languages, keys, shares)
         self._rarity = np.array([CODE_PAGES[name].rarity for name, _ in self.readings])
 
     def costs(self, sample: bytes) -> tuple[NDArray[np.float64], float]:
@@ -161,11 +164,6 @@ def letter_model() -> LetterModel:
 
 def _flags(found: Iterable[bool]) -> NDArray[np.bool_]:
     return np.array([False, *found])
-
-
-def _shares(key: Keys, count: Shares) -> Shares:
-    shares: Shares = count / max(float(count[key & 1 == 0].sum()), 1.0)
-    return shares
 
 
 def _nats(

@@ -142,15 +142,11 @@ def kept_links(written: Iterable[str], resolver: Resolver) -> tuple[dict[str, st
     for link in new:
         url = found.get(link)
         if url is None or len(url) > MAX_URL_LENGTH:
-            dropped += not _is_other_scheme(link)
+            scheme = _SCHEME.match(link[:40].strip(_ENDS))
+            dropped += scheme is None or scheme[0].lower() in {"http:", "https:"}
         elif url not in urls and len(urls) >= MAX_LINKS:
             dropped += 1
         else:
             urls.add(url)
             kept[link] = url
     return kept, dropped
-
-
-def _is_other_scheme(link: str) -> bool:
-    scheme = _SCHEME.match(link[:40].strip(_ENDS))
-    return scheme is not None and scheme[0].lower() not in {"http:", "https:"}

@@ -23,14 +23,12 @@ from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ran
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits
 from classifiers.pages.text.textengine import (
+    COMMON,
     TWINS,
     LangfocusEngine,
     TextReading,
-    is_rare,
     shipped_engine,
 )
-
-NAME: Final = "composite"
 
 MIN_LETTERS: Final = 3
 """Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
@@ -144,7 +142,7 @@ class _Scales:
 class Composite:
     """The default method. About 0.25 ms for a page with 2,000 characters of text."""
 
-    name = NAME
+    name = "composite"
     languages: frozenset[str] = frozenset()
     """Empty: a declaration may name any language."""
 
@@ -208,7 +206,7 @@ def _most_none(scales: _Scales, language: str) -> float:
     A page in an unknown language often resembles a known one with a small Web: such a language
     needs more than an even chance if a long text is all there is for it.
     """
-    if scales.ballot.letters < LONG_TEXT or not is_rare(language):
+    if scales.ballot.letters < LONG_TEXT or language in COMMON:
         return EVEN
     return EVEN if sum(scales.support(language).values()) >= SUPPORT else MOST_NONE
 

@@ -33,11 +33,9 @@ from classifiers.pages.text.scripts import SINGLE_SCRIPTS, ScriptVote, utf16_uni
 from classifiers.pages.text.textgrams import Flags, Sums, Table, Values
 from classifiers.weights import Codes, Floats, table_of
 
-NAME: Final = "text"
-
 _RARE: Final = 1.0
 """Nats against a language with a small Web."""
-_COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) | frozenset(
+COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) | frozenset(
     (
         "af ar az be bg bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu id is it kk ky"
         " lt lv mk mn mr ms ne nl no pl pt ro ru sk sl so sq sr sv sw th tl tr uk ur uz vi"
@@ -234,7 +232,7 @@ class TextReading:
 class LangfocusEngine(RankingMethod):
     """The text model with priors, deterministic; 0.15 ms for 2,000 characters."""
 
-    name = NAME
+    name = "text"
 
     def __init__(self, model: TextModel | Path | None = None) -> None:
         self.model = model if isinstance(model, TextModel) else load(model)
@@ -277,7 +275,7 @@ class LangfocusEngine(RankingMethod):
         if model.script not in self._tables:
             twins = _SMALLER_TWINS if model.script == "Latn" else {}
             codes = model.languages
-            prior = [-_RARE * is_rare(code) - twins.get(code, 0.0) for code in codes]
+            prior = [-_RARE * (code not in COMMON) - twins.get(code, 0.0) for code in codes]
             self._tables[model.script] = Table(
                 textgrams.kinds(model.script),
                 model.bits,
@@ -307,11 +305,6 @@ def _candidates(model: ScriptModel, ballot: ScriptVote) -> Flags:
 def _is_cantonese(text: str) -> bool:
     found = sum(text.count(sign) for sign in _CANTONESE)
     return found > max(2, _CANTONESE_SHARE * len(text))
-
-
-def is_rare(language: str) -> bool:
-    """Whether a language has a small Web."""
-    return language not in _COMMON
 
 
 @cache
