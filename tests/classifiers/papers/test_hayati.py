@@ -15,7 +15,6 @@ from classifiers.pages.method import (
     NOTHING,
     Neighbour,
     PageLanguage,
-    PageMethod,
     Surroundings,
 )
 from classifiers.pages.methods import method
@@ -254,52 +253,42 @@ def test_a_domain_has_the_most_common_language_of_its_pages() -> None:
         assert reason in unknown.reason
 
 
-def test_a_page_with_enough_text_does_not_ask_its_inlinks() -> None:
-    inlinks = Neighbours("inlinks", Says("en"))
-    around = Surroundings(inlinks=linked("de", "de", "de"))
-    assert inlinks.identify(page_of("x" * 51), around).language == "en"
-    assert inlinks.identify(page_of("x" * 50), around).language == "de"
-    assert inlinks.identify(page_of("1. " * 99), around).language == "de"
-
-
-def test_the_pages_own_text_is_one_vote_and_wins_a_tie() -> None:
-    inlinks = Neighbours("inlinks", Says("en"))
-    assert inlinks.identify(PAGE, Surroundings(inlinks=linked("de"))).language == "en"
-    answer = inlinks.identify(PAGE, Surroundings(inlinks=linked("de", "de")))
-    assert (answer.language, answer.method) == ("de", "inlinks")
-    assert answer.reason == "inlinks: de has 2 of 3 votes"
-    assert answer.confidence == pytest.approx(3 / 5)
-    for own in (None, "fi"):
-        around = Surroundings(inlinks=linked("it", "de", "de", "it"))
-        assert Neighbours("inlinks", Says(own)).identify(PAGE, around).language == "it"
+@pytest.mark.parametrize(
+    ("name", "own", "text", "votes", "found"),
+    [
+        # The text of a page that is long enough decides alone.
+        ("inlinks", "en", "x" * 51, "de de de", "en"),
+        ("inlinks", "en", "x" * 50, "de de de", "de"),
+        ("inlinks", "en", "1. " * 99, "de de de", "de"),
+        ("outlinks", "en", "x" * 51, "de", "en"),
+        # Beside inlinks it is one vote and wins a tie, beside outlinks it only breaks their ties.
+        ("inlinks", "en", "x", "de", "en"),
+        ("inlinks", None, "x", "it de de it", "it"),
+        ("inlinks", "fi", "x", "it de de it", "it"),
+        ("outlinks", "en", "x", "de", "de"),
+        ("outlinks", "en", "x", "de en", "en"),
+        ("outlinks", "en", "x", "de it", "de"),
+    ],
+)
+def test_the_majority_of_the_pages_around_a_short_page_decides(
+    name: str, own: str | None, text: str, votes: str, found: str
+) -> None:
+    pages = linked(*votes.split())
+    around = Surroundings(inlinks=pages, outlinks=pages)
+    assert Neighbours(name, Says(own)).identify(page_of(text), around).language == found
 
 
 def test_only_ten_inlinks_with_enough_text_are_asked() -> None:
-    around = Surroundings(
-        inlinks=linked(*["fr"] * 30, characters=149)
-        + linked(None)
-        + linked(*["de"] * 10, characters=150)
-        + linked(*["it"] * 30)
-    )
+    short, long = linked(*["fr"] * 30, characters=149), linked(*["de"] * 10, characters=150)
+    around = Surroundings(inlinks=short + linked(None) + long + linked(*["it"] * 30))
     answer = Neighbours("inlinks", Says(None)).identify(PAGE, around)
+    assert (answer.language, answer.method) == ("de", "inlinks")
     assert answer.reason == "inlinks: de has 10 of 10 votes"
-
-
-@pytest.mark.parametrize(
-    "rule", [Neighbours("inlinks", Says("en")), Neighbours("outlinks", Says("en"))]
-)
-def test_without_neighbours_the_text_decides(rule: PageMethod) -> None:
-    unknown = Surroundings(inlinks=linked(None), outlinks=linked(None))
-    for around in (NOTHING, unknown):
-        assert rule.identify(PAGE, around) == PageLanguage("en", 0.3, "text", "says so")
-
-
-def test_outlinks_outvote_the_text_which_breaks_their_ties() -> None:
-    rule = Neighbours("outlinks", Says("en"))
-    assert rule.identify(PAGE, Surroundings(outlinks=linked("de"))).language == "de"
-    assert rule.identify(PAGE, Surroundings(outlinks=linked("de", "en"))).language == "en"
-    assert rule.identify(PAGE, Surroundings(outlinks=linked("de", "it"))).language == "de"
-    assert rule.identify(page_of("x" * 51), Surroundings(outlinks=linked("de"))).language == "en"
+    assert answer.confidence == pytest.approx(11 / 12)
+    for name in ("inlinks", "outlinks"):
+        for nobody in (NOTHING, Surroundings(inlinks=linked(None), outlinks=linked(None))):
+            alone = Neighbours(name, Says("en")).identify(PAGE, nobody)
+            assert alone == PageLanguage("en", 0.3, "text", "says so")
 
 
 @pytest.mark.parametrize("name", ["cavnar-trenkle", "nfc", "inlinks", "outlinks"])

@@ -143,21 +143,11 @@ def test_the_papers_figures_stand_beside_ours_in_their_languages() -> None:
 
 def test_the_papers_figures_are_those_they_print() -> None:
     assert len(HAYATI) == 11
-    assert [(claim.what, claim.method, claim.figure) for claim in CLAIMS] == [
-        ("BASE", "cavnar-trenkle", 86.8),
-        ("NFC", "nfc", 93.9),
-        ("top-level domain", "top-level-domain", 69.2),
-        ("NFC, < 25 characters", "nfc", 33.8),
-        ("inlinks, < 25 characters", "inlinks", 71.0),
-        ("NFC, 25-50 characters", "nfc", 43.3),
-        ("inlinks, 25-50 characters", "inlinks", 70.9),
-        ("NFC, < 50 characters", "nfc", 38.0),
-        ("inlinks, < 50 characters", "inlinks", 70.0),
-        ("all three", "cai", 99.64),
-        ("declaration", "cai", 99.8),
-        ("encoding", "cai", 100.0),
-        ("text", "cai", 98.6),
-    ]
+    figures = [(claim.method, claim.figure) for claim in CLAIMS]
+    assert figures[:3] == [("cavnar-trenkle", 86.8), ("nfc", 93.9), ("top-level-domain", 69.2)]
+    assert [figure for name, figure in figures[3:] if name == "nfc"] == [33.8, 43.3, 38.0]
+    assert [figure for name, figure in figures if name == "inlinks"] == [71.0, 70.9, 70.0]
+    assert [figure for name, figure in figures if name == "cai"] == [99.64, 99.8, 100.0, 98.6]
     shares = [right for right, _ in CAI.values()]
     assert sum(shares) / len(shares) == pytest.approx(99.64, abs=0.01)
     assert {claim.method for claim in CLAIMS} <= set(methods.names())

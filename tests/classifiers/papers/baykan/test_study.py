@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from classifiers.errors import StudyError
-from classifiers.papers.baykan.measures import empty, possible
+from classifiers.papers.baykan.measures import empty
 from classifiers.papers.baykan.samples import draw
 from classifiers.papers.baykan.special import domain_seen
 from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study, counted_parts
@@ -57,11 +57,8 @@ def test_decisions_are_computed_once(study: Study, monkeypatch: pytest.MonkeyPat
 
 def test_progress_is_told_language_by_language() -> None:
     told: list[tuple[int, int]] = []
-    study = Study(
-        draw(labelled(20, ("en", "de")), ("en", "de")),
-        n_folds=2,
-        on_progress=lambda done, total: told.append((done, total)),
-    )
+    corpus = draw(labelled(20, ("en", "de")), ("en", "de"))
+    study = Study(corpus, n_folds=2, on_progress=lambda *steps: told.append(steps))
     study.run(["nb:words", "re:words", "cctld"])
     assert told == [(1, 2), (2, 2)]
 
@@ -86,19 +83,10 @@ def test_ip_says_yes_where_the_server_stands_in_a_country_of_the_language(study:
     assert (both == (is_com | own.decisions("nb:words", "de"))).all()
 
 
-def test_ip_without_countries_is_refused(study: Study) -> None:
-    assert possible(study, ["ip+svm:words", "nb:words"]) == ["nb:words"]
-    with pytest.raises(StudyError, match="addresses"):
-        study.run(["ip"])
-
-
 def test_languages_beyond_the_paper_have_baselines() -> None:
-    rows = labelled(30, ("nl", "de"))
-    servers = {"www.a.nl": "NL"}
-    study = Study(draw(rows, ("nl", "de")), n_folds=3, servers=servers)
+    study = Study(draw(labelled(30, ("nl", "de")), ("nl", "de")), n_folds=3)
     is_nl = np.array([".nl/" in url for url in study.urls("nl")])
     assert (study.decisions("cctld", "nl") == is_nl).all()
-    assert not study.decisions("ip", "nl").any()
 
 
 def test_a_url_is_empty_if_no_training_url_has_its_words() -> None:
@@ -140,7 +128,11 @@ def test_columns_that_no_training_url_has_are_left_out() -> None:
     assert parted.testing.toarray().tolist() == [[4, 6]]
 
 
-@pytest.mark.parametrize("n_folds", [1, 61])
-def test_folds_that_are_no_cross_validation_are_refused(study: Study, n_folds: int) -> None:
-    with pytest.raises(StudyError, match="2 folds or more, and not more than the 60 URLs"):
-        Study(study.corpus, n_folds=n_folds)
+def test_ip_without_countries_and_folds_that_are_no_cross_validation_are_refused(
+    study: Study,
+) -> None:
+    with pytest.raises(StudyError, match="addresses"):
+        study.run(["ip"])
+    for n_folds in (1, 61):
+        with pytest.raises(StudyError, match="2 folds or more, and not more than the 60 URLs"):
+            Study(study.corpus, n_folds=n_folds)
