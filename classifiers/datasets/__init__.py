@@ -35,11 +35,8 @@ __all__ = [
     "stable_share",
 ]
 
-FORMATS: Final[dict[str, type[LabelledUrls] | type[OdpUrls]]] = {
-    "tsv": LabelledUrls,
-    "rdf": OdpUrls,
-    "u8": OdpUrls,
-}
+_Reader = type[LabelledUrls] | type[OdpUrls]
+FORMATS: Final[dict[str, _Reader]] = {"tsv": LabelledUrls, "rdf": OdpUrls, "u8": OdpUrls}
 """Ending of a file's name -> its reader; each may be followed by .gz."""
 SAMPLE: Final = "sample"
 """The name of the small table that ships."""

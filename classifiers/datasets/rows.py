@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import IO, Final, Generic, NamedTuple, TypeVar
 
 from classifiers.errors import DatasetError
 from classifiers.languages import canonical
-
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
 
 Row_co = TypeVar("Row_co", covariant=True)
 
@@ -146,12 +143,15 @@ def cells_of(
         raise DatasetError(f"{path}:{line}: not UTF-8; convert the file") from error
 
 
+@lru_cache(maxsize=1)
 def domain_reader() -> Callable[[str], str]:
     """A function from a URL to its registered domain (`bbc.co.uk`), or its host if it has none.
 
     It uses the public suffix list that ships with tldextract; nothing is fetched or written.
     """
-    extract = _extractor()
+    from tldextract import TLDExtract
+
+    extract = TLDExtract(suffix_list_urls=(), cache_dir=None)
 
     @lru_cache(maxsize=1 << 18)
     def of_host(host: str) -> str:
@@ -159,14 +159,6 @@ def domain_reader() -> Callable[[str], str]:
         return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
 
     return lambda url: of_host(_host(url))
-
-
-@lru_cache(maxsize=1)
-def _extractor() -> TLDExtract:
-    """One extractor for all callers, since reading the list takes 0.1 s."""
-    from tldextract import TLDExtract
-
-    return TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
 def _host(url: str) -> str:

@@ -121,17 +121,19 @@ class LabelledPages(Dataset[LabelledPage]):
     ) -> Iterator[LabelledPage]:
         name = file.removesuffix(".gz").removesuffix(".html")
         lang, url, kind = table.get(name, ("", "", ""))
-        language, body = code_of(lang), _unpacked(file, content)
+        language = code_of(lang)
         if name not in table:
             self.reasons["not in the table"] += 1
         elif name in seen:
             self.reasons["twice in the archive"] += 1
         elif language is None:
             self.reasons["unknown language"] += 1
-        elif body is None:
-            self.reasons["damaged"] += 1
         else:
-            yield LabelledPage(name, url, language, kind, body)
+            try:
+                body = gzip.decompress(content) if file.endswith(".gz") else content
+                yield LabelledPage(name, url, language, kind, body)
+            except (OSError, EOFError, zlib.error):
+                self.reasons["damaged"] += 1
         seen.add(name)
 
 
@@ -170,13 +172,3 @@ def _header(path: Path) -> frozenset[str]:
     except (OSError, EOFError, zlib.error):
         return frozenset()
     return frozenset(line.decode("utf-8", "replace").rstrip("\r\n").split("\t"))
-
-
-def _unpacked(file: str, content: bytes) -> bytes | None:
-    """The bytes of a page; None if they cannot be unpacked."""
-    if not file.endswith(".gz"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error):
-        return None

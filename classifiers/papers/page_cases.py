@@ -113,9 +113,10 @@ class MethodRun:
 
     def confusion(self) -> dict[str, dict[str, int]]:
         """Language -> answer or UNKNOWN -> cases."""
-        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for case, answer in zip(self.cases, self.answers, strict=True):
-            counts[case.language][answer or UNKNOWN] += 1
+        groups = grouped(self.cases, range(len(self.cases)))
+        counts = {
+            code: Counter(self.answers[at] or UNKNOWN for at in groups[code]) for code in groups
+        }
         return {code: dict(counts[code].most_common()) for code in sorted(counts)}
 
 
@@ -209,10 +210,9 @@ def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str
     Without names: those of DEFAULT_METHODS that can be loaded. StudyError for an unknown name;
     MissingPackageError or ModelError if the package or the file of a named one is missing.
     """
-    for name in named:
-        if name not in methods.names():
-            known = ", ".join(methods.names())
-            raise StudyError(f"no method is called {name!r}; choose one of: {known}")
+    if unknown := [name for name in named if name not in methods.names()]:
+        known = ", ".join(methods.names())
+        raise StudyError(f"no method is called {unknown[0]!r}; choose one of: {known}")
     found, left_out = [], {}
     for name in dict.fromkeys(named or DEFAULT_METHODS):
         try:

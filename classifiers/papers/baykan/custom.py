@@ -9,21 +9,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
-from classifiers.papers.baykan.grams import parts, words
+from classifiers.papers.baykan.dictionaries import (
+    Flags,
+    city_words,
+    dictionary_words,
+    trained_words,
+)
+from classifiers.papers.baykan.grams import Names, parts, words
 from classifiers.papers.baykan.servers import Countries
 from classifiers.tables.country_domains import TABLE_I
 
 WordList = Callable[[str], Collection[str]]
 """Language -> words."""
 Matrix = npt.NDArray[np.float64]
-Names = npt.NDArray[np.object_]
-Flags = npt.NDArray[np.bool_]
 Trained = tuple[frozenset[str], frozenset[str]]
 """The words of the trained dictionaries of Yes and of No."""
 
@@ -64,6 +68,7 @@ FEATURES: Final = {60: (*_COMMON, *_OF_2013), 74: (*_COMMON, *_OF_2008)}
 """Number of features -> their names."""
 
 
+@dataclass
 class CustomFeatures:
     """Custom-made features of URLs (Baykan 2013, 2.1), dense, (n_urls, n_features).
 
@@ -87,29 +92,15 @@ class CustomFeatures:
     "Before" is the host, "after" what follows it. Languages are the five of the study. Unlike in
     the paper, the top-level domain itself is not among the words of the host: it has separate
     features.
-
-    Parameters
-    ----------
-    n_features : {60, 74}
-        Those of 2013, or those of 2008 without the server's country.
-    countries : mapping or None
-        Host -> country of its server; without it the features of the server's country are 0.
-    dictionary, cities : callable
-        Language -> words.
     """
 
-    def __init__(
-        self,
-        n_features: int = 60,
-        countries: Countries | None = None,
-        dictionary: WordList = dictionary_words,
-        cities: WordList = city_words,
-    ) -> None:
-        self.n_features = n_features
-        self.countries = countries
-        self.dictionary = dictionary
-        self.cities = cities
-        self._kinds: dict[str, list[str]] = {}
+    n_features: int = 60
+    """60: those of 2013; 74: those of 2008, without the server's country."""
+    countries: Countries | None = None
+    """Host -> country of its server; without it the features of the server's country are 0."""
+    dictionary: WordList = dictionary_words
+    cities: WordList = city_words
+    _kinds: dict[str, list[str]] = field(default_factory=dict, init=False)
 
     def fit_transform(self, urls: Sequence[str], is_yes: Flags) -> Matrix:
         """Learn the dictionaries, and return the features that the URLs would have as new ones."""

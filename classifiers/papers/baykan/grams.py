@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final, Literal
 from urllib.parse import unquote
@@ -111,23 +112,18 @@ def counter(name: str) -> Counts:
     return Counts(of_url, is_sorted=False)
 
 
+@dataclass
 class Counts:
     """Counts of the pieces of texts, float64, CSR (n_texts, n_pieces).
 
     Pieces that no text of `fit_transform` has are left out.
-
-    Parameters
-    ----------
-    pieces : callable
-        Text -> its words or n-grams, with repetitions.
-    is_sorted : bool
-        Whether the columns are in the order of the pieces' letters, else in that in which the
-        pieces were met. Some algorithms decide ties by it.
     """
 
-    def __init__(self, pieces: Callable[[str], list[str]], *, is_sorted: bool = True) -> None:
-        self.pieces = pieces
-        self.is_sorted = is_sorted
+    pieces: Callable[[str], list[str]]
+    """Text -> its words or n-grams, with repetitions."""
+    is_sorted: bool = True
+    """Whether the columns are in the order of the pieces' letters, else in that in which the pieces
+    were met. Some algorithms decide ties by it."""
 
     def fit_transform(self, texts: Sequence[str], y: object = None) -> csr_matrix:
         """Learn the pieces, and count them; ValueError if no text has any."""

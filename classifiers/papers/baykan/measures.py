@@ -58,9 +58,9 @@ def printed(*tables: str) -> Mapping[tuple[str, str], Figures]:
     }
 
 
-def marked(table: str) -> Mapping[str, str]:
-    """Return language -> the classifier that the paper marks in a table."""
-    lines = (line[1:3] for line in _lines() if line[0] == table)
+def marked(tables: Sequence[str]) -> Mapping[str, str]:
+    """Return language -> the classifier that the paper marks in the last of some tables."""
+    lines = (line[1:3] for line in _lines() if line[0] in tables[-1:])
     return {language: name[:-1] for language, name in lines if name.endswith("*")}
 
 
@@ -106,10 +106,6 @@ class Experiment:
     def figures_of(self, language: str, name: str = "") -> Figures:
         """The paper's figures about a classifier, as many None as a row may have without them."""
         return printed(*self.printed).get((language, name), _NOTHING)
-
-    def marked(self, language: str) -> str | None:
-        """The classifier that the paper marks as the best for a language."""
-        return marked(self.printed[-1]).get(language) if self.printed else None
 
 
 def possible(study: Study, names: Sequence[str]) -> list[str]:
@@ -166,12 +162,12 @@ def of_classifier(
     name: str,
     figures: Sequence[Cell],
     first: str | None = None,
-    marked: str | None = None,
+    theirs: str | None = None,
 ) -> Row:
-    """A row about a classifier of a language; `first` is the best one, `marked` the paper's."""
+    """A row about a classifier of a language; `first` is the best one, `theirs` the paper's."""
     heads = (MEAN if language == MEAN else language_name(language), label(name))
     key = {"language": language, "classifier": name}
-    best, best_in_paper = name == first, name == marked
+    best, best_in_paper = name == first, name == theirs
     return Row(heads, tuple(figures), is_best=best, is_best_in_paper=best_in_paper, key=key)
 
 
@@ -194,7 +190,10 @@ def classified(
     row: Experiment, study: Study, language: str, names: Sequence[str], start: int = 0, **which: Any
 ) -> list[Row]:
     """P, R, p(-|-) and F1 of classifiers of a language; the paper's figures begin at `start`."""
-    best = {"first": best_of(study, names, language, **which), "marked": row.marked(language)}
+    best = {
+        "first": best_of(study, names, language, **which),
+        "theirs": marked(row.printed).get(language),
+    }
     rows = []
     for each in names:
         figures = cells(study, each, language, row.figures_of(language, each)[start:], **which)
@@ -294,7 +293,7 @@ def _best_features(
     for name in names:
         of_algorithm.setdefault(name.partition(":")[0], []).append(name)
     chosen = [max(each, key=f1) for each in of_algorithm.values()]
-    first, theirs = best_of(study, chosen, language), row.marked(language) or ""
+    first, theirs = best_of(study, chosen, language), marked(row.printed).get(language, "")
     published = {
         name.partition(":")[0]: (name.partition(":")[2], figures[0])
         for (code, name), figures in printed(*row.printed).items()

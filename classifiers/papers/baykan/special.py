@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.texts import LabelledPage, LabelledText, recognised
+from classifiers.datasets.texts import LabelledPage, recognised
 from classifiers.errors import StudyError
 from classifiers.languages import name as language_name
 from classifiers.pages.parse import parse_page
@@ -249,20 +248,18 @@ def texts_of(path: Path, languages: Sequence[str]) -> Texts:
     source = recognised(path)
     if source is None:
         raise StudyError(f"{path}: neither labelled texts nor labelled pages")
-    found: dict[str, list[str]] = defaultdict(list)
+    found: dict[str, list[str]] = {code: [] for code in languages}
     for row in source:
-        if row.language in languages:
-            found[row.language].append(_text(row))
-    if any(len(found[code]) < LEAST_TEXTS for code in languages):
-        counts = ", ".join(f"{code} {len(found[code])}" for code in languages)
+        if row.language in found:
+            if isinstance(row, LabelledPage):
+                page = parse_page(row.body, content_type=None, url=row.url)
+                found[row.language].append(page.text)
+            else:
+                found[row.language].append(row.text)
+    if min(map(len, found.values())) < LEAST_TEXTS:
+        counts = ", ".join(f"{code} {len(texts)}" for code, texts in found.items())
         raise StudyError(f"{path}: {LEAST_TEXTS} texts of each language are needed ({counts})")
     return found
-
-
-def _text(row: LabelledText | LabelledPage) -> str:
-    if isinstance(row, LabelledText):
-        return row.text
-    return parse_page(row.body, content_type=None, url=row.url).text
 
 
 def content(row: Experiment, study: Study, names: Sequence[str]) -> Tables:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -56,57 +56,41 @@ _Parting = Callable[[Numbers, Numbers, Flags], Parted]
 """Makes the features of the training and the test rows of a sample with its answers."""
 
 
+@dataclass(kw_only=True)
 class Study:
     """Decisions of classifiers about URLs they were not trained on, computed on demand.
 
     With a test set of its own (Baykan 2013, 5.1) there is one fold. That set is of another source
     or year and not balanced: every test URL counts, and the other languages of a classifier have
     equal weight as negatives, so that the measures do not depend on their numbers.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The same number of URLs of each language, with or without a test set.
-    n_folds, seed : int
-        Of the cross-validation; the same corpus, folds and seed give the same decisions.
-    jobs : int
-        Processes that compute; 1 is this process. Results do not depend on it.
-    servers : mapping or None
-        The countries of servers, for the IP baseline and the custom-made features.
-    texts : mapping or None
-        Texts in each language, for the experiment that learns from them.
-    on_progress : callable or None
-        Called with the number of finished steps and the number of all steps; a step is a feature
-        set for a language in a setting.
     """
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        *,
-        n_folds: int = 10,
-        seed: int = 0,
-        jobs: int = 1,
-        servers: Countries | None = None,
-        texts: Texts | None = None,
-        on_progress: Progress | None = None,
-    ) -> None:
-        if not corpus.n_tested and not 2 <= n_folds <= corpus.per_language:
+    corpus: Corpus = field(kw_only=False)
+    n_folds: int = 10
+    seed: int = 0
+    """The same corpus, folds and seed give the same decisions."""
+    jobs: int = 1
+    """Processes that compute; 1 is this process. Results do not depend on it."""
+    servers: Countries | None = None
+    """The countries of servers, for the IP baseline and the custom-made features."""
+    texts: Texts | None = None
+    """Texts in each language, for the experiment that learns from them."""
+    on_progress: Progress | None = None
+    """Called with the number of finished steps and the number of all steps; a step is a feature set
+    for a language in a setting."""
+    _decisions: dict[tuple[Setting, str, str], Flags] = field(default_factory=dict, init=False)
+    _samples: dict[tuple[str, bool], Sample] = field(default_factory=dict, init=False)
+    _counted: tuple[str, csr_matrix, Names] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.languages = self.corpus.languages
+        if self.corpus.n_tested:
+            self.n_folds = 1
+        elif not 2 <= self.n_folds <= self.corpus.per_language:
             raise StudyError(
-                f"{n_folds} folds: cross-validation needs 2 folds or more, and not more than the "
-                f"{corpus.per_language} URLs of a language"
+                f"{self.n_folds} folds: cross-validation needs 2 folds or more, and not more than "
+                f"the {self.corpus.per_language} URLs of a language"
             )
-        self.corpus = corpus
-        self.languages = corpus.languages
-        self.n_folds = 1 if corpus.n_tested else n_folds
-        self.seed = seed
-        self.jobs = jobs
-        self.servers = servers
-        self.texts = texts
-        self.on_progress = on_progress
-        self._decisions: dict[tuple[Setting, str, str], Flags] = {}
-        self._samples: dict[tuple[str, bool], Sample] = {}
-        self._counted: tuple[str, csr_matrix, Names] | None = None
 
     def sample(self, language: str, setting: Setting = STANDARD) -> Sample:
         """Return the positives, negatives and folds of a language's classifiers."""

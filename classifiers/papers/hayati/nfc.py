@@ -50,7 +50,9 @@ class Nfc(RankingMethod):
         keys = letters.packed(features)
         order = np.argsort(keys)
         self._keys = keys[order]
-        self._directions = _unit_columns(counts[order].astype(np.float64))
+        sums = counts[order].astype(np.float64)
+        lengths = np.sqrt(np.square(sums).sum(axis=0))
+        self._directions = sums / np.where(lengths > 0, lengths, 1.0)
 
     def rank(self, text: str) -> Ranking:
         """The languages by falling cosine, with probabilities; empty without any feature."""
@@ -159,8 +161,3 @@ def discriminants(found: Sequence[_Grams]) -> tuple[letters.Keys, Floats, Floats
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.where(within > 0, between / within, np.inf)
     return keys, between.astype(np.float64), quotient.astype(np.float64)
-
-
-def _unit_columns(counts: Floats) -> Floats:
-    lengths = np.sqrt(np.square(counts).sum(axis=0))
-    return np.asarray(counts / np.where(lengths > 0, lengths, 1.0))

@@ -52,6 +52,6 @@ def test_every_classifier_of_the_paper_has_a_name_here() -> None:
 
 def test_a_later_table_wins_and_marks_are_no_part_of_a_name() -> None:
     assert printed("XIV", "Figure 5")["mean", "cctld"] == (63, None, None, None)
-    assert marked("XIV")["de"] == "dt:custom"
-    assert "en" not in marked("XVI")
+    assert marked(["V", "XIV"])["de"] == "dt:custom"
+    assert "en" not in marked(["XVI"])
     assert printed("no table") == {}
