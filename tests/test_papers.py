@@ -13,8 +13,7 @@ from classifiers.training import methods
 from crawler.simulate.generator import generate
 from crawler.simulate.measures import WebMeasures
 from tests.crawler.commands.test_compare import forked
-from tests.crawler.commands.test_page_study_command import write_pages
-from tests.crawler.commands.test_short_pages_command import PAGES_EACH, archive, url
+from tests.crawler.commands.test_page_study_command import write_linked, write_pages
 from tests.support import processes
 from tests.support.commandline import call
 from tests.support.crawls import environment
@@ -47,9 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "geo.mmdb").write_bytes(database({"81.2.69.0/24": "GB"}))
     write_pages(folder / "pages", repeat=17)
     (folder / "FILE").write_text(f"<html lang=de><p>{SENTENCES['de'] * 3}</p>")
-    archive(folder / "docs.warc.gz")
-    rows = [f"{url(code, n)}\t{code}" for code in SENTENCES for n in range(PAGES_EACH)]
-    (folder / "docs.tsv").write_text("\n".join(["url\tlang", *rows]))
+    write_linked(folder)
     (folder / "hosts.txt").write_text("\n".join(PortalWeb(10).lines()))
     generate(WebMeasures(0.0001), random_state=5).write(folder / "graphs" / "thai")
     with pytest.MonkeyPatch.context() as patch:

@@ -2,8 +2,6 @@
 
 import json
 import re
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +9,9 @@ import pytest
 
 from classifiers.papers.baykan.dictionaries import dictionary_words
 from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET
-from classifiers.tables.country_domains import TABLE_I
+from classifiers.papers.baykan.measures import Experiment
+from classifiers.papers.baykan.study import Study
+from classifiers.papers.table import Result
 from crawler.commands import evaluate
 from tests.support.commandline import call
 from tests.support.studyurls import SYLLABLES, labelled, write
@@ -31,16 +31,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluate, "FOLDS", 2)
-
-
-def start(*args: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "langfocus", "evaluate", *args],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
 
 
 def test_experiments_are_printed_and_written(
@@ -152,18 +142,15 @@ def test_a_test_set_of_its_own_is_another_file(data: Path, tmp_path: Path) -> No
     ("line", "code"),
     [
         ("DATA poems", 2),
-        ("DATA words poems", 2),
         ("DATA --classifiers svm:poems", 2),
         ("DATA --classifiers ip", 2),
         ("DATA --languages nolanguage", 2),
-        ("DATA --json no/such/folder/f.json", 2),
         ("DATA words --urls 1", 2),
         ("DATA test-set", 2),
         ("DATA content", 2),
         ("DATA content --content pyproject.toml", 2),
         ("DATA words --test DATA", 2),
         ("DATA --methods nfc", 2),
-        ("DATA --graph g", 2),
         ("DATA --urls 0", 2),
         ("DATA --servers pyproject.toml", 2),
         ("", 2),
@@ -184,16 +171,23 @@ def test_what_cannot_be_asked_is_one_line(
     assert printed.err.count("\n") == 1
 
 
-def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) -> None:
+def test_what_was_finished_before_ctrl_c_is_written(
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    carried_out = Experiment.carried_out
+
+    def interrupted(row: Experiment, study: Study) -> Result:
+        if row.name == "ngrams":
+            raise KeyboardInterrupt
+        return carried_out(row, study)
+
+    monkeypatch.setattr(Experiment, "carried_out", interrupted)
     figures = tmp_path / "f.json"
-    options = ["--json", str(figures)]
-    process = start(str(data), "baselines", "ngrams", "words", *options)
-    assert process.stdout is not None
-    while not process.stdout.readline().startswith("| German"):
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
-    assert (process.returncode, errors) == (130, "langfocus: interrupted\n")
+    assert evaluated(data, "baselines", "ngrams", "words", "--json", figures) == 130
+    assert capsys.readouterr().err == "langfocus: interrupted\n"
     found = json.loads(figures.read_text())
     assert [each["experiment"] for each in found["experiments"]] == ["baselines"]
     assert found["not carried out"] == ["ngrams", "words"]
@@ -202,10 +196,6 @@ def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) 
 def test_the_help_names_every_experiment() -> None:
     for name in (*EXPERIMENTS, *OF_TEST_SET, "content", "all"):
         assert f"\n  {name} " in evaluate._MANUAL
-
-
-def test_the_languages_of_the_paper_are_the_default() -> None:
-    assert tuple(TABLE_I) == evaluate.FIVE
 
 
 def test_a_comparison_without_the_extra_leaves_custom_features_out_and_says_so(

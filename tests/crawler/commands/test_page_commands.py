@@ -141,12 +141,3 @@ def test_the_method_is_chosen_by_name(identify: Callable[..., Identified], germa
     default, _, _ = identify(german)
     assert (records[0]["language"], default[0]["language"]) == ("de", "de")
     assert records[0]["reason"] != default[0]["reason"]
-
-
-def test_an_unknown_method_is_one_line_before_anything_is_written(
-    identify: Callable[..., Identified],
-) -> None:
-    records, code, errors = identify("README.md", "--method", "guess")
-    assert (records, code) == ([], 1)
-    assert errors.startswith("langfocus: no method is called 'guess'; choose one of: composite")
-    assert errors.count("\n") == 1

@@ -3,17 +3,15 @@
 import gzip
 import io
 import json
-import signal
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from classifiers.papers import page_cases
+from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.commandline import call
-
-ROOT = Path(__file__).parents[3]
 
 SENTENCES = {
     "de": (
@@ -38,12 +36,14 @@ SENTENCES = {
     ),
 }
 ENCODINGS = {"de": "iso-8859-1", "en": "ascii", "fr": "utf-8", "ru": "windows-1251"}
+LINKED = 6
+"""Pages of each language that link to each other."""
 
 
-def write_texts(path: Path, repeat: int = 1) -> Path:
+def write_texts(path: Path) -> Path:
     lines = ["text\tlang\tkind\tsource"]
     for language, sentences in SENTENCES.items():
-        for sentence in sentences * repeat:
+        for sentence in sentences:
             lines.append(f"{sentence}\t{language}\tsentence\tmade")
             lines.append(f"{' '.join(sentence.split()[:2])}\t{language}\tword-pair\tmade")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -61,15 +61,32 @@ def write_pages(folder: Path, repeat: int = 1) -> Path:
                 name = f"{language}{number}"
                 rows.append(f"{name}\thttp://www.a.{language}/{number}\t{language}\tweb\t{charset}")
                 page = f'<html lang="{language}"><meta charset="{charset}"><p>{sentence}</p></html>'
-                add(archive, f"{name}.html.gz", gzip.compress(page.encode(charset), mtime=0))
+                content = gzip.compress(page.encode(charset), mtime=0)
+                member = tarfile.TarInfo(f"{name}.html.gz")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
     (folder / "pages.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return folder
 
 
-def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    member = tarfile.TarInfo(name)
-    member.size = len(content)
-    archive.addfile(member, io.BytesIO(content))
+def write_linked(folder: Path) -> Path:
+    """A WARC file of pages that link to all others of their language and to one other.
+
+    The labels of the pages are in docs.tsv; one is wrong, as of a page that was not translated.
+    """
+    records, rows = [], ["url\tlang"]
+    for language, sentences in SENTENCES.items():
+        urls = [f"http://{language}.org/{number}" for number in range(LINKED)]
+        links = "".join(
+            f"<a href={url}>{n}</a> " for n, url in enumerate([*urls, "http://en.org/0"])
+        )
+        page = f"{links}<p>{sentences[0] * 4}</p>".encode()
+        told = http(page, "Content-Type: text/html; charset=utf-8")
+        records += [record(url, told) for url in urls]
+        rows += [f"{url}\t{language}" for url in urls]
+    rows[1] = "http://de.org/0\tfr"
+    (folder / "docs.tsv").write_text("\n".join(rows))
+    return write(folder / "docs.warc.gz", *records)
 
 
 @pytest.fixture(scope="module")
@@ -82,35 +99,26 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_pages(tmp_path_factory.mktemp("data") / "pages")
 
 
-def tables(path: Path) -> dict[str, dict[str, object]]:
-    return {table["name"]: table for table in json.loads(path.read_text())["tables"]}
+def evaluated(path: Path, *arguments: object) -> dict[str, Any]:
+    """The figures of an evaluation, with its tables by name."""
+    assert call("evaluate", *arguments, "--json", path) == 0
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found | {"tables": {table["name"]: table["rows"] for table in found["tables"]}}
 
 
-def rows(table: dict[str, object], *heads: str) -> dict[tuple[object, ...], dict[str, float]]:
-    found = table["rows"]
-    assert isinstance(found, list)
-    return {tuple(row[head] for head in heads): row["figures"] for row in found}
+def rows(table: list[dict[str, Any]], *heads: str) -> dict[tuple[object, ...], dict[str, float]]:
+    return {tuple(row[head] for head in heads): row["figures"] for row in table}
 
 
 def test_methods_are_compared_on_pages(
     pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    figures = tmp_path / "f.json"
-    options = ["--methods", "text,langdetect", "--json", str(figures)]
-    assert call("evaluate", str(pages), *options) == 0
+    found = evaluated(tmp_path / "f.json", pages, "--methods", "text,langdetect")["tables"]
     printed = capsys.readouterr()
     assert "langfocus:" not in printed.err
     assert printed.out.startswith("data: pages\npages: 12\nlanguages: 4\nrows skipped: 0\n")
-    found = tables(figures)
-    assert set(found) == {
-        "accuracy",
-        "cost",
-        "languages",
-        "lengths",
-        "evidence",
-        "precision",
-        "papers",
-    }
+    names = {"accuracy", "cost", "languages", "lengths", "evidence", "precision", "papers"}
+    assert set(found) == names
     right = rows(found["accuracy"], "method")
     assert set(right) == {("text",), ("langdetect",)}
     assert right["text",]["right"] == 100
@@ -119,22 +127,35 @@ def test_methods_are_compared_on_pages(
     assert "The papers' results and ours" in printed.out
 
 
-def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
-    figures = tmp_path / "f.json"
-    options = ["--methods", "text", "--json", str(figures)]
-    assert call("evaluate", str(texts), *options) == 0
-    found = tables(figures)
-    assert set(rows(found["lengths"], "characters", "texts")) == {("50-150", 12)}
-    whole = json.loads(figures.read_text())
-    assert whole["cpu_ms"]["text"] > 0
-    confusion = whole["confusion"]["text"]
-    sums = {code: sum(answers.values()) for code, answers in confusion.items()}
-    assert sums == dict.fromkeys(["de", "en", "fr", "ru"], 6)
-
-
-def test_some_languages_can_be_chosen(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("evaluate", texts, "--methods", "text", "--languages", "German", "ru") == 0
+def test_methods_are_compared_on_texts_in_some_languages(
+    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [texts, "--methods", "text", "--languages", "German", "ru"]
+    found = evaluated(tmp_path / "f.json", *line)
     assert "\ntexts: 12\n" in capsys.readouterr().out
+    assert set(rows(found["tables"]["lengths"], "characters", "texts")) == {("50-150", 6)}
+    assert found["cpu_ms"]["text"] > 0
+    confusion = found["confusion"]["text"]
+    assert {code: sum(row.values()) for code, row in confusion.items()} == {"de": 6, "ru": 6}
+
+
+def test_short_pages_have_a_table_of_their_own_and_neighbours_of_a_graph(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, graph, labels = write_linked(tmp_path), tmp_path / "graph", tmp_path / "docs.tsv"
+    assert call("graph", "--from", data, graph, "--target", "de") == 0
+    methods = ["--methods", "nfc", "inlinks", "outlinks"]
+    line = [data, "short", "--labels", labels, "--graph", graph, *methods]
+    found = evaluated(tmp_path / "f.json", *line)
+    printed = capsys.readouterr().out
+    assert "cut: to 5-24 and 25-49 characters in turn" in printed
+    assert "left out, because their text is short or not in the language of the label: 1" in printed
+    assert "are in one language" in printed
+    right = {row["shown"][0]: row["figures"] for row in found["tables"]["lengths"]}
+    assert set(right) == {"< 25", "25-50", "all"}
+    assert (right["< 25"]["inlinks"], right["< 25"]["outlinks"]) == (100.0, 100.0)
+    assert set(found["measured"]["data"]) == {"docs.warc.gz", "docs.tsv", "graph"}
+    assert page_cases.SHORT == ((5, 24), (25, 49))
 
 
 def test_methods_of_the_default_that_cannot_be_had_are_named(
@@ -147,63 +168,60 @@ def test_methods_of_the_default_that_cannot_be_had_are_named(
 
 
 @pytest.mark.parametrize(
-    "args",
+    ("line", "code", "said"),
     [
-        ["--methods", "poems"],
-        ["--languages", "nolanguage"],
-        ["--languages", "sw"],
-        ["baselines"],
-        ["--classifiers", "cctld"],
-        ["--urls", "20"],
-        ["--json", "no/such/folder/f.json"],
+        ("TEXTS --methods poems", 2, "poems"),
+        ("TEXTS --languages sw", 2, "no rows in these languages"),
+        ("TEXTS short", 2, "short and --graph are for pages"),
+        ("PAGES baselines", 2, "the only experiment on pages is short"),
+        ("PAGES --classifiers cctld", 2, "--classifiers is for labelled URLs"),
+        ("PAGES --urls 20", 2, "--urls is for labelled URLs"),
+        ("DAMAGED", 1, "html.tar"),
+        ("WARC --labels BARE --methods nfc", 1, "expected the columns url and lang"),
     ],
 )
-@pytest.mark.parametrize("sort", ["texts", "pages"])
-def test_what_cannot_be_asked_of_pages_is_one_line_and_exit_code_2(
-    sort: str, args: list[str], request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+def test_what_cannot_be_asked_of_pages_is_one_line(
+    line: str,
+    code: int,
+    said: str,
+    texts: Path,
+    pages: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    data = request.getfixturevalue(sort)
-    assert call("evaluate", str(data), *args) == 2
-    check_one_line(capsys)
-
-
-def test_damaged_pages_are_one_line_and_exit_code_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = write_pages(tmp_path / "pages")
-    archive = folder / "html.tar"
-    archive.write_bytes(archive.read_bytes()[:1000])
-    assert call("evaluate", str(folder)) == 1
-    check_one_line(capsys)
-
-
-def check_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    damaged = write_pages(tmp_path / "pages")
+    (damaged / "html.tar").write_bytes((damaged / "html.tar").read_bytes()[:1000])
+    bare = tmp_path / "bare.tsv"
+    bare.write_text("url\tx\n")
+    paths = {"TEXTS": texts, "PAGES": pages, "DAMAGED": damaged, "BARE": bare}
+    paths["WARC"] = write_linked(tmp_path)
+    assert call("evaluate", *(paths.get(word, word) for word in line.split())) == code
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("langfocus: ")
+    assert said in printed.err
     assert printed.err.count("\n") == 1
 
 
-def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(tmp_path: Path) -> None:
-    data, figures = write_texts(tmp_path / "texts.tsv", repeat=200), tmp_path / "f.json"
-    options = ["--methods", "text,langdetect", "--json", str(figures)]
-    code = f"""
-import os, signal, sys
-from classifiers.papers import page_cases as page_runs
-asked = page_runs.asked
-def interrupted(method, *args):
-    if method.name == "langdetect":
-        os.kill(os.getpid(), signal.{signal.SIGINT.name})
-    return asked(method, *args)
-page_runs.asked = interrupted
-from langfocus.command_line import main
-sys.exit(main(["evaluate", {str(data)!r}, *{options!r}]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    assert (done.returncode, done.stderr) == (130, "langfocus: interrupted\n")
-    assert "Accuracy on 4800 texts" in done.stdout
+def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(
+    texts: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = page_cases.asked
+
+    def interrupted(method: Any, *others: Any) -> page_cases.MethodRun:
+        if method.name == "langdetect":
+            raise KeyboardInterrupt
+        return asked(method, *others)
+
+    monkeypatch.setattr(page_cases, "asked", interrupted)
+    figures = tmp_path / "f.json"
+    assert call("evaluate", texts, "--methods", "text,langdetect", "--json", figures) == 130
+    printed = capsys.readouterr()
+    assert printed.err == "langfocus: interrupted\n"
+    assert "Accuracy on 24 texts" in printed.out
     found = json.loads(figures.read_text())
     assert found["not carried out"] == ["langdetect"]
     assert list(found["confusion"]) == ["text"]

@@ -151,8 +151,6 @@ def test_a_web_of_which_nothing_can_be_fetched_is_shown_as_it_is(
         ("graph --from NONE/x.tsv NONE/new --target de", 1, "x.tsv"),
         ("graph --generate NONE/new --scale 2", 2, "--scale 2"),
         ("simulate GRAPH GRAPH", 2, "not understood"),
-        ("simulate NONE", 1, "not the folder of a graph"),
-        ("simulate DAMAGED", 1, "link_target.npy: cannot be read"),
         ("simulate GRAPH -a strategies=fast", 2, "-a strategies=fast: not there"),
         ("simulate GRAPH -a lang=fr", 1, "no page in 'fr'"),
         ("simulate GRAPH -a lang", 2, "-a takes NAME=VALUE"),

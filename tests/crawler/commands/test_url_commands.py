@@ -10,13 +10,11 @@ from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.languages_page import PAGE, language_table
-from classifiers.arrayfile import write_arrays
 from classifiers.pages.text.textengine import known_languages
 from classifiers.training import urls as training
 from classifiers.urls.model import UrlModel
@@ -219,28 +217,6 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
 def test_the_list_of_languages_in_the_docs_is_that_of_the_models() -> None:
     page = language_table(language_records())
     assert PAGE.read_text(encoding="utf-8") == page, "write it: python -m benchmarks.languages_page"
-
-
-def test_f1_of_a_few_urls_has_a_wide_interval() -> None:
-    few = {"P": 99.99, "R": 100.0, "p(-|-)": 99.99, "F1": 100.0, "urls": 2}
-    many = few | {"urls": 20_000}
-    records: list[dict[str, Any]] = [
-        {"language": "xx", "name": "X", "scripts": [], "text": None, "url": None, "seeds": 0}
-        | {"accuracy": {"text": None, "url": url}}
-        for url in (few, many)
-    ]
-    told = language_table(records)
-    assert "| 2 | 100.0 (51-100) |" in told
-    assert "| 20,000 | 100.0 (100-100) |" in told
-
-
-def test_facts_of_a_text_model_are_read(tmp_path: Path) -> None:
-    told = {"gl": {"sentences": 700, "scripts": ["Latn"], "sentence": 97.5, "page": None}}
-    path = tmp_path / "text.npz"
-    write_arrays(path, facts=np.array(json.dumps({"languages": told})))
-    known = known_languages(path)
-    assert known["gl"] == told["gl"]
-    assert known["yue"]["sentences"] == 0
 
 
 @pytest.mark.usefixtures("_small")
