@@ -101,11 +101,20 @@ def test_a_host_to_which_others_redirect_robots_txt_is_asked_for_each_file_once(
 
 
 def test_the_robots_txt_of_a_broken_host_is_tried_as_often_as_one_url(tmp_path: Path) -> None:
-    hosts = {"a.de": computes(lambda _: answer(b"", status=b"503 -"))}
-    urls = ",".join(f"http://a.de/{n}" for n in range(10))
+    asked: list[str] = []
+
+    def waking(exchange: Exchange) -> bytes:
+        asked.append(exchange.path)
+        is_awake = len(asked) > 1
+        body = b"User-agent: *\nDisallow: /1\n" if exchange.path == "robots.txt" else PAGE
+        return answer(body) if is_awake else answer(b"", status=b"503 -")
+
+    hosts = {"a.de": computes(lambda _: answer(b"", status=b"503 -")), "b.de": computes(waking)}
+    urls = ",".join(f"http://{host}/{n}" for host in hosts for n in range(10))
     proxy = crawled(tmp_path, hosts, "strategy=random", f"seeds={urls}", RETRY_TIMES=2)
-    assert proxy.log == [("a.de", "robots.txt")] * 3
-    assert outcomes(tmp_path) == {"robots_unreachable": 10}
+    assert [path for host, path in proxy.log if host == "a.de"] == ["robots.txt"] * 3
+    assert outcomes(tmp_path) == {"robots_unreachable": 10, "page": 9, "robots": 1}
+    assert asked[:2] == ["robots.txt"] * 2
 
 
 def test_a_host_gives_ten_sitemaps_whoever_names_them(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from crawler.settings import USER_AGENT
 from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.spiders.messages import download_of
 from crawler.spiders.scrapy_settings import config_of
+from crawler.url import host_of
 from tests.support.crawls import crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
@@ -114,60 +115,42 @@ def test_a_contact_is_an_address_or_a_url(contact: str, no_proxies: pytest.Monke
         settings_of(LANGFOCUS_CONTACT=contact)
 
 
-@pytest.mark.parametrize(
-    ("given", "advice"),
-    [
-        ({}, "-s LANGFOCUS_CONTACT="),
-        ({"LANGFOCUS_CONTACT": ""}, "-s LANGFOCUS_CONTACT="),
-        ({"USER_AGENT": "mybot/1.0"}, "USER_AGENT=mybot/1.0 has no contact"),
-        ({"USER_AGENT": "mybot/1.0", "LANGFOCUS_CONTACT": "a@b.de"}, "mybot/1.0 has no contact"),
-    ],
-)
-def test_a_crawl_that_names_nobody_is_told_how_to(
-    given: dict[str, Any], advice: str, no_proxies: pytest.MonkeyPatch
-) -> None:
-    told = settings_of(**given).bot.advice
-    assert advice in told
-    assert len(told.splitlines()) == 1
-
-
 def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) -> None:
     assert settings_of("sample").bot == BotName(USER_AGENT, "langfocus", "")
 
 
+BROWSER = "Mozilla/5.0 (compatible; {}/1; +https://b.de/)"
+
+
 @pytest.mark.parametrize(
-    ("given", "sent", "obeyed"),
+    ("given", "contact", "sent", "obeyed", "advice"),
     [
-        ({"LANGFOCUS_CONTACT": "a@b.de"}, f"{USER_AGENT} (+a@b.de)", "langfocus"),
-        (
-            {"LANGFOCUS_CONTACT": "https://example.org/bot?a=1"},
-            f"{USER_AGENT} (+https://example.org/bot?a=1)",
-            "langfocus",
-        ),
-        ({"USER_AGENT": "my-bot/1 (a@b.de)"}, "my-bot/1 (a@b.de)", "my-bot"),
-        (
-            {"USER_AGENT": "Mozilla/5.0 (compatible; MyBot/1; +https://b.de/)"},
-            "Mozilla/5.0 (compatible; MyBot/1; +https://b.de/)",
-            "MyBot",
-        ),
-        (
-            {"USER_AGENT": "Mozilla/5.0 (compatible; MJ12bot/1; +https://b.de/)"},
-            "Mozilla/5.0 (compatible; MJ12bot/1; +https://b.de/)",
-            "MJ12bot",
-        ),
-        (
-            {"USER_AGENT": "my-bot/1 (a@b.de)", "ROBOTSTXT_USER_AGENT": "other"},
-            "my-bot/1 (a@b.de)",
-            "other",
-        ),
+        (None, None, USER_AGENT, "langfocus", "-s LANGFOCUS_CONTACT="),
+        (None, "", USER_AGENT, "langfocus", "-s LANGFOCUS_CONTACT="),
+        ("my/1.0", None, "my/1.0", "my", "USER_AGENT=my/1.0 has no contact"),
+        ("my/1.0", "a@b.de", "my/1.0", "my", "USER_AGENT=my/1.0 has no contact"),
+        (None, "a@b.de", f"{USER_AGENT} (+a@b.de)", "langfocus", ""),
+        (None, "https://b.de/?a=1", f"{USER_AGENT} (+https://b.de/?a=1)", "langfocus", ""),
+        ("my-bot/1 (a@b.de)", None, "my-bot/1 (a@b.de)", "my-bot", ""),
+        (BROWSER.format("MyBot"), None, BROWSER.format("MyBot"), "MyBot", ""),
+        (BROWSER.format("MJ12bot"), None, BROWSER.format("MJ12bot"), "MJ12bot", ""),
     ],
 )
-def test_the_contact_is_sent_and_the_product_obeys(
-    given: dict[str, Any], sent: str, obeyed: str, no_proxies: pytest.MonkeyPatch
+def test_the_contact_is_sent_the_product_obeys_and_who_names_nobody_is_told_how_to(
+    given: str | None,
+    contact: str | None,
+    sent: str,
+    obeyed: str,
+    advice: str,
+    no_proxies: pytest.MonkeyPatch,
 ) -> None:
-    settings = settings_of(**given)
-    assert (settings.bot.user_agent, settings.bot.robots_name) == (sent, obeyed)
-    assert not settings.bot.advice
+    names = {"USER_AGENT": given, "LANGFOCUS_CONTACT": contact}
+    chosen = {name: value for name, value in names.items() if value is not None}
+    bot = settings_of(**chosen).bot
+    assert (bot.user_agent, bot.robots_name) == (sent, obeyed)
+    assert advice in bot.advice
+    assert len(bot.advice.splitlines()) == bool(advice)
+    assert settings_of(**chosen, ROBOTSTXT_USER_AGENT="other").bot.robots_name == "other"
 
 
 # The crawl's own network.
@@ -345,17 +328,44 @@ def test_a_host_where_the_rules_of_others_lie_is_asked_no_faster_than_its_delay(
     assert min(b - a for a, b in pairwise(times)) >= delay_s
 
 
-def test_a_site_whose_rules_come_at_the_second_try_is_crawled(tmp_path: Path) -> None:
-    class Waking(GivenWeb):
-        def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
-            if url.endswith("/robots.txt") and not self.answers:
-                self.answers["/robots.txt"] = rules("User-agent: *\nDisallow: /no")
-                return Answer(503, (("Retry-After", "1"),))
-            return super().respond(url, headers)
+# Farms: servers that make hosts without end, on one domain or on one address.
 
-    with loopback(Waking()) as server:
-        done = polite(tmp_path, "http://a.de/", "http://a.de/no", proxy=server.url)
+NO_LIMIT = {"LANGFOCUS_PER_ADDRESS": 0, "LANGFOCUS_PATIENCE": 0}
+
+
+def test_a_farm_of_sub_domains_ends_at_the_cap_of_its_domain(tmp_path: Path) -> None:
+    with served(start=linking(*(f"http://h{n}.farm.de/" for n in range(50)))) as (_, server):
+        done = polite(
+            tmp_path,
+            "http://a.de/start",
+            proxy=server.url,
+            arguments=["domain_cap=20", "filter=none"],
+            CONCURRENT_REQUESTS=1,  # URLs that are leased at once are refused without a fall
+        )
     assert done.returncode == 0, done.stderr
-    assert outcomes(tmp_path) == {"http://a.de/": "page", "http://a.de/no": "robots"}
-    first, second, *_ = [access.time for access in server.log]
-    assert second - first >= 1.0
+    told = summary(tmp_path)
+    assert told["outcomes"] == {"domain_full": 30, "page": 21}
+    assert told["counts"]["lowered"] >= 18
+    assert "URLs beyond the cap of their domain" in done.stdout
+
+
+def test_a_farm_of_domains_ends_at_the_cap_of_its_address(tmp_path: Path) -> None:
+    with served() as (web, server):
+        port = server.port
+        farm = [f"farm{n}.de" for n in range(30)]
+        names = dict.fromkeys([*farm, "a.de"], "127.0.0.1")
+        web.answers[f"http://a.de:{port}/"] = linking(*(f"http://{h}:{port}/" for h in farm))
+        done = polite(
+            tmp_path,
+            f"http://a.de:{port}/",
+            names=names,
+            arguments=["address_cap=10"],
+            LANGFOCUS_PRIVATE_ADDRESSES=True,
+            **NO_LIMIT,
+        )
+    assert done.returncode == 0, done.stderr
+    told = summary(tmp_path)
+    assert told["outcomes"] == {"address_full": 21, "page": 10}
+    assert told["counts"]["lowered"] >= 9
+    pages = {host_of(access.url) for access in server.log if "robots.txt" not in access.url}
+    assert len(pages) == 10

@@ -152,12 +152,9 @@ def test_a_server_over_tls_is_asked_by_its_name_at_its_address(tmp_path: Path) -
     assert asked == ["a.de", "/robots.txt", "/"]
 
 
-@pytest.mark.parametrize("server", ["9.9.9.9", "9.9.9.9:53", "2620:fe::9", "[2620:fe::9]:53"])
-def test_a_dns_server_is_an_address_that_may_have_a_port(server: str) -> None:
-    assert dns_servers(f"{server}, 1.1.1.1", "LANGFOCUS_DNS") == (server, "1.1.1.1")
-
-
-@pytest.mark.parametrize("server", ["dns.example", "9.9.9.9:", "9.9.9.9:99999", "", "a@9.9.9.9:53"])
-def test_anything_else_is_refused_as_a_dns_server(server: str) -> None:
-    with pytest.raises(SettingError, match=r"LANGFOCUS_DNS=.* is not an IP address"):
-        dns_servers(server, "LANGFOCUS_DNS")
+def test_a_dns_server_is_an_address_that_may_have_a_port() -> None:
+    for server in ("9.9.9.9", "9.9.9.9:53", "2620:fe::9", "[2620:fe::9]:53"):
+        assert dns_servers(f"{server}, 1.1.1.1", "LANGFOCUS_DNS") == (server, "1.1.1.1")
+    for server in ("dns.example", "9.9.9.9:", "9.9.9.9:99999", "", "a@9.9.9.9:53"):
+        with pytest.raises(SettingError, match=r"LANGFOCUS_DNS=.* is not an IP address"):
+            dns_servers(server, "LANGFOCUS_DNS")

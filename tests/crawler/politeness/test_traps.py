@@ -1,6 +1,7 @@
 """URLs that look endless."""
 
 import gzip
+from collections.abc import Callable
 from itertools import islice
 
 import pytest
@@ -22,33 +23,22 @@ URLS = ROOT.parent / "shared/data/urls/train.tsv.gz"
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("path", "most"),
     [
-        "/a" * (MAX_IN_A_ROW + 1) + "/",
-        "/" * 5,
-        "/a/b" * (MAX_EQUAL + 1) + "/",
-        "".join(f"/{number}" for number in range(MAX_SEGMENTS + 1)),
-        "/?" + "&".join(f"p{number}=1" for number in range(MAX_PARAMETERS + 1)),
-        "/?x=1&" + "&".join(["color=red"] * (MAX_EQUAL_PARAMETERS + 1)),
+        (lambda n: "/a" * n + "/", MAX_IN_A_ROW),
+        (lambda n: "/a/b" * n + "/", MAX_EQUAL),
+        (lambda n: "".join(f"/{number}" for number in range(n)), MAX_SEGMENTS),
+        (lambda n: "/?" + "&".join(f"p{number}=1" for number in range(n)), MAX_PARAMETERS),
+        (lambda n: "/?" + "&".join(["color=red"] * n), MAX_EQUAL_PARAMETERS),
+        (lambda n: "/" * n, MAX_IN_A_ROW),
     ],
 )
-def test_what_repeats_or_does_not_end_is_a_trap(path: str) -> None:
-    assert is_trap("http://a.de" + path)
+def test_what_repeats_or_does_not_end_is_a_trap(path: Callable[[int], str], most: int) -> None:
+    assert not is_trap("http://a.de" + path(most))
+    assert is_trap("http://a.de" + path(most + 1))
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/a" * MAX_IN_A_ROW + "/",
-        "/a/b" * (MAX_EQUAL - 1) + "/",
-        "".join(f"/{number}" for number in range(MAX_SEGMENTS)),
-        "/?" + "&".join(f"p{number}=1" for number in range(MAX_PARAMETERS)),
-        "/?" + "&".join(["color=red"] * MAX_EQUAL_PARAMETERS),
-        "/2013/06/01/2013/",
-        "/go?to=http://b.de/x/x/x/x/x",
-    ],
-)
+@pytest.mark.parametrize("path", ["/", "/2013/06/01/2013/", "/go?to=http://b.de/x/x/x/x/x"])
 def test_what_may_occur_on_an_honest_server_is_none(path: str) -> None:
     assert not is_trap("http://a.de" + path)
 

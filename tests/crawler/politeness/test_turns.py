@@ -1,6 +1,5 @@
 """Turns of hosts, addresses and lookups, without a network but for Redis."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from uuid import uuid4
 
@@ -117,17 +116,11 @@ def test_a_host_that_was_not_contacted_needs_no_rest() -> None:
     assert turns.enter(HUB, "a.de", 1.0, delay) is None
 
 
-def promised() -> HostTurns:
-    """The turns of a host whose guest may come at 5 seconds."""
+def test_a_host_that_is_never_idle_leaves_a_turn_to_its_guest() -> None:
     turns = HostTurns()
     turns.enter(HUB, HUB, 0.0, delay)
     turns.leave(HUB, 0.0)
     assert turns.enter(HUB, "a.de", 1.0, delay) == 4.0
-    return turns
-
-
-def test_a_host_that_is_never_idle_leaves_a_turn_to_its_guest() -> None:
-    turns = promised()
     assert turns.enter(HUB, HUB, 5.0, delay) is not None
     assert turns.enter(HUB, "a.de", 5.0, delay) is None
 
@@ -159,17 +152,13 @@ def test_nobody_comes_within_the_delay_of_a_contact_and_every_guest_comes(
 # Names whose servers never answer hold up no others.
 
 
-def begun(turns: LookupTurns, number: int, name: Callable[[int], str], now: float = 0.0) -> int:
-    return sum(turns.enter(name(n), now) is None for n in range(number))
-
-
 def farm(number: int) -> str:
     return f"n{number}.farm.de"
 
 
 def test_few_names_of_one_domain_are_looked_up_at_once_and_others_do_not_wait() -> None:
     turns = LookupTurns()
-    assert begun(turns, 100, farm) == PER_DOMAIN
+    assert sum(turns.enter(farm(n), 0.0) is None for n in range(100)) == PER_DOMAIN
     assert turns.enter("a.de", 0.0) is None
     assert len(turns) == PER_DOMAIN + 1
     waits = [turns.enter(farm(200 + n), 0.0) or 0.0 for n in range(40)]
