@@ -1,12 +1,4 @@
-"""Errors of the crawl.
-
-CrawlError
-├── SettingError (ValueError)      a setting or argument that cannot be used
-├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
-├── GraphError (ValueError)        a Web graph that is missing, damaged or incomplete
-├── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
-└── StorageError (OSError)         a run that can no longer be written, mostly a full disk
-"""
+"""Errors of the crawl; each is a builtin error too, so that a caller may catch that."""
 
 from classifiers.errors import LangfocusError
 

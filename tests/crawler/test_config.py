@@ -142,10 +142,6 @@ def test_a_line_that_is_no_url_is_named(tmp_path: Path, line: str) -> None:
     assert str(refused.value) == f"{path}: line 4 is not an http(s) URL: {line}"
 
 
-def test_an_option_that_is_not_given_has_its_default() -> None:
-    assert Config.read(GIVEN) == Config("de", web="sample")
-
-
 def test_a_number_of_0_is_not_an_unset_number() -> None:
     assert Config.read({**GIVEN, "host_cap": "0", "tolerance": "0"}) == Config(
         "de", web="sample", host_cap=0, tolerance=0

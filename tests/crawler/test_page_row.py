@@ -1,13 +1,11 @@
 """The columns of `pages` are declared once; the table, its rows and its readers follow."""
 
-import sqlite3
 from pathlib import Path
 
-from crawler.corpus.item import FIELDS
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.page_row import PAGE_COLUMNS, PageRow, create_pages, read_pages
+from crawler.page_row import PageRow, read_pages
 from crawler.run import open_run
 from crawler.url import fingerprint
 
@@ -67,20 +65,3 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
         is_copy=1,
     )
     assert (rows[0].parent, rows[0].queued) == (None, 2)
-
-
-def test_a_column_may_be_empty_only_where_a_row_may_have_none() -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.execute(create_pages())
-    described = connection.execute("PRAGMA table_info(pages)").fetchall()
-    connection.close()
-    types = PageRow.__annotations__
-    assert [name for _, name, *_ in described] == list(PAGE_COLUMNS)
-    for _, name, _, is_required, _, is_key in described:
-        may_be_none = type(None) in getattr(types[name], "__args__", ())
-        assert bool(is_required or is_key) != may_be_none, name
-
-
-def test_an_exported_page_has_columns_of_the_run_and_whether_it_is_relevant() -> None:
-    of_text = "title text words other_paragraphs repeated duplicate_of links".split()
-    assert {*FIELDS} - {*of_text} <= {*PAGE_COLUMNS, "is_relevant"}

@@ -18,7 +18,7 @@ from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
-from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
+from tests.support.crawls import ROOT, crawl, rows, summary
 
 NOBODY = 65534
 META: dict[str, object] = {
@@ -89,6 +89,11 @@ def overwritten_in_the_middle(folder: Path) -> None:
     database.write_bytes(content)
 
 
+def a_log_alone(folder: Path) -> None:
+    """A new database beside it would take its pages for its own."""
+    (folder / "run.db-wal").write_bytes(b"all that is left")
+
+
 def no_database(folder: Path) -> None:
     (folder / "run.db").write_text("I am a poem.\n" * 100)
 
@@ -156,6 +161,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         (cut_in_half, "run.db is damaged: "),
         (overwritten_in_the_middle, "run.db is damaged: "),
         (no_database, "run.db is damaged: file is not a database; restore a copy"),
+        (a_log_alone, "run.db is damaged: it is missing, but its log run.db-wal exists"),
         (a_folder, "run.db is not a regular file; use another folder"),
         (a_link, "run.db is not a regular file; use another folder"),
         (a_log_elsewhere, "run.db-wal is not a regular file; use another folder"),
@@ -235,21 +241,6 @@ def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
     assert rows(copy, "SELECT value FROM counts") == [(7,)]
 
 
-def test_a_log_without_its_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
-    """A new database beside it would take its pages for its own."""
-    (tmp_path / "run.db-wal").write_bytes(b"all that is left")
-    with pytest.raises(RunFolderError, match=r"it is missing, but its log run\.db-wal exists"):
-        open_run(tmp_path, META, 0.0)
-    assert contents(tmp_path) == {"run.db-wal": b"all that is left"}
-
-
-def test_a_new_run_has_small_leaves_and_a_log(tmp_path: Path) -> None:
-    run = open_run(tmp_path, META, 0.0)
-    assert run.connection.execute("PRAGMA page_size").fetchone() == (2048,)
-    assert run.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    run.connection.close()
-
-
 def test_a_run_that_was_killed_while_it_was_made_begins_anew(tmp_path: Path) -> None:
     for name in (".run.db.new", ".run.db.new-wal", ".run.db.new-shm"):
         (tmp_path / name).write_bytes(b"half of something")
@@ -293,16 +284,6 @@ def test_a_folder_that_may_not_be_written_is_refused_and_left_as_it_was(is_new: 
         assert contents(folder) == before
 
 
-def test_a_database_that_may_only_be_read_is_refused_and_left_as_it_was() -> None:
-    with unprivileged() as folder:
-        make_run(folder).chmod(0o444)
-        folder.chmod(0o777)
-        before = contents(folder)
-        with someone_else(), pytest.raises(RunFolderError, match=r"cannot be used .* denied"):
-            open_run(folder, META, 1.0)
-        assert contents(folder) == before
-
-
 @contextmanager
 def no_file_beyond(size: int) -> Iterator[None]:
     """Let every write that makes a file longer fail, as on a full disk."""
@@ -340,27 +321,6 @@ def test_a_page_that_finds_no_room_stays_queued_with_nothing_of_it_kept(tmp_path
     assert lease is not None
     assert frontier.admit(lease, Record(PAGE, 4.0, 200), links, now=4.0)[-1] is Admission.STORED
     run.connection.close()
-
-
-def test_seeds_that_find_no_room_end_the_crawl_in_one_line(tmp_path: Path) -> None:
-    seeds = tmp_path / "seeds.txt"
-    seeds.write_text("\n".join(f"http://host{n}.de/" for n in range(5000)))
-    run = tmp_path / "run"
-    line = command("lang=de", "strategy=bfs", f"seeds={seeds}", JOBDIR=run)
-    done = subprocess.run(
-        ["bash", "-c", 'ulimit -f 200; exec "$@"', "-", *line],
-        cwd=ROOT,
-        env=environment("http://127.0.0.1:9"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    *_, last = done.stderr.splitlines()
-    assert last.startswith("langfocus: the run can no longer be written: ")
-    assert rows(run, "SELECT COUNT(*) FROM urls") == [(0,)]
 
 
 def test_a_frontier_whose_file_is_damaged_while_it_is_open_says_so(tmp_path: Path) -> None:

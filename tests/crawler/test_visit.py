@@ -109,6 +109,7 @@ def test_a_page_is_labelled_and_its_links_are_queued(visit: Visit) -> None:
         True,
     )
     assert record.country == "DE"
+    assert visit.counts()["parser_lexbor"] == 1
     assert visit.queued() == ["http://a.de/x", "http://www.a.de/y"]
 
 

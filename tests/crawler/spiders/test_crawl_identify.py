@@ -13,7 +13,7 @@ from crawler.errors import RunFolderError, SettingError
 from crawler.opening import open_crawl
 from crawler.reading import Download
 from tests.support import processes
-from tests.support.crawls import crawl, environment, rows, summary
+from tests.support.crawls import environment, rows
 from tests.support.fasttextmodel import write_model
 
 GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 4
@@ -99,9 +99,3 @@ def test_a_method_without_its_model_is_refused_before_anything_is_written(
     assert f"{FASTTEXT_FILE}: {tmp_path / 'none.ftz'}: no such model file" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()
-
-
-def test_which_parser_read_the_pages_is_counted(tmp_path: Path) -> None:
-    done = crawl("lang=sv", "web=sample", "pages=30", JOBDIR=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert 0 < summary(tmp_path)["counts"]["parser_lexbor"] <= 30

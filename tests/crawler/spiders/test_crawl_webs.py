@@ -12,10 +12,9 @@ from protego import Protego
 from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.sources.sample import SampleWeb
 from crawler.url import host_of, is_unwanted_file
-from tests.support.crawls import ROOT, crawl, rows, summary
+from tests.support.crawls import crawl, rows, summary
 from tests.support.loopback import Access, loopback
 
-SHARED = ROOT.parent / "shared"
 DELAY_S = 0.05
 
 
@@ -125,28 +124,6 @@ def test_the_sample_web_needs_no_network_and_is_the_same_each_time(tmp_path: Pat
             rows(tmp_path / name, "SELECT url, outcome, language, score FROM pages ORDER BY id")
         )
     assert orders[0] == orders[1]
-
-
-@pytest.mark.skipif(not (SHARED / "data/docs.warc.gz").exists(), reason="no recorded pages here")
-def test_an_archive_is_crawled_as_though_it_were_the_web(tmp_path: Path) -> None:
-    done = crawl(
-        "lang=fr",
-        "web=archive",
-        f"archive={SHARED / 'data/docs.warc.gz'}",
-        "seeds=http://portal.invalid/",
-        "host_cap=0",
-        "filter=directory-conservative",
-        "directory_depth=3",
-        JOBDIR=tmp_path,
-        LANGFOCUS_GEOIP=SHARED / "data/geoip/GeoLite2-Country-Test.mmdb",
-    )
-    assert done.returncode == 0, done.stderr
-    told = summary(tmp_path)
-    assert told["finish_reason"] == "finished"
-    assert told["harvest_rate"] > 0.5
-    assert told["relevant"] > 400
-    assert told["countries"]
-    assert told["outcomes"]["not_archived"] > 0
 
 
 class HeavyWeb:

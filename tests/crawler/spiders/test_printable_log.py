@@ -51,14 +51,6 @@ def test_a_traceback_keeps_its_lines_and_loses_control_characters(
     assert all(line.isprintable() for line in lines)
 
 
-def test_a_message_of_several_lines_cannot_look_like_several_messages(
-    log: tuple[logging.Logger, io.StringIO],
-) -> None:
-    logger, stream = log
-    logger.warning("seen:\nlangfocus: forged")
-    assert stream.getvalue() == "seen:\n    langfocus: forged\n"
-
-
 def test_an_error_of_the_project_is_one_line(log: tuple[logging.Logger, io.StringIO]) -> None:
     logger, stream = log
     try:
