@@ -16,6 +16,7 @@ from typing import NamedTuple
 from crawler.errors import CrawlError, RunFolderError, one_line
 from crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
 from crawler.page_row import create_pages
+from crawler.whole_file import replacing
 
 try:
     import fcntl
@@ -104,20 +105,8 @@ _LOG_PAGES = 32_000
 """The longest log of a database, 64 MB."""
 
 IDENTITY = (
-    "lang",
-    "ordering",
-    "filter",
-    "tolerance",
-    "host_cap",
-    "domain_cap",
-    "address_cap",
-    "host_queue",
-    "directory_depth",
-    "web",
-    "identify",
-    "shared",
-    "hosts",
-    "since",
+    *("lang", "ordering", "filter", "tolerance", "host_cap", "domain_cap", "address_cap"),
+    *("host_queue", "directory_depth", "web", "identify", "shared", "hosts", "since"),
 )
 """The keys of `meta` that must have the same values for a folder to be resumed."""
 
@@ -188,13 +177,12 @@ def lock_run(folder: Path) -> ExitStack:
             undo.callback(os.close, own)
             file = os.open(folder / "run.lock", flags, 0o666)
             undo.callback(os.close, file)
-        except OSError as error:
-            raise _unusable(folder, error) from error
-        try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _lock_folder(own)
-        except OSError as error:
+        except BlockingIOError as error:
             raise RunFolderError(f"{folder}: another process is crawling in it") from error
+        except OSError as error:
+            raise _unusable(folder, error) from error
         return undo.pop_all()
 
 
@@ -244,26 +232,16 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def create(path: Path, values: Mapping[str, str]) -> None:
     """Make a run's database with `values` as its `meta`, completely or not at all."""
-    unfinished = path.with_name(".run.db.new")
-    _remove(unfinished)
-    try:
-        # Without a log, so that the file is complete after the commit.
-        with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
-            # The transaction of a page changes an index leaf for each of its links, so small leaves
-            # mean fewer bytes written.
-            connection.execute("PRAGMA page_size = 2048")
-            connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
-            rows = {**values, "schema": SCHEMA_VERSION}
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
-            connection.execute("COMMIT")
-        unfinished.rename(path)
-    finally:
-        _remove(unfinished)
-
-
-def _remove(database: Path) -> None:
-    for file in database.parent.glob(f"{database.name}*"):
-        file.unlink()
+    with replacing(path) as new, closing(sqlite3.connect(new, isolation_level=None)) as connection:
+        # A file that is not finished is deleted, so it needs no journal.
+        connection.execute("PRAGMA journal_mode = OFF")
+        # The transaction of a page changes an index leaf for each of its links, so small leaves
+        # mean fewer bytes written.
+        connection.execute("PRAGMA page_size = 2048")
+        connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
+        rows = {**values, "schema": SCHEMA_VERSION}
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
+        connection.execute("COMMIT")
 
 
 def _check(folder: Path, values: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import Response
 
-from crawler.clock import CrawlClock, elapsed_s
+from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
@@ -65,11 +65,6 @@ def test_a_clock_of_a_crawl_counts_seconds_whatever_the_machine_says(
         machine.now += waits_s
         machine.error_s = error_s
         assert clock() == pytest.approx(machine.now, abs=1e-3)
-
-
-def test_a_clock_shows_the_time_of_the_machine_at_its_start() -> None:
-    assert CrawlClock()() == pytest.approx(time.time(), abs=60.0)
-    assert elapsed_s() <= elapsed_s()
 
 
 @given(st.lists(st.floats(-0.9, 0.9), max_size=30))

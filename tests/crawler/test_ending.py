@@ -14,7 +14,7 @@ from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
 from crawler.preparation import check_goals
 from crawler.sources.contract import Answer
-from tests.crawler.politeness.test_crawl_polite import FORBIDDING, linking, polite, rules, served
+from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
 from tests.support.crawls import crawl, rows, summary
 from tests.support.report_run import Row, make_run
 
@@ -238,20 +238,3 @@ def test_private_seeds_tell_the_setting_that_allows_them(tmp_path: Path) -> None
     done = polite(tmp_path, "http://127.0.0.1:9999/")
     assert done.returncode == 1
     assert "LANGFOCUS_PRIVATE_ADDRESSES" in told(done)
-
-
-def test_a_crawl_with_one_seed_that_answers_goes_on(tmp_path: Path) -> None:
-    with served(start=linking("http://a.de:1024/next")) as (_, server):
-        names = {"a.de": "127.0.0.1"}
-        port = server.port
-        done = polite(
-            tmp_path,
-            f"http://b.de:{port}/",
-            f"http://a.de:{port}/start",
-            names=names,
-            LANGFOCUS_PRIVATE_ADDRESSES=True,
-        )
-    assert done.returncode == 0, done.stderr
-    # Nobody listens at the port of a.de/next.
-    assert summary(tmp_path)["outcomes"] == {"page": 1, "dns": 1, "refused": 1}
-    assert last_reason(tmp_path) == "finished"

@@ -241,13 +241,6 @@ def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
     assert rows(copy, "SELECT value FROM counts") == [(7,)]
 
 
-def test_a_run_that_was_killed_while_it_was_made_begins_anew(tmp_path: Path) -> None:
-    for name in (".run.db.new", ".run.db.new-wal", ".run.db.new-shm"):
-        (tmp_path / name).write_bytes(b"half of something")
-    open_run(tmp_path, META, 0.0).connection.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["run.db"]
-
-
 @contextmanager
 def unprivileged() -> Iterator[Path]:
     """Yield a folder that others may enter, and be one of these if the process may do anything."""

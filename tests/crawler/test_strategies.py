@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.strategies import ORDERINGS, make_ordering
-from crawler.strategies.filters import FILTERS, NOTHING, Filter, Tally, make_filter
+from crawler.strategies.filters import NOTHING, Filter, Tally, make_filter
 from crawler.strategies.orderings import Draw, LinkSource
 
 RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
@@ -76,16 +76,6 @@ def test_a_url_is_closed_with_its_directory_or_its_server() -> None:
     assert rule.worst([new, fresh]) == new
     assert rule.worst([fresh, foreign]) == foreign
     assert rule.worst([foreign, Tally(9, 1)]) == foreign
-
-
-def test_only_filters_that_use_relevance_drop() -> None:
-    dropping = {name for name in FILTERS if make_filter(name).drops(IRRELEVANT)}
-    assert dropping == {
-        "server",
-        "server-conservative",
-        "directory-conservative",
-        "both-conservative",
-    }
 
 
 URLS = ["http://a.de/seite", "http://a.com/page", "http://b.at/"]

@@ -125,12 +125,6 @@ def test_a_refusal_is_one_line_and_an_exit_code(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_any_number_of_connections_is_understood(tmp_path: Path) -> None:
-    done = crawl("lang=de", "web=sample", "pages=20", JOBDIR=tmp_path, CONCURRENT_REQUESTS=0)
-    assert done.returncode == 0, done.stderr
-    assert summary(tmp_path)["pages"] == 20
-
-
 def test_a_web_without_servers_waits_for_no_crawl_delay() -> None:
     for web, delay_s in (("sample", 0.0), ("live", 60.0)):
         given = config_of({"lang": "de", "web": web}, scrapy_settings())
@@ -145,9 +139,13 @@ def test_an_argument_without_its_option_is_named() -> None:
     assert "lang=de: an argument needs -a before it" in done.stderr
 
 
-def test_the_log_has_no_dictionaries_of_scrapy(tmp_path: Path) -> None:
-    done = crawl("lang=de", "web=sample", "pages=3", JOBDIR=tmp_path, LOG_LEVEL="INFO")
+def test_any_number_of_connections_is_understood_and_the_log_has_no_dictionaries_of_scrapy(
+    tmp_path: Path,
+) -> None:
+    given = ("lang=de", "web=sample", "pages=3")
+    done = crawl(*given, JOBDIR=tmp_path, LOG_LEVEL="INFO", CONCURRENT_REQUESTS=0)
     assert done.returncode == 0, done.stderr
+    assert summary(tmp_path)["pages"] == 3
     assert "Spider opened" in done.stderr
     for dictionary in ("Overridden settings", "Enabled ", "Versions:", "Dumping Scrapy stats"):
         assert dictionary not in done.stderr
