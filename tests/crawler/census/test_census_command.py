@@ -83,12 +83,9 @@ def test_an_archive_is_counted_by_address_and_language(
     shown = html.read_text()
     assert "Sweden (SE)" in shown
     assert "://" not in shown
-
-
-def test_portal_pages_alone_are_counted_on_wish(archive: Path, geoip: Path, tmp_path: Path) -> None:
-    found = counted(tmp_path, archive, "--geoip", geoip, "--pages", "portals")
-    assert found["pages"] == 4
-    assert found["languages_by_country"] == {
+    portals = counted(tmp_path, archive, "--geoip", geoip, "--pages", "portals")
+    assert portals["pages"] == 4
+    assert portals["languages_by_country"] == {
         "de": {"unknown": 1},
         "en": {"GB": 1},
         "fr": {"SE": 1},

@@ -1,6 +1,7 @@
 """A simulated crawl is the live one, page by page, for every strategy."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,17 @@ import numpy as np
 import pytest
 
 from crawler.errors import GraphError, SettingError
-from crawler.simulate.engine import FATES, simulate
-from crawler.simulate.plan import Simulation
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
+from crawler.simulate.build import build
+from crawler.simulate.engine import FATES, GraphEvidence, evidence_in, simulate
+from crawler.simulate.plan import Simulation, prepared
+from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import FILTERS, make_filter
+from tests.support.crawls import crawl, rows
+from tests.support.loopback import loopback
 from tests.support.simulatedwebs import crawl_live, random_graph
+from tests.support.smallweb import SmallWeb
 
-LIVE_ORDERINGS = ("bfs", "soft", "svm")
+LIVE_ORDERINGS = ("bfs", "soft", "svm", "focus")
 MIXED = (PAGE, PAGE, PAGE, FAILED, REDIRECT)
 
 
@@ -31,7 +36,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
         is_last = number == len(cases) - 1
         graph = random_graph(31 if is_last else number, statuses=MIXED if is_last else (PAGE,))
         caps: dict[str, Any] = {"host_cap": host_cap, "host_queue": host_queue, "random_state": 9}
-        course = simulate(graph, Simulation(filter=rule, ordering=ordering, **caps))
+        course = simulate(graph, Simulation(rule, ordering, **caps))
         assert len(course.order) >= 10
         assert (graph.page_status[course.order] == PAGE).all()
         live = crawl_live(graph, tmp_path / str(number), filter=rule, ordering=ordering, **caps)
@@ -53,7 +58,7 @@ def test_a_tolerance_with_a_half_life_is_halved_as_the_crawl_proceeds(
         link_target=np.arange(1, 40, dtype=np.int32),
     )
     rule = make_filter("server-conservative", tolerance=tolerance)
-    course = simulate(row, Simulation(filter=rule, ordering="soft", half_life=half_life))
+    course = simulate(row, Simulation(rule, "soft", half_life=half_life))
     limits = {n: tolerance // 2 ** (n // half_life if half_life else 0) for n in range(1, 40)}
     assert len(course.order) == min(n for n, limit in limits.items() if n > limit)
 
@@ -71,7 +76,7 @@ def test_queued_urls_are_drawn_equally_often(ordering: str, number: int) -> None
     )
     rule, tries = make_filter("none"), 50 * number
     orders = Counter(
-        tuple(simulate(star, Simulation(filter=rule, ordering=ordering, random_state=n)).order[1:])
+        tuple(simulate(star, Simulation(rule, ordering, random_state=n)).order[1:])
         for n in range(tries)
     )
     assert len(orders) == number
@@ -88,7 +93,7 @@ def test_a_crawl_that_draws_finds_as_many_relevant_pages_as_a_simulation(
     rule, is_relevant = make_filter("both-conservative", tolerance=1), graph.relevant()
     simulated, live = [], []
     for state in range(300):
-        found = Simulation(filter=rule, ordering=ordering, host_cap=9, random_state=state)
+        found = Simulation(rule, ordering, host_cap=9, random_state=state)
         simulated.append(int(is_relevant[simulate(graph, found).order].sum()))
     for state in range(25):
         caps: dict[str, Any] = {"host_cap": 9, "random_state": state}
@@ -101,8 +106,8 @@ def test_a_crawl_that_draws_finds_as_many_relevant_pages_as_a_simulation(
 
 def test_the_perfect_strategy_reaches_all_that_can_be_reached_with_the_fewest_pages() -> None:
     graph = random_graph(5, vertices=400)
-    everything = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
-    perfect = simulate(graph, Simulation(filter=make_filter("none"), ordering="perfect"))
+    everything = simulate(graph, Simulation(make_filter("none"), "bfs"))
+    perfect = simulate(graph, Simulation(make_filter("none"), "perfect"))
     is_relevant = graph.relevant()
     reached = set(everything.order[is_relevant[everything.order]].tolist())
     assert {page for page in perfect.order.tolist() if is_relevant[page]} == reached
@@ -115,7 +120,7 @@ def test_the_perfect_strategy_reaches_all_that_can_be_reached_with_the_fewest_pa
 
 def test_urls_that_were_never_fetched_stay_queued() -> None:
     graph = random_graph(8, statuses=[PAGE, UNKNOWN], vertices=300)
-    course = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
+    course = simulate(graph, Simulation(make_filter("none"), "bfs"))
     assert (graph.page_status[course.order] == PAGE).all()
     linked = np.unique(np.concatenate([graph.links(page) for page in course.order.tolist()]))
     known = np.union1d(linked, graph.seeds)
@@ -125,9 +130,9 @@ def test_urls_that_were_never_fetched_stay_queued() -> None:
 
 def test_a_limit_ends_a_crawl_where_the_whole_one_would_have_been() -> None:
     graph, rule = random_graph(2), make_filter("server", tolerance=2)
-    for ordering in (*LIVE_ORDERINGS, "perfect", "focus"):
-        whole = simulate(graph, Simulation(filter=rule, ordering=ordering))
-        part = simulate(graph, Simulation(filter=rule, ordering=ordering, limit=7))
+    for ordering in (*LIVE_ORDERINGS, "perfect"):
+        whole = simulate(graph, Simulation(rule, ordering))
+        part = simulate(graph, Simulation(rule, ordering, limit=7))
         assert part.order.tolist() == whole.order[:7].tolist()
         assert not part.is_complete
         assert whole.is_complete
@@ -143,15 +148,108 @@ def test_scores_are_ordered_whatever_their_sign() -> None:
         link_target=np.array([4, 2, 6, 0, 3, 5, 1], np.int32),
         scores={"svm": np.append(scores, np.float32(0))},
     )
-    course = simulate(graph, Simulation(filter=make_filter("none"), ordering="svm"))
+    course = simulate(graph, Simulation(make_filter("none"), "svm"))
     assert course.order.tolist() == [7, 6, 5, 4, 2, 3, 1, 0]
 
 
 def test_what_a_graph_does_not_have_is_refused() -> None:
     graph, rule = random_graph(1), make_filter("none")
     with pytest.raises(SettingError, match="has no ordering 'astar'"):
-        simulate(graph, Simulation(filter=rule, ordering="astar"))
+        simulate(graph, Simulation(rule, "astar"))
     with pytest.raises(GraphError, match="no page in 'ja'; it knows th, en"):
-        simulate(graph, Simulation(filter=rule, ordering="bfs", target="ja"))
+        simulate(graph, Simulation(rule, "bfs", target="ja"))
     with pytest.raises(SettingError, match="no cctld"):
-        simulate(replace(graph, server_domain=None), Simulation(filter=rule, ordering="cctld"))
+        simulate(replace(graph, server_domain=None), Simulation(rule, "cctld"))
+
+
+def without_urls(graph: WebGraph) -> WebGraph:
+    return replace(graph, url_start=None, url_bytes=None)
+
+
+def test_a_graph_without_urls_has_servers_and_directories_as_units() -> None:
+    graph = random_graph(3)
+    bare = evidence_in(without_urls(graph), "th")
+    whole = evidence_in(graph, "th")
+
+    def chain(evidence: GraphEvidence, vertex: int) -> list[int]:
+        units = [int(evidence.deepest[vertex])]
+        while evidence.parent[units[-1]] >= 0:
+            units.append(int(evidence.parent[units[-1]]))
+        return units
+
+    same: dict[int, int] = {}
+    for vertex in range(graph.n_vertices):
+        for one, other in zip(chain(bare, vertex), chain(whole, vertex), strict=True):
+            assert same.setdefault(one, other) == other
+    assert len(set(same.values())) == len(same)
+    top_level = whole.facts[:, 2]
+    assert set(top_level.tolist()) == {0.0, 1.0}
+    assert (bare.facts[graph.page_server, 2] == top_level).all()
+    assert not np.delete(bare.facts, 2, axis=1).any()
+
+
+def test_a_graph_without_urls_is_crawled_by_domains_and_records() -> None:
+    graph = without_urls(random_graph(6, vertices=600, servers=40))
+    limit = int(graph.relevant().sum())
+    rule = make_filter("none")
+    harvest = {
+        name: int(
+            graph.relevant()[simulate(graph, Simulation(rule, name, limit=limit)).order].sum()
+        )
+        for name in ("focus", "bfs", "random", "soft")
+    }
+    assert max(harvest, key=lambda name: harvest[name]) == "focus"
+    course = simulate(replace(graph, server_domain=None), Simulation(rule, "focus"))
+    assert course.is_complete
+
+
+WEB = SmallWeb(pages=100, per_host=5)
+
+CRAWLS: list[tuple[str, Mapping[str, int | str]]] = [
+    ("svm", {"filter": "server", "tolerance": 1, "host_cap": 4}),
+    ("soft", {"filter": "server-conservative", "tolerance": 2}),
+]
+
+
+def recorded(folder: Path, strategy: str, rule: Mapping[str, int | str]) -> list[str]:
+    """Crawl page by page without a delay; return the pages in their order.
+
+    Scrapy fetches the next page while it parses one, unless nothing may wait to be parsed.
+    """
+    with loopback(WEB) as proxy:
+        done = crawl(
+            "lang=de",
+            f"strategy={strategy}",
+            *(f"{name}={value}" for name, value in rule.items()),
+            f"seeds={WEB.url(0)},{WEB.url(20)}",
+            proxy=proxy.url,
+            JOBDIR=folder,
+            LANGFOCUS_LINKS=True,
+            CONCURRENT_REQUESTS=1,
+            DOWNLOAD_DELAY=0,
+            SCRAPER_SLOT_MAX_ACTIVE_SIZE=0,
+        )
+    assert done.returncode == 0, done.stderr
+    query = "SELECT url FROM pages WHERE outcome = 'page' AND status = 200 ORDER BY id"
+    return [url for (url,) in rows(folder, query)]
+
+
+@pytest.mark.parametrize(("strategy", "rule"), CRAWLS)
+def test_a_simulation_on_what_a_crawl_recorded_repeats_the_crawl(
+    tmp_path: Path, strategy: str, rule: Mapping[str, int | str]
+) -> None:
+    fetched = recorded(tmp_path / "run", strategy, rule)
+    assert len(fetched) > 20
+    graph = build([tmp_path / "run"], tmp_path / "graph", "de")
+    simulation = Simulation(
+        make_filter(str(rule["filter"]), tolerance=int(rule["tolerance"])),
+        ordering=strategy,
+        host_cap=int(rule.get("host_cap", 0)),
+    )
+    graph = prepared(graph, [simulation])
+    course = simulate(graph, simulation)
+    assert [graph.url(vertex) for vertex in course.order.tolist()] == fetched
+    assert (graph.page_status[course.order] == PAGE).all()
+    counts = dict(rows(tmp_path / "run", "SELECT name, value FROM counts"))
+    for name in ("stored", "rejected", "dropped_irrelevant"):
+        assert course.links[name] == counts.get(name, 0)

@@ -165,7 +165,7 @@ def test_a_graph_without_domains_has_pages_of_none() -> None:
 @pytest.mark.parametrize("name", ["none", "hard", "server-conservative"])
 def test_a_course_is_measured_as_by_hand(name: str) -> None:
     graph = mixed(8)
-    course = simulate(graph, Simulation(filter=make_filter(name, tolerance=2), ordering="soft"))
+    course = simulate(graph, Simulation(make_filter(name, tolerance=2), "soft"))
     yardstick = Yardstick(graph)
     figures = course_figures(course, yardstick)
     order, is_relevant = course.order.tolist(), graph.relevant().tolist()
@@ -186,7 +186,7 @@ def test_a_course_is_measured_as_by_hand(name: str) -> None:
 
 def test_a_curve_has_some_hundred_points_however_many_pages_there_are() -> None:
     graph = chain("te" * 3000)
-    course = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
+    course = simulate(graph, Simulation(make_filter("none"), "bfs"))
     figures = course_figures(course, Yardstick(graph))
     assert len(figures.points) < 260
     assert figures.points[0] == 1
@@ -200,9 +200,7 @@ def test_courses_of_a_graph_are_looked_at_after_the_same_numbers_of_pages() -> N
     graph = random_graph(3, vertices=2000)
     yardstick = Yardstick(graph)
     some, all_pages = (
-        course_figures(
-            simulate(graph, Simulation(filter=make_filter(name), ordering="bfs")), yardstick
-        )
+        course_figures(simulate(graph, Simulation(make_filter(name), "bfs")), yardstick)
         for name in ("hard", "none")
     )
     assert some.pages < all_pages.pages
@@ -216,6 +214,6 @@ def test_a_crawl_from_a_seed_that_gives_no_page_has_no_figures_but_says_so() -> 
         page_status=np.array([FAILED, PAGE], np.int8),
         page_language=np.array([-1, 0], np.int16),
     )
-    course = simulate(dead, Simulation(filter=make_filter("none"), ordering="bfs"))
+    course = simulate(dead, Simulation(make_filter("none"), "bfs"))
     figures = course_figures(course, Yardstick(dead))
     assert (figures.pages, figures.coverage, figures.miss_ratio) == (0, [], [])

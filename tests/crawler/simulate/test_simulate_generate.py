@@ -108,9 +108,7 @@ def courses(web: WebGraph) -> dict[str, Course]:
         "conservative": ("server-conservative", 10),
     }
     return {
-        name: simulate(
-            web, Simulation(filter=make_filter(rule, tolerance=tolerance), ordering="soft")
-        )
+        name: simulate(web, Simulation(make_filter(rule, tolerance=tolerance), "soft"))
         for name, (rule, tolerance) in asked.items()
     }
 
@@ -148,7 +146,7 @@ def test_the_same_measures_and_state_give_the_same_web_which_is_whole() -> None:
             assert np.array_equal(getattr(one, name), getattr(two, name))
         assert not np.array_equal(one.link_target, other.link_target)
         other.check()
-        course = simulate(other, Simulation(filter=make_filter("none"), ordering="bfs"))
+        course = simulate(other, Simulation(make_filter("none"), "bfs"))
         assert len(course.order) == other.n_pages
 
 

@@ -105,7 +105,7 @@ def test_simulations_done_together_are_those_done_alone(jobs: int, graph: WebGra
             result.simulation.filter.name, tolerance=result.simulation.tolerance or 0
         )
         ordering = result.simulation.ordering
-        alone = simulate(graph, Simulation(filter=rule, ordering=ordering, limit=250))
+        alone = simulate(graph, Simulation(rule, ordering, limit=250))
         assert result.figures == course_figures(alone, yardstick)
 
 
