@@ -69,21 +69,11 @@ def test_the_evidence_is_free_of_the_frequencies_in_the_data() -> None:
     assert abs((even[0] - even[1]) - (uneven[0] - uneven[1])) < 0.8
 
 
-def test_the_same_urls_in_another_order_give_the_same_numbers() -> None:
-    seen = made(100, 10)
-    first = naming.learn(seen, NAMED, seed=0)
-    again = naming.learn(seen, NAMED, seed=0)
-    assert np.array_equal(first.mixing, again.mixing)
-    assert np.array_equal(first.nats, again.nats)
-
-
 def test_all_languages_with_a_domain_or_a_country_can_be_named() -> None:
     named = naming.nameable(("de", "fr"))
     assert named[:2] == ("de", "fr")
     assert len(set(named)) == len(named)
-    assert {"eu", "cy", "ga", "gd", "fy", "fo", "lb", "mt", "br", "gl", "co", "kk", "be"} <= {
-        *named
-    }
+    assert set("eu cy ga gd fy fo lb mt br gl co kk be".split()) <= set(named)
 
 
 def test_a_token_may_stand_for_several_languages() -> None:

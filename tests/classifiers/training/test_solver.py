@@ -36,12 +36,8 @@ def test_the_machines_are_those_of_linear_svc(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_same_rows_give_the_same_bits_and_another_seed_others() -> None:
-    features, classes, weights = problem()
-    first = solver.fit(features, classes, weights, 3, penalty=0.3, seed=4)
-    second = solver.fit(features, classes, weights, 3, penalty=0.3, seed=4)
-    third = solver.fit(features, classes, weights, 3, penalty=0.3, seed=5)
-    assert np.array_equal(first[0], second[0])
-    assert np.array_equal(first[1], second[1])
+    first, second, third = (solver.fit(*problem(), 3, penalty=0.3, seed=seed) for seed in (4, 4, 5))
+    assert all(map(np.array_equal, first, second))
     assert not np.array_equal(first[0], third[0])
 
 

@@ -33,23 +33,22 @@ def test_a_language_with_few_urls_follows_the_others() -> None:
     assert points.shifts[0] == pytest.approx(points.shifts[1], abs=0.1)
 
 
-def test_top_level_domains_are_used_where_they_tell_better() -> None:
-    scores, columns, _ = made(spread=3.0)
-    urls = ["http://x.cz/" if column == 0 else "http://x.com/" for column in columns]
-    points = thresholds.calibrate(scores, columns, urls, LANGUAGES, MASSES)
-    assert points.domains == {"cs": thresholds.ALONE}
-    assert points.shifts[0] == 0
-
-
-def test_a_good_classifier_is_raised_by_its_top_level_domains_only_where_that_helps() -> None:
-    scores, columns, _ = made(spread=0.5)
+@pytest.mark.parametrize(
+    ("spread", "share", "rule"),
+    [(3.0, 1.0, thresholds.ALONE), (0.5, 0.85, thresholds.RAISED), (0.3, 0.0, None)],
+)
+def test_top_level_domains_are_used_where_they_tell_better(
+    spread: float, share: float, rule: str | None
+) -> None:
+    scores, columns, _ = made(spread=spread)
     chance = np.random.default_rng(1)
     urls = [
-        "http://x.cz/" if column == 0 and chance.random() < 0.85 else "http://x.com/"
+        "http://x.cz/" if column == 0 and chance.random() < share else "http://x.com/"
         for column in columns
     ]
     points = thresholds.calibrate(scores, columns, urls, LANGUAGES, MASSES)
-    assert points.domains == {"cs": thresholds.RAISED}
+    assert points.domains.get("cs") == rule
+    assert (points.shifts[0] == 0) == (rule == thresholds.ALONE)
 
 
 def test_thresholds_and_domains_are_applied_to_other_urls() -> None:

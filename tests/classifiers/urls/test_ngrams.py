@@ -70,14 +70,6 @@ def test_the_number_of_each_kind_of_feature_is_that_of_its_letters() -> None:
     assert len(listed(url)) == 20 + 1 + 2 * (3 + 1) + 2
 
 
-def test_percent_encoded_letters_are_the_letters() -> None:
-    assert listed("http://x.de/%C3%BCber") == listed("http://x.de/über")
-
-
-def test_an_internationalised_host_reads_as_its_letters() -> None:
-    assert listed("http://xn--mnchen-3ya.de/") == listed("http://münchen.de/")
-
-
 def test_a_broken_internationalised_label_stays_as_it_is() -> None:
     assert listed("http://xn--9999999999.de/") == listed("http://xN--9999999999.de/")
 

@@ -94,12 +94,3 @@ def test_a_prior_that_is_none_is_refused(
     assert callable(make)
     with pytest.raises(error, match=message):
         make()
-
-
-@pytest.mark.parametrize(
-    "host", ["a.com", "123.com", "example.com", "github.com", "w3.org", "wikipedia.org"]
-)
-def test_a_host_without_words_of_a_language_has_little_confidence(
-    model: UrlModel, host: str
-) -> None:
-    assert model.identify(f"https://{host}/").confidence < 0.6
