@@ -27,16 +27,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def trained(method: str, *arguments: object) -> Any:
-    """The method, trained and read from the file with its name."""
-    main([method, *map(str, arguments)])
+def trained(method: str, data: Path, *arguments: str) -> Any:
+    """The method, trained and read from its file."""
+    file = data.parent / f"{method}.npz"
+    main([method, str(data), "--output", str(file), *arguments])
     module: Any = import_module(NAMES[method])
-    return module.load(Path(f"{method}.npz"))
+    return module.load(file)
 
 
 @pytest.mark.parametrize("method", ["cavnar-trenkle", "nfc"])

@@ -79,9 +79,6 @@ def test_a_top_level_domain_in_any_spelling_has_the_same_mark() -> None:
     assert marks(urls, "uk") == [(-1, 0)] * 3
 
 
-def test_no_urls_have_no_facts() -> None:
-    assert UrlFacts(MODEL, "de").of([]).shape == (0, 4)
-
-
 def test_a_language_unknown_to_the_project_has_its_code_as_a_mark() -> None:
+    assert UrlFacts(MODEL, "xyz").of([]).shape == (0, 4)
     assert marks(["http://a.com/xyz/", "http://a.com/de/"], "xyz") == [(0, 1), (0, -1)]
