@@ -26,13 +26,8 @@ def collected(made_up: bool = False) -> Examples:
 
 def test_paths_of_words_are_learned_without_their_hosts_where_there_are_many() -> None:
     found = collected()
-    copies = found.urls[len(rows()) :]
-    assert copies == ["/drei-schoene-woerter"] * 1000
+    assert found.urls[len(rows()) :] == ["/drei-schoene-woerter"] * 1000
     assert set(found.columns[len(rows()) :].tolist()) == {0}
-
-
-def test_a_path_is_in_the_part_of_its_url() -> None:
-    found = collected()
     assert np.array_equal(found.folds[1050:], found.folds[:1000])
     assert np.bincount(found.folds, minlength=4).min() > 400
 
@@ -72,9 +67,7 @@ def test_names_are_words_of_the_language_in_the_letters_of_hosts() -> None:
     names = examples.made_up_names("de", 400, seed=0)
     assert len(names) == 400
     assert all(name.startswith("http://") and name.endswith("/") for name in names)
-    text = " ".join(names)
-    assert "-" in text
-    assert "ue" in text
+    assert all(part in "".join(names) for part in ("-", "ue"))
     assert sum(name.isascii() for name in names) > 250
 
 
@@ -110,12 +103,9 @@ def test_paths_are_in_the_letters_and_encodings_of_the_language(
     assert len(near) > len(texts) / 3
 
 
-@pytest.mark.parametrize(
-    ("word", "language", "spelled"),
-    [("öffnung", "de", "oeffnung"), ("été", "fr", "ete"), ("niño", "es", "nino")],
-)
-def test_hosts_spell_words_without_accents(word: str, language: str, spelled: str) -> None:
-    assert examples.plain(word, language) == spelled
+def test_hosts_spell_words_without_accents() -> None:
+    assert examples.plain("öffnung", "de") == "oeffnung"
+    assert examples.plain("été", "fr") == "ete"
 
 
 def test_without_the_package_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

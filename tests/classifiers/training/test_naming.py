@@ -78,15 +78,10 @@ def test_all_languages_with_a_domain_or_a_country_can_be_named() -> None:
 
 def test_a_token_may_stand_for_several_languages() -> None:
     found = {
-        (token.text, token.reason, token.language)
+        " ".join(token[1:])
         for token in tokens.tokens_of(("br", "pt", "cs"))
         if token.kind == clues.SEGMENT and token.text in ("br", "cz", "cs")
     }
-    assert found == {
-        ("br", "code", "br"),
-        ("br", "country", "pt"),
-        ("cs", "code", "cs"),
-        ("cz", "country", "cs"),
-    }
+    assert found == {"br code br", "br country pt", "cs code cs", "cz country cs"}
     letters = [token for token in tokens.tokens_of(("ka",)) if token.kind == clues.BLOCK]
     assert [ord(token.text) for token in letters] == [0x1080]

@@ -67,9 +67,9 @@ def test_every_text_has_finite_scores_and_an_answer(model: UrlModel, url: str) -
     assert np.isfinite(model.evidence([url])).all()
 
 
-@given(st.lists(any_text, max_size=12), st.randoms(use_true_random=False))
+@given(st.lists(any_text | host_names, max_size=12), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
-def test_scores_depend_on_the_url_alone_not_on_its_batch(
+def test_scores_and_names_depend_on_the_url_alone_not_on_its_batch(
     model: UrlModel, urls: list[str], random: Random
 ) -> None:
     scores = scores_of(model, urls)
@@ -78,20 +78,12 @@ def test_scores_depend_on_the_url_alone_not_on_its_batch(
     assert (scores_of(model, [urls[at] for at in order]) == scores[order]).all()
     for row, url in enumerate(urls):
         assert (scores_of(model, [url])[0] == scores[row]).all()
-
-
-@given(st.lists(any_text | host_names, min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
-def test_the_name_of_a_url_is_the_language_of_the_largest_share(
-    model: UrlModel, urls: list[str]
-) -> None:
-    shares = model.shares(urls)
     places, confidences = model.name(urls)
-    named = places >= 0
-    assert (confidences[~named] == 0).all()
-    assert np.allclose(confidences[named], shares.max(axis=1)[named], atol=1e-4)
-    at_place = shares[np.flatnonzero(named), places[named]]
-    assert np.allclose(at_place, confidences[named], atol=1e-4)
+    named = np.flatnonzero(places >= 0)
+    assert (confidences[places < 0] == 0).all()
+    shares = model.shares(urls)[named]
+    assert np.allclose(shares[np.arange(len(named)), places[named]], confidences[named], atol=1e-4)
+    assert np.allclose(shares.max(axis=1, initial=0), confidences[named], atol=1e-4)
 
 
 @given(host_names, letters)
