@@ -301,7 +301,7 @@ def _tlds() -> dict[str, str]:
         if tld.isalpha() and tld not in without:
             # The official languages, the most used first.
             spoken = get_official_languages(territory, regional=False, de_facto=True)
-            codes = [code for tag in spoken if (code := _of_subtag(tag.partition("_")[0]))]
+            codes = list(filter(None, (_of_subtag(tag.partition("_")[0]) for tag in spoken)))
             if codes:
                 tlds.setdefault(tld, codes[0])
     return tlds
