@@ -188,11 +188,17 @@ def test_a_declaration_names_a_page_of_a_few_words() -> None:
     assert (found.language, found.method) == ("fi", "declaration")
 
 
-def test_a_declaration_names_no_other_language_than_its_own() -> None:
-    gibberish = "Krfwz plomb dvexi rhotam qelsu vandirq smoth urbelc jontiv hargle."
-    assert page_of(f"<p>{gibberish * 3}").language is None
-    found = page_of(f"<html lang=fi><p>{gibberish * 3}")
-    assert found.language in (None, "fi")
+@pytest.mark.parametrize(
+    ("declared", "gibberish"),
+    [
+        ("fi", "Krfwz plomb dvexi rhotam qelsu vandirq smoth urbelc jontiv hargle." * 3),
+        ("fi", "mbdsu urbtam lusu pes takorkor glekr sengle nor urb mbdkorurb van glejonko sl"),
+        ("cy", "vexismoqel krmikr urbgle krela vantam tam mi plovexiurb sl"),
+    ],
+)
+def test_a_declaration_names_no_other_language_than_its_own(declared: str, gibberish: str) -> None:
+    assert page_of(f"<p>{gibberish}").language is None
+    assert page_of(f"<html lang={declared}><p>{gibberish}").language in (None, declared)
 
 
 def test_a_text_that_resembles_a_small_language_needs_other_evidence() -> None:
@@ -266,7 +272,7 @@ def test_probabilities_are_probabilities(text: str) -> None:
         ("", None),
         ("123 €", None),
         ("abc", "Latn"),
-        ("abcd привет", "Cyrl"),
+        ("abcdefgh привет", "Cyrl"),
         ("漢字とかな", "Jpan"),
         ("漢字", "Hani"),
         ("한국어 漢字", "Kore"),
