@@ -244,7 +244,10 @@ def test_the_letter_model_is_made_of_texts_alike_each_time(tmp_path: Path) -> No
     assert 0 < sum(is_held_out(text) for text, _ in pairs) < len(texts)
 
 
-@given(st.binary(max_size=400), st.none() | st.text(max_size=40))
+HEADERS = st.sampled_from(("utf-16", "gbk", "utf-8", "iso-2022-jp")).map("charset={}".format)
+
+
+@given(st.binary(max_size=400), st.none() | HEADERS | st.text(max_size=40))
 def test_no_bytes_make_decoding_raise(body: bytes, content_type: str | None) -> None:
     decoded = decode(body, content_type)
     assert decoded.text.isascii() or decoded.text

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.page_hostile import INPUTS, made, ordinary
-from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.links import MAX_LINKS
 from classifiers.pages.html.tree import MOST_TAGS, affordable
 from classifiers.pages.methods import method
@@ -47,14 +46,6 @@ def test_a_large_and_hostile_page_is_answered_soon(name: str) -> None:
     assert time.process_time() - start < GUARD_S / 2
     assert page.parser in {"lexbor", "lexbor-cut"}
     assert len(page.links) <= MAX_LINKS
-
-
-@pytest.mark.parametrize("content_type", ["text/html; charset=utf-16", "text/html; charset=gbk"])
-@pytest.mark.parametrize("make", INPUTS.values(), ids=INPUTS)
-def test_a_bad_page_is_decoded_whatever_its_header_says(make: Maker, content_type: str) -> None:
-    decoded = decode(make(5_000), content_type)
-    assert decoded.text
-    assert decoded == decode(make(5_000), content_type)
 
 
 @pytest.mark.parametrize("declared", ["utf-16", "utf-16le", "utf-32", "utf-7", "gbk", "nonsense"])

@@ -5,8 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from classifiers.errors import LanguageError, MissingPackageError, ModelError
 from classifiers.languages import known
@@ -14,7 +12,6 @@ from classifiers.pages import methods
 from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, PageMethod, Surroundings
 from classifiers.pages.parse import parse_page
 from classifiers.pages.text.scripts import utf16_units, vote
-from classifiers.pages.text.textengine import shipped_engine
 from classifiers.papers.page_cases import text_page
 
 LINES = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
@@ -254,16 +251,6 @@ def test_every_method_has_an_answer_to_any_page(name: str) -> None:
         assert 0 <= found.confidence <= 1
         assert found.reason
         assert found.language is None or found.language in known()
-
-
-@settings(deadline=None)
-@given(st.text(max_size=200))
-def test_probabilities_are_probabilities(text: str) -> None:
-    ranking = shipped_engine().rank(text)
-    shares = [share for _, share in ranking]
-    assert shares == sorted(shares, reverse=True)
-    assert all(0 <= share <= 1 for share in shares)
-    assert sum(shares) <= 1 + 1e-6
 
 
 @pytest.mark.parametrize(

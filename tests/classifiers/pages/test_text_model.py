@@ -133,10 +133,14 @@ def test_training_and_scoring_have_the_same_odds_of_a_known_language(text: str) 
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=400))
 def test_any_text_has_finite_evidence(text: str) -> None:
-    reading = shipped_engine().read(f"a {text}")
+    reading = shipped_engine().read(text)
     assert np.isfinite(reading.nats).all()
     assert (np.diff(reading.nats) <= 0).all()
     assert len(set(reading.codes)) == len(reading.codes) == len(reading.nats)
+    shares = [share for _, share in reading.ranking()]
+    assert shares == sorted(shares, reverse=True)
+    assert all(0 <= share <= 1 for share in shares)
+    assert sum(shares) <= 1 + 1e-6
 
 
 @pytest.mark.parametrize(
