@@ -55,14 +55,6 @@ def test_help_and_mistakes_load_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
-def test_spiders_that_cannot_be_imported_are_one_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["crawl", "-a", "lang=de", "-s", "SPIDER_MODULES=door_nowhere"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "No module named 'door_nowhere'" in line
-
-
 def test_a_crawl_runs_in_an_empty_folder(tmp_path: Path) -> None:
     arguments = ["-a", "lang=de", "-a", "web=sample", "-a", "pages=10"]
     settings = ["-s", "JOBDIR=run", "-s", "LANGFOCUS_SAMPLE_HOSTS=300"]

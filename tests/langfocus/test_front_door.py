@@ -103,6 +103,8 @@ def test_urls_are_identified_one_by_one_and_many_at_once() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", None])
 def test_a_page_is_identified_from_bytes_or_text(encoding: str | None) -> None:
+    with pytest.raises(TypeError, match="as bytes or str, not"):
+        langfocus.identify_page(None)  # type: ignore[arg-type]
     text = "<p>Über der Wiese lag heute Morgen ein dünner Nebel, und die Schafe schliefen.</p>"
     html = text.encode(encoding) if encoding else text
     assert langfocus.identify_page(html, "http://example.org/").language == "de"
@@ -120,27 +122,25 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> langfocus.Run:
     return langfocus.crawl("German", web="sample", pages=40, folder=folder, settings=settings)
 
 
-class TestRun:
-    def test_a_crawl_returns_its_run(self, run: langfocus.Run) -> None:
-        assert (run.summary.lang, run.summary.pages) == ("de", 40)
-        assert run.summary.finish_reason == "pages"
+def test_a_crawl_returns_its_run_with_its_pages_in_the_order_of_the_crawl(
+    run: langfocus.Run,
+) -> None:
+    assert (run.summary.lang, run.summary.pages) == ("de", 40)
+    assert run.summary.finish_reason == "pages"
+    pages = list(run.pages())
+    assert len(pages) == 40
+    assert {page.outcome for page in pages} == {"page"}
+    assert pages == sorted(pages, key=lambda page: page.fetched_at)
+    assert len(list(run.pages(with_failures=True))) == sum(run.summary.outcomes.values())
 
-    def test_its_pages_are_rows_in_the_order_of_the_crawl(self, run: langfocus.Run) -> None:
-        pages = list(run.pages())
-        assert len(pages) == 40
-        assert {page.outcome for page in pages} == {"page"}
-        assert pages == sorted(pages, key=lambda page: page.fetched_at)
-        assert len(list(run.pages(with_failures=True))) == sum(run.summary.outcomes.values())
 
-    def test_it_is_opened_by_its_folder(self, run: langfocus.Run) -> None:
-        again = langfocus.Run(str(run.folder))
-        assert repr(again) == f"Run({str(run.folder)!r})"
-        assert next(again.pages()) == next(run.pages())
-        assert again.write_report().is_file()
-
-    def test_a_folder_without_a_run_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(RunFolderError, match=r"no run\.db"):
-            langfocus.Run(tmp_path)
+def test_a_run_is_opened_by_its_folder(run: langfocus.Run, tmp_path: Path) -> None:
+    again = langfocus.Run(str(run.folder))
+    assert repr(again) == f"Run({str(run.folder)!r})"
+    assert next(again.pages()) == next(run.pages())
+    assert again.write_report().is_file()
+    with pytest.raises(RunFolderError, match=r"no run\.db"):
+        langfocus.Run(tmp_path)
 
 
 def test_the_error_of_a_crawl_is_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,12 +148,6 @@ def test_the_error_of_a_crawl_is_its_line(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(CrawlError, match=r"^nix\.warc\.gz: No such file"):
         langfocus.crawl("de", web="archive", archive="nix.warc.gz", seeds=["http://a.de/"])
     assert list((tmp_path / "runs").iterdir()) == []
-
-
-@pytest.mark.parametrize("page", [None, 3, ["<p>"]])
-def test_a_page_is_bytes_or_text(page: Any) -> None:
-    with pytest.raises(TypeError, match="as bytes or str, not"):
-        langfocus.identify_page(page)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import ast
 import re
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
@@ -14,7 +13,6 @@ from zipfile import ZipFile
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from classifiers.datasets.rows import LabelledUrls
 from tests.support.crawls import ROOT
 
 PACKAGES = ("langfocus", "crawler", "classifiers")
@@ -56,14 +54,6 @@ class TestWheel:
     def test_it_is_typed_and_has_the_command(self, wheel: set[str]) -> None:
         assert {f"{package}/py.typed" for package in PACKAGES} <= wheel
         assert any(name.endswith(".dist-info/entry_points.txt") for name in wheel)
-
-
-def test_the_table_of_urls_has_as_many_of_each_language() -> None:
-    rows = list(LabelledUrls(ROOT / "langfocus/data/sample-urls.tsv"))
-    of_language = Counter(row.language for row in rows)
-    assert len({row.url for row in rows}) == len(rows)
-    assert len(of_language) >= 8
-    assert set(of_language.values()) == {60}
 
 
 def names(requirements: list[str]) -> set[str]:

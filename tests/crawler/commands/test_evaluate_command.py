@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,13 @@ def evaluated(*args: object) -> int:
     return call("evaluate", *args)
 
 
+def figures_of(path: Path, *args: object) -> dict[str, Any]:
+    """The figures of an evaluation that succeeds."""
+    assert evaluated(*args, "--json", path) == 0
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("study") / "urls.tsv", labelled(60))
@@ -36,22 +44,15 @@ def _few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_experiments_are_printed_and_written(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    figures = tmp_path / "f.json"
-    options = ["--json", str(figures)]
-    code = evaluated(str(data), "baselines", "words", "domains", "--urls", "50", *options)
+    line = [data, "baselines", "words", "domains", "--urls", "50"]
+    found = figures_of(tmp_path / "f.json", *line)
     printed = capsys.readouterr()
-    assert code == 0
     assert "langfocus:" not in printed.err
     assert re.search(
         r"\| German +\| +SVM words +\|( +\d+\.\d( \(\d+\.\d\))? \|){3} +\d+\.\d\*? \|", printed.out
     )
-    found = json.loads(figures.read_text())
     assert found["URLs of each language"] == 50
-    assert [each["experiment"] for each in found["experiments"]] == [
-        "baselines",
-        "words",
-        "domains",
-    ]
+    assert [each["experiment"] for each in found["experiments"]] == line[1:4]
     first = found["experiments"][1]["tables"][0]["rows"][0]
     assert (first["language"], first["classifier"]) == ("en", "nb:words")
     f1 = first["figures"]["F1"]
@@ -62,12 +63,10 @@ def test_experiments_are_printed_and_written(
 def test_chosen_classifiers_stand_in_one_table_for_any_languages(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    figures = tmp_path / "f.json"
     names = ["svm:words", "nb:3-grams-from-word", "cctld"]
-    options = ["--languages", "French,it", "--json", str(figures)]
-    assert evaluated(str(data), "--classifiers", *names, *options) == 0
+    line = [data, "--classifiers", *names, "--languages", "French,it"]
+    found = figures_of(tmp_path / "f.json", *line)
     assert "The classifiers chosen" in capsys.readouterr().out
-    found = json.loads(figures.read_text())
     assert found["languages"] == ["fr", "it"]
     (experiment,) = found["experiments"]
     rows = experiment["tables"][0]["rows"]
@@ -80,47 +79,18 @@ def test_one_process_gives_the_figures_of_several(
     found = []
     for few in (1, 1 << 20):
         monkeypatch.setattr(evaluate, "_FEW_URLS", few)
-        figures = tmp_path / f"{few}.json"
-        assert evaluated(str(data), "words", "--json", str(figures)) == 0
-        found.append(json.loads(figures.read_text())["experiments"][0]["tables"])
+        found.append(figures_of(tmp_path / "f.json", data, "words")["experiments"][0]["tables"])
     assert found[0] == found[1]
 
 
-def test_addresses_and_countries_give_ip_its_figures(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mmdb = ROOT.parent / "shared" / "data" / "geoip" / "GeoLite2-Country-Test.mmdb"
-    if not mmdb.exists():
-        pytest.skip("there is no database of countries")
-    # 89.160.20.112 is in Sweden, 2.125.160.216 in the United Kingdom.
-    hosts = {row.url.split("/")[2]: row.language for row in labelled(60)}
-    lines = [f"{host}\t{'2.125.160.216' if code == 'en' else ''}" for host, code in hosts.items()]
-    addresses = tmp_path / "addresses.tsv"
-    addresses.write_text("\n".join(lines) + "\n")
-    figures = tmp_path / "f.json"
-    options = ["--servers", str(mmdb), str(addresses), "--json", str(figures)]
-    assert evaluated(str(data), "baselines", *options) == 0
-    tables = json.loads(figures.read_text())["experiments"][0]["tables"]
-    of_ip = {row["language"]: row for row in tables[0]["rows"] if row["classifier"] == "ip"}
-    assert of_ip["en"]["figures"]["F1"] | {"sd": 0} == {
-        "ours": 100.0,
-        "sd": 0,
-        "paper": 84.0,
-        "difference": 16.0,
-    }
-    assert of_ip["de"]["figures"]["F1"]["ours"] == 0
-
-
 def test_classifiers_trained_on_texts_are_tested_on_urls(data: Path, tmp_path: Path) -> None:
-    texts, figures = tmp_path / "texts.tsv", tmp_path / "f.json"
+    texts = tmp_path / "texts.tsv"
     lines = ["text\tlang\tkind\tsource"]
     for code, syllables in SYLLABLES.items():
         pairs = [f"{one}{two}" for one in syllables for two in syllables]
         lines += [f"{' '.join(pairs[at::20])}\t{code}\tsentence\trule" for at in range(20)]
     texts.write_text("\n".join(lines) + "\n")
-    options = ["--content", str(texts), "--json", str(figures)]
-    assert evaluated(str(data), "content", *options) == 0
-    found = json.loads(figures.read_text())
+    found = figures_of(tmp_path / "f.json", data, "content", "--content", texts)
     (table,) = found["experiments"][0]["tables"]
     assert [row["trained on"] for row in table["rows"]] == ["URLs", "content"] * 2
     assert table["rows"][1]["figures"]["de"]["paper"] == 77
@@ -129,10 +99,9 @@ def test_classifiers_trained_on_texts_are_tested_on_urls(data: Path, tmp_path: P
 
 
 def test_a_test_set_of_its_own_is_another_file(data: Path, tmp_path: Path) -> None:
-    other, figures = write(tmp_path / "other.tsv", labelled(30, seed=1)), tmp_path / "f.json"
-    names = ["--classifiers", "svm:words", "cctld"]
-    assert evaluated(data, "--test", other, *names, "--json", figures) == 0
-    found = json.loads(figures.read_text())
+    other = write(tmp_path / "other.tsv", labelled(30, seed=1))
+    line = [data, "--test", other, "--classifiers", "svm:words", "cctld"]
+    found = figures_of(tmp_path / "f.json", *line)
     assert set(found["measured"]["data"]) == {"urls.tsv", "other.tsv"}
     assert (found["test data"], found["test rows skipped"]) == ("other.tsv", 0)
     assert "folds" not in found

@@ -85,17 +85,12 @@ def test_the_papers_figures_stand_beside_a_graph_that_was_made_to_them(
 # langfocus simulate
 
 
-def simulated(path: Path, *args: object) -> dict[str, object]:
-    assert call("simulate", *args, "--json", path) == 0
-    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
 def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
     folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "s.html"
-    found = simulated(tmp_path / "s.json", folder, "--html", page)
+    assert call("simulate", folder, "--html", page, "--json", tmp_path / "s.json") == 0
+    found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     captured = capsys.readouterr()
     html = page.read_text(encoding="utf-8")
     for number in (1, 2, 4, 5, 6, 7, 8):
@@ -106,13 +101,11 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
     assert "[17/17]" in captured.err
     assert_is_self_contained(html)
     assert html.count("<svg") == 5 + 1
-    simulations = found["simulations"]
-    assert isinstance(simulations, list)
-    assert len(simulations) == 17
-    bfs = simulations[0]
+    assert len(found["simulations"]) == 17
+    bfs = found["simulations"][0]
     assert bfs["name"] == "bfs"
     assert bfs["figures_5_to_8"]["pages"][-1] == bfs["pages"] <= graph.n_pages
-    assert found["graph"]["pages"] == graph.n_pages  # type: ignore[index]  # it is an object
+    assert found["graph"]["pages"] == graph.n_pages
     assert "largest queue" in captured.out
 
 

@@ -87,14 +87,18 @@ def removed(folder: Path, *lines: str) -> takedown.TakenDown:
 def test_only_the_entry_of_the_log_stays_of_a_page(run: Path) -> None:
     files = "SELECT COUNT(*) FROM robots WHERE origin LIKE '%bad.de%'"
     assert rows(run, files) == [(1,)]
-    told = removed(run, "*.bad.de")
-    assert rows(run, files) == [(0,)]
-    assert (told.pages, told.exchanges, told.files) == (3, 2, 1)
-    assert told.queued == 2
-    kept = rows(
-        run,
-        "SELECT url, outcome, status, bytes, parent, language, address FROM pages ORDER BY id",
+    earlier = (
+        "INSERT INTO earlier(url, digest, looks, changes, first_at, seen_at, kept_url, kept_at)"
+        " VALUES (?, '', 0, 0, 0.0, 0.0, 'http://bad.de/old', '1970')"
     )
+    with maintaining(run) as connection:
+        connection.executemany(earlier, [("http://bad.de/old",), ("http://b.de/old",)])
+    assert removed(run, "*.bad.de") == (3, 2, 2, 1)
+    assert rows(run, files) == [(0,)]
+    told = rows(run, "SELECT url, kept_url, kept_at FROM earlier")
+    assert told == [("http://b.de/old", None, None)]
+    columns = "url, outcome, status, bytes, parent, language, address"
+    kept = rows(run, f"SELECT {columns} FROM pages ORDER BY id")
     assert ("http://bad.de/", "taken_down", 200, len(PAGES["http://bad.de/"]), *[None] * 3) in kept
     assert ("http://moved.bad.de/", "redirect", 301, 0, *[None] * 3) in kept
     assert [row[0] for row in kept if row[1] == "page"] == ["http://seed.de/", "http://b.de/"]
@@ -105,32 +109,15 @@ def test_only_the_entry_of_the_log_stays_of_a_page(run: Path) -> None:
     assert found == {"http://seed.de/", "http://b.de/"}
 
 
-def test_pages_of_an_earlier_run_go_with_their_records(run: Path) -> None:
-    with maintaining(run) as connection:
-        for url in ("http://bad.de/old", "http://b.de/old"):
-            connection.execute(
-                "INSERT INTO earlier(url, digest, looks, changes, first_at, seen_at, kept_url,"
-                " kept_at) VALUES (?, '', 0, 0, 0.0, 0.0, 'http://bad.de/old', '1970')",
-                (url,),
-            )
-    removed(run, "*.bad.de")
-    assert rows(run, "SELECT url, kept_url, kept_at FROM earlier") == [
-        ("http://b.de/old", None, None)
-    ]
-
-
-def test_warc_files_have_no_record_of_the_host_and_each_other_answer_with_its_body(
-    run: Path,
-) -> None:
+def test_warc_files_lack_the_host_and_have_each_other_answer_with_its_body(run: Path) -> None:
     before = sorted(path.name for path in run.glob("pages-*"))
-    removed(run, "*.bad.de")
+    write_wacz(run, run / "x.wacz")
+    assert call("takedown", run, "*.bad.de") == 0
     (path,) = run.glob("pages-*.warc.gz")
     assert path.name not in before
     with path.open("rb") as file:
-        found = [
-            (r.rec_type, r.rec_headers["WARC-Target-URI"])
-            for r in ArchiveIterator(file, check_digests="raise")
-        ]
+        records = ArchiveIterator(file, check_digests="raise")
+        found = [(each.rec_type, each.rec_headers["WARC-Target-URI"]) for each in records]
     with path.open("rb") as file:
         assert b"bad.de" not in next(iter(ArchiveIterator(file))).raw_stream.read()
     assert ("response", "http://b.de/") in found
@@ -142,8 +129,8 @@ def test_warc_files_have_no_record_of_the_host_and_each_other_answer_with_its_bo
             with path.open("rb") as file:
                 file.seek(row.start)
                 assert next(iter(ArchiveIterator(file))).rec_headers["WARC-Target-URI"] == row.url
-    write_index(run)
     assert "bad.de" not in (run / "index.cdxj").read_text()
+    assert len(ArchiveWeb(run / "x.wacz")) == len(web) == 2
 
 
 def test_a_later_session_finds_a_sound_run_and_does_not_fetch_the_host_again(run: Path) -> None:
@@ -173,15 +160,13 @@ def _fails(*_: object) -> None:
     raise OSError("no space")
 
 
-def test_a_run_that_is_crawled_is_refused(run: Path) -> None:
-    with maintaining(run), pytest.raises(RunFolderError, match="another process"):
-        removed(run, "bad.de")
-
-
 def test_a_host_that_the_run_does_not_know_is_told_and_stays_blocked(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = rows(run, "SELECT * FROM pages")
+    with maintaining(run):
+        assert call("takedown", run, "unknown.de") == 1
+    assert "another process" in capsys.readouterr().err
     assert call("takedown", run, "unknown.de") == 1
     told = capsys.readouterr().err
     assert told.count("\n") == 1
