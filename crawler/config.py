@@ -66,14 +66,13 @@ _TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": Fal
 class Knob(NamedTuple):
     """The declaration of an argument or a setting.
 
-    `help` is one phrase. `default_help` describes a default that is not a plain value. `least` and
-    `most` bound a number. `choices` are all values allowed, () for any. `read` turns a text and
-    the name for messages into the value; None: the type decides.
+    `help` is one phrase, with a default that is not a plain value. `least` and `most` bound a
+    number. `choices` are all values allowed, () for any. `read` turns a text and the name for
+    messages into the value; None: the type decides.
     """
 
     help: str
     setting: str = ""
-    default_help: str = ""
     least: int | None = None
     most: int = _MOST
     choices: tuple[str, ...] = ()
@@ -93,8 +92,7 @@ class Knob(NamedTuple):
         text = f"{self.help}: {', '.join(self.choices)}" if self.choices else self.help
         is_told = self.default not in (None, "", ()) and self.default is not False
         plain = f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
-        default = self.default_help or (plain if is_told else "")
-        return f"{text} (default: {default})" if default else text
+        return f"{text} (default: {plain})" if is_told else text
 
     def value(self, given: object) -> Any:
         """Return a text or a value as one of the knob's type; raises `SettingError`."""
@@ -179,22 +177,22 @@ class Arguments:
     host_queue: int | None = knob(
         None,
         "URLs of one host that may wait or get a request, 0 for any number: the best host_cap of "
-        "them are fetched; as many as host_cap: the first that are found",
-        default_help=f"{HOST_QUEUE}, or host_cap if that is more; 0 with host_cap=0",
+        "them are fetched; as many as host_cap: the first that are found"
+        f" (default: {HOST_QUEUE}, or host_cap if that is more; 0 with host_cap=0)",
         least=0,
     )
     domain_cap: int | None = knob(
         None,
         "URLs of one registered domain that may get a request, 10 more for each of its relevant "
-        "pages, 0 for any number",
-        default_help=f"{DOMAIN_HOSTS} times host_cap",
+        "pages, 0 for any number"
+        f" (default: {DOMAIN_HOSTS} times host_cap)",
         least=0,
     )
     address_cap: int | None = knob(
         None,
         "URLs from one IP address (of IPv6: one /64) that may get a request, 10 more for each of "
-        "its relevant pages, 0 for any number",
-        default_help=f"{ADDRESS_HOSTS} times host_cap",
+        "its relevant pages, 0 for any number"
+        f" (default: {ADDRESS_HOSTS} times host_cap)",
         least=0,
     )
     directory_depth: int = knob(
@@ -207,14 +205,13 @@ class Arguments:
     )
     seeds: Sequence[str] = knob(
         (),
-        "where to start: a file with one URL per line, or URLs with commas between them",
-        default_help="seeds/LANG.txt; the sample web has its own",
+        "where to start: a file with one URL per line, or URLs with commas between them"
+        " (default: seeds/LANG.txt; the sample web has its own)",
         read=read_seeds,
     )
     pages: int | None = knob(
         None,
-        "stop after exactly this many pages",
-        default_help="stop when nothing is queued",
+        "stop after exactly this many pages (default: stop when nothing is queued)",
         least=1,
     )
     relevant: int | None = knob(None, "stop after exactly this many pages in the language", least=1)
@@ -298,9 +295,9 @@ class Config(Arguments):
     )
     dns: tuple[str, ...] = knob(
         (),
-        "DNS servers that are asked, as ADDRESS or ADDRESS:PORT with commas between them",
+        "DNS servers that are asked, as ADDRESS or ADDRESS:PORT with commas between them"
+        " (default: those of this machine)",
         "LANGFOCUS_DNS",
-        default_help="those of this machine",
         read=dns_servers,
     )
     retry_times: int = knob(2, "retries of a failed URL", "RETRY_TIMES", least=0, most=100)
@@ -314,15 +311,13 @@ class Config(Arguments):
     frontier: str | None = knob(
         None,
         "address of a Redis server (redis://host:6379/0) where any number of processes share one "
-        "frontier",
+        "frontier (default: an unshared frontier in run.db)",
         "LANGFOCUS_FRONTIER",
-        default_help="an unshared frontier in run.db",
     )
     crawl_name: str | None = knob(
         None,
-        "name of the shared crawl",
+        "name of the shared crawl (default: LANG-STRATEGY, such as de-focus)",
         "LANGFOCUS_CRAWL",
-        default_help="LANG-STRATEGY, such as de-focus",
     )
     lease_s: float = knob(
         60.0,
@@ -348,22 +343,20 @@ class Config(Arguments):
     )
     url_model: Path | None = knob(
         None,
-        "file of the URL model",
+        "file of the URL model (default: the one that ships)",
         "LANGFOCUS_URL_MODEL",
-        default_help="the one that ships",
     )
     fasttext: Path | None = knob(
         None,
         "model file of fastText (lid.176.ftz, GlotLID): pages in languages that the text model "
-        "lacks are identified by it; -a lang takes these languages",
+        "lacks are identified by it; -a lang takes these languages"
+        " (default: the file that the environment variable of that name gives, if it is set)",
         "LANGFOCUS_FASTTEXT_MODEL",
-        default_help="the file that the environment variable of that name gives, if it is set",
     )
     geoip: Path | None = knob(
         None,
-        "MMDB file with the countries of IP addresses",
+        "MMDB file with the countries of IP addresses (default: countries are not recorded)",
         "LANGFOCUS_GEOIP",
-        default_help="countries are not recorded",
     )
     reads_sitemaps: bool = knob(
         False,
@@ -386,9 +379,9 @@ class Config(Arguments):
     readers: int | None = knob(
         None,
         "processes that read pages (language, links, scores) beside the network, after the first "
-        "100 pages; 0 reads all pages in the crawl's own process",
+        "100 pages; 0 reads all pages in the crawl's own process"
+        " (default: one fewer than there are processors, at least 1)",
         "LANGFOCUS_READERS",
-        default_help="one fewer than there are processors, at least 1",
         least=0,
         most=1000,
     )

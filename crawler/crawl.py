@@ -1,32 +1,143 @@
-"""A crawl that is open: its run, frontier and visitor."""
+"""A crawl that is open: its run, frontier and visitor, and when it ends.
+
+The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
+go beyond them. Words and hours are counted here. After the goal of words is reached, pages that
+were still in progress are not settled; their URLs stay queued. All goals follow from what the run
+has stored, so a crawl that is continued ends where an uninterrupted one would have ended.
+
+Without a network all seeds would fail in vain. Any answer shows that there is one: a robots.txt or
+an error too. From the first one on a crawl is patient.
+"""
 
 import asyncio
 import logging
 import sqlite3
+from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from typing import Final
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
-from crawler.ending import UNANSWERED, Ending
 from crawler.errors import StorageError
-from crawler.frontier.base import Counts, Frontier, Lease
+from crawler.frontier.base import Counts, Frontier, Lease, Record
 from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc import WarcArchive
 from crawler.politeness.blocking import Blocking
 from crawler.politeness.network import has_bad_port, is_private_url
 from crawler.politeness.robots import Robots
 from crawler.politeness.turns import Occupancy
-from crawler.run import OpenRun
+from crawler.run import OpenRun, sessions_of
 from crawler.shared.worker import Waiting, Worker
 from crawler.sources.contract import Web
 from crawler.sources.revisits import Revisits
 from crawler.strategies.orderings import SEED, Ordering
 from crawler.visit import Visitor
 
+UNANSWERED: Final = "unanswered"
+"""The finish reason of a crawl that no server answered."""
+
+_WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ? AND NOT is_copy"
+_S_PER_HOUR: Final = 3600.0
+_NEVER: Final = float("inf")
 _COUNTS_KEPT_S = 0.5
 
 _log = logging.getLogger(__name__)
+
+
+class Ending:
+    """Knows whether a crawl ends, and why. Times are unix seconds."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        ends_at: float = _NEVER,
+        words: int = 0,
+        awaits_answer: bool = False,
+    ) -> None:
+        """Watch a session whose time is up at `ends_at`; earlier ones found `words` words.
+
+        While it `awaits_answer`, a server must answer within `config.first_answer_s` seconds after
+        the first request.
+        """
+        self._config = config
+        self._ends_at = ends_at
+        self._words = words
+        self.awaits_answer = awaits_answer
+        self._asked_at = _NEVER
+        self._reasons: dict[str, str] = {}
+
+    @classmethod
+    def of_run(
+        cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
+    ) -> "Ending":
+        """Return the end of a session that has just begun in a run; earlier ones took time too."""
+        words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
+        used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
+        left_s = _NEVER if config.hours is None else config.hours * _S_PER_HOUR - used_s
+        return cls(config, ends_at=now + left_s, words=words, awaits_answer=awaits_answer)
+
+    @property
+    def answer_deadline(self) -> float:
+        """The time at which the wait for the first answer ends, infinite if there is none."""
+        return self._asked_at + self._config.first_answer_s if self.awaits_answer else _NEVER
+
+    @property
+    def deadline(self) -> float:
+        """The time at which the crawl ends whatever is queued, infinite if there is none."""
+        return min(self._ends_at, self.answer_deadline)
+
+    @property
+    def failures(self) -> Counter[str]:
+        """The reason of the last failure of each host, counted; empty after an answer."""
+        return Counter(self._reasons.values() if self.awaits_answer else ())
+
+    def ask(self, now: float) -> None:
+        """Count a request that is sent."""
+        self._asked_at = min(self._asked_at, now)
+
+    def fail(self, host: str, reason: str) -> None:
+        """Count the failure of a request."""
+        if self.awaits_answer:
+            self._reasons[host] = reason
+
+    def come(self) -> None:
+        """Count an answer."""
+        self.awaits_answer = False
+
+    def count(self, record: Record) -> None:
+        """Count a settled URL, and the words by which a relevant page was identified."""
+        self._words += (record.words_read or 0) if record.is_relevant else 0
+
+    def is_over(self) -> bool:
+        """Return True if no further page may be settled."""
+        return self._config.words is not None and self._words >= self._config.words
+
+    def may_fetch(self, now: float) -> bool:
+        """Return False if no further request may begin."""
+        return now < self.deadline and not self.is_over()
+
+    def is_unanswered(self, now: float, ready_at: float | None) -> bool:
+        """Return True if no server answered and no request in time is left; none is in progress.
+
+        The next one can be sent at `ready_at`, None if nothing is queued.
+        """
+        at = _NEVER if ready_at is None else ready_at
+        ends_at = self.answer_deadline
+        return now >= ends_at or (bool(self.failures) and at >= ends_at)
+
+    def reached(self, counts: Counts, now: float) -> str:
+        """Return the name of the first goal that is reached, "" if none is."""
+        config = self._config
+        is_reached = {
+            "pages": config.pages is not None and counts.pages >= config.pages,
+            "relevant": config.relevant is not None and counts.relevant >= config.relevant,
+            "words": self.is_over(),
+            "hours": now >= self._ends_at,
+            "expected": counts.queued > 0 and not counts.has_expected,
+        }
+        return next((name for name, is_true in is_reached.items() if is_true), "")
 
 
 @dataclass(slots=True)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from crawler.clock import CrawlClock
 from crawler.config import ONLY_EXPECTED, Config
-from crawler.crawl import Crawl
-from crawler.ending import Ending
+from crawler.crawl import Crawl, Ending
 from crawler.errors import RunFolderError
 from crawler.frontier.base import Frontier
 from crawler.frontier.rules import FrontierRules

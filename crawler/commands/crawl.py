@@ -12,7 +12,6 @@ from scrapy.commands import crawl as scrapy_crawl
 from scrapy.settings import Settings
 
 from crawler.commands.base import Parser, ended, meanings, not_understood, pairs, settings_of
-from crawler.ending import UNANSWERED
 from crawler.errors import CrawlError
 from crawler.settings import BOT_NAME
 from crawler.visit import NO_ADDRESS
@@ -119,6 +118,8 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
 
 def _judge(crawl: Crawl) -> None:
     """Raise the error of a crawl that did not reach its end or fetched no page."""
+    from crawler.crawl import UNANSWERED
+
     folder = crawl.run.folder
     continuation = f"the same command with -s JOBDIR={folder} continues"
     if crawl.fault and crawl.worker is not None and crawl.worker.is_lost:

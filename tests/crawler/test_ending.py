@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.config import Config
-from crawler.ending import Ending
+from crawler.crawl import Ending
 from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
 from crawler.preparation import check_goals
@@ -30,8 +30,8 @@ def with_words(words: int, language: str = "de") -> Record:
     return Record(PAGE, 0.0, 200, True, language == "de", language, words_read=words)
 
 
-def counts(**numbers: int) -> Counts:
-    none = dict.fromkeys(("leased", "pages", "labelled", "relevant"), 0)
+def counts(**numbers: Any) -> Counts:
+    none: dict[str, Any] = dict.fromkeys(("leased", "pages", "labelled", "relevant"), 0)
     return Counts(**{"queued": 5, "hosts": 1, **none, **numbers})
 
 
