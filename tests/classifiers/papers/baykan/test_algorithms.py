@@ -169,22 +169,20 @@ def test_feature_sets_are_those_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "features", "steps"),
+    ("name", "of_words", "of_custom"),
     [
-        ("svm", "words", "PaperWeighting Normalizer LinearSVC"),
-        ("svm", "custom", "StandardScaler LinearSVC"),
-        ("svm-perf", "words", "PaperWeighting _MeanLossSVC"),
-        ("svm-perf", "custom", "_MeanLossSVC"),
-        ("me", "words", "LogisticRegression"),
-        ("me", "custom", "StandardScaler LogisticRegression"),
+        ("svm", "PaperWeighting Normalizer LinearSVC", "StandardScaler LinearSVC"),
+        ("svm-perf", "PaperWeighting _MeanLossSVC", "_MeanLossSVC"),
+        ("me", "LogisticRegression", "StandardScaler LogisticRegression"),
     ],
 )
 def test_counts_are_weighted_and_custom_made_features_scaled(
-    name: str, features: str, steps: str
+    name: str, of_words: str, of_custom: str
 ) -> None:
-    made = algorithm(name, features, seed=7)
-    assert [type(each).__name__ for _, each in made.steps] == steps.split()
-    assert made.steps[-1][1].random_state == (None if name == "me" else 7)
+    for features, steps in (("words", of_words), ("custom", of_custom)):
+        made = algorithm(name, features, seed=7)
+        assert [type(each).__name__ for _, each in made.steps] == steps.split()
+        assert made.steps[-1][1].random_state == (None if name == "me" else 7)
     assert type(algorithm("nb", "custom-2008")) is GaussianNB
 
 
