@@ -228,10 +228,9 @@ def _landings(graph: WebGraph) -> Ints:
     """The vertex at which a link to each vertex ends, -1 where redirects lead nowhere."""
     landing = np.arange(graph.n_vertices, dtype=np.int32)
     for _ in range(_MOST_REDIRECTS):
-        at = np.flatnonzero((landing >= 0) & (graph.page_status[landing] == REDIRECT))
+        at = np.flatnonzero(graph.page_status[landing] == REDIRECT)
         starts = graph.link_start[landing[at]]
         leads_on = starts < graph.link_start[landing[at] + 1]
-        landing[at[~leads_on]] = -1
         landing[at[leads_on]] = graph.link_target[starts[leads_on]]
     landing[graph.page_status[landing] == REDIRECT] = -1
     return landing

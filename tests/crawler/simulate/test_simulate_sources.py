@@ -317,7 +317,7 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
         + answer("http://www.A.de/", page("de", "/old", "b.html#top", "x.css", "/a/a/a/a/a/"))
         + answer("http://www.a.de/old", status=301, more="Location: new/\r\n")
         + answer("http://www.a.de/b.html", page("fr", "http://c.de/", "/"))
-        + answer("http://www.a.de/b.html", page("de"))
+        + answer("http://www.a.de/b.html", page("de", "/old"))
         + answer("http://www.a.de/no", page("de", "/"), 404)
         + answer("http://www.a.de/n", page("de", "/", head="<meta name=robots content=nofollow>"))
         + warc_record("revisit", "http://a.de/seen", b"HTTP/1.1 200 OK\r\n\r\n")
