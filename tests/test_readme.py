@@ -1,4 +1,4 @@
-"""The README's transcripts are what a person sees, and the pages that it leads to exist."""
+"""The README's transcripts are what a person sees; the documents have their pages and figures."""
 
 import doctest
 import re
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import langfocus
+from benchmarks.docs_tables import documents, outdated, stale
 from crawler.commands.base import parser_of
 from tests.support import processes
 from tests.support.crawls import ROOT, environment
@@ -17,6 +18,8 @@ from tests.support.processes import Done
 
 DEVELOPERS = {"test", "lint"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+GENERATED = re.compile(r"<!-- table: .*?<!-- end of table -->", re.DOTALL)
+"""The tables that have their date from their JSON file."""
 
 
 def words(command: str) -> list[str]:
@@ -118,3 +121,21 @@ def test_every_room_of_the_house_exists() -> None:
         if path.parent.name != "tables"
     }
     assert named == rooms
+
+
+def test_every_marked_table_equals_its_json_file() -> None:
+    assert stale(documents(), write=False) == []
+
+
+def test_no_figure_is_older_than_the_code_that_it_names() -> None:
+    assert outdated(documents()) == []
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in documents() if page.name not in ("README.md", "languages.md")]
+)
+def test_tables_that_are_written_by_hand_stand_on_a_page_with_their_date(page: Path) -> None:
+    text = GENERATED.sub("", page.read_text(encoding="utf-8"))
+    tables = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
+    measured = [table for table in tables if len(re.findall(r"\| \**\d[\d,]*\.\d", table)) > 4]
+    assert not measured or re.search(r"as of 20\d\d-\d\d-\d\d at ", text)

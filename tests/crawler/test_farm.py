@@ -13,9 +13,9 @@ from crawler.crawl import Crawl
 from crawler.opening import open_crawl
 from crawler.reading import Download
 from crawler.report.harvest import summarise
+from tests.crawler.test_copied_text import WORDS as GERMAN_WORDS
+from tests.crawler.test_copied_text import german
 from tests.support.crawls import rows
-from tests.support.germantext import WORDS as GERMAN_WORDS
-from tests.support.germantext import german
 from tests.support.smallweb import SENTENCES
 
 Text = Callable[[str], str]

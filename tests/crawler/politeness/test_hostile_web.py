@@ -1,10 +1,14 @@
 """One crawl of a Web on which nearly every server means no good."""
 
+import fcntl
+import os
+import pickle
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
+from tempfile import mkdtemp
 from uuid import uuid4
 
 import pytest
@@ -27,7 +31,6 @@ from tests.support.hostileserver import (
     sends_and_waits,
     silence,
 )
-from tests.support.once import made_once
 
 MAX_BYTES = 1_000_000
 HOST_CAP = 30
@@ -255,6 +258,23 @@ def crawl(
     assert done.returncode == 0, done.stderr
     outcomes = dict(rows(folder, "SELECT url, outcome FROM pages"))
     return Crawled(folder, done.stderr, outcomes, proxy.log, proxy.most_open)
+
+
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Crawled]
+) -> Crawled:
+    """What `make` makes in a folder of its own; other processes wait for it and read it."""
+    run = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        run = run.parent
+    kept = run / f"{name}.pickle"
+    with (run / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            made = pickle.dumps(make(Path(mkdtemp(prefix=name, dir=run))))
+            kept.write_bytes(made)
+    found: Crawled = pickle.loads(kept.read_bytes())
+    return found
 
 
 @pytest.fixture(scope="module")
