@@ -182,13 +182,10 @@ def test_a_host_is_asked_for_a_bounded_number_of_files_and_always_for_its_usual_
     assert again.ask(urls[6], 0.0) is None
     for usual in ("http://a.de", "http://www.a.de", "https://a.de", "https://www.a.de"):
         assert again.ask(f"{usual}/", 0.0) == f"{usual}/robots.txt"
-
-
-@pytest.mark.parametrize(("host_cap", "files"), [(0, 6), (1, 1), (5, 1), (30, 26)])
-def test_the_files_of_other_ports_follow_from_the_host_cap(host_cap: int, files: int) -> None:
-    robots = Robots(Store(), "langfocus", host_cap=host_cap)
-    urls = [f"http://[::1]:{8000 + n}/" for n in range(40)]
-    assert sum(robots.ask(url, 0.0) is not None for url in urls) == files
+    for host_cap, files in ((0, 6), (1, 1), (5, 1), (30, 26)):
+        robots = Robots(Store(), "langfocus", host_cap=host_cap)
+        asked = [robots.ask(f"http://[::1]:{8000 + n}/", 0.0) for n in range(40)]
+        assert len(asked) - asked.count(None) == files
 
 
 @pytest.mark.parametrize(

@@ -32,24 +32,15 @@ def test_google_s_own_cases_pass_except_those_about_its_callers() -> None:
             assert rules.allows(case["url"]) is case["allowed"], case
 
 
+OURS = "langfocus,LangFocus,langfocus/1.0,langfocus bot,langfocus; the crawler,langfocus*,*"
+OTHERS = "lang,langfocusbot,langfocus-news,langfocus_2,my langfocus,*bot,"
+
+
 @pytest.mark.parametrize(
     ("agent", "is_ours"),
     [
-        ("langfocus", True),
-        ("LangFocus", True),
-        ("langfocus/1.0", True),
-        ("langfocus bot", True),
-        ("langfocus; the crawler", True),
-        ("langfocus*", True),
-        ("lang", False),
-        ("langfocusbot", False),
-        ("langfocus-news", False),
-        ("langfocus_2", False),
-        ("my langfocus", False),
-        ("*", True),
-        ("* everybody", True),
-        ("*bot", False),
-        ("", False),
+        *((agent, True) for agent in [*OURS.split(","), "* everybody"]),
+        *((agent, False) for agent in OTHERS.split(",")),
     ],
 )
 def test_a_group_is_ours_if_its_token_is_our_whole_name(agent: str, is_ours: bool) -> None:

@@ -130,20 +130,6 @@ def test_what_is_no_whole_archive_is_refused(tmp_path: Path, content: bytes, see
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(
-    "more",
-    ["WARC-Target-URI: http://b.de/\r\n", "no colon\r\n", "\x85WARC-Target-URI: http://b.de/\r\n"],
-)
-@pytest.mark.parametrize("version", [b"WARC/1.1", b"WARC/", b"WARC/9.9"])
-def test_an_answer_is_found_under_the_url_that_its_archive_tells(
-    tmp_path: Path, version: bytes, more: str
-) -> None:
-    damaged = record("http://a.de/", more=more).replace(b"WARC/1.1", version)
-    web = archive(tmp_path, damaged)
-    (url,) = web.urls()
-    assert web.respond(url).body == b"<p>hello</p>"
-
-
 def test_no_more_of_an_answer_is_read_than_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
