@@ -1,10 +1,7 @@
 """The command `langfocus`, as it is typed."""
 
 import pkgutil
-import subprocess
-import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -44,27 +41,3 @@ def test_an_unknown_command_is_one_line(
     assert main([name]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert advice in line
-
-
-def test_help_and_mistakes_load_nothing_heavy() -> None:
-    code = (
-        "import sys; from langfocus.command_line import main; main(['--help']); main(['x']);"
-        "heavy = {'scrapy', 'twisted', 'numpy', 'numba', 'sklearn', 'crawler', 'classifiers'};"
-        "sys.exit(bool(heavy & set(sys.modules)))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-def test_a_crawl_runs_in_an_empty_folder(tmp_path: Path) -> None:
-    arguments = ["-a", "lang=de", "-a", "web=sample", "-a", "pages=10"]
-    settings = ["-s", "JOBDIR=run", "-s", "LANGFOCUS_SAMPLE_HOSTS=300"]
-    done = subprocess.run(
-        [sys.executable, "-m", "langfocus", "crawl", *arguments, *settings],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "harvest rate" in done.stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"run"}

@@ -134,10 +134,3 @@ def test_a_page_without_letters_has_a_language_by_its_address_alone(
     (default,), _, _ = identify(path)
     (by_address,), code, _ = identify(path, "--method", "top-level-domain")
     assert (default["language"], by_address["language"], code) == (None, "de", 0)
-
-
-def test_the_method_is_chosen_by_name(identify: Callable[..., Identified], german: Path) -> None:
-    records, _, _ = identify(german, "--method", "cavnar-trenkle")
-    default, _, _ = identify(german)
-    assert (records[0]["language"], default[0]["language"]) == ("de", "de")
-    assert records[0]["reason"] != default[0]["reason"]

@@ -11,12 +11,9 @@ import pytest
 
 from crawler.report.progress import Display
 from crawler.simulate import measures
-from crawler.simulate.plan import ARGUMENTS
 from crawler.simulate.webgraph import WebGraph
 from tests.support.commandline import call
 from tests.support.simulatedwebs import random_graph
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -190,17 +187,6 @@ def test_an_interruption_keeps_what_was_done(
     assert len(found["simulations"]) == 2
 
 
-def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
-    docs = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
-    call("simulate", "--help")
-    help_text = capsys.readouterr().out
-    for name in ARGUMENTS:
-        assert name in help_text
-        assert f"`{name}`" in docs
-    for option in re.findall(r"--[a-z-]+", help_text.replace("--help", "")):
-        assert option in docs, option
-
-
 # langfocus graph makes graphs
 
 
@@ -211,14 +197,3 @@ def test_a_graph_is_generated_once(tmp_path: Path, capsys: pytest.CaptureFixture
     assert WebGraph.open(folder).n_pages == 18_344
     assert call("graph", "--generate", folder, "--scale", 0.001) == 1
     assert "a graph already" in capsys.readouterr().err
-
-
-def test_a_graph_is_made_of_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pages, links = tmp_path / "pages.tsv", tmp_path / "links.tsv"
-    pages.write_text("url\tlanguage\nhttp://a.de/\tde\nhttp://b.com/\ten\n")
-    links.write_text("source\ttarget\nhttp://a.de/\thttp://b.com/\nhttp://b.com/\thttp://c.de/\n")
-    making = ["--target", "de"]
-    assert call("graph", "--from", pages, links, tmp_path / "g", *making) == 0
-    assert "German" in capsys.readouterr().out
-    graph = WebGraph.open(tmp_path / "g")
-    assert (graph.n_vertices, graph.n_pages, graph.n_links) == (3, 2, 2)
