@@ -90,7 +90,12 @@ def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:
 def test_a_run_without_pages_or_labels_has_a_report(rows: list[Row], tmp_path: Path) -> None:
     make_run(tmp_path, rows, sessions=[]).close()
     summary = write_report(tmp_path)
-    assert (summary.pages, summary.harvest_rate) == (len(rows), None)
+    assert (summary.pages, summary.harvest_rate, summary.harvest_last_200) == (
+        len(rows),
+        None,
+        None,
+    )
+    assert (summary.seconds, summary.pages_per_second, summary.finish_reason) == (0.0, None, None)
     assert "harvest rate" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

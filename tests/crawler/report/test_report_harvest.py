@@ -89,16 +89,6 @@ def test_merging_portions_loses_no_page(portions: list[Portion], at_most: int) -
         assert sum(getattr(p, name) for p in result) == sum(getattr(p, name) for p in portions)
 
 
-def test_an_empty_run_has_no_rates() -> None:
-    with closing(make_run(None, [], sessions=[])) as run:
-        summary = summarise(run)
-        assert curve(run, "de") == []
-    assert (summary.pages, summary.hosts, summary.seconds) == (0, 0, 0.0)
-    rates = (summary.harvest_rate, summary.harvest_last_200, summary.pages_per_second)
-    assert rates == (None, None, None)
-    assert (summary.finish_reason, summary.harvest_by_200) == (None, [])
-
-
 @pytest.mark.parametrize(
     ("sessions", "seconds", "reason"),
     [

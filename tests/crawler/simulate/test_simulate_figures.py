@@ -205,15 +205,3 @@ def test_courses_of_a_graph_are_looked_at_after_the_same_numbers_of_pages() -> N
     )
     assert some.pages < all_pages.pages
     assert some.points[:-1] == all_pages.points[: len(some.points) - 1]
-
-
-def test_a_crawl_from_a_seed_that_gives_no_page_has_no_figures_but_says_so() -> None:
-    graph = chain("te")
-    dead = replace(
-        graph,
-        page_status=np.array([FAILED, PAGE], np.int8),
-        page_language=np.array([-1, 0], np.int16),
-    )
-    course = simulate(dead, Simulation(make_filter("none"), "bfs"))
-    figures = course_figures(course, Yardstick(dead))
-    assert (figures.pages, figures.coverage, figures.miss_ratio) == (0, [], [])

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -274,22 +273,6 @@ def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
         "http://a.de/2",
     ]
     assert left_out(graph) == {"rows with an invalid URL": 1}
-
-
-def test_links_keep_the_order_of_their_page_wherever_they_stand(tmp_path: Path) -> None:
-    chance = Random(1)
-    urls = [f"http://h{n % 17}.de/d{n % 5}/{n}" for n in range(400)]
-    targets = {url: chance.choices(urls, k=chance.randrange(8)) for url in urls}
-    pages(tmp_path, "url\tlanguage", *(f"{url}\tde" for url in urls))
-    pairs = [(url, target) for url, some in targets.items() for target in some]
-    chance.shuffle(pairs)
-    graph = made(tmp_path, *map("\t".join, pairs))
-    expected: dict[str, list[str]] = {url: [] for url in urls}
-    for url, target in pairs:
-        expected[url].append(target)
-    assert {url: links for url, (_, _, links) in told(graph).items()} == {
-        url: list(dict.fromkeys(links)) for url, links in expected.items()
-    }
 
 
 def warc_record(kind: str, url: str, block: bytes) -> bytes:
