@@ -271,7 +271,7 @@ class Crawl:
             self.worker.tend(self.clock())
 
     def _follow_server(self, worker: Worker) -> None:
-        jump_s = self.clock.follow(worker.server_time)
+        jump_s = self.clock.follow(worker.frontier.time)
         if jump_s and not self._has_jumped:
             self._has_jumped = True
             _log.warning(

@@ -122,7 +122,7 @@ def _judge(crawl: Crawl) -> None:
 
     folder = crawl.run.folder
     continuation = f"the same command with -s JOBDIR={folder} continues"
-    if crawl.fault and crawl.worker is not None and crawl.worker.is_lost:
+    if crawl.fault and crawl.worker is not None and crawl.worker.frontier.is_lost:
         raise CrawlError(crawl.fault)
     if crawl.fault:
         raise CrawlError(f"{crawl.fault}; {continuation}")

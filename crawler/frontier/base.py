@@ -43,9 +43,6 @@ FIRST_SCORE: Final = 2048.0
 Orderings give lower scores. A frontier that learns keeps such a score.
 """
 
-DOMAIN_FULL = "domain_full"
-"""The outcome of a URL that was queued before its domain was full; it was not fetched."""
-
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -72,7 +69,7 @@ class Lease:
     retries: int  # requests, also those that a kill cut off, and failures before a request
     parent: str | None = None  # the URL of the page that linked to it first, None for a seed
     reasons: str | None = None  # what each feature adds to the score (`Weighed.reasons`)
-    is_beyond_cap: bool = False  # its domain is full now: the caller settles it as `DOMAIN_FULL`
+    is_beyond_cap: bool = False  # its domain is full now: the caller settles it so
     is_respelled: bool = False  # its server redirected to this spelling of the same page
 
 

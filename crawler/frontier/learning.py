@@ -2,17 +2,18 @@
 
 A score is the log-odds that the URL's page will be in the target language. When a page is settled,
 the weights and the records of its units change, and with them the scores of all queued URLs. The
-URLs that the page links to are scored anew at once. Others are scored anew when their turn comes
-(`crawler.frontier.choosing`).
+URLs that the page links to are scored anew at once. Others are scored once more before their fetch
+(`chosen`): their scores may have changed, also by a penalty for a domain. If the best URL is no
+longer the best, it goes back, and the next best is tried.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Final, TypeVar
 
 from crawler.frontier.base import FIRST_SCORE, Lease, Link
-from crawler.frontier.choosing import LEAST_CHANGE
 from crawler.frontier.links import KnownUrl, LinkOrigin, Links
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import (
@@ -25,6 +26,16 @@ from crawler.frontier.slots import (
 from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
 from crawler.url import host_of
+
+# Read by code of classifiers.compiled.
+LEAST_CHANGE: Final = 0.2
+"""A smaller change of the log-odds is not written."""
+
+MOST_TRIED: Final = 16
+"""The most URLs that are scored anew to find the one that is fetched next."""
+
+MOST_PENALTIES: Final = 256
+"""So many URLs of crowded domains may get a penalty before the next fetch besides."""
 
 Tallies = Mapping[str, tuple[int, int]]
 """Pages with a label and relevant pages of units."""
@@ -120,3 +131,53 @@ class Scorer(ABC):
             Standing(url.evidence, url.links, numbers[of])
             for url, of in zip(urls, units, strict=True)
         ]
+
+
+@dataclass(slots=True)
+class Candidate:
+    """The best URL, which was taken from the queue.
+
+    Its score there was `before`, and is `score` now. `is_penalized` is True if it has a penalty
+    that it did not have before.
+    """
+
+    lease: Lease
+    before: float
+    score: float
+    is_penalized: bool
+
+
+C = TypeVar("C", bound=Candidate)
+
+
+def chosen(
+    take: Callable[[], C | None],
+    best_other: Callable[[C], float | None],
+    put_back: Callable[[C], None],
+    waits_up_to: float | None,
+) -> C | None:
+    """Return the URL that is fetched next, None if `take` has none.
+
+    `take` takes the best URL of the queue, `put_back` gives it back with its new score.
+    `best_other` returns the best score of all others; without one, a URL must be better than
+    `waits_up_to`, or it waits.
+    """
+    tries, penalties = MOST_TRIED, MOST_PENALTIES
+    while (found := take()) is not None:
+        if tries == 1 or not penalties or _keeps_place(found):
+            return found
+        best = best_other(found)
+        if best is not None and found.score >= best:
+            return found
+        if best is None and (waits_up_to is None or found.score > waits_up_to):
+            return found
+        put_back(found)
+        tries -= not found.is_penalized
+        penalties -= found.is_penalized
+    return None
+
+
+def _keeps_place(found: Candidate) -> bool:
+    """Return True if a new score is no reason to look at the others."""
+    is_close = not found.is_penalized and found.score > found.before - LEAST_CHANGE
+    return is_close or found.score >= found.before

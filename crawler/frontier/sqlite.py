@@ -29,8 +29,8 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.choosing import Candidate, chosen
 from crawler.frontier.evidence_rows import Learner
+from crawler.frontier.learning import Candidate, chosen
 from crawler.frontier.links import LinkOrigin, Links, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import Hosts, Pick, QueuedHost, UniformDraw
@@ -83,9 +83,9 @@ class SqliteFrontier:
         self._admitter = Admitter(
             self._storage, rules, self._learner, self._queued_of, self._leased.__contains__
         )
-        self._pages, self._labelled, self._relevant = self._storage.page_totals()
-        self._visited = self._storage.visited_hosts()
-        self._opened_at, self._last_known_host = now, self._storage.last_host()
+        totals = self._storage.totals()
+        self._visited, self._pages, self._labelled, self._relevant = totals
+        self._opened_at, self._last_known_host = now, self._storage.last_host
         leased = self._leased.values()
         self._hosts = Hosts(rules, self._storage.head, lambda: (one.pick.score for one in leased))
         if rules.draw is Draw.UNIFORM:

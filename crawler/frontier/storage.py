@@ -51,22 +51,17 @@ _FORGET_ROBOTS = """DELETE FROM robots WHERE origin IN (
 
 @dataclass(slots=True)
 class HostRow:
-    """A host on disk. `delay_s` None: the crawl's delay.
-
-    `sent` of its URLs got a request; `settled` of these left the queue. If its name is that of a
-    registered domain or an address (`slots.holder_of`), `taken` URLs of that got a request, and it
-    had `relevant` pages. A row that `is_new` is not stored yet.
-    """
+    """A host on disk, or a registered domain or an address (`slots.holder_of`) that gives slots."""
 
     id: int
     key: str
-    sent: int = 0
-    settled: int = 0
-    delay_s: float | None = None
+    sent: int = 0  # URLs of a host that got a request
+    settled: int = 0  # of these, those that left the queue
+    delay_s: float | None = None  # None: the crawl's delay
     not_before: float = 0.0
-    taken: int = 0
-    relevant: int = 0
-    is_new: bool = False
+    taken: int = 0  # URLs of a domain or an address that got a request
+    relevant: int = 0  # its relevant pages
+    is_new: bool = False  # not stored yet
 
 
 _HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.relevant"
@@ -114,7 +109,7 @@ class Storage:
         self._is_lost = False
         self._sql = connection.execute
         self._many = connection.executemany
-        self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
+        self.last_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
         self._next_url: int = self._one("SELECT COALESCE(MAX(id), 0) FROM urls")[0]
         self._robots_bytes: int = self._one(_ROBOTS_BYTES)[0]
 
@@ -201,8 +196,9 @@ class Storage:
 
     # Totals, read once at opening.
 
-    def page_totals(self) -> tuple[int, int, int]:
-        """Return the number of pages, of pages with a label and of relevant pages."""
+    def totals(self) -> tuple[int, int, int, int]:
+        """Return the number of hosts with a page, of pages, labelled pages and relevant pages."""
+        hosts = self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
         pages, labelled, relevant = self._one(
             "SELECT COUNT(*), COUNT(language),"
             " COALESCE(SUM(language = (SELECT value FROM meta WHERE key = 'lang')"
@@ -210,15 +206,7 @@ class Storage:
             " FROM pages WHERE outcome = ?",
             (PAGE,),
         )
-        return pages, labelled, relevant
-
-    def last_host(self) -> int:
-        """Return the highest id of a host; new hosts get higher ids."""
-        return self._next_host
-
-    def visited_hosts(self) -> int:
-        """Return the number of hosts with a page."""
-        return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
+        return hosts, pages, labelled, relevant
 
     def queues(self) -> Iterator[tuple[HostRow, int, float, int]]:
         """Yield each host with a queue, the number of its URLs, minus the best score and its id.
@@ -401,8 +389,8 @@ class Storage:
         found = {row[1]: HostRow(*row) for row in rows}
         for name in names:
             if name not in found:
-                self._next_host += 1
-                found[name] = HostRow(self._next_host, name, is_new=True)
+                self.last_host += 1
+                found[name] = HostRow(self.last_host, name, is_new=True)
         return found
 
     def tallies(self, units: Iterable[str]) -> Mapping[str, Tally]:

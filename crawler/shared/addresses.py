@@ -46,17 +46,13 @@ class SharedOccupancy:
         """Stop counting one request."""
         if not self._at_once:
             return
-        stays = self._stays[address]
-        stay = stays.pop()
-        if not stays:
-            del self._stays[address]
+        stay = self._stays[address].pop()
         self._crawl.run(lambda pipe: pipe.zrem(self._key(address), stay))
 
     def renew(self) -> None:
         """Make the requests of this worker count for another `lease_s` seconds."""
         ends_at = self._clock() + self._lease_s
-        if not self._stays:
-            return
+        self._stays = {address: stays for address, stays in self._stays.items() if stays}
 
         def prolong(pipe: Any) -> None:
             for address, stays in self._stays.items():

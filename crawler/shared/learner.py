@@ -9,7 +9,7 @@ precisions, and of precisions times means. The belief of all is the prior and al
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -33,17 +33,6 @@ A_LABEL: Final = 1 << 26
 
 Fields = Callable[[str, Sequence[str]], Sequence[bytes | None]]
 """Returns the values of fields of a hash of the crawl, by the name of its key."""
-
-
-class Settled(NamedTuple):
-    """What a page changes: its links with new scores, their origin, and what is counted.
-
-    `counted` are the arguments of the script: the units of the page, and what their tallies get.
-    """
-
-    links: list[Link]
-    origin: LinkOrigin
-    counted: dict[str, object]
 
 
 class SharedLearner(Scorer):
@@ -74,8 +63,13 @@ class SharedLearner(Scorer):
         known = self._known([fingerprint(link.url) for link in links])
         return self._scored(links, known, LinkOrigin(depth))
 
-    def settle(self, lease: Lease, record: Record, links: Sequence[Link]) -> Settled:
-        """Learn from a page, and score its links as the store will count it."""
+    def settle(
+        self, lease: Lease, record: Record, links: Sequence[Link]
+    ) -> tuple[list[Link], LinkOrigin, dict[str, object]]:
+        """Learn from a page; return its links with new scores, their origin, and what it counts.
+
+        The last are arguments of the script: the units of the page, and what their tallies get.
+        """
         own, *known = self._known([lease.fingerprint, *(fingerprint(link.url) for link in links)])
         urls = [lease.url, *(link.url for link in links)]
         self._tallies.clear()
@@ -89,7 +83,7 @@ class SharedLearner(Scorer):
             self._tallies[unit] = labelled + 1, relevant + record.is_relevant
         origin = origin_of(lease, record, own.links if own else None)
         told = {"units": units, "tally": A_LABEL + record.is_relevant}
-        return Settled(self._scored(links, known, origin), origin, told)
+        return self._scored(links, known, origin), origin, told
 
     def _scored(
         self, links: Sequence[Link], known: Sequence[KnownUrl | None], origin: LinkOrigin

@@ -24,21 +24,13 @@ _OWN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """The membership of one worker in a shared crawl.
+    """The membership of one worker in a shared crawl."""
 
-    `worker` names the stream of records and the counters, which outlive the process. `identity` has
-    the settings that are fixed for the crawl in addition to its rules; a worker with another value
-    is refused. A lease ends by itself after `lease_s` seconds unless `RedisFrontier.renew` is
-    called. While other workers hold leases, `ready_at` asks to look again in `poll_s` seconds. A
-    server that cannot be reached is tried for `wait_s` seconds, and for at most 5 seconds when the
-    worker joins.
-    """
-
-    worker: str = "worker"
-    identity: Mapping[str, object] = field(default_factory=dict)
-    lease_s: float = 600.0
-    poll_s: float = 1.0
-    wait_s: float = 300.0
+    worker: str = "worker"  # names records and counters, which outlive the process
+    identity: Mapping[str, object] = field(default_factory=dict)  # fixed for all, beside the rules
+    lease_s: float = 600.0  # a lease ends after this time without `RedisFrontier.renew`
+    poll_s: float = 1.0  # `ready_at` asks to look again while other workers hold leases
+    wait_s: float = 300.0  # a server is tried so long, at most 5 seconds when the worker joins
 
 
 def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:

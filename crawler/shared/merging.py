@@ -159,10 +159,6 @@ def _write(
             "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
             _joined([session for share in shares for session in share.sessions]),
         )
-    return _merged(connection, settled)
-
-
-def _merged(connection: sqlite3.Connection, settled: int) -> Merged:
     pages = connection.execute("SELECT COUNT(*) FROM pages").fetchone()[0]
     numbers, last = connection.execute(
         "SELECT COUNT(DISTINCT id), COALESCE(MAX(id), 0) FROM gathered"

@@ -35,7 +35,7 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.choosing import Candidate, chosen
+from crawler.frontier.learning import Candidate, chosen
 from crawler.frontier.links import LinkOrigin, origin_of
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import holder_of, penalties_of, with_penalties
@@ -53,7 +53,7 @@ _SEEDS_A_CALL = 1000
 _UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
 _FIRST_WAIT_S = 5.0
 _KEEPS_ALL = "noeviction"
-_FILES = ("keys", "hosts", "slots", "admitting", "settling", "calls")
+_FILES = ("keys", "hosts", "admitting", "settling", "calls")
 
 
 @cache
@@ -207,7 +207,13 @@ class RedisFrontier(StoredCrawl):
             "admit",
             lease,
             packed,
-            record=_facts(record, origin),
+            record={
+                "is_page": int(record.outcome == PAGE),
+                "always_followed": int(origin.always_followed),
+                "is_download": int(record.is_download),
+                "is_relevant": int(record.is_relevant),
+                "is_labelled": int(record.language is not None),
+            },
             counts=record.counts,
             directory=self._packer.directory_of(lease.url),
             domain=self._packer.domain_of(lease.host),
@@ -469,17 +475,6 @@ class RedisFrontier(StoredCrawl):
     def _ask(self, *words: str | bytes | int) -> Any:
         self._connection.send_command(*words)
         return self._connection.read_response()
-
-
-def _facts(record: Record, origin: LinkOrigin) -> dict[str, object]:
-    """Return the values that the script needs for the counters and the links of a page."""
-    return {
-        "is_page": int(record.outcome == PAGE),
-        "always_followed": int(origin.always_followed),
-        "is_download": int(record.is_download),
-        "is_relevant": int(record.is_relevant),
-        "is_labelled": int(record.language is not None),
-    }
 
 
 def _kept_robots(stored: str | None) -> KeptRobots | None:

@@ -51,26 +51,17 @@ class Worker:
     ) -> None:
         """Write into a run's database; the caller calls `tend` every `every_s` seconds."""
         self.name, self.crawl = frontier.worker, frontier.crawl
-        self._frontier = frontier
+        self.frontier = frontier
         self._occupancy = occupancy
         self._connection = connection
         self.every_s = every_s
 
     def tend(self, now: float) -> None:
         """Renew the leases and store settled pages; raises `StorageError`."""
-        self._frontier.renew(now)
-        self._frontier.check_eviction()
+        self.frontier.renew(now)
+        self.frontier.check_eviction()
         self._occupancy.renew()
         self.write_down()
-
-    def server_time(self) -> float:
-        """Return the time of the Redis server, unix seconds."""
-        return self._frontier.time()
-
-    @property
-    def is_lost(self) -> bool:
-        """True if Redis lost keys of the crawl, so that it cannot continue."""
-        return self._frontier.is_lost
 
     def write_down(self) -> None:
         """Move the records of settled pages from Redis into the run's database.
@@ -78,13 +69,13 @@ class Worker:
         A record is deleted from Redis after it was stored here, and is never stored twice. Raises
         `StorageError`, also for a record that no worker writes.
         """
-        while records := self._frontier.records(self.name):
+        while records := self.frontier.records(self.name):
             with storing(self._connection):
                 self._connection.executemany(_ADD_SETTLED, [settled.row for settled in records])
-            self._frontier.forget([settled.entry for settled in records], self.name)
-        counts = self._frontier.worker_counts(self.name)
+            self.frontier.forget([settled.entry for settled in records], self.name)
+        counts = self.frontier.worker_counts(self.name)
         # A server that forgot the crawl has no counters of it, and those of the folder stay.
-        if not self.is_lost and self._frontier.exists():
+        if not self.frontier.is_lost and self.frontier.exists():
             with storing(self._connection):
                 set_counts(self._connection, counts)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from crawler.frontier.choosing import LEAST_CHANGE, MOST_TRIED
+from crawler.frontier.learning import LEAST_CHANGE, MOST_TRIED
 from crawler.simulate.queues import (
     EMPTY,
     FIRST,

@@ -15,7 +15,7 @@ from scrapy.utils.asyncio import CallLaterResult, call_later, create_looping_cal
 from crawler.clock import CrawlClock
 from crawler.crawl import Crawl
 from crawler.errors import StorageError, one_line
-from crawler.frontier.base import DOMAIN_FULL, Lease, LeaseError
+from crawler.frontier.base import Lease, LeaseError, Sending
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS, SLOT
@@ -239,7 +239,7 @@ class FrontierScheduler(BaseScheduler):
     def _refusal(self, lease: Lease) -> str:
         """Return the outcome of a URL that gets no request whatever robots.txt says, else ""."""
         if lease.is_beyond_cap:
-            return DOMAIN_FULL
+            return Sending.DOMAIN_FULL.value
         if self._crawl.blocking.blocks(lease.url):
             return BLOCKED
         if self._crawl.visitor.is_used_up(lease):

@@ -46,24 +46,19 @@ NOTHING = Tally()
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A rule that accepts or rejects the links of a page, one by one.
-
-    `follows_irrelevant_pages` is False for hard focused crawling, which drops all links of
-    irrelevant pages. `uses_relevance` rejects links to irrelevant units, and drops the queued
-    URLs of a unit that turns irrelevant (Tamura 2007, Fig. 3, step 5). `is_conservative` rejects
-    links to new units from units without a relevant page (4.2, step 4.5). `tolerance` is T.
-    `directory_depth` is the number of path segments that make a directory. With `closes_servers`
-    the unit is the directory, and a server that is irrelevant as a whole is closed too.
-    """
+    """A rule that accepts or rejects the links of a page, one by one (Tamura 2007, chapter 4)."""
 
     name: str
     unit: Unit = Unit.SERVER
-    follows_irrelevant_pages: bool = True
+    follows_irrelevant_pages: bool = True  # False: hard focused crawling drops all their links
+    # Links to irrelevant units are rejected, and a unit that turns irrelevant loses its queued URLs
+    # (Fig. 3, step 5).
     uses_relevance: bool = False
+    # Links to new units are rejected from units without a relevant page (4.2, step 4.5).
     is_conservative: bool = False
-    tolerance: int = TOLERANCE
-    directory_depth: int = DIRECTORY_DEPTH
-    closes_servers: bool = False
+    tolerance: int = TOLERANCE  # T
+    directory_depth: int = DIRECTORY_DEPTH  # segments of a path that make a directory
+    closes_servers: bool = False  # a server that is irrelevant as a whole too, beside directories
 
     def unit_of(self, url: str) -> str:
         """Return the server or directory that a URL belongs to."""
@@ -108,22 +103,14 @@ class Filter:
         return self.uses_relevance and tally.is_irrelevant(self.tolerance)
 
 
+_CONSERVATIVE: dict[str, object] = {"uses_relevance": True, "is_conservative": True}
 _RULES: dict[str, dict[str, object]] = {
     "none": {},
     "hard": {"follows_irrelevant_pages": False},
     "server": {"uses_relevance": True},
-    "server-conservative": {"uses_relevance": True, "is_conservative": True},
-    "directory-conservative": {
-        "uses_relevance": True,
-        "is_conservative": True,
-        "unit": Unit.DIRECTORY,
-    },
-    "both-conservative": {
-        "uses_relevance": True,
-        "is_conservative": True,
-        "unit": Unit.DIRECTORY,
-        "closes_servers": True,
-    },
+    "server-conservative": _CONSERVATIVE,
+    "directory-conservative": {**_CONSERVATIVE, "unit": Unit.DIRECTORY},
+    "both-conservative": {**_CONSERVATIVE, "unit": Unit.DIRECTORY, "closes_servers": True},
 }
 
 DEFAULT_FILTER: Final = "both-conservative"

@@ -19,16 +19,12 @@ class Draw(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LinkSource:
-    """The facts about the page of the links that an ordering may use.
-
-    `declared` are the URLs that the page says are in the target language (`hreflang`),
-    `declared_other` those that it says are in another.
-    """
+    """The facts about the page of the links that an ordering may use."""
 
     is_relevant: bool = True
     depth: int = 0
-    declared: Collection[str] = ()
-    declared_other: Collection[str] = ()
+    declared: Collection[str] = ()  # URLs that the page says are in the target language (hreflang)
+    declared_other: Collection[str] = ()  # those that it says are in another
 
 
 SEED = LinkSource(depth=-1)
@@ -43,17 +39,13 @@ ScoreUrls = Callable[[Sequence[str]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A rule that scores links when they are found.
-
-    `doubts_up_to` is the highest score of URLs not expected in the target language, None if there
-    is none. If it `lifts`, a queued URL takes a higher score when a later page links to it.
-    """
+    """A rule that scores links when they are found."""
 
     name: str
     scores: Scores = field(repr=False)
     draw: Draw = Draw.FIRST
-    doubts_up_to: float | None = None
-    lifts: bool = False
+    doubts_up_to: float | None = None  # the highest score of URLs not expected in the language
+    lifts: bool = False  # a queued URL takes a higher score when a later page links to it
 
 
 DECLARED = 1.0

@@ -1,4 +1,4 @@
--- Part 6, the calls: a command returns the answer for the client. Where the arguments have a token, the
+-- Part 5, the calls: a command returns the answer for the client. Where the arguments have a token, the
 -- lease is held under it, and `order` is that of its URL; otherwise the answer is false.
 
 local commands = {}

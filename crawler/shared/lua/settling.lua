@@ -1,4 +1,4 @@
--- Part 5, settling.
+-- Part 4, settling.
 
 -- Takes a URL out of the queue for good.
 local function unqueue(host, fp, row, order)

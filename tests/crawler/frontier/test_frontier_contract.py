@@ -610,6 +610,18 @@ def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(
     assert lease_now(frontier, 3.5).url == "http://b.com/"
 
 
+@pytest.mark.parametrize(("delay_s", "url"), [(1.0, None), (5.0, "http://b.com/")])
+def test_a_doubtful_url_waits_for_a_host_that_rests_no_longer_than_the_patience(
+    tmp_path: Path, new_frontier: Opener, delay_s: float, url: str | None
+) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=delay_s)
+    frontier.seed([*urls_of("a.de", 2), Link("http://b.com/", -1.0)], 0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    lease = frontier.next(0.0)
+    assert (lease and lease.url) == url
+    assert lease_now(frontier, delay_s).url == "http://a.de/1"
+
+
 def plan_of(folder: Path, statement: str) -> str:
     connection = sqlite3.connect(folder / "run.db")
     rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
