@@ -54,8 +54,7 @@ def curves(pages: int) -> tuple[list[float], list[float]]:
             seeds = home_pages(web, HOSTS, folder / "seeds.txt")
             told = ("lang=de", f"seeds={seeds}", f"pages={pages}")
             command = proxyweb.command_of(folder / "run", *told, LANGFOCUS_PATIENCE=0)
-            environment = os.environ | {"http_proxy": web.address}
-            with subprocess.Popen(command, cwd=proxyweb.ROOT, env=environment) as crawl:
+            with subprocess.Popen(command, cwd=proxyweb.ROOT, env=web.environment) as crawl:
                 own, others = [], []
                 while crawl.poll() is None:
                     own.append(resident_mb(crawl.pid))

@@ -34,6 +34,11 @@ class Served:
         """The address of the proxy."""
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a program that reaches the web."""
+        return os.environ | {"http_proxy": self.address, "https_proxy": self.address}
+
     def judge(self, lang: str) -> dict[str, Any]:
         """Return the figures of a crawl for `lang` from the server's own log."""
         command = [sys.executable, str(PROGRAM), "judge", "--lang", lang]
@@ -91,7 +96,6 @@ def command_of(folder: Path, *arguments: str, **settings: object) -> list[str]:
 def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dict[str, Any]:
     """Run `scrapy crawl langfocus` through the proxy and return its `summary.json`."""
     command = command_of(folder, *arguments, **settings)
-    environment = os.environ | {"http_proxy": web.address}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(command, cwd=ROOT, env=web.environment, check=True, stderr=subprocess.DEVNULL)
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
     return summary

@@ -22,7 +22,15 @@ from crawler.report.provenance import ROOT, provenance
 from crawler.whole_file import write_whole
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
-PACKAGES: Final = ("langfocus", "Scrapy", "crawlee", "scikit-learn", "py3langid", "courlan")
+PACKAGES: Final = (
+    "langfocus",
+    "Scrapy",
+    "crawlee",
+    "trafilatura",
+    "scikit-learn",
+    "py3langid",
+    "courlan",
+)
 
 
 class Group(NamedTuple):
@@ -40,6 +48,12 @@ GROUPS: Final = {
         speed.claims,
         lambda: speed.claims(1, 1000, (5,), ("scrapy",)),
         ("crawler", "classifiers/pages", "classifiers/urls"),
+    ),
+    "tls": Group(
+        "Pages crawled a second over TLS, two cores, server included",
+        lambda rounds: speed.claims(rounds, kb=(5,), rivals=("scrapy",), is_tls=True),
+        lambda: speed.claims(1, 1000, (5,), ("scrapy",), is_tls=True),
+        ("crawler/spiders",),
     ),
     "urls": Group(
         "URLs scored a second of one core, in batches of 60, and F1 of five languages",

@@ -1,28 +1,32 @@
 """Pages per second of a crawl against other crawlers, on one web in the same minutes.
 
-    python -m benchmarks.speed [--pages 3000] [--rounds 3] [--kb 5 60] [--rivals scrapy,crawlee]
+    python -m benchmarks.speed [--pages 3000] [--rounds 3] [--kb 5 60] [--tls]
+        [--rivals scrapy,crawlee]
 
 All start from the home pages of 10,000 hosts with the same number of concurrent requests. langfocus
 has its default settings (1 s between two requests to a host, identification, frontier on disk, WARC
 files). The rivals have no delay, and but for `scrapy-langdetect` they identify nothing; only
-`scrapy-without-robots` does not obey robots.txt. `svm` is this project's other ordering, whose
+`scrapy-without-robots` does not obey robots.txt. `trafilatura` follows links within sites, and only
+those that look German. With `--tls` each page comes over TLS: a host has a connection of its own,
+so all have more work, the server too. `svm` is this project's other ordering, whose
 figure is divided by that of the default. Pages are the answers with status 200 in the server's own
 log; seconds are the time span of the log. Crawls alternate.
 """
 
 import argparse
 import csv
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from benchmarks import proxyweb
 from benchmarks.claim import Claim, ratios
+from benchmarks.tlsweb import over_tls
 
 OURS: Final = "langfocus"
 FLOORS: Final = {
@@ -30,6 +34,7 @@ FLOORS: Final = {
     "scrapy-without-robots": 1.0,
     "scrapy-langdetect": 3.0,
     "crawlee": 1.5,
+    "trafilatura": 1.5,
 }
 """The rivals, and how many times as fast the default is at least."""
 MOST_SVM: Final = 1.3
@@ -77,24 +82,23 @@ def scrapy(given: str, obeys: bool, web: proxyweb.Served, seeds: Path, pages: in
         "TELNETCONSOLE_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False,
     }
-    rival = str(Path(__file__).with_name("rival_scrapy.py"))
-    command = ["-m", "scrapy", "runspider", rival]
+    spider = str(Path(__file__).with_name("rival_scrapy.py"))
+    command = ["-m", "scrapy", "runspider", spider]
     command += ["-a", f"seeds={seeds}", "-a", f"identifies={given}"]
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
     _run(command, web, seeds.parent)
 
 
-def crawlee(web: proxyweb.Served, seeds: Path, pages: int) -> None:
-    """Crawl with Crawlee."""
-    script = str(Path(__file__).with_name("rival_crawlee.py"))
+def rival(name: str, web: proxyweb.Served, seeds: Path, pages: int) -> None:
+    """Crawl with the program that is written for a library."""
+    script = str(Path(__file__).with_name(f"rival_{name}.py"))
     _run([script, web.address, str(seeds), str(pages)], web, seeds.parent)
 
 
 def _run(arguments: Sequence[str], web: proxyweb.Served, folder: Path) -> None:
-    environment = os.environ | {"http_proxy": web.address}
     command = [sys.executable, *arguments]
-    subprocess.run(command, cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(command, cwd=folder, env=web.environment, check=True, stderr=subprocess.DEVNULL)
 
 
 Crawl = Callable[[proxyweb.Served, Path, int], None]
@@ -105,16 +109,23 @@ CRAWLS: Final[dict[str, Crawl]] = {
     "scrapy": lambda *told: scrapy("", True, *told),
     "scrapy-without-robots": lambda *told: scrapy("", False, *told),
     "scrapy-langdetect": lambda *told: scrapy("1", True, *told),
-    "crawlee": crawlee,
+    "crawlee": lambda *told: rival("crawlee", *told),
+    "trafilatura": lambda *told: rival("trafilatura", *told),
 }
+ONLY_HTTP: Final = {"crawlee", "trafilatura"}
+"""These refuse a certificate that does not name its host."""
 
 
-def measure(who: str, pages: int, kb: int) -> float:
+def measure(who: str, pages: int, kb: int, *, is_tls: bool = False) -> float:
     """Return the pages a second of one crawler on a fresh server."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with proxyweb.serve(folder / "web", seed=1, bulk=_BULK[kb]) as web:
-            CRAWLS[who](web, home_pages(web, 10_000, folder / "seeds.txt"), pages)
+            seeds = home_pages(web, 10_000, folder / "seeds.txt")
+            if is_tls:
+                seeds.write_text(seeds.read_text().replace("http://", "https://"))
+            with over_tls(web) if is_tls else nullcontext(web) as reached:
+                CRAWLS[who](reached, seeds, pages)
         speed, number = pages_per_second(folder / "web" / "log.tsv")
     if number < 0.8 * pages:
         sys.exit(f"{who} fetched {number} pages, not {pages}: nothing was measured")
@@ -122,27 +133,33 @@ def measure(who: str, pages: int, kb: int) -> float:
 
 
 def claims(
-    rounds: int, pages: int = 3000, kb: Sequence[int] = (5, 60), rivals: Sequence[str] = ()
+    rounds: int,
+    pages: int = 3000,
+    kb: Sequence[int] = (5, 60),
+    rivals: Sequence[str] = (),
+    *,
+    is_tls: bool = False,
 ) -> Iterator[Claim]:
     """Yield pages per second, and the ratios to the rivals that are installed."""
     proxyweb.require()
     found = [OURS, "svm", *(rivals or FLOORS)]
-    if find_spec("crawlee") is None and "crawlee" in found:
-        found.remove("crawlee")
+    missing = ONLY_HTTP if is_tls else {w for w in ONLY_HTTP if find_spec(w) is None}
+    found = [who for who in found if who not in missing]
     for size in kb:
+        told = f"{size} KB, TLS" if is_tls else f"{size} KB"
         speeds: dict[str, list[float]] = {who: [] for who in found}
         for _ in range(rounds):
             for who, values in speeds.items():
-                values.append(measure(who, pages, size))
-                print(f"{size} KB {who}: {values[-1]:.1f} pages/s", file=sys.stderr, flush=True)
+                values.append(measure(who, pages, size, is_tls=is_tls))
+                print(f"{told} {who}: {values[-1]:.1f} pages/s", file=sys.stderr, flush=True)
         for who, values in speeds.items():
-            yield Claim(f"pages crawled, {size} KB: {who}", values, "a second")
+            yield Claim(f"pages crawled, {told}: {who}", values, "a second")
         for who, values in speeds.items():
             if who in FLOORS:
-                name = f"pages crawled, {size} KB: times {who}"
+                name = f"pages crawled, {told}: times {who}"
                 yield Claim(name, ratios(speeds[OURS], values), "", FLOORS[who])
         slower = ratios(speeds[OURS], speeds["svm"])
-        yield Claim(f"pages crawled, {size} KB: times svm", slower, "", 1 / MOST_SVM)
+        yield Claim(f"pages crawled, {told}: times svm", slower, "", 1 / MOST_SVM)
 
 
 def main() -> None:
@@ -151,9 +168,11 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kb", type=int, nargs="+", choices=_BULK, default=[5])
+    parser.add_argument("--tls", action="store_true")
     parser.add_argument("--rivals", default=",".join(FLOORS))
     given = parser.parse_args()
-    for claim in claims(given.rounds, given.pages, given.kb, given.rivals.split(",")):
+    rivals = given.rivals.split(",")
+    for claim in claims(given.rounds, given.pages, given.kb, rivals, is_tls=given.tls):
         values = ", ".join(f"{value:.2f}" for value in claim.values)
         print(f"{claim.name:45} {claim.middle:8.2f} {claim.unit} ({values})", flush=True)
 
