@@ -47,10 +47,9 @@ class TextOptions:
 class CorpusSummary:
     """The figures of a corpus.
 
-    `pages` are its texts and `words` their words. `copies` are pages with nearly the text of an
-    earlier one, `repeated_lines` the lines that a host repeats. `languages` are the paragraphs of
-    each language in the texts and beside them, `left_out` the pages of each reason for which a page
-    has no text. `downloaded` are the megabytes that were read from servers.
+    `pages` are its texts. `copies` are pages with nearly the text of an earlier one. `languages`
+    are the paragraphs of each language, `left_out` the pages of each reason for which a page has no
+    text. `downloaded` are the megabytes that were read from servers.
     """
 
     extractor: str

@@ -34,9 +34,6 @@ def assert_is_self_contained(page: str) -> None:
     assert "default-src 'none'" in page
 
 
-# langfocus graph
-
-
 def test_a_graph_is_printed_and_written(
     folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,9 +74,6 @@ def test_the_papers_figures_stand_beside_a_graph_that_was_made_to_them(
         assert figure in printed
     assert not measures.is_made_to({**provenance, "source": "recorded"})
     assert not measures.is_made_to({"source": "generated"})
-
-
-# langfocus simulate
 
 
 def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
@@ -185,9 +179,6 @@ def test_an_interruption_keeps_what_was_done(
     assert "interrupted after 2 of 17 crawls" in captured.err
     found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert len(found["simulations"]) == 2
-
-
-# langfocus graph makes graphs
 
 
 def test_a_graph_is_generated_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
