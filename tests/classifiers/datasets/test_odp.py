@@ -54,44 +54,28 @@ def read(path: Path) -> list[tuple[str, str]]:
 def test_a_page_has_the_language_of_its_category_in_world_and_english_elsewhere(
     tmp_path: Path, name: str
 ) -> None:
-    pages = [
-        page("http://a.de/?x=1&y=2", "Top/World/Deutsch/Kultur"),
-        page("http://b.fr/", "Top/World/Français/Régional/Europe"),
-        page("http://c.com/", "Top/Arts/Animation/World"),
-        page("http://d.com/", "Top/Adult/Arts"),
-        page("http://e.com/", "Top/Kids_and_Teens/International/Italiano"),
-        page("http://f.com/", "Top/Adult/World/Español/Artes"),
-        page("http://g.com/", "Top/Regionalism"),
-    ]
-    assert list(OdpUrls(dump(tmp_path, *pages, name=name))) == [
-        LabelledUrl("http://a.de/?x=1&y=2", "de", "editor", "odp"),
-        LabelledUrl("http://b.fr/", "fr", "editor", "odp"),
-        LabelledUrl("http://c.com/", "en", "editor", "odp"),
-        LabelledUrl("http://d.com/", "en", "editor", "odp"),
-        LabelledUrl("http://e.com/", "it", "editor", "odp"),
-        LabelledUrl("http://f.com/", "es", "editor", "odp"),
-        LabelledUrl("http://g.com/", "en", "editor", "odp"),
+    listed = {
+        "http://a.de/?x=1&y=2": ("Top/World/Deutsch/Kultur", "de"),
+        "http://b.fr/": ("Top/World/Français/Régional/Europe", "fr"),
+        "http://c.com/": ("Top/Arts/Animation/World", "en"),
+        "http://d.com/": ("Top/Adult/Arts", "en"),
+        "http://e.com/": ("Top/Kids_and_Teens/International/Italiano", "it"),
+        "http://f.com/": ("Top/Adult/World/Español/Artes", "es"),
+        "http://g.com/": ("Top/Regionalism", "en"),
+    }
+    elements = [page(url, topic) for url, (topic, _) in listed.items()]
+    assert list(OdpUrls(dump(tmp_path, *elements, name=name))) == [
+        LabelledUrl(url, language, "editor", "odp") for url, (_, language) in listed.items()
     ]
 
 
 def test_pages_without_a_language_are_counted_by_reason(tmp_path: Path) -> None:
-    pages = [
-        page("http://a/", "Top/Regional/Europe/Germany"),
-        page("http://b/", "Top/Regional"),
-        page("http://c/", "Top/World/Marsian/X"),
-        page("http://d/", "Top/World"),
-        page("", "Top/Arts"),
-        page("http://e/", "Arts"),
-        page("http://f/", "Top/Arts"),
-    ]
-    data = OdpUrls(dump(tmp_path, *pages))
+    topics = "Top/Regional/Europe", "Top/Regional", "Top/World/Marsian/X", "Top/World", "Arts"
+    pages = [*(page("http://a/", topic) for topic in topics), page("", "Top/Arts")]
+    data = OdpUrls(dump(tmp_path, *pages, page("http://f/", "Top/Arts")))
     for _ in range(2):
         assert [row.url for row in data] == ["http://f/"]
-        assert data.reasons == {
-            "Top/Regional": 2,
-            "unknown language": 3,
-            "no URL": 1,
-        }
+        assert data.reasons == {"Top/Regional": 2, "unknown language": 3, "no URL": 1}
         assert data.skipped == 6
 
 

@@ -29,13 +29,8 @@ TEXTS = [
     for language, text in SENTENCES.items()
     for part in (text, text[: len(text) // 2], text[len(text) // 3 :])
 ]
-ADDRESSES = [
-    ("http://a.example.de/", "de"),
-    ("http://b.example.de/", "de"),
-    ("http://c.example.de/", "en"),
-    ("http://d.example.com/", "fr"),
-    ("http://e.example.com/", "en"),
-]
+HOSTS = [("a.de", "de"), ("b.de", "de"), ("c.de", "en"), ("d.com", "fr"), ("e.com", "en")]
+ADDRESSES = [(f"http://{host}/", language) for host, language in HOSTS]
 PAGE = parse_page(b"<p>x", content_type=None, url="")
 
 by_text = pytest.mark.parametrize(
@@ -109,19 +104,19 @@ def test_a_written_ngram_has_the_hash_it_had_in_the_text(text: str, n: int) -> N
     assert (letters.keys_of(spelled) == letters.keys(codes, n)).all()
 
 
+def test_a_language_is_the_list_of_its_most_common_ngrams(tmp_path: Path) -> None:
+    rows = [LabelledText("aaab", "de", "", ""), LabelledText("...", "en", "", "")]
+    base.train(rows, length=3).save(tmp_path / "lists.npz")
+    with np.load(tmp_path / "lists.npz") as arrays:
+        assert arrays["lists"].tolist() == [["a", "aa", "b"], ["", "", ""]]
+
+
 def test_the_distance_of_two_lists_is_how_far_each_ngram_is_out_of_place() -> None:
     lists = np.array([["a", "b", "c"], ["c", "x", "cc"]])
     distances = base.CavnarTrenkle(["de", "en"], lists).distances("abbccc")
     # The text's list is c, b, cc: |3-1| + |2-2| + |4-3| and |1-1| + |4-2| + |3-3|.
     assert distances is not None
     assert distances.tolist() == [3, 2]
-
-
-def test_a_language_is_the_list_of_its_most_common_ngrams(tmp_path: Path) -> None:
-    rows = [LabelledText("aaab", "de", "", ""), LabelledText("...", "en", "", "")]
-    base.train(rows, length=3).save(tmp_path / "lists.npz")
-    with np.load(tmp_path / "lists.npz") as arrays:
-        assert arrays["lists"].tolist() == [["a", "aa", "b"], ["", "", ""]]
 
 
 def test_fishers_discriminant_of_the_formula_chooses_the_3grams(tmp_path: Path) -> None:

@@ -127,24 +127,20 @@ def test_a_markov_chain_scores_the_last_letter_given_those_before_it() -> None:
 
 
 def test_a_markov_chain_without_the_names_of_its_columns_is_refused() -> None:
-    for chain in (markov([]), markov(["ab", "ba"]), markov(["ab"] * 11 + ["abc"])):
+    for names in ([], ["ab", "ba"], ["ab"] * 11 + ["abc"]):
         with pytest.raises(ValueError, match="12 columns needs its n-gram"):
-            chain.fit(COUNTS, IS_YES)
+            markov(names).fit(COUNTS, IS_YES)
 
 
 # Ranks
 
 
-def test_the_profile_keeps_the_most_frequent_features_in_their_order() -> None:
-    counts = np.array([[5.0, 9, 1, 0], [0, 0, 3, 2]])
-    no, yes = RankOrder(size=2).fit(counts, np.array([True, False])).ranks_
-    np.testing.assert_array_equal(yes, [1, 0, np.nan, np.nan])
-    np.testing.assert_array_equal(no, [np.nan, np.nan, 0, 1])
-
-
 def test_a_feature_out_of_the_profile_is_as_far_as_the_profile_is_long() -> None:
     counts = np.array([[5.0, 9, 1, 0], [0, 0, 3, 2]])
     fitted = RankOrder(size=2).fit(counts, np.array([True, False]))
+    no, yes = fitted.ranks_
+    np.testing.assert_array_equal(yes, [1, 0, np.nan, np.nan])
+    np.testing.assert_array_equal(no, [np.nan, np.nan, 0, 1])
     # Ranks of the URL: 0 for the second feature, 1 for the first, 2 for the fourth.
     scores = fitted.scores(csr_matrix(np.array([[2.0, 3, 0, 1], [0, 0, 0, 0], [1, 1, 0, 2]])))
     # Two features that are as frequent share the ranks 1 and 2 of the last URL.

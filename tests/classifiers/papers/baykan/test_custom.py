@@ -55,54 +55,37 @@ def test_the_table_of_the_docstring_adds_up() -> None:
     assert [len(set(names)) for names in FEATURES.values()] == [60, 74]
 
 
-def test_a_country_code_elsewhere_is_a_feature_of_its_place() -> None:
-    assert present("http://fr.search.yahoo.com/") == {
-        "tld com": 1,
-        "code fr before": 1,
-        "ip en": 1,
-    }
-    assert present("http://x.com/de/at/index.html") == {"tld com": 1, "code de after": 1}
-
-
-def test_the_top_level_domain_is_no_word_of_the_host() -> None:
-    assert present("http://x.fr/") == {"tld fr": 1}
-    assert present("http://x.net/net") == {
-        "tld net": 1,
-        "dictionary en after": 1,
-        "dictionary en whole": 1,
-    }
-
-
 @pytest.mark.parametrize(
-    ("url", "feature"),
+    ("url", "found"),
     [
+        # A country code is a feature of its place; a top-level domain is no word of the host.
+        ("http://fr.search.yahoo.com/", "tld com, code fr before, ip en"),
+        ("http://x.com/de/at/index.html", "tld com, code de after"),
+        ("http://x.net/net", "tld net, dictionary en after, dictionary en whole"),
+        ("http://x.fr/", "tld fr"),
         ("http://x.DE:8080/", "tld de"),
         ("x.ch", "tld de"),
         ("http://x.edu./", "tld en"),
         ("http://user@x.ve?y", "tld es"),
         ("http://x.va#y", "tld it"),
         ("http://x.org/", "tld org"),
+        # The country of a server speaks its language, if Table I has it.
+        ("http://www.paris.com/", "tld com, ip fr"),
+        ("http://A.ch:80/", "tld de, ip de"),
+        ("http://b.pl/", ""),
+        ("http://cheap.pl/recherche", "trained no before, trained yes after"),
     ],
 )
-def test_a_top_level_domain_speaks_for_its_language(url: str, feature: str) -> None:
-    assert present(url) == {feature: 1}
+def test_a_url_has_the_features_of_its_parts(url: str, found: str) -> None:
+    assert present(url) == dict.fromkeys(filter(None, found.split(", ")), 1)
 
 
 def test_words_and_cities_are_counted_by_place() -> None:
     found = present("http://haus-haus.berlin.pl/haus/house/roma")
-    assert found == {
-        "dictionary de before": 2,
-        "dictionary de after": 1,
-        "dictionary de whole": 3,
-        "dictionary en after": 1,
-        "dictionary en whole": 1,
-        "city de before": 1,
-        "city de whole": 1,
-        "city it after": 1,
-        "city it whole": 1,
-        "hyphens before": 1,
-        "hyphens whole": 1,
-    }
+    ones = "dictionary de after, dictionary en after, dictionary en whole, city de before, "
+    ones += "city de whole, city it after, city it whole, hyphens before, hyphens whole"
+    more = {"dictionary de before": 2, "dictionary de whole": 3}
+    assert found == more | dict.fromkeys(ones.split(", "), 1)
 
 
 def test_words_of_several_dictionaries_are_told_apart_in_2008() -> None:
@@ -110,11 +93,7 @@ def test_words_of_several_dictionaries_are_told_apart_in_2008() -> None:
     named = "dictionary de before", "only dictionary de before", "words before"
     assert [found[name] for name in named] == [2, 1, 2]
     assert "only dictionary en before" not in found
-
-
-def test_words_learned_of_yes_and_no_are_counted() -> None:
-    found = present("http://cheap.pl/recherche/voyageurs")
-    assert found == {"trained no before": 1, "trained yes after": 2}
+    assert present("http://www.paris.com/", 74) == {"tld com": 1, "words before": 1}
 
 
 def test_a_training_url_is_not_looked_up_in_the_words_it_taught_itself() -> None:
@@ -125,13 +104,6 @@ def test_a_training_url_is_not_looked_up_in_the_words_it_taught_itself() -> None
     # Two URLs are left to teach a word that three are asked for.
     assert estimator.fit_transform(urls, answers)[:, column].tolist() == [0] * 6
     assert estimator.transform(urls)[:, column].tolist() == [1] * 3 + [0] * 3
-
-
-def test_the_country_of_a_server_speaks_its_language() -> None:
-    assert present("http://www.paris.com/")["ip fr"] == 1
-    assert present("http://A.ch:80/")["ip de"] == 1
-    assert present("http://b.pl/") == {}, "no country of Table I"
-    assert present("http://www.paris.com/", 74) == {"tld com": 1, "words before": 1}
 
 
 @given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from([60, 74]))

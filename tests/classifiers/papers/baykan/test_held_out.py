@@ -26,6 +26,8 @@ def test_training_urls_are_left_out_of_the_test_set_and_counted(study: Study) ->
     assert corpus.is_tested.sum() == 125
     assert corpus.per_language == 40
     assert not {row.url for row in corpus.rows[200:]} & {row.url for row in TRAINING}
+    with pytest.raises(DatasetError, match="no URLs in de, it"):
+        joined(draw(TRAINING, FIVE), [row for row in TESTED if row.language not in {"de", "it"}])
 
 
 def test_decisions_are_those_of_a_classifier_fitted_on_all_training_urls(
@@ -52,11 +54,6 @@ def test_other_languages_weigh_the_same_however_many_urls_they_have() -> None:
     study.corpus.columns[study.corpus.is_tested] = np.repeat([1, 0, 2], [90, 10, 10])
     (_, recall, negative, _), *_ = study.scores("cctld", "de")
     assert (recall, negative) == (0, 0.5)
-
-
-def test_a_language_without_test_urls_is_named() -> None:
-    with pytest.raises(DatasetError, match="no URLs in de, it"):
-        joined(draw(TRAINING, FIVE), [row for row in TESTED if row.language not in {"de", "it"}])
 
 
 def test_the_tables_are_those_of_the_paper(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

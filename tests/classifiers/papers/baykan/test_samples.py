@@ -92,7 +92,7 @@ def test_the_smallest_language_bounds_the_others() -> None:
     assert draw(rows, FIVE, urls=1000).per_language == smallest
 
 
-@pytest.mark.parametrize("languages", [("en",), ("en", "nl"), ()])
-def test_languages_without_enough_urls_are_refused(languages: tuple[str, ...]) -> None:
-    with pytest.raises(DatasetError):
-        draw(labelled(20), languages)
+def test_languages_without_enough_urls_are_refused() -> None:
+    for languages in (("en",), ("en", "nl"), ()):
+        with pytest.raises(DatasetError):
+            draw(labelled(20), languages)

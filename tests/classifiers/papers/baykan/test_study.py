@@ -118,9 +118,9 @@ def test_folds_that_few_domains_leave_empty_are_passed_over() -> None:
 
 
 def test_columns_that_no_training_url_has_are_left_out() -> None:
-    counts = csr_matrix(np.array([[1.0, 0, 2, 0], [0, 0, 3, 0], [4.0, 5, 6, 0]]))
-    names = np.array(["a", "b", "c", "d"], object)
-    parted = counted_parts(counts, names, np.array([0, 1]), np.array([2]), np.zeros(3, bool))
+    counts = csr_matrix(np.array([[1.0, 0, 2], [0, 0, 3], [4.0, 5, 6]]))
+    train, test, y = np.array([0, 1]), np.array([2]), np.zeros(3, bool)
+    parted = counted_parts(counts, np.array(list("abc"), object), train, test, y)
     assert parted.names.tolist() == ["a", "c"]
     assert parted.training.toarray().tolist() == [[1, 2], [0, 3]]
     assert parted.testing.toarray().tolist() == [[4, 6]]
