@@ -9,16 +9,6 @@ from benchmarks.fuzzseeds import FIELD
 from benchmarks.fuzztargets import TARGETS, TOKENS
 
 
-def examples(number: int) -> settings:
-    return settings(
-        max_examples=number,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-
-
 def test_every_target_can_be_chosen() -> None:
     assert tuple(TARGETS) == NAMES
 
@@ -30,29 +20,25 @@ def test_the_seeds_of_a_target_keep_its_law(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_changed_seeds_keep_the_law_of_their_target(name: str) -> None:
-    target = TARGETS[name]
-    seeds = [seed[:3000] for seed in target.seeds()[:12]]
+def test_changed_seeds_and_any_bytes_keep_the_law_of_their_target(name: str) -> None:
+    seeds = [seed[:3000] for seed in TARGETS[name].seeds()[:12]]
+    pieces = st.lists(st.one_of(st.binary(max_size=20), st.sampled_from(TOKENS)), max_size=12)
 
-    @examples(25)
+    @settings(
+        max_examples=50,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(st.data())
     def check(data: st.DataObject) -> None:
-        seed = data.draw(st.sampled_from(seeds))
-        for _ in range(data.draw(st.integers(1, 4))):
+        seed = data.draw(st.one_of(st.sampled_from(seeds), pieces.map(b"".join)))
+        for _ in range(data.draw(st.integers(0, 4))):
             start, end = sorted(data.draw(st.integers(0, len(seed))) for _ in range(2))
             new = data.draw(st.one_of(st.sampled_from(TOKENS), st.binary(max_size=4)))
             seed = seed[:start] + new + seed[min(end, start + 16) :]
-        target.law(seed)
-
-    check()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_any_bytes_and_tokens_keep_the_law_of_a_target(name: str) -> None:
-    @examples(25)
-    @given(st.lists(st.one_of(st.binary(max_size=20), st.sampled_from(TOKENS)), max_size=12))
-    def check(pieces: list[bytes]) -> None:
-        TARGETS[name].law(b"".join(pieces))
+        TARGETS[name].law(seed)
 
     check()
 

@@ -43,10 +43,7 @@ DIGESTS = {
         99,
         "8ed8a47839f1",
     ),
-    "http://x.org/nachrichtenagenturnachrichtenagenturnachrichtenagenturnachrichtenagentur": (
-        232,
-        "2ececac850f9",
-    ),
+    f"http://x.org/{4 * 'nachrichtenagentur'}": (232, "2ececac850f9"),
     "http://1.2.3.4/٣/ابپ/می\u200cخواهم": (62, "ad5f2b21d7fc"),  # noqa: RUF001
     "http://x.de/a\nb/İstanbul": (34, "7e778422ec5e"),
     "http://x.gr/ΑΘΗΝΑ/Ģ/ŽĽ/Ѐ": (34, "2777eb959fd2"),
