@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.docs_tables import filled, mark_as_of, measured_of, outdated
+from benchmarks.docs_tables import filled, mark_as_of, outdated
 from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
 from crawler.report.provenance import ROOT, provenance, sha256
-from crawler.report.study import study_table
 from crawler.report.table import Table
 
 MEASURED = {
@@ -50,11 +49,6 @@ def folder(tmp_path: Path) -> Path:
     }
     (tmp_path / "figures.json").write_text(json.dumps(content))
     return tmp_path
-
-
-def test_a_table_of_a_study_is_the_same_after_a_file() -> None:
-    again = measured_of(json.loads(json.dumps(STUDY.as_json())))
-    assert study_table(again) == study_table(STUDY)
 
 
 def test_a_marked_table_is_written_between_its_lines_and_the_rest_stays(folder: Path) -> None:
@@ -155,12 +149,8 @@ def test_figures_of_changed_code_are_told_until_they_are_as_of_their_date(
         unknown = {"measured": MEASURED | of_code | {"commit": commit}, "table": content["table"]}
         figures.write_text(json.dumps(unknown))
         assert outdated([document], tmp_path) == told
+    figures.write_text(json.dumps(content | {"measured": MEASURED}))
+    assert outdated([document], tmp_path) == [f"{figures}: names no modules"]
     mark_as_of(figures)
     assert outdated([document], tmp_path) == []
     assert "numpy 2.0. As of 2026-01-02: the code may" in filled(document.read_text(), tmp_path)
-
-
-def test_figures_that_name_no_code_are_told(folder: Path) -> None:
-    document = folder / "page.md"
-    document.write_text(MARK.format("harvest", ""))
-    assert outdated([document], folder) == [f"{folder / 'figures.json'}: names no modules"]

@@ -11,6 +11,7 @@ from benchmarks.killloop import Row, asked_twice, main, misadmitted, misrecorded
 from benchmarks.killweb import HOST_CAP, Access, KillWeb
 
 WEB = KillWeb(pages=150)
+CROWDED = sorted(next(iter(WEB.crowds().values())))[HOST_CAP]
 
 
 def records() -> list[Row]:
@@ -24,11 +25,6 @@ def records() -> list[Row]:
 def first(kind: str) -> int:
     rows = records()
     return next(n for n, row in enumerate(rows) if WEB.resources[row.url].kind == kind)
-
-
-def crowded_row() -> Row:
-    urls = next(iter(WEB.crowds().values()))
-    return Row(sorted(urls)[HOST_CAP], "page", 200)
 
 
 def test_the_web_has_every_kind_of_url_and_hosts_of_every_size() -> None:
@@ -57,7 +53,7 @@ def test_pages_of_sitemaps_are_missed_if_their_sitemap_is() -> None:
     ("change", "told"),
     [
         (lambda rows: rows.pop(), "URLs for a cap of 10"),
-        (lambda rows: rows.append(crowded_row()), "11 of"),
+        (lambda rows: rows.append(Row(CROWDED, "page", 200)), "11 of"),
         (lambda rows: rows.pop(0), "no record"),
         (lambda rows: rows.append(rows[0]), "recorded 2 times"),
         (lambda rows: rows.append(Row("http://b.de/", "page", 200)), "not reachable in the web"),

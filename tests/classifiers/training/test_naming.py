@@ -30,8 +30,8 @@ def made(n_each: int = 300, n_few: int = 30) -> Seen:
 
 
 def logits(learned: Evidence, urls: list[str], scores: list[list[float]]) -> np.ndarray:
-    given = np.array(scores, np.float32), encode(urls)
-    return learned.logits(*given, Prior.uniform())[0][:, : len(learned.languages)]
+    found, _ = learned.logits(np.array(scores, np.float32), encode(urls), Prior.uniform())
+    return found[:, : len(learned.languages)]
 
 
 def test_scores_domains_and_codes_are_learned_as_evidence() -> None:

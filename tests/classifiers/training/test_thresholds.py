@@ -27,9 +27,8 @@ def test_the_point_of_yes_is_moved_to_where_f1_is_highest() -> None:
 def test_a_language_with_few_urls_follows_the_others() -> None:
     scores, columns, urls = made()
     kept = np.r_[0:3, 200:400]
-    points = thresholds.calibrate(
-        scores[kept], columns[kept], [urls[0]] * len(kept), LANGUAGES, MASSES
-    )
+    found = scores[kept], columns[kept], urls[: len(kept)]
+    points = thresholds.calibrate(*found, LANGUAGES, MASSES)
     assert points.shifts[0] == pytest.approx(points.shifts[1], abs=0.1)
 
 

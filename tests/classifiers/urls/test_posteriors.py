@@ -1,5 +1,7 @@
 """One calibrated answer: priors, evidence, and languages without a classifier."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -83,8 +85,7 @@ def test_shares_of_a_crawl_are_those_that_were_asked_for() -> None:
     ],
 )
 def test_a_prior_that_is_none_is_refused(
-    make: object, error: type[Exception], message: str
+    make: Callable[[], object], error: type[Exception], message: str
 ) -> None:
-    assert callable(make)
     with pytest.raises(error, match=message):
         make()

@@ -15,7 +15,6 @@ from classifiers.urls.model import Scores, UrlModel
 
 PLAIN = "http://zeitung.de/nachrichten/politik?seite=2"
 
-
 any_text = st.text(max_size=200) | st.text("%/:@.?#[]-xnAf0 \\\n\x00é\udc80ขї", max_size=200)
 letters = st.text(st.characters(categories=["L"]), min_size=1, max_size=20).filter(
     lambda text: is_normalized("NFC", text)
@@ -41,8 +40,7 @@ def scores_of(model: UrlModel, urls: list[str]) -> Scores:
 
 def assert_alike(model: UrlModel, *urls: str) -> None:
     scores = scores_of(model, list(urls))
-    for row, url in enumerate(urls):
-        assert (scores[row] == scores[0]).all(), url
+    assert (scores == scores[0]).all(), urls
 
 
 @pytest.mark.parametrize(
