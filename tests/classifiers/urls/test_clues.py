@@ -41,7 +41,7 @@ def found(urls: list[str]) -> list[list[tuple[str, str]]]:
         ("http://shop.com/?from=de", [("top", "com"), ("parameter", "de")]),
         ("http://shop.com/page_fr.html", [("top", "com"), ("suffix", "fr")]),
         ("http://shop.com/index.de.html", [("top", "com"), ("suffix", "de")]),
-        ("http://shop.com/de1/2de/", [("top", "com")]),
+        ("http://shop.com/de1/2de/%2Fde%2F", [("top", "com")]),
         (
             "http://shop.com/de/x/de/?hl=de&hl=de",
             [("top", "com"), ("segment", "de"), ("keyed", "de")],
