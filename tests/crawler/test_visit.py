@@ -153,6 +153,16 @@ def test_a_seed_is_fetched_however_it_looks(tmp_path: Path) -> None:
     assert Visit(tmp_path, "http://a.de/x/x/x/").lease().url == "http://a.de/x/x/x/"
 
 
+@pytest.mark.parametrize(("expected", "score"), [(None, 0.0), ("only", 2.0**-20)])
+def test_a_crawl_of_expected_urls_alone_expects_its_seeds(
+    visit: Visit, expected: str | None, score: float
+) -> None:
+    ordering, config = make_ordering("cctld", "de"), Config("de", expected=expected)
+    read = page_reader(page_method("composite"), ordering, "de")
+    visitor = Visitor(visit.frontier, ordering, config, read, visit.clock)
+    assert [link.score for link in visitor.links(["http://a.com/"], SEED)] == [score]
+
+
 @pytest.mark.parametrize(
     ("status", "headers", "outcome"),
     [
