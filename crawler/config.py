@@ -248,7 +248,7 @@ class Arguments:
     archive: FileName = knob(
         None,
         "the WARC files that web=archive replays: paths with commas between them, each a WARC "
-        "file, a folder or a WACZ file",
+        "file, a folder, a pattern (crawl/*.warc.gz) or a WACZ file",
     )
     hosts: Any = knob(  # `read` makes a `HostList` of it
         None,

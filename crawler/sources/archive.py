@@ -67,7 +67,7 @@ NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")
 class ArchiveWeb:
     """A Web whose answers are in WARC files; of two answers to a URL, the first one counts.
 
-    `path` may name several files, folders and WACZ packages (`find_volumes`).
+    `path` may name several files, folders, patterns and WACZ packages (`find_volumes`).
     Equal spellings (`crawler.url.normalise`) are one URL. If http is not archived, https answers,
     and the other way round. A `revisit` has the headers of its own record and the body of the
     record that it refers to, after a 304 also the headers of that one; without it, it is no answer.

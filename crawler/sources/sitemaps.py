@@ -39,6 +39,7 @@ MAX_ADMITTED: Final = 10_000
 _PIECE = 64 * 1024
 _MAX_FAULTS = 1_000
 _MAX_TEXT = 4_096
+_MAX_DATE = 32
 _GZIP = b"\x1f\x8b"
 _ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE\b[^>\[]*+>\s*+)*+"
@@ -63,7 +64,8 @@ _ENTRIES: Final = {
 class Sitemap(NamedTuple):
     """The links of a sitemap or a feed: normalised URLs, and whether they are in the language.
 
-    `is_index` is True if they lead to other sitemaps. `malformed` counts links that are no URLs.
+    The newest come first by their `lastmod`; those without a date come last. `is_index`
+    is True if they lead to other sitemaps. `malformed` counts links that are no URLs.
     """
 
     links: dict[str, bool]
@@ -88,7 +90,7 @@ def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | 
         return None
     links = _Links(url, target)
     _read_xml(data, links)
-    return Sitemap(links.found, root[1].lower() == b"sitemapindex", links.malformed)
+    return Sitemap(links.newest_first(), root[1].lower() == b"sitemapindex", links.malformed)
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -105,12 +107,17 @@ class _Links:
     def __init__(self, base: str, target: str | None) -> None:
         self.found: dict[str, bool] = {}
         self.malformed = 0
+        self._dates: dict[str, str] = {}
         self._base, self._target = base, target
 
     def is_target(self, tag: str) -> bool:
         return bool(tag) and self._target is not None and self._target in meant(tag)
 
-    def add(self, written: str, *, is_declared: bool) -> None:
+    def newest_first(self) -> dict[str, bool]:
+        dates = self._dates
+        return dict(sorted(self.found.items(), key=lambda link: dates[link[0]], reverse=True))
+
+    def add(self, written: str, date: str, *, is_declared: bool) -> None:
         if len(self.found) >= MAX_LINKS:
             return
         url = normalise(written.strip(), self._base)
@@ -118,6 +125,7 @@ class _Links:
             self.malformed += 1
         else:
             self.found[url] = self.found.get(url, False) or is_declared
+            self._dates.setdefault(url, date)
 
 
 def _read_xml(data: bytes, links: _Links) -> None:
@@ -156,15 +164,16 @@ def _read_entry(entry: etree._Element, links: _Links, *, is_declared: bool) -> N
     """Add the links of an element; those of a whole feed may be declared."""
     spoken = entry.get(_LANG)
     is_declared = links.is_target(spoken) if spoken else is_declared
+    date = entry.findtext("{*}lastmod", "").strip()[:_MAX_DATE]
     for child in entry:
         name, href, tag = _name(child), child.get("href"), child.get("hreflang", "")
         if name == "loc" or (name == "link" and _name(entry) == "item"):
             if text := _text(child):
-                links.add(text, is_declared=is_declared)
+                links.add(text, date, is_declared=is_declared)
         elif name != "link" or not href or tag.lower() == "x-default":
             continue
         elif child.get("rel", "alternate").lower() == "alternate":
-            links.add(href, is_declared=is_declared or links.is_target(tag))
+            links.add(href, date, is_declared=is_declared or links.is_target(tag))
 
 
 def _name(element: etree._Element) -> str:

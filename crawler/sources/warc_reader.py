@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from glob import glob
 from pathlib import Path
 from typing import BinaryIO, Final
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
@@ -75,11 +76,11 @@ def find_volumes(given: Path | str) -> list[Volume]:
     """Return the files of an archive; raises `ArchiveError` for a name without a file.
 
     `given` is a path, or several with commas between them. A path is a WARC file, a package
-    (`.wacz`) or a folder: all WARC files in it and below, or its packages if there are none.
+    (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files in it and below, or its
+    packages if there are none.
     """
     volumes: list[Volume] = []
-    texts = [str(given)] if Path(given).exists() else str(given).split(",")
-    for path in map(Path, filter(None, map(str.strip, texts))):
+    for path in _paths(str(given)):
         if path.is_dir():
             volumes += _in_folder(path)
         elif path.name.lower().endswith(PACKAGE_ENDINGS):
@@ -87,6 +88,15 @@ def find_volumes(given: Path | str) -> list[Volume]:
         else:
             volumes.append(Volume(path))
     return volumes
+
+
+def _paths(given: str) -> list[Path]:
+    if Path(given).exists():
+        return [Path(given)]
+    texts = filter(None, map(str.strip, given.split(",")))
+    # A pattern without a file is told like a name without one.
+    found = [sorted(glob(text, recursive=True)) or [text] for text in texts]  # noqa: PTH207
+    return [Path(path) for paths in found for path in paths]
 
 
 def _in_folder(folder: Path) -> list[Volume]:

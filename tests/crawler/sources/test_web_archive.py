@@ -186,6 +186,9 @@ def names(web: ArchiveWeb) -> list[str]:
         ("{0}/b.warc , {0}/a.warc.gz", ["b.warc", "a.warc.gz"]),
         ("{0}", ["a.warc.gz", "b.warc", "below/c.warc.gz"]),
         ("{0}/below", ["below/c.warc.gz"]),
+        ("{0}/*.warc*", ["a.warc.gz", "b.warc"]),
+        ("{0}/**/*.gz", ["a.warc.gz", "below/c.warc.gz"]),
+        ("{0}/below,{0}/[b].warc", ["below/c.warc.gz", "b.warc"]),
     ],
 )
 def test_files_are_found_in_their_order_and_the_first_answer_counts(
@@ -208,6 +211,7 @@ def test_a_name_with_a_comma_or_a_bracket_is_a_file(tmp_path: Path) -> None:
     ("given", "told"),
     [
         ("{0}/a.warc.gz,{0}/absent.warc", r"absent\.warc: No such file"),
+        ("{0}/absent*.warc", r"absent\*\.warc: No such file"),
         ("{0}/empty", "no WARC file is in this directory"),
         ("{0}/no.wacz", "give a WACZ file"),
         ("{0}/empty.wacz", "no WARC file is in this package"),
