@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -18,8 +19,11 @@ from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence
+from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.crawler.frontier.test_learning_machine import LearningMachine
+from tests.crawler.shared.conftest import Joiner
 from tests.crawler.shared.test_frontier_redis import SharedMachine, Workers
+from tests.support.learning import PRIOR
 from tests.support.redisserver import RedisServer
 
 
@@ -110,3 +114,14 @@ def test_the_sum_of_what_two_beliefs_learned_is_what_one_learns() -> None:
     with pytest.raises(ValueError, match="of another version"):
         merged.take_over(np.zeros(7))
     assert (np.diagonal(merged.covariance) < np.diagonal(np.array(prior.covariance))).all()
+
+
+def test_a_queued_url_whose_score_falls_by_a_link_moves_in_its_queue(join: Joiner) -> None:
+    worker = join(prior=PRIOR, doubts_up_to=0.0)
+    linked = Link("http://x.de/", 0.0, Evidence(1.0))
+    worker.seed([Link("http://a.com/", 0.0, Evidence(4.0)), linked], 0.0)
+    client: Any = worker._client
+    lease, queue = lease_now(worker), worker.key("queue:x.de")
+    before = client.zrange(queue, 0, 0, withscores=True)[0][1]
+    worker.admit(lease, page("en"), [linked], now=0.0)
+    assert client.zrange(queue, 0, 0, withscores=True)[0][1] > before + 0.2
