@@ -1,6 +1,5 @@
 """A clock that is set back or forth, or that is an hour off, does not stop or hurry a crawl."""
 
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -18,15 +17,14 @@ from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
 from crawler.opening import open_crawl
-from crawler.run import open_run
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.spiders.messages import retry_after_s
-from tests.crawler.frontier.test_frontier_contract import META, page
-from tests.support.crawls import ROOT, command, environment, rows, smallest_gap
+from tests.crawler.frontier.test_frontier_contract import lease_now, new_sqlite_frontier, page
+from tests.support import processes
+from tests.support.crawls import command, environment, rows, smallest_gap
 from tests.support.loopback import loopback
 from tests.support.redisserver import RedisServer
 from tests.support.smallweb import SmallWeb
@@ -103,54 +101,37 @@ def test_a_clock_does_not_follow_a_jump_and_tells_of_it(jump_s: float) -> None:
 def test_a_host_rests_no_longer_if_the_clock_was_set_back_before_a_restart(tmp_path: Path) -> None:
     machine = Machine(error_s=HOUR_S)
     clock = machine.clock()
-    run = open_run(tmp_path, META, clock())
-    frontier = SqliteFrontier(run.connection, FrontierRules(), now=clock())
+    frontier = new_sqlite_frontier(tmp_path, clock())
     frontier.seed([Link("http://a.de/", 0.0), Link("http://b.de/", 0.0)], clock())
-    lease = frontier.next(clock())
-    assert lease is not None
+    lease = lease_now(frontier, clock())
     frontier.set_robots("http://a.de", "x", clock())
     frontier.retry(lease, now=clock(), not_before=clock() + 30.0)
-    run.connection.close()
     machine.error_s = 0.0
     clock = machine.clock()
-    run = open_run(tmp_path, META, clock())
-    frontier = SqliteFrontier(run.connection, FrontierRules(), now=clock())
+    frontier = new_sqlite_frontier(tmp_path, clock())
     kept = frontier.robots("http://a.de")
     assert kept is not None
     assert kept.fetched_at <= clock()
-    first = frontier.next(clock())
-    assert first is not None
-    assert first.url == "http://b.de/"
+    assert lease_now(frontier, clock()).url == "http://b.de/"
     machine.now += 30.0
-    second = frontier.next(clock())
-    assert second is not None
-    assert second.url == "http://a.de/"
-    run.connection.close()
+    assert lease_now(frontier, clock()).url == "http://a.de/"
 
 
 def test_workers_whose_clocks_are_an_hour_off_take_turns(
     redis_server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    options = Config("de", strategy="bfs", seeds=("http://a.de/1", "http://a.de/2"))
+    options = Config("de", strategy="bfs", seeds=("http://a.de/1", "http://a.de/2"), delay_s=0.0)
+    options = replace(options, frontier=redis_server.url, crawl_name=uuid4().hex)
     crawls = []
-    name = uuid4().hex
     for number, error_s in enumerate([HOUR_S, -HOUR_S, 0.0]):
-        config = replace(
-            options,
-            run_folder=tmp_path / str(number),
-            delay_s=0.0,
-            frontier=redis_server.url,
-            crawl_name=name,
-        )
         clock = CrawlClock(lambda error_s=error_s: time.time() + error_s)  # type: ignore[misc]  # a default binds it
-        crawls.append(open_crawl(config, clock))
+        crawls.append(open_crawl(replace(options, run_folder=tmp_path / str(number)), clock))
     now = time.time()
     assert [crawl.clock() for crawl in crawls] == pytest.approx([now] * 3, abs=60.0)
     assert "clock of this machine is 3600 s ahead of the Redis server's" in caplog.text
     assert "clock of this machine is -3600 s ahead of the Redis server's" in caplog.text
     crawls[0].start()
-    lease = crawls[0].frontier.next(crawls[0].clock())
-    assert lease is not None
+    lease = lease_now(crawls[0].frontier, crawls[0].clock())
     crawls[0].frontier.admit(lease, page(), now=crawls[0].clock())
     crawls[0].tend()
     assert crawls[1].frontier.next(crawls[1].clock()) is not None
@@ -193,15 +174,8 @@ def test_a_crawl_on_a_machine_whose_clock_jumps_by_hours_does_not_notice(tmp_pat
             "lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}",
             JOBDIR=tmp_path, DOWNLOAD_DELAY=DELAY_S,
         )  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.support.steppingclock", "0.1", *line[2:]],
-            cwd=ROOT,
-            env=dict(environment(proxy.url)),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        stepping = [sys.executable, "-m", "tests.support.steppingclock", "0.1", *line[2:]]
+        done = processes.run_alone(*stepping, environment=environment(proxy.url))
     assert done.returncode == 0, done.stderr
     assert smallest_gap(proxy) >= DELAY_S
     pages = rows(tmp_path, "SELECT url, fetched_at FROM pages WHERE outcome = 'page' ORDER BY id")

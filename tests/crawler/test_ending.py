@@ -15,7 +15,7 @@ from crawler.frontier.base import PAGE, Counts, Record
 from crawler.preparation import check_goals
 from crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
-from tests.support.crawls import crawl, rows, summary
+from tests.support.crawls import finished, rows, summary
 from tests.support.report_run import Row, make_run
 
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
@@ -102,25 +102,13 @@ def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None
         ("relevant=12", "relevant", 12),
         ("expected=only", "expected", None),
     ):
-        done = crawl(*given, goal, JOBDIR=tmp_path, **settings)
-        assert done.returncode == 0, done.stderr
+        finished(*given, goal, JOBDIR=tmp_path, **settings)
         told = summary(tmp_path)
         assert told["finish_reason"] == reason
         assert told["relevant"] == (relevant or told["relevant"])
     doubted = "SELECT COUNT(*) FROM pages WHERE score <= 0 AND depth > 0"
     assert rows(tmp_path, doubted) == [(0,)]
     assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
-
-
-def test_a_crawl_of_what_is_expected_begins_with_its_seeds(tmp_path: Path) -> None:
-    """Their URLs say nothing of German."""
-    seeds = tmp_path / "seeds.txt"
-    first = ("seiten.sample.example", "www.sample.example")
-    seeds.write_text("".join(f"http://{host}/\n" for host in first))
-    run = tmp_path / "run"
-    done = crawl("lang=de", "web=sample", "expected=only", f"seeds={seeds}", JOBDIR=run)
-    assert done.returncode in (0, 1), done.stderr
-    assert rows(run, "SELECT COUNT(*) FROM pages WHERE depth = 0") == [(2,)]
 
 
 def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
@@ -137,10 +125,6 @@ def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
 def told(done: Any) -> str:
     """Return the last line of standard error."""
     return str(done.stderr.splitlines()[-1])
-
-
-def last_reason(folder: Path) -> Any:
-    return summary(folder)["finish_reason"]
 
 
 @contextmanager
@@ -201,7 +185,7 @@ def test_names_that_nobody_knows_end_a_crawl(tmp_path: Path) -> None:
     assert told(done) == (
         "langfocus: no seed answered: names cannot be resolved here; try -a web=sample"
     )
-    assert last_reason(tmp_path) == "unanswered"
+    assert summary(tmp_path)["finish_reason"] == "unanswered"
     assert rows(tmp_path, "SELECT * FROM pages") == []  # the same command with JOBDIR goes on
 
 
@@ -231,7 +215,7 @@ def test_seeds_that_give_no_page_are_named_with_the_reason(
         web.answers[path] = answer
         done = polite(tmp_path, "http://a.de/", "http://b.de/", proxy=server.url)
     assert (done.returncode, told(done)) == (1, f"langfocus: {reason}")
-    assert last_reason(tmp_path) == "finished"
+    assert summary(tmp_path)["finish_reason"] == "finished"
 
 
 def test_private_seeds_tell_the_setting_that_allows_them(tmp_path: Path) -> None:

@@ -50,6 +50,13 @@ def crawl(
     return processes.run(*line[2:], environment=environment(proxy, no_proxy))
 
 
+def finished(*arguments: str, **how: Any) -> Done:
+    """Run a crawl that ends well."""
+    done = crawl(*arguments, **how)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def started(
     *arguments: str, proxy: str | None = None, spider: object = "langfocus", **settings: object
 ) -> AbstractContextManager[Forked]:

@@ -140,6 +140,14 @@ def run(
         return subprocess.CompletedProcess(arguments, process.wait(), output, errors)
 
 
+def run_alone(*line: str, environment: Mapping[str, str]) -> Done:
+    """Run a command line to its end, as a process that nothing was imported for."""
+    given = dict(environment)
+    return subprocess.run(
+        line, cwd=ROOT, env=given, capture_output=True, text=True, timeout=HANG_S, check=False
+    )
+
+
 def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
     """Return when something is so; all processes run until then."""
     until = time.monotonic() + HANG_S

@@ -83,12 +83,16 @@ def kept(tmp_path: Path) -> Iterator[Kept]:
     made.end()
 
 
-def records(folder: Path) -> list[tuple[str, str, bytes]]:
-    """Return kind, URL and payload of all records, as warcio reads them, digests checked."""
+def records(folder: Path, *, with_heads: bool = False) -> list[tuple[str, str, bytes]]:
+    """Return kind, URL and payload of all records, as warcio reads them, digests checked.
+
+    With heads they are whole blocks, and no digest is checked.
+    """
+    checks = False if with_heads else "raise"
     found = []
     for path in sorted(folder.glob("pages-*")):
         with path.open("rb") as file:
-            for record in ArchiveIterator(file, check_digests="raise"):
+            for record in ArchiveIterator(file, with_heads, check_digests=checks):
                 url = record.rec_headers.get_header("WARC-Target-URI") or ""
                 found.append((record.rec_type, url, record.raw_stream.read()))
     return found

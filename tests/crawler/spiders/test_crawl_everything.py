@@ -23,7 +23,7 @@ from crawler.frontier.evidence_rows import known_url
 from crawler.sources.contract import Answer
 from crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
-from tests.support.crawls import crawl, rows, summary
+from tests.support.crawls import finished, rows, summary
 from tests.support.evidence import evidence_of_scores
 from tests.support.fasttextmodel import write_model
 from tests.support.geodatabase import database
@@ -190,9 +190,7 @@ def crawled(table: Table, folder: Mapping[str, Any], **places: object) -> Done:
     settings: dict[str, Any] = {
         name: value for name, value in given.items() if name not in ARGUMENTS
     }
-    done = crawl(*arguments, **{"DOWNLOAD_DELAY": 0, **settings, **folder})
-    assert done.returncode == 0, done.stderr
-    return done
+    return finished(*arguments, **{"DOWNLOAD_DELAY": 0, **settings, **folder})
 
 
 def assert_effects(table: Table, ended: Ended) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 from random import Random
 
@@ -11,10 +10,10 @@ from scrapy.settings import BaseSettings
 
 from tests.support import processes
 from tests.support.crawls import (
-    ROOT,
     command,
     crawl,
     environment,
+    finished,
     rows,
     smallest_gap,
     started,
@@ -46,10 +45,7 @@ def arguments(web: SmallWeb, *more: str) -> list[str]:
 def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
     web = SmallWeb(pages=300)
     with loopback(web) as proxy:
-        done = crawl(
-            *arguments(web), proxy=proxy.url, JOBDIR=tmp_path / "calm", DOWNLOAD_DELAY=DELAY_S
-        )
-    assert done.returncode == 0, done.stderr
+        finished(*arguments(web), proxy=proxy.url, JOBDIR=tmp_path / "calm", DOWNLOAD_DELAY=DELAY_S)
     random = Random(5)
     settings = {"JOBDIR": tmp_path / "killed", "DOWNLOAD_DELAY": DELAY_S}
     with loopback(web) as proxy:
@@ -60,8 +56,7 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
                 process.send_signal(signal.SIGKILL)
                 assert process.wait(HANG_S) == -signal.SIGKILL
         proxy.answers = None
-        done = crawl(*arguments(web), proxy=proxy.url, **settings)
-        assert done.returncode == 0, done.stderr
+        finished(*arguments(web), proxy=proxy.url, **settings)
         assert smallest_gap(proxy) >= DELAY_S
     calm, killed = summary(tmp_path / "calm"), summary(tmp_path / "killed")
     assert calm["pages"] == 300
@@ -84,8 +79,7 @@ def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_pa
         first = summary(tmp_path)
         assert first["finish_reason"] == "shutdown"
         assert 0 < first["pages"] < 60
-        done = crawl(*arguments(web), proxy=proxy.url, **settings)
-    assert done.returncode == 0, done.stderr
+        finished(*arguments(web), proxy=proxy.url, **settings)
     assert summary(tmp_path)["pages"] == 60
     assert summary(tmp_path)["finish_reason"] == "finished"
     fetched = [access.url for access in proxy.log]
@@ -124,22 +118,15 @@ def test_a_request_is_sent_when_its_slot_is_on_the_disk(tmp_path: Path) -> None:
         await exchange.send(answer(PAGE))
 
     with hostile_web({"a.de": looks}) as proxy:
-        done = crawl("lang=de", "seeds=http://a.de/", proxy=proxy.url, JOBDIR=tmp_path)
-    assert done.returncode == 0, done.stderr
+        finished("lang=de", "seeds=http://a.de/", proxy=proxy.url, JOBDIR=tmp_path)
     assert slots == [(1, 1)]
 
 
 def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:
-    web = SmallWeb(pages=120)
+    web, settings = SmallWeb(pages=120), {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0}
     with loopback(web) as proxy:
         for budget in (37, 37, 90):
-            done = crawl(
-                *arguments(web, f"pages={budget}"),
-                proxy=proxy.url,
-                JOBDIR=tmp_path,
-                DOWNLOAD_DELAY=0,
-            )
-            assert done.returncode == 0, done.stderr
+            finished(*arguments(web, f"pages={budget}"), proxy=proxy.url, **settings)
             assert summary(tmp_path)["pages"] == budget
             assert summary(tmp_path)["finish_reason"] == "pages"
             pages = [access for access in proxy.log if "/page/" in access.url]
@@ -151,8 +138,7 @@ def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
     web, addons = SmallWeb(pages=8), json.dumps({f"{__name__}.NoHeartbeat": 0})
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0.2, "ADDONS": addons}
     with loopback(web) as proxy:
-        done = crawl(*arguments(web), proxy=proxy.url, **settings)
-        assert done.returncode == 0, done.stderr
+        finished(*arguments(web), proxy=proxy.url, **settings)
         assert len(proxy.log) == 9
         assert smallest_gap(proxy) >= 0.2
 
@@ -176,25 +162,11 @@ def test_a_full_disk_stops_the_crawl_and_what_was_written_is_whole(tmp_path: Pat
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0}
     with loopback(web) as proxy:
         # No file of the process may grow beyond 200 blocks of a kilobyte, its log included.
-        limited = [
-            "bash",
-            "-c",
-            'ulimit -f 200; exec "$@"',
-            "-",
-            *command(*arguments(web), **settings),
-        ]
-        full = subprocess.run(
-            limited,
-            cwd=ROOT,
-            env=environment(proxy.url),
-            capture_output=True,
-            text=True,
-            timeout=HANG_S,
-            check=False,
-        )
+        limited = ("bash", "-c", 'ulimit -f 200; exec "$@"', "-")
+        line = command(*arguments(web), **settings)
+        full = processes.run_alone(*limited, *line, environment=environment(proxy.url))
         assert full.returncode == 1
         assert "the run can no longer be written" in full.stderr
         assert "Traceback" not in full.stderr
-        done = crawl(*arguments(web), proxy=proxy.url, **settings)
-    assert done.returncode == 0, done.stderr
+        finished(*arguments(web), proxy=proxy.url, **settings)
     assert summary(tmp_path)["pages"] == 120

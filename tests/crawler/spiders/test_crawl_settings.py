@@ -11,7 +11,7 @@ from crawler.errors import CrawlError, SettingError
 from crawler.opening import open_crawl
 from crawler.spiders.scrapy_settings import config_of, proxy_remarks
 from tests.support import processes
-from tests.support.crawls import ROOT, crawl, environment, summary
+from tests.support.crawls import ROOT, crawl, environment, finished, summary
 
 
 def scrapy_settings(**given: object) -> Settings:
@@ -38,19 +38,15 @@ def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("DOWNLOAD_DELAY=fast", "a number of at least 0 is needed"),
         ("DOWNLOAD_DELAY=inf", "a number of at least 0 is needed"),
         ("RETRY_TIMES=nan", "a whole number of at least 0 is needed"),
         ("RETRY_TIMES=1000000000", "100 is the most"),
         ("LANGFOCUS_PATIENCE=", "a number of at least 0 is needed"),
-        ("LANGFOCUS_LEASE=0.5", "a number of at least 1 is needed"),
-        ("LANGFOCUS_QUIET=often", "True or False is needed"),
         ("CONCURRENT_REQUESTS=many", "a number is needed"),
         ("CONCURRENT_REQUESTS=2.5", "a number is needed"),
         ("DOWNLOAD_TIMEOUT=long", "a number is needed"),
         ("DOWNLOAD_TIMEOUT=nan", "a number is needed"),
         ("ROBOTSTXT_OBEY=maybe", "True or False is needed"),
-        ("COOKIES_ENABLED=sometimes", "True or False is needed"),
         ("RETRY_HTTP_CODES=500,all", "numbers with commas are needed"),
         ("LANGFOCUS_PATIENSE", "no such setting; did you mean LANGFOCUS_PATIENCE?"),
         ("LANGFOCUS_CONTAKT", "no such setting; did you mean LANGFOCUS_CONTACT?"),
@@ -97,6 +93,9 @@ def test_a_crawl_of_nothing_that_can_be_read_is_refused_and_nothing_is_written(
     model.write_bytes(b"PK\x03\x04 not a model")
     folder = tmp_path / "run"
     archive = {"lang": "de", "web": "archive", "seeds": "http://a.de/"}
+    for method in ("inlinks", "outlinks"):
+        told = refusal(folder, {**archive, "web": "live", "identify": method})
+        assert f"identify={method}: needs a graph" in told
     sample = {"lang": "de", "web": "sample"}
     assert "no pages in kl" in refusal(folder, {**sample, "lang": "kl"})
     assert "x.warc.gz" in refusal(folder, {**archive, "archive": "x.warc.gz"})
@@ -143,8 +142,7 @@ def test_any_number_of_connections_is_understood_and_the_log_has_no_dictionaries
     tmp_path: Path,
 ) -> None:
     given = ("lang=de", "web=sample", "pages=3")
-    done = crawl(*given, JOBDIR=tmp_path, LOG_LEVEL="INFO", CONCURRENT_REQUESTS=0)
-    assert done.returncode == 0, done.stderr
+    done = finished(*given, JOBDIR=tmp_path, LOG_LEVEL="INFO", CONCURRENT_REQUESTS=0)
     assert summary(tmp_path)["pages"] == 3
     assert "Spider opened" in done.stderr
     for dictionary in ("Overridden settings", "Enabled ", "Versions:", "Dumping Scrapy stats"):

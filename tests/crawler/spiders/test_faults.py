@@ -25,6 +25,7 @@ from crawler.spiders.faults import Throttle, local_fault
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS_FILE
 from crawler.spiders.scheduler import FrontierScheduler
+from tests.crawler.frontier.test_frontier_contract import lease_now
 
 CALLBACKS = ("parse", "on_failure", "parse_robots", "on_robots_failure")
 
@@ -49,12 +50,6 @@ def spider(crawl: Crawl) -> LangfocusSpider:
     return made
 
 
-def leased(crawl: Crawl) -> Lease:
-    lease = crawl.next()
-    assert lease is not None
-    return lease
-
-
 def ended(name: str, lease: Lease, error: Exception | None = None) -> Any:
     """What Scrapy passes to a callback of the spider."""
     request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0, ROBOTS_FILE: "x"})
@@ -69,7 +64,8 @@ def failed(request: Request, error: Exception) -> Any:
     return failure
 
 
-def scheduler_of(
+@pytest.fixture
+def scheduler(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> FrontierScheduler:
     monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
@@ -92,37 +88,38 @@ def test_an_unexpected_fault_settles_its_url_and_the_crawl_ends(
     monkeypatch.setattr("crawler.spiders.langfocus.statements_of", broken)
     monkeypatch.setattr("crawler.spiders.langfocus.download_of", broken)
     monkeypatch.setattr("crawler.spiders.langfocus.explain", broken)
-    getattr(spider, name)(ended(name, leased(crawl)))
+    getattr(spider, name)(ended(name, lease_now(crawl.frontier, crawl.clock())))
     assert outcomes(crawl) == [("error",)]
     assert not crawl.has_more()
 
 
 def test_an_unexpected_fault_before_a_request_settles_its_url_too(
-    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+    crawl: Crawl, scheduler: FrontierScheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.robots, "verdict", broken)
-    assert scheduler_of(crawl, spider, monkeypatch).next_request() is None
+    assert scheduler.next_request() is None
     assert outcomes(crawl) == [("error",)]
 
 
 def test_a_queue_that_cannot_be_read_ends_the_crawl(
-    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+    crawl: Crawl, scheduler: FrontierScheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.frontier, "next", broken)
-    scheduler = scheduler_of(crawl, spider, monkeypatch)
     assert scheduler.next_request() is None
     assert not scheduler.has_pending_requests()
     assert crawl.fault.startswith("the queue of the run cannot be read: ZeroDivisionError")
 
 
 def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
-    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+    crawl: Crawl,
+    spider: LangfocusSpider,
+    scheduler: FrontierScheduler,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(spider, "_patience", dict)
     crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
     for url in ("http://a.de/", "http://c.de/"):
         assert crawl.robots.move(url, "http://victim.de/robots.txt", crawl.clock())
-    scheduler = scheduler_of(crawl, spider, monkeypatch)
     first = scheduler.next_request()
     assert first is not None
     assert first.url == "http://victim.de/robots.txt"
@@ -140,7 +137,7 @@ def test_a_fault_after_a_url_was_settled_changes_nothing(
 ) -> None:
     spider._wants_items = True
     monkeypatch.setattr("crawler.spiders.langfocus.settled_item", broken)
-    spider.parse(ended("parse", leased(crawl)))
+    spider.parse(ended("parse", lease_now(crawl.frontier, crawl.clock())))
     assert outcomes(crawl) == [("page",)]
 
 
@@ -149,7 +146,7 @@ def test_a_url_that_cannot_be_settled_at_all_ends_the_crawl(
 ) -> None:
     monkeypatch.setattr(crawl.visitor, "failed", broken)
     with pytest.raises(CloseSpider):
-        spider.on_failure(ended("on_failure", leased(crawl)))
+        spider.on_failure(ended("on_failure", lease_now(crawl.frontier, crawl.clock())))
     assert "http://a.de/ can be neither settled nor given back" in crawl.fault
     assert not outcomes(crawl)
 
@@ -159,9 +156,7 @@ def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
     name: str, crawl: Crawl, spider: LangfocusSpider, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):
-        now = crawl.clock()
-        lease = crawl.frontier.next(now + 1000)
-        assert lease is not None
+        lease = lease_now(crawl.frontier, crawl.clock() + 1000)
         getattr(spider, name)(ended(name, lease, LocalFaultError("Too many open files")))
     assert outcomes(crawl) == []
     assert crawl.counts().queued == 1

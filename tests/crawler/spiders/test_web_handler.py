@@ -14,6 +14,7 @@ from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import Answer, NotArchived, Web
 from crawler.sources.sample import SampleWeb
 from crawler.spiders.web_handler import WebDownloadHandler, response_to
+from tests.crawler.sources.test_web_archive import http, record, write
 
 
 def handler_of(web: Web) -> WebDownloadHandler:
@@ -36,11 +37,8 @@ def test_a_host_that_does_not_answer_fails_as_on_the_live_web() -> None:
 
 
 def test_a_url_that_is_not_archived_says_so(tmp_path: Path) -> None:
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>hello</p>"
-    head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.de/\r\n"
-    path = tmp_path / "a.warc"
-    path.write_bytes(f"{head}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n")
-    web = ArchiveWeb(path)
+    page = http(b"<p>hello</p>", "Content-Type: text/html")
+    web = ArchiveWeb(write(tmp_path / "a.warc", record("http://a.de/", page)))
     response = download(web, "http://a.de/")
     assert (response.status, response.body, response.ip_address) == (200, b"<p>hello</p>", None)
     with pytest.raises(NotArchived):
