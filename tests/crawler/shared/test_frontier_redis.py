@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -34,6 +35,7 @@ from crawler.strategies.orderings import Draw
 from crawler.url import host_of
 from tests.crawler.frontier.test_frontier_contract import FrontierMachine, lease_now, page
 from tests.crawler.shared.conftest import Joiner
+from tests.support.learning import PRIOR
 from tests.support.redisserver import RedisServer
 
 LEASE_S = 1000.0
@@ -241,34 +243,6 @@ def test_caps_and_budget_are_exact_and_no_url_is_fetched_twice_at_full_contentio
     assert max(Counter(map(host_of, fetched)).values()) <= 7
 
 
-def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: RedisServer) -> None:
-    waits: list[float] = []
-
-    def wait(seconds: float) -> None:
-        waits.append(seconds)
-        own_server.start()
-
-    frontier = alone(own_server, sleep=wait)
-    frontier.seed(links(*(f"http://h{n}.de/" for n in range(50))), 0.0)
-    lease = lease_now(frontier)
-    before = frontier.counts()
-    own_server.kill()
-    assert frontier.counts() == before
-    own_server.kill()
-    found = links("http://new.de/1", "http://new.de/2")
-    answers = frontier.admit(lease, page(), found, now=0.0)
-    assert [answer.value for answer in answers] == ["stored", "stored"]
-    own_server.kill()
-    seen = {lease.url}
-    while rest := frontier.next(0.0):
-        seen.add(rest.url)
-        frontier.admit(rest, page(), now=0.0)
-    assert len(waits) == 3
-    assert seen == {f"http://h{n}.de/" for n in range(50)} | {"http://new.de/1", "http://new.de/2"}
-    assert len(frontier.records(frontier.worker)) == 52
-    frontier.close()
-
-
 def alone(server: RedisServer, **how: Any) -> RedisFrontier:
     """Return the only worker of a server that the test may kill."""
     member = Membership(wait_s=5.0)
@@ -365,14 +339,17 @@ def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: Redi
         {"doubts_up_to": 0.0},
         {"filter": make_filter("hard")},
         {"filter": make_filter("server", tolerance=3)},
+        {"prior": None},
+        {"prior": replace(PRIOR, strength=3.0)},
     ],
     ids=str,
 )
 def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, Any]) -> None:
-    join(delay_s=1.0)
-    join(delay_s=1.0, budget_pages=3)
+    rules: dict[str, Any] = {"delay_s": 1.0, "prior": PRIOR if "prior" in change else None}
+    join(**rules)
+    join(**rules, budget_pages=3)
     with pytest.raises(SettingError, match="was begun with"):
-        join(**{"delay_s": 1.0, **change})
+        join(**(rules | change))
 
 
 def test_a_worker_that_dies_keeps_nobody_in_doubt(join: Joiner) -> None:
@@ -385,7 +362,7 @@ def test_a_worker_that_dies_keeps_nobody_in_doubt(join: Joiner) -> None:
 
 def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
     with pytest.raises(SettingError, match="not the address"):
-        connect("localhost:6379")
+        connect("http://localhost")
     with pytest.raises(SettingError, match="must not be empty or contain braces"):
         RedisFrontier(connect("redis://h"), "a{b", FrontierRules(), now=0.0)
     with pytest.raises(ValueError, match="not a number"):

@@ -1,22 +1,18 @@
 """An ordering that learns, in workers that share a crawl."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.learner import MERGED_EVERY_S
 from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import connect
 from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
@@ -46,21 +42,11 @@ def test_a_worker_decides_as_one_that_looks_at_everything(redis_server: RedisSer
     )
 
 
-def test_a_worker_with_another_prior_is_refused(redis_server: RedisServer) -> None:
-    crawl, shipped = uuid4().hex, Prior.shipped()
-    first = RedisFrontier(connect(redis_server.url), crawl, FrontierRules(prior=shipped), now=0.0)
-    for other in (replace(shipped, strength=3.0), None):
-        with pytest.raises(SettingError, match="prior="):
-            RedisFrontier(connect(redis_server.url), crawl, FrontierRules(prior=other), now=0.0)
-    first.close()
-
-
 def settle_some(workers: Sequence[RedisFrontier], number: int, now: float) -> None:
     """Let workers fetch pages in turn; those of .de are relevant."""
     for turn in range(number):
         worker = workers[turn % len(workers)]
-        lease = worker.next(now)
-        assert lease is not None
+        lease = lease_now(worker, now)
         is_relevant = lease.host.endswith(".de")
         language = "de" if is_relevant else "en"
         worker.admit(lease, Record(PAGE, now, 200, True, is_relevant, language), now=now)
