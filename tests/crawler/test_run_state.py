@@ -3,7 +3,6 @@
 import os
 import resource
 import sqlite3
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,13 +13,20 @@ from struct import pack
 import pytest
 
 from crawler.errors import RunFolderError, StorageError
-from crawler.frontier.base import PAGE, Admission, Link, Record
+from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
-from tests.support.crawls import ROOT, crawl, rows, summary
+from tests.crawler.frontier.test_frontier_contract import lease_now
+from tests.support.crawls import crawl, environment, rows, summary
+from tests.support.processes import run_alone
 
 NOBODY = 65534
+NOT_OURS = "run.db is not the database of a crawl; use another folder"
+SCHEMA = "UPDATE meta SET value = '{}' WHERE key = 'schema'"
+OTHER_TABLE = "CREATE TABLE birds(name TEXT)"
+META_TABLE = "PRAGMA journal_mode = WAL; CREATE TABLE meta(key TEXT, value TEXT)"
+TRIGGER = "CREATE TRIGGER t AFTER INSERT ON sessions BEGIN DELETE FROM urls; END"
 META: dict[str, object] = {
     "lang": "de",
     "ordering": "bfs",
@@ -47,33 +53,19 @@ def make_run(folder: Path, urls: int = 1000) -> Path:
     return folder / "run.db"
 
 
-def of_schema(version: str) -> Callable[[Path], None]:
+def changed_by(script: str, *, is_run: bool = True) -> Callable[[Path], None]:
+    """Make a run, or the database of another program, with a script of SQL."""
+
     def make(folder: Path) -> None:
-        with closing(sqlite3.connect(make_run(folder))) as connection:
-            connection.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (version,))
-            connection.commit()
+        path = make_run(folder) if is_run else folder / "run.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(script)
 
     return make
 
 
-def of_another_program(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "run.db")) as connection:
-        connection.execute("CREATE TABLE birds(name TEXT)")
-
-
-def of_another_program_with_meta(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "run.db")) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("CREATE TABLE meta(key TEXT, value TEXT)")
-
-
-def without_a_table(folder: Path) -> None:
-    with closing(sqlite3.connect(make_run(folder))) as connection:
-        connection.execute("DROP TABLE robots")
-
-
-def empty(folder: Path) -> None:
-    (folder / "run.db").touch()
+def holding(content: bytes, name: str = "run.db") -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_bytes(content)
 
 
 def cut_in_half(folder: Path) -> None:
@@ -87,15 +79,6 @@ def overwritten_in_the_middle(folder: Path) -> None:
     middle = len(content) // 2 // 2048 * 2048
     content[middle : middle + 2048] = b"\x5a" * 2048
     database.write_bytes(content)
-
-
-def a_log_alone(folder: Path) -> None:
-    """A new database beside it would take its pages for its own."""
-    (folder / "run.db-wal").write_bytes(b"all that is left")
-
-
-def no_database(folder: Path) -> None:
-    (folder / "run.db").write_text("I am a poem.\n" * 100)
 
 
 def a_folder(folder: Path) -> None:
@@ -127,22 +110,14 @@ def with_a_journal(folder: Path) -> None:
 def of_rows_without_end(table: str) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
         with closing(sqlite3.connect(make_run(folder))) as connection:
-            columns = ", ".join(
-                f"1 AS {name}" for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")
+            query = f"SELECT group_concat('1 AS ' || name) FROM pragma_table_info('{table}')"
+            ((columns,),) = connection.execute(query)
+            connection.executescript(
+                f"DROP TABLE {table}; CREATE VIEW {table} AS WITH RECURSIVE n AS "
+                f"(SELECT 1 UNION ALL SELECT 1 FROM n) SELECT {columns} FROM n"
             )
-            connection.execute(f"DROP TABLE {table}")
-            connection.execute(
-                f"CREATE VIEW {table} AS WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n)"
-                f" SELECT {columns} FROM n"
-            )
-            connection.commit()
 
     return make
-
-
-def with_a_trigger(folder: Path) -> None:
-    with closing(sqlite3.connect(make_run(folder))) as connection:
-        connection.execute("CREATE TRIGGER t AFTER INSERT ON sessions BEGIN DELETE FROM urls; END")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -152,27 +127,28 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (of_schema("99"), f"made with schema 99, this version has {SCHEMA_VERSION}; use the"),
-        (of_schema("3"), f"made with schema 3, this version has {SCHEMA_VERSION}; use the"),
-        (of_another_program, "run.db is not the database of a crawl; use another folder"),
-        (of_another_program_with_meta, "run.db is not the database of a crawl; use another"),
-        (without_a_table, "run.db is damaged: its schema is not that of a run; restore"),
-        (empty, "run.db is damaged: it is empty; restore a copy or use a new folder"),
+        (changed_by(SCHEMA.format(99)), f"made with schema 99, this version has {SCHEMA_VERSION};"),
+        (changed_by(SCHEMA.format(3)), f"made with schema 3, this version has {SCHEMA_VERSION};"),
+        (changed_by(OTHER_TABLE, is_run=False), NOT_OURS),
+        (changed_by(META_TABLE, is_run=False), NOT_OURS),
+        (changed_by("DROP TABLE robots"), "run.db is damaged: its schema is not that of a run"),
+        (changed_by(TRIGGER), "run.db is damaged: its schema is not that of a run; restore"),
+        (holding(b""), "run.db is damaged: it is empty; restore a copy or use a new folder"),
         (cut_in_half, "run.db is damaged: "),
         (overwritten_in_the_middle, "run.db is damaged: "),
-        (no_database, "run.db is damaged: file is not a database; restore a copy"),
-        (a_log_alone, "run.db is damaged: it is missing, but its log run.db-wal exists"),
+        (holding(b"I am a poem.\n" * 100), "run.db is damaged: file is not a database; restore"),
+        # A new database beside it would take its pages for its own.
+        (holding(b"x", "run.db-wal"), "run.db is damaged: it is missing, but its log run.db-wal"),
         (a_folder, "run.db is not a regular file; use another folder"),
         (a_link, "run.db is not a regular file; use another folder"),
         (a_log_elsewhere, "run.db-wal is not a regular file; use another folder"),
         (with_a_journal, "run.db-journal is not a file of a run; remove it"),
-        (of_rows_without_end("meta"), "run.db is not the database of a crawl; use another"),
+        (of_rows_without_end("meta"), NOT_OURS),
         (of_rows_without_end("pages"), "run.db is damaged: its schema is not that of a run"),
-        (with_a_trigger, "run.db is damaged: its schema is not that of a run; restore"),
     ],
 )
 def test_a_folder_that_is_no_sound_run_is_refused_by_all_and_left_as_it_was(
-    tmp_path: Path, make: Callable[[Path], None], told: str
+    tmp_path: Path, make: Callable[[Path], object], told: str
 ) -> None:
     make(tmp_path)
     before = contents(tmp_path)
@@ -219,10 +195,19 @@ def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
     assert own.read_text() == "own"
 
 
-def test_a_run_of_another_strategy_is_refused_by_the_name_of_the_argument(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"ordering": "focus"}, "strategy=bfs, not strategy=focus;"),
+        ({"identify": "nfc"}, "identify=composite, not identify=nfc;"),
+    ],
+)
+def test_a_run_of_another_crawl_is_refused_by_the_name_of_the_argument(
+    tmp_path: Path, change: dict[str, object], told: str
+) -> None:
     open_run(tmp_path, META, 0.0).connection.close()
-    with pytest.raises(RunFolderError, match=f"strategy={META['ordering']}, not strategy=focus;"):
-        open_run(tmp_path, {**META, "ordering": "focus"}, 1.0)
+    with pytest.raises(RunFolderError, match=told):
+        open_run(tmp_path, META | change, 1.0)
 
 
 def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
@@ -294,34 +279,11 @@ def test_a_run_that_finds_no_room_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_page_that_finds_no_room_stays_queued_with_nothing_of_it_kept(tmp_path: Path) -> None:
-    database = make_run(tmp_path, urls=1)
-    run = open_run(tmp_path, META, 1.0)
-    frontier = SqliteFrontier(run.connection, FrontierRules(), now=1.0)
-    lease = frontier.next(2.0)
-    assert lease is not None
-    links = [Link(f"http://other{n}.de/", 0.0) for n in range(2000)]
-    with (
-        no_file_beyond(database.stat().st_size),
-        pytest.raises(StorageError, match="can no longer be written"),
-    ):
-        frontier.admit(lease, Record(PAGE, 2.0, 200), links, now=2.0)
-    run.connection.close()
-    run = open_run(tmp_path, META, 3.0)
-    frontier = SqliteFrontier(run.connection, FrontierRules(), now=3.0)
-    assert (frontier.counts().queued, frontier.counts().pages) == (1, 0)
-    lease = frontier.next(4.0)
-    assert lease is not None
-    assert frontier.admit(lease, Record(PAGE, 4.0, 200), links, now=4.0)[-1] is Admission.STORED
-    run.connection.close()
-
-
 def test_a_frontier_whose_file_is_damaged_while_it_is_open_says_so(tmp_path: Path) -> None:
     database = make_run(tmp_path)
     run = open_run(tmp_path, META, 1.0)
     frontier = SqliteFrontier(run.connection, FrontierRules(), now=1.0)
-    lease = frontier.next(2.0)
-    assert lease is not None
+    lease = lease_now(frontier, 2.0)
     run.connection.execute("PRAGMA cache_size = 0")
     run.connection.execute("PRAGMA shrink_memory")
     with database.open("r+b") as file:
@@ -351,8 +313,6 @@ def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> 
 
 def test_a_system_without_locks_is_named_in_one_line() -> None:
     line = "import sys; sys.modules['fcntl'] = None; import crawler.run"
-    done = subprocess.run(
-        [sys.executable, "-c", line], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+    done = run_alone(sys.executable, "-c", line, environment=environment(None))
     assert done.returncode == 1
     assert "CrawlError: crawls need a POSIX system" in done.stderr

@@ -50,17 +50,6 @@ def test_filters_follow_tamura_4(
     assert accepted(make_filter(name, tolerance=10), page_is_relevant, source) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "scores"), [("cctld", [1, 1]), ("bfs", [-1, -1]), ("random", [0, 0]), ("soft", [1, 1])]
-)
-def test_a_declared_translation_counts_as_expected_where_urls_are_doubted(
-    name: str, scores: list[float]
-) -> None:
-    urls = ["http://a.de/", "http://a.com/"]
-    source = LinkSource(declared={"http://a.com/"})
-    assert list(make_ordering(name, "de").scores(urls, source)) == scores
-
-
 def test_units_are_servers_or_directories() -> None:
     url = "http://www.a.de/x/y/z.html"
     assert make_filter("server").unit_of(url) == "a.de"
@@ -81,19 +70,29 @@ def test_a_url_is_closed_with_its_directory_or_its_server() -> None:
 URLS = ["http://a.de/seite", "http://a.com/page", "http://b.at/"]
 
 
-def test_random_and_cctld_draw_uniformly_in_tiers() -> None:
-    assert list(make_ordering("random", "de").scores(URLS, LinkSource())) == [0, 0, 0]
-    cctld = make_ordering("cctld", "de")
-    assert list(cctld.scores(URLS, LinkSource())) == [1, 0, 1]
-    assert cctld.draw is make_ordering("random", "de").draw is Draw.UNIFORM
+DECLARED = LinkSource(declared={URLS[1]})
 
 
-def test_soft_looks_at_the_page_and_bfs_at_the_distance() -> None:
-    soft, bfs = make_ordering("soft", "de"), make_ordering("bfs", "de")
-    assert list(soft.scores(URLS, LinkSource(is_relevant=False))) == [0, 0, 0]
-    assert list(soft.scores(URLS, LinkSource(is_relevant=True))) == [1, 1, 1]
-    far, near = (bfs.scores(URLS, LinkSource(depth=depth))[0] for depth in (1, 0))
-    assert far < near
+@pytest.mark.parametrize(
+    ("name", "source", "scores"),
+    [
+        ("random", LinkSource(), [0, 0, 0]),
+        ("random", DECLARED, [0, 0, 0]),
+        ("cctld", LinkSource(), [1, 0, 1]),
+        ("cctld", DECLARED, [1, 1, 1]),
+        ("soft", LinkSource(is_relevant=False), [0, 0, 0]),
+        ("soft", DECLARED, [1, 1, 1]),
+        ("bfs", DECLARED, [-1, -1, -1]),
+        ("bfs", LinkSource(depth=1), [-2, -2, -2]),
+    ],
+)
+def test_orderings_look_at_the_url_the_page_or_the_distance(
+    name: str, source: LinkSource, scores: list[float]
+) -> None:
+    """A declared translation counts as expected where URLs are doubted."""
+    ordering = make_ordering(name, "de")
+    assert list(ordering.scores(URLS, source)) == scores
+    assert (ordering.draw is Draw.UNIFORM) == (name in ("random", "cctld"))
 
 
 def test_svm_ranks_by_the_language_that_it_is_asked_for() -> None:
