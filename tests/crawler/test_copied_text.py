@@ -23,12 +23,6 @@ def german(chance: Random, words: int) -> str:
 TEXT = german(Random(1), 150)
 
 
-def copies(sketches: list[tuple[int, ...]]) -> list[bool]:
-    """Whether each of some texts is a copy, each on a domain of its own."""
-    known = CopiedTexts()
-    return [known.is_copy(sketch, f"domain{n}.de") for n, sketch in enumerate(sketches)]
-
-
 def test_a_text_on_five_domains_is_a_copy_on_all_further_ones() -> None:
     known, sketch = CopiedTexts(), sketch_of(TEXT)
     for _ in range(2):  # a domain that had the text early keeps it
@@ -46,18 +40,21 @@ def test_case_digits_and_punctuation_make_no_other_text() -> None:
     assert sketch_of(changed) == sketch_of(TEXT)
 
 
-def test_texts_with_the_same_words_in_another_order_are_no_copies() -> None:
-    assert not any(copies([sketch_of(german(Random(seed), 150)) for seed in range(50)]))
+MENU = german(Random("menu"), 100)
 
 
-def test_articles_with_the_same_menu_are_no_copies() -> None:
-    menu = german(Random("menu"), 100)
-    texts = [f"{menu} {german(Random(seed), 100)}" for seed in range(50)]
-    assert not any(copies([*map(sketch_of, texts)]))
-
-
-def test_a_short_text_is_no_copy() -> None:
-    assert not any(copies([sketch_of("Bitte melden Sie sich an. " * 8)] * 9))
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [german(Random(seed), 150) for seed in range(50)],
+        [f"{MENU} {german(Random(seed), 100)}" for seed in range(50)],
+        ["Bitte melden Sie sich an. " * 8] * 9,
+    ],
+    ids=["the same words in another order", "articles with one menu", "a short text"],
+)
+def test_texts_that_are_no_copies(texts: list[str]) -> None:
+    known = CopiedTexts()
+    assert not any(known.is_copy(sketch_of(text), f"domain{n}.de") for n, text in enumerate(texts))
 
 
 @pytest.mark.parametrize("text", ["", "\ud800" * 300, "ein Wort " * 500, "語" * 3000])

@@ -1,4 +1,4 @@
-"""The trees of errors are as they are drawn, and a caller catches the builtin beside each."""
+"""A package that is missing or too old is named with what installs it."""
 
 import pickle
 
@@ -11,10 +11,6 @@ from classifiers.errors import MissingPackageError
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (
-            MissingPackageError("no-such-one", "parquet"),
-            "no-such-one is not installed: pip install 'langfocus[parquet]'",
-        ),
         (
             MissingPackageError("no-such-one"),
             "no-such-one is not installed: pip install no-such-one",

@@ -1,6 +1,7 @@
 """The columns of `pages` are declared once; the table, its rows and its readers follow."""
 
 from pathlib import Path
+from typing import Any
 
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
@@ -8,25 +9,24 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.page_row import PageRow, read_pages
 from crawler.run import open_run
 from crawler.url import fingerprint
+from tests.crawler.frontier.test_frontier_contract import lease_now
 
-RECORD = Record(
-    PAGE,
-    7.0,
-    200,
-    True,
-    True,
-    "de",
-    0.9,
-    "text",
-    "utf-8",
-    "DE",
-    1234,
-    address="192.0.2.1",
-    directives='{"page": ["noai"]}',
-    robots_txt="404",
-    words_read=80,
-    is_copy=1,
-)
+TOLD: dict[str, Any] = {
+    "status": 200,
+    "outcome": PAGE,
+    "language": "de",
+    "confidence": 0.9,
+    "method": "text",
+    "charset": "utf-8",
+    "country": "DE",
+    "address": "192.0.2.1",
+    "directives": '{"page": ["noai"]}',
+    "robots_txt": "404",
+    "words_read": 80,
+    "bytes": 1234,
+    "fetched_at": 7.0,
+    "is_copy": 1,
+}
 
 
 def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
@@ -34,9 +34,8 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
     frontier = SqliteFrontier(run.connection, FrontierRules(), now=0.0)
     frontier.seed([Link("http://a.de/", 0.5)], 0.0)
     for links in ([Link("http://b.de/", -1.0), Link("http://c.de/", -2.0)], []):
-        lease = frontier.next(1.0)
-        assert lease is not None
-        frontier.admit(lease, RECORD, links, now=1.0)
+        record = Record(**TOLD, is_download=True, is_relevant=True)
+        frontier.admit(lease_now(frontier, 1.0), record, links, now=1.0)
     rows = list(read_pages(run.connection))
     run.connection.close()
     assert rows[1] == PageRow(
@@ -46,22 +45,9 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
         host="b.de",
         parent="http://a.de/",
         depth=1,
-        status=200,
-        outcome=PAGE,
-        language="de",
-        confidence=0.9,
-        method="text",
-        charset="utf-8",
-        country="DE",
-        address="192.0.2.1",
-        directives='{"page": ["noai"]}',
-        robots_txt="404",
-        words_read=80,
-        bytes=1234,
         score=-1.0,
         reasons=None,
         queued=1,
-        fetched_at=7.0,
-        is_copy=1,
+        **TOLD,
     )
     assert (rows[0].parent, rows[0].queued) == (None, 2)
