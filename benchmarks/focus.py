@@ -90,12 +90,8 @@ def _crawled(crawl: KnownCrawl, strategy: Strategy, counts: Sequence[int]) -> Li
     """Return the line of a crawl with a strategy."""
     start = time.process_time()
     course = crawl.course(strategy, counts[-1])
-    return {
-        **_line(crawl.web, crawl.lang, str(strategy), course.relevant, counts),
-        "hosts": len(course.hosts),
-        "errors": course.errors,
-        "cpu_s": round(time.process_time() - start, 1),
-    }
+    line = _line(crawl.web, crawl.lang, str(strategy), course, counts)
+    return {**line, "cpu_s": round(time.process_time() - start, 1)}
 
 
 def _line(

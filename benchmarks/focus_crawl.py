@@ -7,10 +7,12 @@ retries (the faults of these webs stay). So the order is that of the ordering al
 
 import tempfile
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.focus_webs import GeneratedWeb, download_of
+from scrapy import Request
+
+from benchmarks.focus_webs import GeneratedWeb
 from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
@@ -18,21 +20,11 @@ from crawler.frontier.base import Lease, Sending
 from crawler.opening import open_crawl
 from crawler.politeness.robots import Verdict
 from crawler.sources.contract import Unreachable
+from crawler.spiders.messages import download_of
+from crawler.spiders.web_handler import response_to
 
 STEP_S = 0.01
 """The seconds that pass between two fetches on the clock of a crawl."""
-
-
-@dataclass(slots=True)
-class Course:
-    """The pages of a crawl that were answered with 200, in their order, without repetition.
-
-    `relevant` is the truth about each page.
-    """
-
-    relevant: list[bool] = field(default_factory=list)
-    hosts: set[str] = field(default_factory=set)
-    errors: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +68,11 @@ class KnownCrawl:
     web: GeneratedWeb
     lang: str
 
-    def course(self, strategy: Strategy, pages: int) -> Course:
-        """Crawl until that many pages were answered with 200, or until nothing is left."""
+    def course(self, strategy: Strategy, pages: int) -> list[bool]:
+        """Crawl until that many pages were answered with 200, or until nothing is left.
+
+        Returns the truth about each page, in their order.
+        """
         time = _Time()
         with tempfile.TemporaryDirectory() as folder:
             config = Config(
@@ -106,12 +101,12 @@ class KnownCrawl:
 class _Loop:
     def __init__(self, web: GeneratedWeb, lang: str, crawl: Crawl, time: _Time) -> None:
         self._web, self._lang, self._crawl, self._time = web, lang, crawl, time
-        self._course = Course()
+        self._course: list[bool] = []
         self._asked: defaultdict[str, set[int]] = defaultdict(set)
 
-    def run(self, pages: int) -> Course:
+    def run(self, pages: int) -> list[bool]:
         self._crawl.start()
-        while len(self._course.relevant) < pages:
+        while len(self._course) < pages:
             self._time.now += STEP_S
             lease = self._crawl.next()
             if lease is not None:
@@ -140,12 +135,10 @@ class _Loop:
         except Unreachable as error:
             self._crawl.visitor.failed(lease, error.reason, is_final=True)
             return
-        self._crawl.visitor.answered(lease, download_of(lease.url, answer))
-        if answer.status != 200:
-            self._course.errors += answer.status >= 400
-            return
-        self._course.relevant.append(self._web.language(lease.url) == self._lang)
-        self._course.hosts.add(lease.host)
+        response = response_to(Request(lease.url), answer)
+        self._crawl.visitor.answered(lease, download_of(response, self._time.now))
+        if answer.status == 200:
+            self._course.append(self._web.language(lease.url) == self._lang)
 
     def _is_allowed(self, url: str) -> bool:
         """Return whether robots.txt allows a URL; it is fetched first if it is not known."""

@@ -4,7 +4,7 @@ Crawls known webs in some languages and keeps what the crawl learned from: the f
 with a label, and whether it was relevant. Every crawl has weights of its own; they come from one
 normal distribution, whose mean and covariance are estimated from all crawls by the EM algorithm
 (Laird and Ware 1982, "Random-effects models for longitudinal data", with a normal approximation of
-each crawl's posterior). That distribution is the prior of the next crawl. `--spread` is added to
+each crawl's posterior). That distribution is the prior of the next crawl. `SPREAD` is added to
 each variance, because other webs differ from each other more than these do.
 
     python -m benchmarks.focus_prior --cache FOLDER --crawls unseen-plain-11:nl,pl
@@ -30,6 +30,8 @@ from crawler.strategies.focus.evidence import FEATURES
 
 Floats = npt.NDArray[np.float64]
 
+PAGES = 1200
+SPREAD = 0.05
 ROUNDS = 15
 FIRST_VARIANCE = 0.3
 
@@ -42,21 +44,21 @@ class Lesson(NamedTuple):
     relevant: Floats
 
 
-def lessons(crawls: Sequence[str], pages: int, folder: Path) -> Iterator[Lesson]:
+def lessons(crawls: Sequence[str], folder: Path) -> Iterator[Lesson]:
     """Crawl, or read what an earlier call kept in `folder`."""
     for name, _, langs in (crawl.partition(":") for crawl in crawls):
         web = open_known(name, folder)
         for lang in langs.split(","):
-            path = folder / f"lesson-{name}-{lang}-{pages}-{len(FEATURES)}.pickle"
+            path = folder / f"lesson-{name}-{lang}-{PAGES}-{len(FEATURES)}.pickle"
             if not path.exists():
-                found = _learned(KnownCrawl(web, lang), pages)
+                found = _learned(KnownCrawl(web, lang))
                 path.write_bytes(pickle.dumps(Lesson(f"{name} {lang}", *found)))
             lesson: Lesson = pickle.loads(path.read_bytes())  # our own file
             print(f"{lesson.crawl}: {len(lesson.relevant)} pages", flush=True)
             yield lesson
 
 
-def _learned(crawl: KnownCrawl, pages: int) -> tuple[Floats, Floats]:
+def _learned(crawl: KnownCrawl) -> tuple[Floats, Floats]:
     """Crawl with `focus`; return the features of the pages with a label, and their relevance."""
     rows: list[Floats] = []
     answers: list[bool] = []
@@ -68,7 +70,7 @@ def _learned(crawl: KnownCrawl, pages: int) -> tuple[Floats, Floats]:
         learn(belief, standing, is_relevant=is_relevant)
 
     with mock.patch.object(Belief, "learn", noting):
-        crawl.course(Strategy("focus"), pages)
+        crawl.course(Strategy("focus"), PAGES)
     return np.array(rows), np.array(answers, np.float64)
 
 
@@ -122,19 +124,15 @@ def main() -> None:
     )
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--crawls", nargs="+", required=True, help="WEB:LANG,LANG")
-    parser.add_argument("--pages", type=int, default=1200)
-    parser.add_argument("--spread", type=float, default=0.05)
-    parser.add_argument("--strength", type=float, default=Prior.shipped().strength)
-    parser.add_argument("--out", type=Path, default=SHIPPED)
     arguments = parser.parse_args()
     require()
     found = [
         each
-        for each in lessons(arguments.crawls, arguments.pages, arguments.cache)
+        for each in lessons(arguments.crawls, arguments.cache)
         if 20 <= each.relevant.sum() < len(each.relevant)
     ]
     mean, covariance = estimate(found)
-    covariance = covariance + np.eye(len(FEATURES)) * arguments.spread
+    covariance = covariance + np.eye(len(FEATURES)) * SPREAD
     for name, weight, variance in zip(FEATURES, mean, covariance.diagonal(), strict=True):
         print(f"{name:42} {weight:8.3f} +- {variance**0.5:.3f}")
     card = {
@@ -143,16 +141,16 @@ def main() -> None:
         "crawls": [each.crawl for each in found],
         "pages": int(sum(len(each.relevant) for each in found)),
         "relevant": int(sum(each.relevant.sum() for each in found)),
-        "spread": arguments.spread,
+        "spread": SPREAD,
     }
     prior = {
         "card": card,
         "features": FEATURES,
-        "strength": arguments.strength,
+        "strength": Prior.shipped().strength,
         "mean": [round(weight, 4) for weight in mean.tolist()],
         "covariance": [[round(value, 5) for value in row] for row in covariance.tolist()],
     }
-    arguments.out.write_text(json.dumps(prior, indent=1) + "\n", encoding="utf-8")
+    SHIPPED.write_text(json.dumps(prior, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.proxyweb import PROGRAM, ROOT, TEXTS, URLS
 from classifiers.datasets import domain_reader, stable_share
-from crawler.politeness import directives
-from crawler.reading import Download, sift
+from crawler.reading import sift
 from crawler.sources.contract import Answer
 from crawler.url import normalise
 
@@ -44,25 +43,6 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_MOVES = 5
 _BODIES = 500
 """The most bodies of a generated web that stay in memory."""
-
-
-def download_of(url: str, answer: Answer) -> Download:
-    """Return an answer as the download that a crawl over HTTP would make of it."""
-
-    def all_of(name: str) -> list[str]:
-        return [value for key, value in answer.headers if key.lower() == name]
-
-    named = ((name, value) for name in directives.HEADERS for value in all_of(name.lower()))
-    return Download(
-        url,
-        answer.status,
-        answer.body,
-        answer.header("Content-Type"),
-        answer.header("Content-Language"),
-        answer.header("Location"),
-        ip=answer.ip,
-        statements=directives.of_headers(named),
-    )
 
 
 @cache

@@ -7,6 +7,8 @@ import gzip
 import zlib
 from typing import Final
 
+from tests.crawler.sources.test_web_archive import record
+
 FIELD: Final = b"\x1e\x1e"
 URL: Final = "http://example.de/a/b.html"
 _PAGE = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
@@ -125,22 +127,17 @@ def unpacking_seeds() -> list[bytes]:
     return [FIELD.join(pair) for pair in packed]
 
 
-def _record(address: str, http: bytes, kind: str = "response", more: str = "") -> bytes:
-    head = f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {address}\r\n{more}"
-    return f"{head}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"
-
-
 def archive_seeds() -> list[bytes]:
     packed = gzip.compress(b"<p>hello</p>")
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     records = [
-        _record("http://a.de/", HTTP, more="WARC-IP-Address: 192.0.2.7\r\n"),
-        _record("http://a.de/ä", chunked),
-        _record("https://b.de", head % len(packed) + packed),
-        _record("http://a.de/", b"x", kind="request"),
-        _record("http://a.de/r", b"", kind="revisit"),
-        _record("http://c.de/", b"HTTP/1.0 301 Moved\r\nLocation: /x\r\n\r\n"),
+        record("http://a.de/", HTTP, more="WARC-IP-Address: 192.0.2.7\r\n"),
+        record("http://a.de/ä", chunked),
+        record("https://b.de", head % len(packed) + packed),
+        record("http://a.de/", b"x", kind="request"),
+        record("http://a.de/r", b"", kind="revisit"),
+        record("http://c.de/", b"HTTP/1.0 301 Moved\r\nLocation: /x\r\n\r\n"),
     ]
     return [
         b"".join(records),

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,7 +38,6 @@ from crawler.politeness.network import is_private_url
 from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from crawler.politeness.traps import is_trap
 from crawler.reading import Download, ReadPage, page_method, page_reader
-from crawler.run import open_run
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived
 from crawler.spiders.langfocus import LangfocusSpider
@@ -59,6 +59,7 @@ from crawler.url import (
 )
 from crawler.visit import Visitor
 from tests.crawler.politeness.test_robots import Store
+from tests.support.report_run import make_run
 
 HOST_CAP: Final = 4
 MAX_DELAY_S: Final = 60.0
@@ -225,7 +226,7 @@ def robots(data: bytes) -> None:
     expect(rules.verdict(at, 0.0) is Verdict.UNKNOWN, "a verdict before rules")
     asked_for = [rules.ask(at, 0.0)]
     for move in moves:
-        target = normalise(urljoin_or_nothing(asked_for[-1] or at, _text(move) or ""))
+        target = normalise(absolute(_text(move) or "", asked_for[-1] or at) or "")
         if target is not None and not rules.move(at, target, 0.0):
             is_circle = target in asked_for
             expect(is_circle or len(asked_for) > MAX_MOVES, "too few moves", len(asked_for))
@@ -244,35 +245,14 @@ def robots(data: bytes) -> None:
             expect(verdict is Verdict.ALLOWED, "rules although there are none", status)
 
 
-def urljoin_or_nothing(base: str, link: str) -> str:
-    """The absolute URL of a link, "" if there is none."""
-    return absolute(link, base) or ""
-
-
 # Answers of servers to leased URLs.
-
-
-@cache
-def _empty_run() -> sqlite3.Connection:
-    with tempfile.TemporaryDirectory() as folder:
-        meta = dict.fromkeys(
-            "lang ordering filter tolerance host_cap directory_depth web seeds".split(), ""
-        )
-        connection = open_run(Path(folder), meta, 0.0).connection
-        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        connection.backup(memory)
-        connection.close()
-    return memory
 
 
 def answers(data: bytes) -> None:
     """After any answer of a server a lease ends in one record or one retry, and the caps hold."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    _empty_run().backup(connection)
-    try:
+    with closing(make_run(None, [], sessions=())) as connection:
+        connection.isolation_level = None
         _answer(connection, data.split(FIELD)[:36])
-    finally:
-        connection.close()
 
 
 def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:

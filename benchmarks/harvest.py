@@ -38,9 +38,7 @@ def claims(counts: Sequence[int]) -> Iterator[Claim]:
         yield Claim(name, [100 * judged["harvest_rate"]], "%", floor)
 
 
-def run(
-    seed: int, lang: str, strategy: str, rule: str, pages: int, delay_s: float = 0.2
-) -> dict[str, Any]:
+def run(seed: int, lang: str, strategy: str, rule: str, pages: int) -> dict[str, Any]:
     """Crawl one web with one strategy by one rule and return the judge's figures."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -53,7 +51,7 @@ def run(
                 f"pages={pages}",
                 *RULES[rule],
                 f"seeds={','.join(web.seeds[lang][:3])}",
-                DOWNLOAD_DELAY=delay_s,
+                DOWNLOAD_DELAY=0.2,
             )
         judged = web.judge(lang)
     if told["pages"] != pages:
@@ -85,20 +83,16 @@ def main() -> None:
     parser.add_argument("--strategies", default="random,cctld,svm")
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--webs", default="1,2,3")
-    parser.add_argument("--delay", type=float, default=0.2, help="seconds, DOWNLOAD_DELAY")
-    parser.add_argument("--rule", choices=RULES, help="default: both")
     arguments = parser.parse_args()
     proxyweb.require()
     seeds = [int(seed) for seed in arguments.webs.split(",")]
     means = []
     for lang, strategy, rule in product(
-        arguments.langs.split(","),
-        arguments.strategies.split(","),
-        [arguments.rule] if arguments.rule else RULES,
+        arguments.langs.split(","), arguments.strategies.split(","), RULES
     ):
         rates = []
         for seed in seeds:
-            result = run(seed, lang, strategy, rule, arguments.pages, arguments.delay)
+            result = run(seed, lang, strategy, rule, arguments.pages)
             rates.append(result["harvest_rate"])
             print(json.dumps(result), flush=True)
         means.append(f"{lang}  {strategy:7}  {rule:7}  {statistics.mean(rates):.4f}")

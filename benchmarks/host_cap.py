@@ -26,7 +26,7 @@ import ssl
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -37,7 +37,7 @@ from crawler.report.table import Table, markdown
 from crawler.url import fingerprint, normalise
 from tests.crawler.politeness.test_names import certificate
 from tests.support.crawls import command, environment, summary
-from tests.support.hostileserver import Behaviour, Exchange, hostile_web
+from tests.support.hostileserver import Exchange, hostile_web
 from tests.support.processes import started
 
 HOST_CAP: Final = 10
@@ -158,8 +158,8 @@ def _most_tries(requests: Sequence[Request]) -> int:
 # The server.
 
 
-class AllHosts(Mapping[str, Behaviour]):
-    """One behaviour for every host: it answers for the cases and keeps a log."""
+class AllHosts:
+    """Answers for every host of some cases and keeps a log."""
 
     def __init__(self, served: Sequence[Case]) -> None:
         """Answer for some cases."""
@@ -167,19 +167,8 @@ class AllHosts(Mapping[str, Behaviour]):
         self._asked: Counter[str] = Counter()
         self.log: list[Request] = []
 
-    def __getitem__(self, host: str) -> Behaviour:
-        """Return the behaviour of a host."""
-        return self._answer
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the domains."""
-        return iter(self._cases)
-
-    def __len__(self) -> int:
-        """Return the number of domains."""
-        return len(self._cases)
-
-    async def _answer(self, exchange: Exchange) -> None:
+    async def answer(self, exchange: Exchange) -> None:
+        """Answer a request as its case does."""
         url = f"{exchange.scheme}://{exchange.host}/{exchange.path}"
         domain = ".".join(host_of(url).split(".")[-2:])
         case = self._cases[domain]
@@ -221,7 +210,9 @@ def crawl(served: Sequence[Case], ordering: str, folder: Path) -> list[Request]:
     seeds.write_text("\n".join(seed for case in served for seed in case.seeds) + "\n")
     secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secure.load_cert_chain(certificate(folder))
-    with hostile_web(hosts, certificate=secure, robots_of=lambda _: True) as proxy:
+    with hostile_web(
+        {}, others=hosts.answer, certificate=secure, robots_of=lambda _: True
+    ) as proxy:
         line = command(
             "lang=de", f"strategy={ordering}", f"seeds={seeds}", JOBDIR=folder / "run", **_HURRIED
         )

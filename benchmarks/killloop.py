@@ -48,8 +48,6 @@ _BUSY = 503
 _FILES = (".xml", ".gz", ".rss")
 _START_S = 60.0
 _END_S = 900.0
-_SETTLING_S = 0.5
-"""The time from an answer until the URL is settled, at most, on a busy machine."""
 
 
 class Row(NamedTuple):
@@ -291,7 +289,6 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             "LANGFOCUS_RETRY_DELAY": 0.3,
             "LANGFOCUS_QUIET": True,
             "LANGFOCUS_SITEMAPS": True,
-            **dict(setting.split("=", 1) for setting in arguments.settings),
         }
         if arguments.frontier == "redis":
             redis, number = RedisServer(folder), _WORKERS
@@ -386,7 +383,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--delay", type=float, default=0.1, help="DOWNLOAD_DELAY, seconds")
     parser.add_argument("--latency", type=float, default=0.5, help="of an answer, seconds")
     parser.add_argument("--random-state", type=int, default=1)
-    parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--readers", action="store_true", help="kill readers of pages, not crawls")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")
     return parser

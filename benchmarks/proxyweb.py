@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support import crawls
+
+ROOT = crawls.ROOT
 SHARED = ROOT.parent / "shared"
 PROGRAM = SHARED / "bench" / "proxyweb.py"
 URLS = SHARED / "data" / "urls" / "train.tsv.gz"
@@ -85,17 +87,11 @@ def serve(
 
 def command_of(folder: Path, *arguments: str, **settings: object) -> list[str]:
     """Return the command line of a crawl into a run folder."""
-    command = [sys.executable, "-m", "scrapy", "crawl", "langfocus"]
-    for argument in arguments:
-        command += ["-a", argument]
-    for name, value in {"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings}.items():
-        command += ["-s", f"{name}={value}"]
-    return command
+    return crawls.command(*arguments, **{"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings})
 
 
 def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dict[str, Any]:
     """Run `scrapy crawl langfocus` through the proxy and return its `summary.json`."""
     command = command_of(folder, *arguments, **settings)
     subprocess.run(command, cwd=ROOT, env=web.environment, check=True, stderr=subprocess.DEVNULL)
-    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
-    return summary
+    return crawls.summary(folder)

@@ -1,6 +1,6 @@
 """Cost of generating a Web of the paper's size and of crawling it by each strategy.
 
-    python -m benchmarks.simulate [--scale 1] [--random-state 0] [--strategies NAME,NAME]
+    python -m benchmarks.simulate [--scale 1] [--strategies NAME,NAME]
 
 At scale 1 the Web has the size of Tamura 2007: 18,344,127 pages, 39,078,795 vertices, 123,836,342
 links, 574,111 servers; 0.055 is a million pages. It is generated, written to a temporary folder
@@ -39,14 +39,13 @@ def main() -> None:
     """Print what was measured."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--random-state", type=int, default=0)
     parser.add_argument("--strategies", default="bfs,soft,hard,server 10,perfect")
     given = parser.parse_args()
     warm = generate(WebMeasures(0.001))
     measures = WebMeasures(given.scale)
     with tempfile.TemporaryDirectory() as folder:
         began = time.process_time()
-        web = generate(measures, random_state=given.random_state)
+        web = generate(measures)
         tell(began, generated="a Web", pages=web.n_pages)
         web.write(folder)
         del web

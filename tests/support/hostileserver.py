@@ -46,15 +46,21 @@ Behaviour = Callable[[Exchange], Awaitable[None]]
 """What a host does with a request; the connection is closed after it, unless it is kept open."""
 
 
+async def _unknown(exchange: Exchange) -> None:
+    await exchange.send(answer(b"no such host", status=b"502 -"))
+
+
 @dataclass
 class Hostile:
     """A running proxy; `log` holds host and path of every request, in their order.
 
-    `open` are the connections of this moment, `most_open` the most that there were at once. Only a
-    host of `robots_of` is asked for its robots.txt; the others have none.
+    `others` is the behaviour of all hosts that are not in `hosts`. `open` are the connections of
+    this moment, `most_open` the most that there were at once. Only a host of `robots_of` is asked
+    for its robots.txt; the others have none.
     """
 
     hosts: Mapping[str, Behaviour] = field(repr=False)
+    others: Behaviour = _unknown
     certificate: ssl.SSLContext | None = None
     robots_of: Callable[[str], bool] = lambda host: host.startswith("robots-")
     port: int = 0
@@ -124,12 +130,8 @@ async def _exchange(proxy: Hostile, exchange: Exchange) -> bool:
     if exchange.path == "robots.txt" and not proxy.robots_of(exchange.host):
         await exchange.send(answer(b"", status=b"404 -"))
     else:
-        await proxy.hosts.get(exchange.host, _unknown)(exchange)
+        await proxy.hosts.get(exchange.host, proxy.others)(exchange)
     return exchange.keeps_open
-
-
-async def _unknown(exchange: Exchange) -> None:
-    await exchange.send(answer(b"no such host", status=b"502 -"))
 
 
 def answer(
