@@ -306,11 +306,11 @@ def _mapping() -> Iterator[Case]:
     )
     yield Case(
         "maps-victim",
-        "30 hosts name sitemaps of one host",
+        "30 hosts name sitemaps of one host, which redirect",
         _seeds("maps-victim", 30),
         named(
             lambda a: [f"http://opfer.maps-victim.de/sitemap-{a.name}-{n}.xml" for n in range(5)],
-            lambda a: reply("404 -"),
+            lambda a: to(f"{a.path}-x"),
         ),
         True,
     )

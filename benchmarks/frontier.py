@@ -32,10 +32,8 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.strategies.orderings import Draw
+from tests.support.report_run import META
 
-_META: dict[str, object] = dict.fromkeys(
-    "lang ordering filter tolerance host_cap directory_depth web seeds identify".split(), ""
-)
 _LINKS_PER_PAGE = 60
 _DELAY_S = 1.0
 _TICK_S = 0.0001
@@ -67,7 +65,7 @@ def frontier_in(folder: Path, draw: Draw, now: float) -> SqliteFrontier:
         address_cap=2000,
         delay_s=_DELAY_S,
     )
-    return SqliteFrontier(open_run(folder, _META, now).connection, rules, now=now)
+    return SqliteFrontier(open_run(folder, META, now).connection, rules, now=now)
 
 
 def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:

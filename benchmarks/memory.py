@@ -20,6 +20,7 @@ from typing import Final
 from benchmarks import proxyweb
 from benchmarks.claim import Claim
 from benchmarks.speed import home_pages
+from tests.support.processes import children
 
 HOSTS: Final = 36_000
 """With 10 pages of a host, enough for 100,000 pages."""
@@ -39,11 +40,7 @@ def resident_mb(pid: int) -> float:
 
 def descendants(pid: int) -> list[int]:
     """Return the processes that a process started, and those that they started."""
-    try:
-        tasks = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    except OSError:
-        return []
-    return [found for child in map(int, tasks) for found in (child, *descendants(child))]
+    return [found for child in children(pid) for found in (child, *descendants(child))]
 
 
 def curves(pages: int) -> tuple[list[float], list[float]]:
