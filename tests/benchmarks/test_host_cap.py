@@ -7,7 +7,10 @@ import pytest
 from benchmarks.capweb import cases
 from benchmarks.host_cap import HOST_CAP, ORDERINGS, Figures, Request, crawl, judge, worst
 
-CHOSEN = ("f-404", "f-dropped", "home", "chain", "utm", "scheme", "cookies", "ordinary", "named")
+CHOSEN = (
+    *("f-404", "f-dropped", "home", "chain", "utm", "scheme", "cookies", "ordinary", "named"),
+    *("ports", "maps-victim"),
+)
 
 
 def log(*urls: str, location: str | None = None) -> list[Request]:

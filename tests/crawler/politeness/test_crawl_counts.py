@@ -56,20 +56,6 @@ def test_a_request_is_sent_once_where_reused_connections_close(tmp_path: Path) -
 FORBIDS = answer(b"User-agent: *\nDisallow: /\n", kind=b"text/plain")
 
 
-def test_a_host_is_asked_for_the_robots_txt_of_a_few_ports(tmp_path: Path) -> None:
-    links = b"".join(b"<a href='http://b.de:%d/'>x</a>" % port for port in range(8000, 8030))
-    farm = computes(lambda asked: answer(b"") if asked.path else answer(links + PAGE))
-    ports = {f"b.de:{port}": computes(lambda _: FORBIDS) for port in range(8000, 8030)}
-    seeds = "seeds=http://a.de/,http://b.de/"
-    hosts = {"a.de": farm, "b.de": computes(lambda _: FORBIDS), **ports}
-    proxy = crawled(tmp_path, hosts, seeds)
-    asked = [host for host, _ in proxy.log if host.startswith("b.de")]
-    # Six other ports, and those that a crawl of the host needs.
-    assert len(asked) == len(set(asked)) == 7
-    assert "b.de" in asked
-    assert outcomes(tmp_path) == {"page": 1, "robots": 7, "origins_full": 24}
-
-
 def test_a_host_to_which_others_redirect_robots_txt_is_asked_for_each_file_once(
     tmp_path: Path,
 ) -> None:
@@ -115,23 +101,3 @@ def test_the_robots_txt_of_a_broken_host_is_tried_as_often_as_one_url(tmp_path: 
     assert [path for host, path in proxy.log if host == "a.de"] == ["robots.txt"] * 3
     assert outcomes(tmp_path) == {"robots_unreachable": 10, "page": 9, "robots": 1}
     assert asked[:2] == ["robots.txt"] * 2
-
-
-def test_a_host_gives_ten_sitemaps_whoever_names_them(tmp_path: Path) -> None:
-    def namer(asked: Exchange) -> bytes:
-        lines = b"".join(
-            b"Sitemap: http://b.de/%s-%d\n" % (asked.host.encode(), n) for n in range(9)
-        )
-        return answer(lines, kind=b"text/plain") if asked.path == "robots.txt" else answer(PAGE)
-
-    def named(asked: Exchange) -> bytes:
-        target = f"{asked.path}-x".encode()
-        return answer(b"", b"Location: /" + target, status=b"301 -")
-
-    hosts = {f"a{n}.de": computes(namer) for n in range(3)}
-    seeds = f"seeds={','.join(f'http://{host}/' for host in hosts)}"
-    proxy = crawled(
-        tmp_path, {**hosts, "b.de": computes(named)}, seeds, "host_cap=50", LANGFOCUS_SITEMAPS=True
-    )
-    files = [path for host, path in proxy.log if host == "b.de" and not path.startswith("robots")]
-    assert len(files) == len(set(files)) == 10
