@@ -11,8 +11,12 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
+from crawler.frontier.slots import are_full, highest_penalized, penalized, penalties_for
 from crawler.strategies.filters import Filter, Tally
 from crawler.url import domain_of, host_of
+
+LEAST_CHANGE = 0.2
+TRIED = 16
 
 
 @dataclass
@@ -47,9 +51,6 @@ class ObviousFrontier:
     budget_pages: int | None = None
     budget_relevant: int | None = None
     lifts: bool = False
-    doubts_up_to: float | None = 0.0
-    tried: int = 16
-    least_change: float = 0.2
     known: list[Known] = field(default_factory=list)
     records: list[tuple[str, Record]] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
@@ -119,24 +120,10 @@ class ObviousFrontier:
         return of_domain or self.slots.get(holder, 0)
 
     def is_full(self, holder: str, cap: int) -> bool:
-        return 0 < cap <= self._taken(holder) - 10 * self.relevant.get(holder, 0)
+        return are_full(cap, self._taken(holder), self.relevant.get(holder, 0))
 
     def _penalties(self, holder: str, cap: int) -> int:
-        """A tenth of the slots is free; then each doubling of their number is a penalty.
-
-        Each second relevant page pays for a slot.
-        """
-        level, bound = 0, cap // 10 or 1
-        paid = self.relevant.get(holder, 0) // 2
-        while cap and self._taken(holder) - paid >= bound:
-            level, bound = level + 1, 2 * bound
-        return level
-
-    def _penalized(self, score: float, times: int) -> float:
-        for _ in range(times):
-            is_promising = self.doubts_up_to is not None and score > self.doubts_up_to
-            score = score / 2.0**40 if is_promising else score - 2.0**20
-        return score
+        return penalties_for(cap, self._taken(holder), self.relevant.get(holder, 0))
 
     def send(self, url: str, address: str | None, *, is_page: bool) -> Sending:
         page = self.find(url)
@@ -150,7 +137,7 @@ class ObviousFrontier:
                 return Sending.ADDRESS_FULL
             more = self._penalties(holder, self.address_cap) - page.penalties if holder else 0
             if more > 0:
-                page.link = Link(url, self._penalized(page.link.score, more))
+                page.link = Link(url, penalized(page.link.score, more, 0.0))
                 page.penalties += more
                 self.lowered += 1
                 self._end_lease(url)
@@ -191,7 +178,7 @@ class ObviousFrontier:
     def next(self, now: float) -> str | None:
         if self.is_budget_leased():
             return None
-        tries = self.tried
+        tries = TRIED
         while True:
             ready = sorted(self.candidates(now), key=lambda k: (-k.link.score, k.order))
             if not ready:
@@ -202,8 +189,9 @@ class ObviousFrontier:
             score = self._score_now(best, penalties)
             rest = [k for k in self.known if k.is_queued and k.host == best.host and k is not best]
             rivals = [k.link.score for k in (*others, *rest)]
-            is_worse = score < max(rivals) if rivals else score <= self._doubtful()
-            is_moved = penalties > best.penalties or score <= best.link.score - self.least_change
+            doubtful = highest_penalized(0.0) if self.domain_cap or self.address_cap else 0.0
+            is_worse = score < max(rivals) if rivals else score <= doubtful
+            is_moved = penalties > best.penalties or score <= best.link.score - LEAST_CHANGE
             if score >= best.link.score or not (is_worse and is_moved) or tries == 1:
                 self.lease(best.link.url)
                 return best.link.url
@@ -212,10 +200,7 @@ class ObviousFrontier:
             best.link, best.penalties = replace(best.link, score=score), penalties
 
     def _score_now(self, known: Known, penalties: int) -> float:
-        return self._penalized(known.link.score, penalties - known.penalties)
-
-    def _doubtful(self) -> float:
-        return 2.0**-30 if self.domain_cap or self.address_cap else 0.0
+        return penalized(known.link.score, penalties - known.penalties, 0.0)
 
     def is_budget_leased(self) -> bool:
         pages = sum(record.outcome == PAGE for _, record in self.records)

@@ -4,16 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from crawler.frontier.base import (
-    FORWARDING,
-    Admission,
-    Link,
-    Record,
-)
+from crawler.frontier.base import FORWARDING, Admission, Link, Record
+from crawler.frontier.slots import penalized
 from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import FEATURES, Evidence, units_of
 from crawler.url import host_of
-from tests.support.frontiers import Known, ObviousFrontier
+from tests.support.frontiers import LEAST_CHANGE, Known, ObviousFrontier
 
 _WEIGHTS = {
     "URL, new host": 1.0,
@@ -69,7 +65,7 @@ class ObviousLearner(ObviousFrontier):
         return weighed.odds, weighed.reasons()
 
     def score(self, url: str, penalties: int) -> float:
-        return self._penalized(self.odds(url), penalties)
+        return penalized(self.odds(url), penalties, 0.0)
 
     def _score_now(self, known: Known, penalties: int) -> float:
         return self.score(known.link.url, penalties)
@@ -136,5 +132,5 @@ class ObviousLearner(ObviousFrontier):
         for known in self.known:
             if known.link.url in self.met and known.is_queued and not known.is_leased:
                 before, after = known.link.score, self.score(known.link.url, known.penalties)
-                if abs(after - before) >= self.least_change or (after > 0) != (before > 0):
+                if abs(after - before) >= LEAST_CHANGE or (after > 0) != (before > 0):
                     known.link = replace(known.link, score=after)

@@ -3,7 +3,6 @@
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -369,30 +368,25 @@ def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteF
     return SqliteFrontier(run.connection, FrontierRules(**rules), now=now)
 
 
-@contextmanager
-def redis_frontiers(server: RedisServer, **given: Any) -> Iterator[Opener]:
-    """Give an opener of frontiers on a server, with some rules given; close them at the end."""
+@pytest.fixture(params=["sqlite", "redis"])
+def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
+    """Every kind of frontier."""
+    if request.param == "sqlite":
+        yield new_sqlite_frontier
+        return
+    server: RedisServer = request.getfixturevalue("redis_server")
     opened: dict[Path, RedisFrontier] = {}
 
     def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> RedisFrontier:
         if folder in opened:
             opened[folder].close()
-        client, all_rules = connect(server.url), FrontierRules(**(given | rules))
-        opened[folder] = RedisFrontier(client, str(folder), all_rules, now=now)
+        client, name = connect(server.url), str(folder)
+        opened[folder] = RedisFrontier(client, name, FrontierRules(**rules), now=now)
         return opened[folder]
 
     yield new_redis_frontier
     for frontier in opened.values():
         frontier.close()
-
-
-@pytest.fixture(params=["sqlite", "redis"])
-def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
-    if request.param == "sqlite":
-        yield new_sqlite_frontier
-        return
-    with redis_frontiers(request.getfixturevalue("redis_server")) as opener:
-        yield opener
 
 
 def page(language: str = "de") -> Record:
@@ -568,18 +562,6 @@ def test_a_redirect_to_another_scheme_is_fetched_there_in_the_same_slot(
     frontier.admit(lease, page(), now=0.0)
     assert (frontier.next(9.0), frontier.counts().pages) == (None, 1)
     new_frontier(tmp_path, filter=make_filter("directory-conservative"), **rules)
-
-
-def test_a_conservative_filter_follows_links_of_an_irrelevant_server_to_known_servers_only(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, filter=make_filter("server-conservative"))
-    frontier.seed([Link("http://de.de/", 9.0), Link("http://en.com/", 8.0)], 0.0)
-    frontier.admit(sent_now(frontier), page(), now=0.0)
-    frontier.admit(sent_now(frontier), page("en"), [Link("http://en.com/a", 7.0)], now=0.0)
-    links = [Link("http://de.de/a", 0.0), Link("http://new.de/", 0.0), Link("http://en.com/b", 0.0)]
-    answers = frontier.admit(sent_now(frontier), page("en"), links, now=0.0)
-    assert values(answers) == ["stored", "rejected", "stored"]
 
 
 def test_a_spelling_that_was_found_before_stays_a_url_of_its_own(

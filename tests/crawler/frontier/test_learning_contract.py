@@ -2,7 +2,6 @@
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -24,41 +23,26 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.evidence_rows import Learner
-from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.run import open_run
 from crawler.strategies.focus.evidence import Evidence
 from tests.crawler.frontier.test_frontier_contract import (
-    META,
+    Opener,
     lease_now,
+    new_frontier,
     page,
-    redis_frontiers,
     sent_now,
 )
+from tests.crawler.frontier.test_frontier_contract import new_sqlite_frontier as sqlite_frontier
 from tests.support.crawls import rows
 from tests.support.learning import PRIOR
 
-FOCUS = META | {"ordering": "focus"}
+__all__ = ["new_frontier"]
+
 LEARNS: dict[str, Any] = {"prior": PRIOR, "doubts_up_to": 0.0}
 
 
-Opener = Callable[..., Frontier]
-"""Opens the frontier of a folder, again and again, with an ordering that learns."""
-
-
-def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
-    run = open_run(folder, FOCUS | {"host_cap": rules.get("host_cap", 10)}, 0.0)
-    return SqliteFrontier(run.connection, FrontierRules(**(LEARNS | rules)), now=now)
-
-
-@pytest.fixture(params=["sqlite", "redis"])
-def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
-    """Every frontier that learns."""
-    if request.param == "sqlite":
-        yield new_sqlite_frontier
-        return
-    with redis_frontiers(request.getfixturevalue("redis_server"), **LEARNS) as opener:
-        yield opener
+def new_sqlite_frontier(folder: Path, **rules: Any) -> SqliteFrontier:
+    return sqlite_frontier(folder, **(LEARNS | rules))
 
 
 def link(url: str, named: float = 0.0, **facts: float) -> Link:
@@ -85,17 +69,13 @@ def settled(frontier: Frontier, language: str | None, *links: Link, now: float =
     return lease
 
 
-def fill_a_host(frontier: Frontier) -> None:
+def test_the_dropped_urls_of_a_full_host_are_expected_no_more(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path, host_cap=1, is_expected_only=True)
     frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0, 1)
     lease = sent_now(frontier)
     more = [link("a.de/"), link("a.de/3", 8.0), link("b.de/", 1.0)]
     answers = frontier.admit(lease, page(), more, now=0.0)
     assert answers == [Admission.SEEN, Admission.HOST_FULL, Admission.STORED]
-
-
-def test_the_dropped_urls_of_a_full_host_are_expected_no_more(tmp_path: Path) -> None:
-    frontier = new_sqlite_frontier(tmp_path, host_cap=1, is_expected_only=True)
-    fill_a_host(frontier)
     assert (frontier.counts().queued, frontier.counts().has_expected) == (1, True)
     assert leases(frontier) == ["b.de/"]
     assert (frontier.counts().has_expected, frontier.ready_at(0.0)) == (False, None)
@@ -119,7 +99,7 @@ def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(tmp_path: Path) ->
 def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
-    frontier = new_frontier(tmp_path, domain_cap=20)
+    frontier = new_frontier(tmp_path, **LEARNS, domain_cap=20)
     farm = [link(f"h{n}.farm.de/", 9.0) for n in range(40)]
     frontier.seed([*farm, *[link(f"x{n}.com/", 0.5) for n in range(5)]], 0.0)
     for _ in range(2):  # a tenth of the cap has no fall
