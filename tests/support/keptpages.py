@@ -1,8 +1,10 @@
 """Runs with a few pages that a test names, and their bytes in WARC files."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.opening import open_crawl
@@ -24,6 +26,20 @@ def german(number: int) -> str:
 def html(*paragraphs: str) -> bytes:
     body = "".join(f"<p>{text}</p>" for text in paragraphs)
     return f"<html><title>Titel</title><body><main>{body}</main></body></html>".encode()
+
+
+def begun(
+    folder: Path,
+    clock: CrawlClock | None = None,
+    settings: Mapping[str, object] | None = None,
+    **arguments: object,
+) -> Crawl:
+    """Begin a crawl for German pages in this process; it waits for nobody."""
+    given = {"lang": "de", "strategy": "bfs", "seeds": "http://a.de/", **arguments}
+    config = Config.read(given, settings)
+    crawl = open_crawl(replace(config, run_folder=folder, delay_s=0.0, patience_s=0.0), clock)
+    crawl.start()
+    return crawl
 
 
 @dataclass

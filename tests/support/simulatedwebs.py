@@ -20,6 +20,7 @@ from crawler.strategies.filters import Filter
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import SEED, LinkSource, Ordering, confidence
 from crawler.visit import Visitor
+from tests.support.report_run import META
 
 LANGUAGES = ("th", "en")
 DOMAINS = ("th", "com", "org")
@@ -101,14 +102,11 @@ def crawl_live(
     host_cap: int,
     host_queue: int = 0,
     random_state: int,
-    limit: int | None = None,
 ) -> LiveCourse:
     """Crawl a graph with the frontier, the visitor and the strategies of a live crawl."""
     vertex_of = {graph.url(vertex): vertex for vertex in range(graph.n_vertices)}
     rule = _ordering(graph, ordering, vertex_of)
-    meta: dict[str, object] = dict.fromkeys(("ordering", "filter", "web"), "")
-    meta |= {"lang": "th", "tolerance": 1, "host_cap": 1, "directory_depth": 1, "seeds": []}
-    run = open_run(folder, meta, 0.0)
+    run = open_run(folder, META | {"lang": "th"}, 0.0)
     rules = FrontierRules(
         filter=filter,
         draw=rule.draw,
@@ -118,7 +116,6 @@ def crawl_live(
         patience_s=2.0,
         host_cap=host_cap,
         host_queue=host_queue,
-        budget_pages=limit,
         random_state=random_state,
     )
     frontier = SqliteFrontier(run.connection, rules, now=0.0)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.crawler.sources.test_web_archive import http, record
 from tests.support.commandline import call
 from tests.support.geodatabase import database
 from tests.support.report_run import Row, make_run
@@ -18,10 +19,8 @@ NETWORKS = {"81.2.69.0/24": "GB", "89.160.20.0/24": "SE"}
 def answer(
     url: str, body: bytes, address: str, *, status: int = 200, kind: str = "text/html"
 ) -> bytes:
-    http = f"HTTP/1.1 {status} -\r\nContent-Type: {kind}\r\n\r\n".encode() + body
-    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\n"
-    head += f"WARC-IP-Address: {address}\r\nContent-Length: {len(http)}\r\n\r\n"
-    return gzip.compress(head.encode() + http + b"\r\n\r\n")
+    block = http(body, f"Content-Type: {kind}", status=status)
+    return gzip.compress(record(url, block, more=f"WARC-IP-Address: {address}\r\n"))
 
 
 def page(language: str, declared: str = "") -> bytes:

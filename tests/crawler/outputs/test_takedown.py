@@ -1,18 +1,15 @@
 """A take-down removes hosts from all that a run kept, and from later sessions."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.clock import CrawlClock
-from crawler.config import Config
 from crawler.corpus.sources import source_of
 from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import Sending
-from crawler.opening import open_crawl
 from crawler.outputs import archived, takedown
 from crawler.outputs.archived import read_archived
 from crawler.outputs.exchange import Exchange
@@ -23,6 +20,7 @@ from crawler.run import maintaining
 from crawler.sources.archive import ArchiveWeb
 from tests.support.commandline import call
 from tests.support.crawls import rows
+from tests.support.keptpages import begun
 from tests.support.smallweb import SENTENCES
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -40,14 +38,10 @@ PAGES = {
 
 
 def opened(folder: Path, strategy: str = "bfs") -> Crawl:
+    clock = CrawlClock(lambda: 1e9, elapsed=lambda: 0.0)
     seeds = "http://seed.de/,http://z.bad.de/seed"
-    options = Config.read({"lang": "de", "seeds": seeds, "strategy": strategy, "host_cap": "9"})
-    config = replace(
-        options, run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=True, keeps_links=True
-    )
-    crawl = open_crawl(config, CrawlClock(lambda: 1e9, elapsed=lambda: 0.0))
-    crawl.start()
-    return crawl
+    settings = {"LANGFOCUS_WARC": True, "LANGFOCUS_LINKS": True}
+    return begun(folder, clock, settings, seeds=seeds, strategy=strategy, host_cap="9")
 
 
 def crawled(folder: Path, strategy: str = "bfs") -> None:

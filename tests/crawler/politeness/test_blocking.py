@@ -1,20 +1,18 @@
 """What a person blocks is not queued, leaves the queue, and is not fetched."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.clock import CrawlClock
-from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.frontier.base import Lease
-from crawler.opening import open_crawl
 from crawler.politeness.blocking import LOOK_EVERY_S, Blocking, read_lines
 from crawler.reading import Download
 from tests.support.crawls import rows
+from tests.support.keptpages import begun
 from tests.support.smallweb import SENTENCES
 
 
@@ -87,10 +85,8 @@ class Crawled:
 
     def __init__(self, folder: Path, block: Path, seeds: str) -> None:
         self.seconds = 0.0
-        options = Config.read({"lang": "de", "seeds": seeds, "block": str(block)})
-        config = replace(options, run_folder=folder, delay_s=0.0, patience_s=0.0)
-        self.crawl = open_crawl(config, CrawlClock(elapsed=lambda: self.seconds))
-        self.crawl.start()
+        clock = CrawlClock(elapsed=lambda: self.seconds)
+        self.crawl = begun(folder, clock, strategy="focus", seeds=seeds, block=str(block))
 
     def leased(self) -> Lease:
         lease = self.crawl.next()

@@ -20,6 +20,7 @@ from crawler.simulate.build import build
 from crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
 from crawler.url import directory_of
+from tests.crawler.sources.test_web_archive import record
 from tests.support.crawls import rows
 from tests.support.report_run import META
 from tests.support.smallweb import SENTENCES
@@ -275,16 +276,9 @@ def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
     assert left_out(graph) == {"rows with an invalid URL": 1}
 
 
-def warc_record(kind: str, url: str, block: bytes) -> bytes:
-    head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n"
-    return gzip.compress(
-        f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
-    )
-
-
 def answer(url: str, body: str = "", status: int = 200, more: str = "") -> bytes:
     head = f"HTTP/1.1 {status} -\r\nContent-Type: text/html; charset=utf-8\r\n{more}\r\n"
-    return warc_record("response", url, (head + body).encode())
+    return gzip.compress(record(url, (head + body).encode()))
 
 
 def page(language: str, *targets: str, head: str = "") -> str:
@@ -295,7 +289,7 @@ def page(language: str, *targets: str, head: str = "") -> str:
 def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> None:
     archive = tmp_path / "web.warc.gz"
     archive.write_bytes(
-        warc_record("warcinfo", "", b"software: none\r\n")
+        gzip.compress(record("", b"software: none\r\n", "warcinfo"))
         + answer("http://a.de/robots.txt", "User-agent: *")
         + answer("http://www.A.de/", page("de", "/old", "b.html#top", "x.css", "/a/a/a/a/a/"))
         + answer("http://www.a.de/old", status=301, more="Location: new/\r\n")
@@ -303,7 +297,7 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
         + answer("http://www.a.de/b.html", page("de", "/old"))
         + answer("http://www.a.de/no", page("de", "/"), 404)
         + answer("http://www.a.de/n", page("de", "/", head="<meta name=robots content=nofollow>"))
-        + warc_record("revisit", "http://a.de/seen", b"HTTP/1.1 200 OK\r\n\r\n")
+        + gzip.compress(record("http://a.de/seen", b"HTTP/1.1 200 OK\r\n\r\n", "revisit"))
     )
     graph = build([archive], tmp_path / "graph", "de")
     assert told(graph) == {

@@ -9,11 +9,9 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
 from crawler.clock import CrawlClock
-from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.frontier.base import FIRST_SCORE
-from crawler.opening import open_crawl
 from crawler.outputs.exchange import Exchange
 from crawler.outputs.package import INDEX, write_index
 from crawler.reading import Download
@@ -22,6 +20,7 @@ from crawler.report.harvest import summarise
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived
 from tests.support.crawls import rows
+from tests.support.keptpages import begun
 from tests.support.smallweb import SENTENCES
 
 DAY_S = 86_400.0
@@ -56,16 +55,9 @@ def opened(
     keeps: bool = False,
     **more: str,
 ) -> Crawl:
-    arguments = {"lang": "de", "seeds": "http://a.de/", "strategy": "bfs", "host_cap": "0", **more}
-    if since is not None:
-        arguments["since"] = str(since)
-    config = replace(
-        Config.read(arguments), run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=keeps
-    )
     clock = CrawlClock(lambda: day * DAY_S, elapsed=lambda: 0.0)
-    crawl = open_crawl(config, clock)
-    crawl.start()
-    return crawl
+    arguments = {"host_cap": "0", **({} if since is None else {"since": str(since)}), **more}
+    return begun(folder, clock, {"LANGFOCUS_WARC": keeps}, **arguments)
 
 
 def exchange_of(answer: Download, now: float) -> Exchange:

@@ -1,16 +1,13 @@
 """Sitemaps and feeds, well and badly made, and in a crawl."""
 
 import gzip
-from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
 import pytest
 
 from crawler.clock import CrawlClock
-from crawler.config import Config
 from crawler.frontier.base import KeptRobots, Lease, Record, Sending
-from crawler.opening import open_crawl
 from crawler.politeness.robots import SITEMAP_FILES, HostFiles, Robots
 from crawler.reading import Download
 from crawler.sources.sitemaps import (
@@ -24,6 +21,7 @@ from crawler.sources.sitemaps import (
 from tests.crawler.politeness.test_robots import Store
 from tests.crawler.test_visit import GERMAN
 from tests.support.crawls import rows
+from tests.support.keptpages import begun
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by hand -->\n'
 SITEMAP = f"""{HEAD}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -158,17 +156,13 @@ class Crawled:
     """A crawl of one host with sitemaps; `cctld` scores .de and declared URLs 1, others 0."""
 
     def __init__(self, folder: Path, seed: str, robots: bytes = b"", **more: object) -> None:
-        arguments = {"lang": "de", "seeds": seed, "strategy": "cctld", "host_cap": 4, **more}
+        arguments = {"seeds": seed, "strategy": "cctld", "host_cap": 4, **more}
         arguments["host_queue"] = arguments["host_cap"]
-        config = Config.read(arguments, {"LANGFOCUS_SITEMAPS": True})
-        self.folder = folder
-        crawl = open_crawl(
-            replace(config, run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=False),
-            CrawlClock(lambda: 0.0, elapsed=lambda: 0.0),
-        )
-        crawl.start()
-        self.crawl, self.frontier, self.visitor = crawl, crawl.frontier, crawl.visitor
-        crawl.robots.keep(seed, 200, robots, 0.0)
+        clock = CrawlClock(lambda: 0.0, elapsed=lambda: 0.0)
+        self.crawl = begun(folder, clock, {"LANGFOCUS_SITEMAPS": True}, **arguments)
+        self.folder, self.frontier = folder, self.crawl.frontier
+        self.visitor = self.crawl.visitor
+        self.crawl.robots.keep(seed, 200, robots, 0.0)
 
     def lease(self) -> Lease:
         lease = self.frontier.next(0.0)

@@ -75,13 +75,6 @@ def reached_from(seeds: list[str]) -> set[str]:
     return reached
 
 
-def test_two_webs_of_one_seed_are_equal_byte_for_byte() -> None:
-    one, other = SampleWeb(seed=7, hosts=80), SampleWeb(seed=7, hosts=80)
-    urls = [url for url, _ in one.truth()]
-    assert list(one.truth()) == list(other.truth())
-    assert [one.respond(url) for url in reversed(urls)][::-1] == [other.respond(u) for u in urls]
-
-
 def test_the_default_web_is_the_one_of_all_published_figures() -> None:
     digest = blake2b(digest_size=8)
     digest.update(repr(list(web().truth())).encode())
