@@ -28,7 +28,7 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @contextmanager
-def on_loopback(talk: Talk) -> Iterator[int]:
+def on_loopback(talk: Talk, secure: ssl.SSLContext | None = None) -> Iterator[int]:
     """The port of a server that runs in a thread for the time of the block."""
     ready, ended = threading.Event(), asyncio.Event()
     running: list[tuple[asyncio.AbstractEventLoop, int]] = []
@@ -48,7 +48,7 @@ def on_loopback(talk: Talk) -> Iterator[int]:
             tasks.discard(asyncio.current_task())
 
     async def serve() -> None:
-        server = await asyncio.start_server(connection, "127.0.0.1", 0)
+        server = await asyncio.start_server(connection, "127.0.0.1", 0, ssl=secure)
         running.append((asyncio.get_running_loop(), server.sockets[0].getsockname()[1]))
         ready.set()
         await ended.wait()

@@ -68,9 +68,7 @@ class Forked:
         """Standard output until now; a command may hold back a part of it."""
         return os.pread(self._output[0].fileno(), LARGEST, 0).decode(errors="replace")
 
-    def communicate(
-        self, input: str | None = None, timeout: float | None = None
-    ) -> tuple[str, str]:
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Standard output and standard error, after the end of the command."""
         self.wait(timeout)
         output, errors = (_text(file) for file in self._output)

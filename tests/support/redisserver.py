@@ -42,16 +42,16 @@ def redis_server() -> Iterator[RedisServer]:
     pytest.importorskip("redis", reason="the package redis is not installed")
     if shutil.which("redis-server") is None:
         pytest.skip("there is no redis-server to start")
-    with tempfile.TemporaryDirectory(prefix="redis") as folder:
-        server = RedisServer(Path(folder))
-        server.start()
-        yield server
-        server.kill()
+    yield from _running()
 
 
 @pytest.fixture
 def own_server(redis_server: RedisServer) -> Iterator[RedisServer]:
     """Start a server that the test may kill."""
+    yield from _running()
+
+
+def _running() -> Iterator[RedisServer]:
     with tempfile.TemporaryDirectory(prefix="redis") as folder:
         server = RedisServer(Path(folder))
         server.start()

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -15,12 +15,10 @@ from scrapy.settings import Settings
 
 from crawler.config import Config
 from crawler.errors import SettingError
-from crawler.politeness.contact import BotName
 from crawler.settings import USER_AGENT
 from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.spiders.messages import download_of
 from crawler.spiders.scrapy_settings import config_of
-from crawler.url import host_of
 from tests.support.crawls import crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
@@ -115,10 +113,6 @@ def test_a_contact_is_an_address_or_a_url(contact: str, no_proxies: pytest.Monke
         settings_of(LANGFOCUS_CONTACT=contact)
 
 
-def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) -> None:
-    assert settings_of("sample").bot == BotName(USER_AGENT, "langfocus", "")
-
-
 BROWSER = "Mozilla/5.0 (compatible; {}/1; +https://b.de/)"
 
 
@@ -150,29 +144,11 @@ def test_the_contact_is_sent_the_product_obeys_and_who_names_nobody_is_told_how_
     assert (bot.user_agent, bot.robots_name) == (sent, obeyed)
     assert advice in bot.advice
     assert len(bot.advice.splitlines()) == bool(advice)
+    assert settings_of("sample", **chosen).bot == replace(bot, advice="")
     assert settings_of(**chosen, ROBOTSTXT_USER_AGENT="other").bot.robots_name == "other"
 
 
 # The crawl's own network.
-
-
-def test_literal_addresses_are_refused_wherever_they_come_from(tmp_path: Path) -> None:
-    with served() as (web, server):
-        port = server.port
-        hosts = ("127.0.0.1", "0x7f.1", "[::1]", "2130706433")
-        spelled = [f"http://{host}:{port}/{n}" for n, host in enumerate(hosts)]
-        web.answers["/start"] = linking(*spelled, f"http://localhost:{port}/x", "/moved")
-        web.answers["/moved"] = moved(f"http://127.1:{port}/y")
-        seed = f"http://10.0.0.1:{port}/seed"
-        done = polite(tmp_path, "http://a.de/start", seed, proxy=server.url)
-    assert done.returncode == 0, done.stderr
-    told = outcomes(tmp_path)
-    own = f"http://127.0.0.1:{port}"
-    links = {f"{own}/0", f"{own}/1", f"http://[::1]:{port}/2", f"{own}/3"}
-    refused = {*links, seed, f"http://localhost:{port}/x", f"{own}/y"}
-    assert {url for url, outcome in told.items() if outcome == "private_address"} == refused
-    assert summary(tmp_path)["outcomes"]["private_address"] == len(refused)
-    assert {access.url.split("/")[2] for access in server.log} == {"a.de"}
 
 
 @pytest.mark.parametrize("target", ["http://inside.example:{port}/x", "http://127.0.0.1:{port}/x"])
@@ -328,11 +304,6 @@ def test_a_host_where_the_rules_of_others_lie_is_asked_no_faster_than_its_delay(
     assert min(b - a for a, b in pairwise(times)) >= delay_s
 
 
-# Farms: servers that make hosts without end, on one domain or on one address.
-
-NO_LIMIT = {"LANGFOCUS_PER_ADDRESS": 0, "LANGFOCUS_PATIENCE": 0}
-
-
 def test_a_farm_of_sub_domains_ends_at_the_cap_of_its_domain(tmp_path: Path) -> None:
     with served(start=linking(*(f"http://h{n}.farm.de/" for n in range(50)))) as (_, server):
         done = polite(
@@ -347,25 +318,3 @@ def test_a_farm_of_sub_domains_ends_at_the_cap_of_its_domain(tmp_path: Path) -> 
     assert told["outcomes"] == {"domain_full": 30, "page": 21}
     assert told["counts"]["lowered"] >= 18
     assert "URLs beyond the cap of their domain" in done.stdout
-
-
-def test_a_farm_of_domains_ends_at_the_cap_of_its_address(tmp_path: Path) -> None:
-    with served() as (web, server):
-        port = server.port
-        farm = [f"farm{n}.de" for n in range(30)]
-        names = dict.fromkeys([*farm, "a.de"], "127.0.0.1")
-        web.answers[f"http://a.de:{port}/"] = linking(*(f"http://{h}:{port}/" for h in farm))
-        done = polite(
-            tmp_path,
-            f"http://a.de:{port}/",
-            names=names,
-            arguments=["address_cap=10"],
-            LANGFOCUS_PRIVATE_ADDRESSES=True,
-            **NO_LIMIT,
-        )
-    assert done.returncode == 0, done.stderr
-    told = summary(tmp_path)
-    assert told["outcomes"] == {"address_full": 21, "page": 10}
-    assert told["counts"]["lowered"] >= 9
-    pages = {host_of(access.url) for access in server.log if "robots.txt" not in access.url}
-    assert len(pages) == 10

@@ -55,15 +55,6 @@ def test_rules_hold_for_one_origin_and_our_name() -> None:
     assert store.delays == {"a.de": 7.0}
 
 
-@pytest.mark.parametrize("status", [404, 403, 301, 429, 500, 503, None])
-def test_without_rules_the_status_decides(status: int | None) -> None:
-    robots = Robots(Store(), "langfocus")
-    robots.keep("http://a.de/", status, b"Disallow: /", 0.0)
-    allowed = status in (404, 403, 301)
-    expected = Verdict.ALLOWED if allowed else Verdict.UNREACHABLE
-    assert robots.verdict("http://a.de/x", 1.0) is expected
-
-
 def test_kept_rules_are_read_again_after_a_restart_and_after_eviction() -> None:
     store = Store()
     robots = Robots(store, "langfocus", cache_bytes=1)

@@ -194,12 +194,6 @@ def test_only_the_rules_for_the_bot_are_kept() -> None:
     assert rules == Rules("-/x")
 
 
-@given(st.binary(max_size=300), st.text(max_size=60))
-def test_any_bytes_and_any_path_give_a_verdict(body: bytes, path: str) -> None:
-    rules = rules_for("langfocus", b"user-agent:*\ndisallow:/" + body)
-    assert rules.allows(f"http://a.de/{path}") in (True, False)
-
-
 RULE = st.text(st.sampled_from("/ab*$%2Ee"), min_size=1, max_size=8).map(lambda rule: f"/{rule}")
 
 
