@@ -19,14 +19,9 @@ from crawler.report.harvest import summarise
 from crawler.run import connect, open_run
 from crawler.strategies.focus.belief import Prior
 from crawler.url import fingerprint
-from tests.crawler.frontier.test_learning_contract import (
-    FOCUS,
-    LEARNS,
-    link,
-    settled,
-)
+from tests.crawler.frontier.test_learning_contract import LEARNS, link, settled
 from tests.support.commandline import call
-from tests.support.report_run import Row, make_run
+from tests.support.report_run import META, Row, make_run
 
 HOSTILE = "http://x.de/\"><script>alert(1)</script>?a='b&lt;c\u202egpj.exe"
 
@@ -143,7 +138,7 @@ def run(tmp_path: Path) -> Path:
     """A run with three pages of a.de, of which two are German, and two queued URLs."""
     folder = tmp_path / "run"
     # Closed here: a connection that is closed later, when memory is collected, changes the file.
-    with closing(open_run(folder, FOCUS | {"host_cap": 10}, 0.0).connection) as connection:
+    with closing(open_run(folder, META | {"ordering": "focus"}, 0.0).connection) as connection:
         rules = FrontierRules(**LEARNS | {"prior": Prior.shipped()})
         frontier = SqliteFrontier(connection, rules, now=0.0)
         frontier.seed([link("a.de/x/1", 7.0)], 0.0)
