@@ -53,6 +53,7 @@ def test_every_knob_refuses_a_value_out_of_bounds_in_one_line(knob: Knob) -> Non
         ({"lang": ""}, "-a lang is missing"),
         ({"lang": "xx"}, "-a lang=xx: no such language"),
         ({"lang": "de", "strategy": "best"}, "-a strategy=best: no such strategy"),
+        ({"lang": "de", "tolerance": "-1"}, "-a tolerance=-1: a whole number of at least 0"),
         ({"lang": "de", "pages": "ten"}, "-a pages=ten: a whole number of at least 1"),
         ({"lang": "de", "page": "10"}, "-a page: no such argument; did you mean pages?"),
         ({"lang": "de", "weather": "1"}, "-a weather: no such argument; there are lang, strategy"),

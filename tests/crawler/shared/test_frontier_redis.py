@@ -342,7 +342,7 @@ def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: Redi
         {"prior": None},
         {"prior": replace(PRIOR, strength=3.0)},
     ],
-    ids=str,
+    ids="-".join,
 )
 def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, Any]) -> None:
     rules: dict[str, Any] = {"delay_s": 1.0, "prior": PRIOR if "prior" in change else None}

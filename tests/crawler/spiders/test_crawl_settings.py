@@ -42,6 +42,7 @@ def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
         ("RETRY_TIMES=nan", "a whole number of at least 0 is needed"),
         ("RETRY_TIMES=1000000000", "100 is the most"),
         ("LANGFOCUS_PATIENCE=", "a number of at least 0 is needed"),
+        ("LANGFOCUS_LEASE=0.5", "a number of at least 1 is needed"),
         ("CONCURRENT_REQUESTS=many", "a number is needed"),
         ("CONCURRENT_REQUESTS=2.5", "a number is needed"),
         ("DOWNLOAD_TIMEOUT=long", "a number is needed"),
