@@ -118,23 +118,15 @@ class Hosts:
         if host.is_ready:
             self._ready -= 1
         if not host.is_leased:
-            now = host.ready_at - 1.0 if host.is_resting else host.ready_at
-            self.rest(host, host.ready_at, now)
+            self._place(host)
 
     def rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
         """Make a host wait until `ready_at`, or make it ready at once; its lease ends."""
         host.ready_at, host.is_leased = ready_at, False
         host.is_resting = ready_at > now
-        host.is_ready = host.queued > 0 and not host.is_resting
-        if host.queued and host.head is None:
-            host.head = (*self._head_of(host.id), host.id)
         if host.is_resting:
             heappush(self._resting, (ready_at, host.id))
-        elif host.is_ready:
-            self._ready += 1
-        else:
-            del self._hosts[host.id]
-        self._show(host)
+        self._place(host)
 
     def wake(self, now: float) -> None:
         """Make the hosts ready whose rest has ended."""
@@ -210,6 +202,17 @@ class Hosts:
         # The same object, because an equal entry may be void and later be pushed again.
         host = self._hosts.get(head[2])
         return host is not None and host.head is head and host.is_ready
+
+    def _place(self, host: QueuedHost) -> None:
+        """Make a host that is not leased ready, unless it rests; forget it if nothing is queued."""
+        host.is_ready = host.queued > 0 and not host.is_resting
+        if host.queued and host.head is None:
+            host.head = (*self._head_of(host.id), host.id)
+        if host.is_ready:
+            self._ready += 1
+        elif not host.is_resting:
+            del self._hosts[host.id]
+        self._show(host)
 
     def _show(self, host: QueuedHost) -> None:
         """Let the best URL of a host take part in the choice, or be hoped for."""
