@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+SITE = $(BIN)/sphinx-build -W --keep-going -q docs build/site
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test lint bench bench-check clean
+.PHONY: demo test lint docs bench bench-check clean
 
 demo: $(VENV)/.installed
 	@echo "langfocus: crawling 500 pages of the sample web (the first crawl also compiles its kernels)"
@@ -17,6 +18,10 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(SITE)
+
+docs: $(VENV)/.installed-lint
+	$(SITE)
 
 bench: $(VENV)/.installed-test
 	$(INSTALL) '.[test,engines]' crawlee[beautifulsoup]
@@ -39,8 +44,8 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-lint: $(VENV)/.installed-test
-	@echo "langfocus: installing the linters"
-	@$(INSTALL) '.[test,lint]'
+	@echo "langfocus: installing the linters and what makes the site"
+	@$(INSTALL) '.[test,lint,docs]'
 	@touch $@
 
 clean:

@@ -1,0 +1,59 @@
+"""The documentation as a site: `make docs` builds it, without the network, in `build/site`."""
+
+import re
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+from sphinx.highlighting import lexers
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+
+import langfocus  # noqa: E402  the checkout's own
+
+project = "langfocus"
+release = langfocus.__version__
+html_title = f"langfocus {release}"
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_copy_source = False
+# The stack of fonts is the reader's own: nothing is fetched when the site is built or read.
+html_show_sphinx = False
+myst_heading_anchors = 4
+lexers["tsv"] = TextLexer()
+
+_OUTSIDE = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "classifiers/models/README.md": "model-card.md",
+}
+"""Files of the project outside of `docs` -> their page on the site."""
+_LINK = re.compile(r"\]\(((?:\.\./)+)([\w./-]+\.md)(?:#[\w-]+)?\)")
+
+
+def _links(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Let links to files outside of `docs` lead to their pages."""
+    here = Path(docname).parent
+
+    def page(link: re.Match[str]) -> str:
+        if (target := _OUTSIDE.get(link[2])) is None:
+            return link[0]
+        return f"]({'../' * len(here.parts)}{target})"
+
+    source[0] = _LINK.sub(page, source[0])
+
+
+def _apart(app: Sphinx, tree: nodes.document) -> None:
+    """Leave the research notes out of the navigation, without a warning about that."""
+    if (name := app.env.docname).startswith("research/"):
+        app.env.metadata[name]["orphan"] = True
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the changes of this project."""
+    app.connect("source-read", _links)
+    app.connect("doctree-read", _apart)
