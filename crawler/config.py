@@ -66,13 +66,15 @@ _TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": Fal
 class Knob(NamedTuple):
     """The declaration of an argument or a setting.
 
-    `help` is one phrase, with a default that is not a plain value. `least` and `most` bound a
+    `help` is one phrase, with a default that is not a plain value; that of a number begins with its
+    unit. `why` is the reason for a default that limits or chooses. `least` and `most` bound a
     number. `choices` are all values allowed, () for any. `read` turns a text and the name for
     messages into the value; None: the type decides.
     """
 
     help: str
     setting: str = ""
+    why: str = ""
     least: int | None = None
     most: int = _MOST
     choices: tuple[str, ...] = ()
@@ -127,9 +129,9 @@ class Knob(NamedTuple):
         raise SettingError(f"{self.label}={given}: {kind}{bound} is needed")
 
 
-def knob(default: object, told: str, setting: str = "", **declared: Any) -> Any:
+def knob(default: object, told: str, setting: str = "", why: str = "", **declared: Any) -> Any:
     """Return a field of `Config`; `told` is its help, `declared` are further fields of `Knob`."""
-    return field(default=default, metadata={"knob": Knob(told, setting, **declared)})
+    return field(default=default, metadata={"knob": Knob(told, setting, why, **declared)})
 
 
 def _language(tag: str, label: str) -> str:
@@ -161,17 +163,29 @@ class Arguments:
         read=_language,
     )
     _: KW_ONLY
-    strategy: str = knob("focus", "which queued URL is fetched next", choices=ORDERINGS)
-    filter: str = knob(DEFAULT_FILTER, "which links enter the queue", choices=FILTERS)
+    strategy: str = knob(
+        "focus",
+        "which queued URL is fetched next",
+        why="it learns from each page, and has the highest harvest on Webs that it did not see",
+        choices=ORDERINGS,
+    )
+    filter: str = knob(
+        DEFAULT_FILTER,
+        "which links enter the queue",
+        why="servers and directories that give nothing cost T pages each (Tamura 2007)",
+        choices=FILTERS,
+    )
     tolerance: int = knob(
         TOLERANCE,
-        "T, the pages in other languages after which a server or directory without a relevant page "
+        "pages in other languages (T) after which a server or directory without a relevant page "
         "counts as irrelevant",
+        why="the host cap ends most hosts at the same number",
         least=0,
     )
     host_cap: int = knob(
         10,
         "URLs of one host that ever get a request, whatever is answered, 0 for any number",
+        why="Baykan 2013, 5.2: a crawl of many hosts, not of a few large ones",
         least=0,
     )
     host_queue: int | None = knob(
@@ -179,6 +193,7 @@ class Arguments:
         "URLs of one host that may wait or get a request, 0 for any number: the best host_cap of "
         "them are fetched; as many as host_cap: the first that are found"
         f" (default: {HOST_QUEUE}, or host_cap if that is more; 0 with host_cap=0)",
+        why="the best ten of a host are fetched, and memory has a bound",
         least=0,
     )
     domain_cap: int | None = knob(
@@ -186,6 +201,7 @@ class Arguments:
         "URLs of one registered domain that may get a request, 10 more for each of its relevant "
         "pages, 0 for any number"
         f" (default: {DOMAIN_HOSTS} times host_cap)",
+        why="a farm of sub-domains without end stops; a domain with pages in the language does not",
         least=0,
     )
     address_cap: int | None = knob(
@@ -193,15 +209,20 @@ class Arguments:
         "URLs from one IP address (of IPv6: one /64) that may get a request, 10 more for each of "
         "its relevant pages, 0 for any number"
         f" (default: {ADDRESS_HOSTS} times host_cap)",
+        why="a farm of domains on one server stops",
         least=0,
     )
     directory_depth: int = knob(
         DIRECTORY_DEPTH,
         "path segments that make a directory, for the directory filter",
+        why="Tamura 2007, 4.3",
         least=1,
     )
     identify: str = knob(
-        DEFAULT_METHOD, "method that identifies the language of a page", choices=page_methods()
+        DEFAULT_METHOD,
+        "method that identifies the language of a page",
+        why="it is right more often than the methods of the papers, in more languages",
+        choices=page_methods(),
     )
     seeds: Sequence[str] = knob(
         (),
@@ -211,14 +232,16 @@ class Arguments:
     )
     pages: int | None = knob(
         None,
-        "stop after exactly this many pages (default: stop when nothing is queued)",
+        "pages after which the crawl stops, exactly (default: stop when nothing is queued)",
         least=1,
     )
-    relevant: int | None = knob(None, "stop after exactly this many pages in the language", least=1)
+    relevant: int | None = knob(
+        None, "pages in the language after which the crawl stops, exactly", least=1
+    )
     words: int | None = knob(
         None,
-        "stop with the page that brings the words in the language to this number, counted in the "
-        "first 2,000 characters of a page",
+        "words in the language after which the crawl stops with a whole page, counted in the first "
+        "2,000 characters of a page",
         least=1,
     )
     expected: str | None = knob(
@@ -228,7 +251,7 @@ class Arguments:
         choices=(ONLY_EXPECTED,),
     )
     hours: float | None = knob(
-        None, "begin no request after this many hours of crawling, all sessions together", least=0
+        None, "hours of crawling, all sessions together, after which no request begins", least=0
     )
     since: FileName = knob(
         None,
@@ -243,6 +266,7 @@ class Arguments:
     web: str = knob(
         "live",
         "source of the pages (sample is embedded, without a network)",
+        why="the others are for trials and for pages that are there already",
         choices=("live", "sample", "archive"),
     )
     archive: FileName = knob(
@@ -268,17 +292,25 @@ class Config(Arguments):
         "logs can ask about it; a live crawl without one here or in its USER_AGENT warns",
         "LANGFOCUS_CONTACT",
     )
-    delay_s: float = knob(1.0, "seconds between two requests to a host", "DOWNLOAD_DELAY", least=0)
+    delay_s: float = knob(
+        1.0,
+        "seconds between two requests to a host",
+        "DOWNLOAD_DELAY",
+        "few servers notice one request a second",
+        least=0,
+    )
     obeys_directives: bool = knob(
         True,
         "False: links with nofollow are followed and pages with noarchive are kept, for archives "
         "that have the right to do so",
         "LANGFOCUS_DIRECTIVES_OBEY",
+        "the author of a page decides about it",
     )
     max_crawl_delay_s: float = knob(
         60.0,
         "seconds; a longer Crawl-delay of robots.txt is cut to this",
         "LANGFOCUS_MAX_CRAWL_DELAY",
+        "one host of a crawl with ten URLs of each ends within ten minutes",
         least=0,
     )
     private_addresses: bool = knob(
@@ -286,11 +318,13 @@ class Config(Arguments):
         "True: hosts of the crawl's own network may be crawled too (loopback, private and "
         "link-local addresses, names such as localhost or printer.local)",
         "LANGFOCUS_PRIVATE_ADDRESSES",
+        "a link of a stranger must not reach a router or a cloud's metadata service",
     )
     per_address: int = knob(
         2,
         "hosts with the same IP address that are contacted at once, 0 for any number",
         "LANGFOCUS_PER_ADDRESS",
+        "hundreds of hosts may share one server",
         least=0,
     )
     dns: tuple[str, ...] = knob(
@@ -300,12 +334,20 @@ class Config(Arguments):
         "LANGFOCUS_DNS",
         read=dns_servers,
     )
-    retry_times: int = knob(2, "retries of a failed URL", "RETRY_TIMES", least=0, most=100)
+    retry_times: int = knob(
+        2,
+        "retries of a failed URL",
+        "RETRY_TIMES",
+        "a passing fault ends, a tarpit holds a connection three times at most",
+        least=0,
+        most=100,
+    )
     retry_delay_s: float = knob(
         10.0,
         "seconds that a host rests after a failure, twice that after the second; 0 on the sample "
         "web and on archives",
         "LANGFOCUS_RETRY_DELAY",
+        "a server in trouble gets a rest",
         least=0,
     )
     frontier: str | None = knob(
@@ -324,6 +366,7 @@ class Config(Arguments):
         "seconds after which other workers of a shared crawl take over the URLs of a worker that "
         "died",
         "LANGFOCUS_LEASE",
+        "longer than a download and its reading take",
         least=1,
     )
     keeps_links: bool = knob(
@@ -331,15 +374,21 @@ class Config(Arguments):
         "True: run.db keeps the links of every page, so that other strategies can be simulated on "
         "these pages",
         "LANGFOCUS_LINKS",
+        "links take most of the space of run.db",
     )
     keeps_warc: bool = knob(
         True,
         "True: the run folder keeps all requests and answers in WARC 1.1 files (pages-*.warc.gz) "
         "with an index, except pages with noarchive; langfocus export makes texts of them",
         "LANGFOCUS_WARC",
+        "texts, censuses and later extractors need the bytes; they cost 5 % of the speed",
     )
     random_state: int = knob(
-        0, "seed of all random draws of a crawl", "LANGFOCUS_RANDOM_STATE", least=0
+        0,
+        "seed of all random draws of a crawl",
+        "LANGFOCUS_RANDOM_STATE",
+        "the same draws each time, so that crawls can be compared",
+        least=0,
     )
     url_model: Path | None = knob(
         None,
@@ -362,18 +411,21 @@ class Config(Arguments):
         False,
         "True: the sitemaps and feeds of hosts with a relevant page are fetched, too",
         "LANGFOCUS_SITEMAPS",
+        "with the host cap they bring little, and the papers' strategies know links only",
     )
     uses_hreflang: bool = knob(
         True,
         "True: a link that a page declares to be its translation into the language (hreflang) is "
         "expected; False: links are scored without it, as in Baykan 2013",
         "LANGFOCUS_HREFLANG",
+        "such a declaration is nearly always right",
     )
     patience_s: float = knob(
         1.0,
         "seconds for which free connections wait for a better URL before they fetch one that "
         "focus, svm or cctld does not expect in the language",
         "LANGFOCUS_PATIENCE",
+        "a better URL often comes with the next pages",
         least=0,
     )
     readers: int | None = knob(
@@ -382,16 +434,22 @@ class Config(Arguments):
         "100 pages; 0 reads all pages in the crawl's own process"
         " (default: one fewer than there are processors, at least 1)",
         "LANGFOCUS_READERS",
+        "one processor is left to the network",
         least=0,
         most=1000,
     )
     sample_hosts: int = knob(
-        4000, "approximate number of hosts of the sample web", "LANGFOCUS_SAMPLE_HOSTS", least=1
+        4000,
+        "hosts of the sample web, about",
+        "LANGFOCUS_SAMPLE_HOSTS",
+        "enough for a comparison of 1,000 pages with ten of each host",
+        least=1,
     )
     is_quiet: bool = knob(
         False,
         "True: print no table at the end of a crawl (the files are still written)",
         "LANGFOCUS_QUIET",
+        "a crawl ends with its figures",
     )
 
     run_folder: Path | None = None

@@ -15,23 +15,14 @@ from typing import Any, get_type_hints
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A settled URL.
+    """A settled URL; a field without a comment is one of its `Record` in `frontier.base`."""
 
-    `id` grows in the order of settling. `parent` is the URL of the page that linked here first,
-    None for seeds; `depth` is the distance from the seeds. `score` is that of the crawl's ordering
-    before the fetch, `reasons` what each feature adds to it (`crawler.frontier.base.Lease`).
-    `queued` is the number of queued URLs after this one was settled. `status`, `outcome`,
-    `language`, `confidence`, `method`, `charset`, `country`, `address`, `directives`,
-    `robots_txt`, `words_read`, `bytes`, `fetched_at` and `is_copy` (0 or 1) are those of its
-    `Record` (`crawler.frontier.base`).
-    """
-
-    id: int
-    fingerprint: int
+    id: int  # grows in the order of settling
+    fingerprint: int  # 64 bits of a hash of the page's key (`crawler.url.page_key`)
     url: str
-    host: str
-    parent: str | None
-    depth: int
+    host: str  # without `www.` and port
+    parent: str | None  # the URL of the page that linked here first, None for seeds
+    depth: int  # links from the seeds
     status: int | None
     outcome: str
     language: str | None
@@ -44,9 +35,9 @@ class PageRow:
     robots_txt: str | None
     words_read: int | None
     bytes: int
-    score: float
-    reasons: str | None
-    queued: int
+    score: float  # of the crawl's ordering before the fetch; of `focus` the log-odds
+    reasons: str | None  # what each feature adds to the score, as JSON
+    queued: int  # queued URLs after this one was settled
     fetched_at: float
     is_copy: int
 

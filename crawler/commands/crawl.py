@@ -13,6 +13,7 @@ from scrapy.settings import Settings
 
 from crawler.commands.base import Parser, ended, meanings, not_understood, pairs, settings_of
 from crawler.errors import CrawlError
+from crawler.outcomes import OUTCOMES
 from crawler.settings import BOT_NAME
 from crawler.visit import NO_ADDRESS
 
@@ -36,15 +37,6 @@ examples:
   langfocus crawl -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
   langfocus crawl -a hosts=hosts.txt -s LANGFOCUS_CONTACT=you@example.org
 """
-
-_REASONS = {
-    "robots": "forbidden by robots.txt",
-    "robots_unreachable": "its robots.txt could not be fetched",
-    "private_address": "private address (LANGFOCUS_PRIVATE_ADDRESSES allows those)",
-    "dns": "its host has no address",
-    "refused": "connection refused",
-}
-"""Outcome -> its words in a message; other outcomes say it themselves."""
 
 _LEAST_ERROR = 400
 _NOTHING_LEFT = "finished"
@@ -159,6 +151,6 @@ def _in_words(reasons: Mapping[str, int], noun: str) -> str:
     """Return reasons with the number of hosts or URLs, the most frequent first."""
     told = []
     for name, number in Counter(reasons).most_common():
-        words = _REASONS.get(name, name.replace("_", " "))
+        words = OUTCOMES.get(name, name.replace("_", " "))
         told.append(f"{words}: {number:,} {noun}{'s' if number > 1 else ''}")
     return f"; {', '.join(told)}" if reasons else ""

@@ -22,14 +22,9 @@ class OtherParagraph(TypedDict):
 class PageItem:
     """A page with a final status and its text.
 
-    The columns of the run's table `pages` are those of `crawler.page_row.PageRow`; a page that no
-    run knows has None for `parent`, `score` and `depth`, and a file without a date for
-    `fetched_at`. `is_relevant` is True if the page is in the language that was asked for. The last
-    fields are None in the feeds of a crawl. `text` has one
-    paragraph in each line, without those in other languages and without lines that its host
-    repeats; `words` is the number of its words. `repeated` are the numbers, from 0, of the repeated
-    lines in `text`, if they were asked for. `duplicate_of` is the URL of an earlier page with
-    nearly the same text. `links` is None if the run does not keep links (LANGFOCUS_LINKS).
+    Fields without a comment are columns of the run's table `pages` (`crawler.page_row.PageRow`); a
+    page that no run knows has None for `parent`, `score` and `depth`, and a file without a date for
+    `fetched_at`. The last fields, from `title`, are None in the feeds of a crawl.
     """
 
     url: str
@@ -38,7 +33,7 @@ class PageItem:
     language: str | None
     confidence: float | None
     method: str | None
-    is_relevant: bool
+    is_relevant: bool  # the page is in the language that was asked for
     charset: str | None
     country: str | None
     directives: str | None
@@ -47,13 +42,13 @@ class PageItem:
     score: float | None
     depth: int | None
     fetched_at: float | None
-    title: str | None = None
-    text: str | None = None
-    words: int | None = None
-    other_paragraphs: list[OtherParagraph] | None = None
-    repeated: list[int] | None = None
-    duplicate_of: str | None = None
-    links: list[str] | None = None
+    title: str | None = None  # of the page
+    text: str | None = None  # a paragraph in each line, without those of `other_paragraphs`
+    words: int | None = None  # of the text
+    other_paragraphs: list[OtherParagraph] | None = None  # those in other languages
+    repeated: list[int] | None = None  # numbers, from 0, of repeated lines (--keep-repeated)
+    duplicate_of: str | None = None  # an earlier page with nearly this text (--keep-copies)
+    links: list[str] | None = None  # of the page, with LANGFOCUS_LINKS
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields by name."""

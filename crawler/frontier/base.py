@@ -90,14 +90,14 @@ class Record:
 
     outcome: str  # `PAGE`, ..., or the reason why there is no page ("robots", "timeout", ...)
     fetched_at: float  # unix seconds
-    status: int | None = None
+    status: int | None = None  # of HTTP
     is_download: bool = False  # a page with a status of 2xx, which counts for N_a of its unit
     is_relevant: bool = False  # the page counts for N_r too
     language: str | None = None  # None for a page without a label
-    confidence: float | None = None
-    method: str | None = None
-    charset: str | None = None
-    country: str | None = None  # of the server
+    confidence: float | None = None  # the probability of the language, 0 to 1
+    method: str | None = None  # the evidence that decided (`text`, `declaration`, ...)
+    charset: str | None = None  # the encoding as which the page was read, a WHATWG name
+    country: str | None = None  # of the server, two letters, with LANGFOCUS_GEOIP
     bytes: int = 0  # of the body as received
     # Another normalised URL of the host that the page gives as its own (`rel=canonical`). It
     # becomes a known URL, and leaves the queue.

@@ -131,52 +131,41 @@ class Summary:
     label (Baykan 2013, Tables XVIII and XIX). All counters are in falling order of their counts.
     """
 
-    lang: str
+    lang: str  # the target language
     strategy: str
     filter: str
     tolerance: int | None
     host_cap: int | None
     web: str
-    pages: int
-    labelled: int
-    relevant: int
-    copies: int
-    """Pages in the language that are not relevant: their text stands on many domains."""
-    harvest_rate: float | None
-    unlabelled: int
-    hosts: int
-    max_urls_per_host: int
-    """URLs of the host of which most got a request, as the host cap counts them."""
-    seconds: float
-    """Sum over all sessions; a session that was killed ends with its last page."""
-    pages_per_second: float | None
-    sessions: int
-    finish_reason: str | None
-    """Why the last session ended; `None` while it runs and after a kill."""
-    bytes: int
-    harvest_by_200: list[Portion]
-    """The first 200 pages, the next 200, ... (Baykan 2013, Fig. 7); the last may be shorter."""
-    harvest_last_200: float | None
-    brier: float | None
-    """Of the probabilities of an ordering that learns (`_calibration`); `None` of others."""
-    calibration_error: float | None
-    languages: dict[str, int]
-    outcomes: dict[str, int]
-    statuses: dict[str, int]
-    methods: dict[str, int]
-    """How the labelled pages were identified."""
-    charsets: dict[str, int]
-    countries: dict[str, int]
-    counts: dict[str, int]
-    """The frontier's own counters (stored, seen, host_full, ...)."""
-    seeds: list[str]
-    gaps: list[str]
-    """What does not know the language of the crawl, a sentence each (`crawler.preparation`)."""
-    advice: list[str]
-    """What a next crawl may do otherwise, a sentence each (`_advice`)."""
-    settings: dict[str, str]
-    changes: Mapping[str, int] | None = None
-    """What became of the pages of an earlier run, by its name; `None` without `-a since`."""
+    pages: int  # URLs that were downloaded with a final status
+    labelled: int  # pages whose language was identified
+    relevant: int  # pages in the target language that are no copies
+    copies: int  # pages in the language that are not relevant: their text is on many domains
+    harvest_rate: float | None  # relevant / labelled
+    unlabelled: int  # pages without a label
+    hosts: int  # hosts with a page
+    max_urls_per_host: int  # of the host with most requests, as the host cap counts them
+    seconds: float  # of all sessions; a session that was killed ends with its last page
+    pages_per_second: float | None  # pages / seconds
+    sessions: int  # starts of the crawl
+    finish_reason: str | None  # of the last session; None while it runs and after a kill
+    bytes: int  # of all downloads, as received
+    harvest_by_200: list[Portion]  # the first 200 pages, the next, ... (Baykan 2013, Fig. 7)
+    harvest_last_200: float | None  # relevant / labelled of the last 200 pages
+    brier: float | None  # mean of (probability - label)^2 before the fetch, 0 is perfect; `focus`
+    calibration_error: float | None  # probability against share, mean over 10 bins; `focus`
+    languages: dict[str, int]  # pages by label
+    outcomes: dict[str, int]  # URLs by outcome
+    statuses: dict[str, int]  # pages by HTTP status
+    methods: dict[str, int]  # labelled pages by the evidence that decided
+    charsets: dict[str, int]  # pages by encoding
+    countries: dict[str, int]  # pages by country of the server
+    counts: dict[str, int]  # the frontier's own counters (`crawler.outcomes.COUNTS`)
+    seeds: list[str]  # where the crawl began
+    gaps: list[str]  # what does not know the language, a sentence each (`crawler.preparation`)
+    advice: list[str]  # what a next crawl may do otherwise, a sentence each (`_advice`)
+    settings: dict[str, str]  # all that the run was asked for
+    changes: Mapping[str, int] | None = None  # what became of earlier pages, with `-a since`
 
     def as_json(self) -> dict[str, Any]:
         """The figures as JSON types, under the names of the fields."""
