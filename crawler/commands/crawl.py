@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import crawl as scrapy_crawl
 from scrapy.settings import Settings
 
-from crawler.commands.base import Parser, ended, meanings, not_understood, pairs, settings_of
-from crawler.errors import CrawlError
+from crawler.commands.base import (
+    Parser,
+    ended,
+    meanings,
+    not_understood,
+    pairs,
+    positive,
+    settings_of,
+)
+from crawler.errors import CrawlError, SettingError
 from crawler.outcomes import OUTCOMES
 from crawler.settings import BOT_NAME
 from crawler.visit import NO_ADDRESS
@@ -35,6 +43,7 @@ examples:
   langfocus crawl -a lang=fr -a pages=10000 -s LANGFOCUS_CONTACT=you@example.org
   langfocus crawl -a lang=th -a host_cap=0 -s LANGFOCUS_CONTACT=https://example.org/bot
   langfocus crawl -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
+  langfocus crawl -a lang=de -a web=sample -a pages=5000 --workers 4
   langfocus crawl -a hosts=hosts.txt -s LANGFOCUS_CONTACT=you@example.org
 """
 
@@ -60,7 +69,9 @@ def arguments(parser: Parser) -> None:
     """Add the arguments of the command, and those of a crawl to the manual."""
     from crawler.config import ARGUMENTS, SETTINGS, manuals
 
-    parser.usage = "langfocus crawl -a lang=LANG [-a NAME=VALUE] [-s NAME=VALUE] [-O FILE]"
+    parser.usage = (
+        "langfocus crawl -a lang=LANG [-a NAME=VALUE] [-s NAME=VALUE] [--workers N] [-O FILE]"
+    )
     parser.add_pairs("-a", "argument of the crawl (may be repeated)")
     parser.add_pairs("-s", "setting of langfocus or Scrapy (may be repeated)")
     parser.add_argument(
@@ -68,6 +79,12 @@ def arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "-O", dest="overwrite_output", metavar="FILE", action="append", help="write a feed anew"
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="crawl with N processes of this machine, into one run (docs/many-workers.md)",
     )
     parser.epilog = "\n".join(
         [
@@ -82,9 +99,18 @@ def run(opts: argparse.Namespace) -> None:
     """Crawl, and judge how the crawl ended."""
     from scrapy.utils.conf import feed_process_params_from_cli
 
-    from crawler.spiders.scrapy_settings import crawler_process
+    from crawler.spiders.scrapy_settings import config_of, crawler_process
 
     settings = settings_of(opts)
+    if opts.workers:
+        from crawler.commands.workers import crawl_by_workers
+
+        if opts.output or opts.overwrite_output:
+            raise SettingError("-o, -O: not with --workers; langfocus export writes the texts")
+        arguments = pairs(opts.spargs)
+        config = config_of(arguments, settings)
+        crawl_by_workers(opts.workers, arguments, pairs(opts.set, "-s"), config)
+        return
     if opts.output or opts.overwrite_output:
         feeds = feed_process_params_from_cli(
             settings, opts.output or [], overwrite_output=opts.overwrite_output

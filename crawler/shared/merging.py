@@ -67,7 +67,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
-    _check_free(folder)
+    check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f".run.db.{os.getpid()}"
     try:
@@ -130,7 +130,8 @@ def _lists(shares: Sequence[_Share]) -> dict[str, str]:
     return {"hosts": ", ".join(sorted(lists)), "hosts_number": str(number)} if lists else {}
 
 
-def _check_free(folder: Path) -> None:
+def check_free(folder: Path) -> None:
+    """Raise `RunFolderError` for a folder with a run that is not a merged one."""
     if not (folder / "run.db").exists():
         return
     with reading(folder) as connection:

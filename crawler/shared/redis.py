@@ -26,7 +26,6 @@ from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
     PAGE,
     Admission,
-    Counts,
     KeptRobots,
     KnownUrlError,
     Lease,
@@ -384,20 +383,6 @@ class RedisFrontier(StoredCrawl):
         kept, most = _stored_robots(text, now), self._rules.robots_bytes
         told = self._call("keep_robots", origin=name, kept=kept, most_bytes=most, **condition)
         return bool(told != "changed")
-
-    def counts(self) -> Counts:
-        """Return the numbers of queued URLs, leased URLs and pages of all workers."""
-        names = ("queued", "hosts", "pages", "labelled", "relevant")
-
-        def counts(numbers: Sequence[str | None], leased: int) -> Counts:
-            queued, hosts, pages, labelled, relevant = (int(number or 0) for number in numbers)
-            return Counts(queued - leased, leased, hosts, pages, labelled, relevant)
-
-        def ask(pipe: Any) -> None:
-            pipe.hmget(self.key("counts"), names)
-            pipe.zcard(self.key("leases"))
-
-        return self.read(counts, ask)
 
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError, one_line
+from crawler.frontier.base import Counts
 from crawler.page_row import check_page
 from crawler.shared.packing import unpacked
 
@@ -166,6 +167,20 @@ class StoredCrawl:
         return self.read(
             lambda leased, *counts: sum(map(_numbers, counts), Counter(leased=leased)), ask
         )
+
+    def counts(self) -> Counts:
+        """Return the numbers of queued URLs, leased URLs and pages of all workers."""
+        names = ("queued", "hosts", "pages", "labelled", "relevant")
+
+        def counts(numbers: Sequence[str | None], leased: int) -> Counts:
+            queued, hosts, pages, labelled, relevant = (int(number or 0) for number in numbers)
+            return Counts(queued - leased, leased, hosts, pages, labelled, relevant)
+
+        def ask(pipe: Any) -> None:
+            pipe.hmget(self.key("counts"), names)
+            pipe.zcard(self.key("leases"))
+
+        return self.read(counts, ask)
 
     def time(self) -> float:
         """Return the time of the server, unix seconds."""

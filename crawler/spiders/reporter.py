@@ -25,8 +25,9 @@ class Reporter:
     """A Scrapy extension that shows the harvest rate while a crawl runs."""
 
     def __init__(self, every_s: float) -> None:
-        """Report every so many seconds."""
+        """Report every so many seconds; 0: only at the end, and without a line of progress."""
         self._every_s = every_s
+        self._line: LiveLine | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
@@ -40,13 +41,15 @@ class Reporter:
         """Start the progress line with the counts of earlier sessions."""
         crawl = self._crawl = cast(LangfocusSpider, spider).crawl
         counts = crawl.counts()
-        if crawl.worker is not None:
+        if crawl.worker is not None and self._every_s:
             share = f"{crawl.worker.name} joins {crawl.worker.crawl}: {counts.pages:,} pages so far"
             if counts.pages and not crawl.has_more():
                 share += ", nothing is left to do (use another LANGFOCUS_CRAWL for a new crawl)"
             print(share, file=sys.stderr)  # noqa: T201  the user wants to know the crawl
         for gap in crawl.gaps:
             print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
+        if not self._every_s:
+            return
         self._line = LiveLine(
             Display(sys.stderr, every_s=self._every_s),
             time.monotonic,
@@ -58,6 +61,8 @@ class Reporter:
 
     def on_settled(self, lease: Lease, record: Record) -> None:
         """Update the progress line."""
+        if self._line is None:
+            return
         counts = self._crawl.counts()
         if record.outcome == PAGE:
             self._line.record(None if record.language is None else record.is_relevant)
@@ -65,9 +70,10 @@ class Reporter:
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the line, write `summary.json` and `report.html`, print the table."""
-        if not self._crawl.fault:
-            self._line.show(self._crawl.counts())
-        self._line.close()
+        if self._line is not None:
+            if not self._crawl.fault:
+                self._line.show(self._crawl.counts())
+            self._line.close()
         folder = self._crawl.run.folder
         if self._crawl.fault:
             return

@@ -1,0 +1,161 @@
+"""`langfocus crawl --workers N`: one crawl, one run, and no process that outlives the command."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.errors import CrawlError
+from crawler.shared.crew import Crew, OwnServer
+from crawler.shared.stored import connect
+from tests.support import processes
+from tests.support.commandline import call
+from tests.support.crawls import environment, rows, summary, wait_for
+from tests.support.loopback import loopback
+from tests.support.processes import children, wait_until
+from tests.support.redisserver import RedisServer
+from tests.support.smallweb import SmallWeb
+
+
+@pytest.fixture(autouse=True)
+def _has_redis(redis_server: RedisServer) -> None:
+    """Skip these tests where there is no server to start."""
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_killed_command_leaves_no_process_and_the_same_command_ends_the_crawl_exactly(
+    tmp_path: Path,
+) -> None:
+    run, web = tmp_path / "run", SmallWeb(pages=100)
+    line = ["langfocus", "crawl", "--workers", "2", "-a", "lang=de", "-a", "strategy=bfs"]
+    line += ["-a", "filter=none", "-a", "host_cap=0", "-a", f"seeds={web.url(0)}", "-a", "pages=60"]
+    line += ["-s", f"JOBDIR={run}", "-s", "DOWNLOAD_DELAY=0.05", "-s", "LANGFOCUS_LEASE=2"]
+    line += ["-s", "LANGFOCUS_CONTACT=a@example.org"]
+    with loopback(web) as proxy:
+        how: Any = {"environment": environment(proxy.url)}
+        proxy.answers = 30
+        with processes.started(*line, **how) as command:
+            wait_for(proxy, 30, command)
+            found = children(command.pid)
+            found += [each for pid in found for each in children(pid)]
+            assert len(found) >= 3
+            again = processes.run(*line, **how)
+            assert (again.returncode, "another process is crawling" in again.stderr) == (1, True)
+            command.kill()
+            wait_until(lambda: not any(map(is_alive, found)))
+        proxy.answers = None
+        done = processes.run(*line, **how)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.endswith(f"report: {run / 'report.html'}\n")
+        assert "Traceback" not in done.stderr
+        assert summary(run)["pages"] == 60
+        assert summary(run)["finish_reason"] == "pages"
+        assert len(proxy.log) - 30 <= 60
+        assert len({url for (url,) in rows(run, "SELECT url FROM pages")}) >= 60
+    assert not list(Path(tmp_path, "run", "redis").glob("*.sock"))
+
+
+def test_what_cannot_work_is_one_line_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*more: str, pages: str = "1") -> str:
+        folder = ["-s", f"JOBDIR={tmp_path / 'run'}"]
+        begin = ["-a", "lang=de", "-a", "web=sample", "-a", f"pages={pages}", "--workers", "2"]
+        assert call("crawl", *begin, *folder, *more) == 2
+        assert not (tmp_path / "run").exists()
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1
+        return told
+
+    assert "export writes the texts" in said("-O", "x.jsonl")
+    assert "not for a shared crawl" in said("-a", "words=5")
+    assert "whole number" in said(pages="x")
+    assert "0 is not 1 or more" in said("--workers", "0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "install it" in said()
+
+
+def test_a_server_goes_on_with_its_data_after_a_kill_and_tells_why_it_cannot_start(
+    tmp_path: Path,
+) -> None:
+    server = OwnServer()
+    server.start(tmp_path / "redis")
+    with connect(server.url) as client:
+        client.set("a", "1")
+        assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+        pid = client.info("server")["process_id"]
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_alive(pid))
+        server.keep()
+        assert client.get("a") == "1"
+    socket = Path(server.url.removeprefix("unix://"))
+    assert socket.stat().st_mode & 0o077 == 0
+    server.close()
+    assert not socket.parent.exists()
+    (data,) = (tmp_path / "redis/appendonlydir").glob("*.manifest")
+    data.write_text("nonsense")
+    server = OwnServer()
+    with pytest.raises(CrawlError, match="has ended: "):
+        server.start(tmp_path / "redis")
+    server.close()
+
+
+HEARS = "import signal, sys, time\nsignal.signal(2, lambda *_: {})\nsys.stderr.write('ready\\n')\n"
+HEARS += "sys.stderr.flush()\nwhile True: time.sleep(9)"
+"""A worker that is ready and exits as an expression says when it is asked to stop."""
+
+
+def script(code: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", code]
+
+
+def stopper(crew: Callable[[], Crew], told: list[str], times: int) -> Callable[[], None]:
+    """Stop a crew so often, each time after a worker has answered the last one."""
+
+    def meanwhile() -> None:
+        if crew().stops < times and any("ready" in line for line in told):
+            crew().stop()
+
+    return meanwhile
+
+
+@pytest.mark.parametrize(
+    ("answer", "stops", "code"),
+    [("sys.exit(130)", 1, 130), ("None", 3, -signal.SIGKILL)],
+)
+def test_workers_end_in_order_when_asked_once_and_in_any_case_when_asked_three_times(
+    answer: str, stops: int, code: int
+) -> None:
+    told: list[str] = []
+    crew = Crew({"a": script(HEARS.format(answer))}, told.append)
+    crew.wait(stopper(lambda: crew, told, stops))
+    assert crew.ends["a"].code == code
+    assert told[0] == "a: ready"
+    assert "press Ctrl-C again" in told[1]
+
+
+def test_a_worker_that_dies_is_told_once_and_the_others_go_on() -> None:
+    told: list[str] = []
+    lines = {
+        "a": script("import os; os.kill(os.getpid(), 9)"),
+        "b": script("import sys; sys.exit('note: x\\nlangfocus: no disk')"),
+        "c": script("import sys; sys.stderr.write('note: x\\n' * 3); input() if 0 else None"),
+    }
+    crew = Crew(lines, told.append)
+    crew.wait(lambda: None)
+    assert {name: end.code for name, end in crew.ends.items()} == {"a": -9, "b": 1, "c": 0}
+    assert str(crew.ends["b"]) == "no disk"
+    assert str(crew.ends["a"]) == "killed by signal 9"
+    assert sum("note: x" in line for line in told) == 1
+    assert len(crew) == 0
