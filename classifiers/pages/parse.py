@@ -31,6 +31,7 @@ _DECLARING_META = {
 }
 _META_STATEMENTS = frozenset({"robots", "langfocus", "tdm-reservation", "tdm-policy"})
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
+_LICENSES = frozenset({"application/rsl+xml"})
 _JSON_LANGUAGE = re.compile(rb"\"inLanguage\"\s*:\s*\"([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*)\"")
 
 _Attributes = dict[str, str | None]
@@ -53,7 +54,8 @@ class ParsedPage:
     once, in document order; `dropped_links` counts those that were too long, broken or too many.
     `declarations` go from the most to the least reliable. `charset_source` is the
     evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `statements` are
-    the names and contents of META elements about the use of the page, names in lower case.
+    the names and contents of META elements about the use of the page, names in lower case,
+    and `license` with the URL of a license of RSL (Really Simple Licensing).
     `nofollowed` are those of `links` to which every element says `rel=nofollow`. `alternates` are
     the translations that the page names, and the language tag of each. `feeds` are the URLs of its
     RSS and Atom feeds, which are not among the links.
@@ -113,10 +115,13 @@ def parse_page(
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
-        statements=tuple(_statements(metas)),
+        statements=(
+            *_statements(metas),
+            *(("license", url) for url in _linked(heads, resolver, "license", _LICENSES)),
+        ),
         nofollowed=_nofollowed(raw.elements, kept),
         alternates=tuple(_alternates(raw.elements, kept)),
-        feeds=tuple(_feeds(heads, resolver)),
+        feeds=tuple(_linked(heads, resolver, "alternate", _FEEDS)),
     )
 
 
@@ -210,10 +215,12 @@ def _alternates(elements: list[Element], kept: Mapping[str, str]) -> Iterator[tu
             yield url, tag
 
 
-def _feeds(heads: list[_Attributes], resolver: Resolver) -> Iterator[str]:
+def _linked(
+    heads: list[_Attributes], resolver: Resolver, relation: str, kinds: frozenset[str]
+) -> Iterator[str]:
     for attributes in heads:
         kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
-        if kind in _FEEDS and "alternate" in _relations(attributes):
+        if kind in kinds and relation in _relations(attributes):
             url = resolver.resolve(attributes.get("href") or "")
             if url is not None:
                 yield url

@@ -1,9 +1,10 @@
 """What a server or a page says about the use of a page: robots directives and opt-outs.
 
 The words of META robots and X-Robots-Tag, the TDM Reservation Protocol (TDMRep, W3C Community Group
-report of 2024), and the lines `Content-Signal` (contentsignals.org) and `Content-Usage` (drafts of
-the IETF's AIPREF group). They are kept as short statements: `nofollow`, `noai`,
-`tdm-reservation=1`, `content-signal: ai-train=no`.
+report of 2024), the lines `Content-Signal` (contentsignals.org) and `Content-Usage` (drafts of
+the IETF's AIPREF group), and the URLs of licenses (Really Simple Licensing, RSL 1.0). They are kept
+as short statements: `nofollow`, `noai`, `tdm-reservation=1`, `content-signal: ai-train=no`,
+`license: https://example.org/license.xml`.
 """
 
 import json
@@ -38,8 +39,15 @@ _OPT_OUTS: Final = frozenset({"noai", "noimageai", "tdm-reservation=1"})
 _RESERVED: Final = frozenset({("content-signal", "no"), ("content-usage", "n")})
 _TDM: Final = frozenset({"tdm-reservation", "tdm-policy"})
 _USAGE: Final = "content-usage"
+_LICENSE: Final = "license"
+_LINK: Final = re.compile(r"<([^<>]*)>([^<>]*)")
+_RSL: Final = re.compile(
+    r"(?=[^<>]*;\s*rel\s*=\s*[\"']?[^\"';]*\blicense\b)"
+    r"[^<>]*;\s*type\s*=\s*[\"']?application/rsl\+xml\b",
+    re.IGNORECASE,
+)
 
-HEADERS: Final = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Usage")
+HEADERS: Final = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Usage", "Link")
 """The names of the headers that make statements."""
 
 
@@ -64,18 +72,27 @@ def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
             found += _reservation(name, value)
         elif name == _USAGE:
             found += usage(name, value)
+        elif name == "link":
+            found += [license_at(url) for url, rest in _LINK.findall(value) if _RSL.match(rest)]
     return kept(found)
 
 
 def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the statements of META elements, given as names and contents."""
+    """Return the statements of META elements, given as names and contents, and of licenses."""
     found: list[str] = []
     for name, value in metas:
         if name in ("robots", BOT):
             found += _known_words(value)
         elif name in _TDM:
             found += _reservation(name, value)
+        elif name == _LICENSE:
+            found.append(license_at(value))
     return kept(found)
+
+
+def license_at(url: str) -> str:
+    """Return the statement that a license of RSL applies, whose document is not fetched."""
+    return f"{_LICENSE}: {url.strip()}"
 
 
 def usage(name: str, value: str) -> list[str]:

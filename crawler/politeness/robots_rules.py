@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, quote_from_bytes
 
-from crawler.politeness.directives import kept, usage
+from crawler.politeness.directives import kept, license_at, usage
 from crawler.url import normalise
 
 MAX_SITEMAPS: Final = 50
@@ -30,6 +30,7 @@ _DISALLOW = re.compile(rb"disallow|dissallow|dissalow|disalow|diasllow|disallaw"
 _ALLOW = re.compile(rb"allow", re.IGNORECASE)
 _DELAY = re.compile(rb"crawl-?delay", re.IGNORECASE)
 _SIGNAL = re.compile(rb"content-(?:signal|usage)\Z", re.IGNORECASE)
+_LICENSE = re.compile(rb"license\Z", re.IGNORECASE)
 _SITEMAP = re.compile(rb"site-?map\Z", re.IGNORECASE)
 _SECONDS = re.compile(rb"\d+(?:[.,]\d+)?|[.,]\d+")
 _INDEX = re.compile(r"(.*/)index\.htm[^/]*")
@@ -56,7 +57,7 @@ class Rules:
     spelled: str = ""
     plain: str = ""  # the rules without needless escapes, "" if they are the same
     delay_s: float = 0.0  # the Crawl-delay, 0 if there is none
-    signals: tuple[str, ...] = ()  # the statements of Content-Signal and Content-Usage
+    signals: tuple[str, ...] = ()  # statements of Content-Signal, Content-Usage, License
     sitemaps: tuple[str, ...] = ()  # normalised URLs
 
     def allows(self, url: str) -> bool:
@@ -114,7 +115,8 @@ class _Reading:
 
     A Crawl-delay does not end a list of User-agent lines, since RFC 9309 does not know it. But it
     counts only for the bots above it, as its authors mean it. So does a Content-Signal; above all
-    groups it counts for every bot. A Sitemap belongs to no group.
+    groups it counts for every bot. A Sitemap belongs to no group, nor does a License: sites write
+    it at the end, below the group of whatever bot.
     """
 
     def __init__(self, bot: bytes) -> None:
@@ -137,6 +139,9 @@ class _Reading:
             self._delay(value)
         elif _SIGNAL.match(key):
             self._signal(key, value)
+        elif _LICENSE.match(key):
+            url = normalise(value.decode("utf-8", "replace"))
+            self.signals += [license_at(url)] if url else []
         elif _SITEMAP.match(key) and len(self.sitemaps) < MAX_SITEMAPS:
             url = normalise(value.decode("utf-8", "replace"))
             self.sitemaps.update({url: None} if url else {})

@@ -103,6 +103,17 @@ def test_statements_about_the_use_of_a_page_are_read() -> None:
     assert page.statements == (("robots", "noindex, NOFOLLOW"), ("tdm-reservation", "1"))
 
 
+def test_only_a_link_to_a_license_of_rsl_is_one() -> None:
+    link = '<link rel="{}" type="{}" href="/license.xml">'
+    told = (
+        ("License", "application/rsl+xml; x"),
+        ("license", "text/html"),
+        ("next", "application/rsl+xml"),
+    )
+    page = parse("<title>x</title>" + "".join(link.format(*each) for each in told))
+    assert page.statements == (("license", "http://example.org/license.xml"),)
+
+
 def test_a_link_is_nofollow_if_every_element_says_so() -> None:
     page = parse(
         "<a href=/a rel='UGC NoFollow'>x</a><a href=/b rel=nofollow>x</a><a href=/b>x</a>"

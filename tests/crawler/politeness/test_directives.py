@@ -27,6 +27,10 @@ Disallow: /
 """
 
 
+LICENSE = "https://example.com/license.xml"
+OF_RSL = (f"license: {LICENSE}",)
+
+
 @pytest.mark.parametrize(
     ("header", "statements"),
     [
@@ -43,6 +47,13 @@ Disallow: /
         (("X-Robots-Tag", "otherbot: noindex; nofollow"), ()),
         (("TDM-Reservation", "1, 1"), ("tdm-reservation=1",)),
         (("Content-Usage", "Train-AI = N;x"), ("content-usage: train-ai=n;x",)),
+        # The example of RSL 1.0; both parameters are needed, in any order and spelling.
+        (("Link", f'<{LICENSE}>; rel="license"; type="application/rsl+xml"'), OF_RSL),
+        (("link", f"</a>;rel=next, <{LICENSE}>;type=Application/RSL+XML;rel='x License'"), OF_RSL),
+        (("Link", f'<{LICENSE}>; rel="license"'), ()),
+        (("Link", f'<{LICENSE}>; rel=next; type="application/rsl+xml"'), ()),
+        (("Link", f'<{LICENSE}>; rel=license, </b>; type="application/rsl+xml"'), ()),
+        (("Link", "<" * 9_999 + ";rel=" * 9_999), ()),
     ],
 )
 def test_headers_make_statements(header: tuple[str, str], statements: tuple[str, ...]) -> None:
@@ -99,6 +110,28 @@ def test_a_signal_above_all_groups_is_for_every_bot() -> None:
     rules = rules_for("langfocus", body)
     assert rules.signals == ("content-usage: train-ai=n",)
     assert not rules.allows("http://a.de/x")
+
+
+@pytest.mark.parametrize(
+    ("lines", "statements"),
+    [
+        # The example of RSL 1.0, and what sites and plugins write.
+        (f"License: {LICENSE}\n\nUser-agent: Googlebot\nAllow: /", OF_RSL),
+        (f"\ufeff  LICENSE : {LICENSE} # terms\r\nUser-agent: *\nDisallow: /x", OF_RSL),
+        (
+            f"User-agent: *\nDisallow: /x\n\nUser-agent: GPTBot\nAllow: /\nLicense: {LICENSE}",
+            OF_RSL,
+        ),
+        (f"License: {LICENSE}\nLicense: {LICENSE}\nUser-agent: *\nDisallow: /x", OF_RSL),
+        ("License: /license.xml\nLicenses: https://a.de/\nLicense: javascript:x", ()),
+    ],
+)
+def test_the_licenses_of_a_robots_txt_are_for_every_bot_and_no_rules(
+    lines: str, statements: tuple[str, ...]
+) -> None:
+    rules = rules_for("langfocus", lines.encode())
+    assert rules.signals == statements
+    assert rules.allows("http://a.de/x") is ("/x" not in lines)
 
 
 def test_the_version_of_a_robots_txt_is_kept_for_other_processes() -> None:
