@@ -20,7 +20,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/mypy
 	$(SITE)
 
-docs: $(VENV)/.installed-lint
+docs: $(VENV)/.installed-test
 	$(SITE)
 
 bench: $(VENV)/.installed-test
@@ -44,8 +44,8 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-lint: $(VENV)/.installed-test
-	@echo "langfocus: installing the linters and what makes the site"
-	@$(INSTALL) '.[test,lint,docs]'
+	@echo "langfocus: installing the linters"
+	@$(INSTALL) '.[test,lint]'
 	@touch $@
 
 clean:

@@ -214,7 +214,7 @@ class Arguments:
     )
     directory_depth: int = knob(
         DIRECTORY_DEPTH,
-        "path segments that make a directory, for the directory filter",
+        "segments of a path that make a directory, for the directory filter",
         why="Tamura 2007, 4.3",
         least=1,
     )
@@ -385,7 +385,7 @@ class Config(Arguments):
     )
     random_state: int = knob(
         0,
-        "seed of all random draws of a crawl",
+        "number with which all random draws of a crawl begin",
         "LANGFOCUS_RANDOM_STATE",
         "the same draws each time, so that crawls can be compared",
         least=0,

@@ -19,7 +19,7 @@ class PageRow:
 
     id: int  # grows in the order of settling
     fingerprint: int  # 64 bits of a hash of the page's key (`crawler.url.page_key`)
-    url: str
+    url: str  # normalised (`crawler.url.normalise`)
     host: str  # without `www.` and port
     parent: str | None  # the URL of the page that linked here first, None for seeds
     depth: int  # links from the seeds

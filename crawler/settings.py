@@ -11,23 +11,23 @@ except PackageNotFoundError:
 BOT_NAME = "langfocus"
 SPIDER_MODULES = ["crawler.spiders.langfocus"]
 COMMANDS_MODULE = "crawler.commands.crawl"
-USER_AGENT = f"langfocus/{VERSION}"
+USER_AGENT = f"langfocus/{VERSION}"  # the contact is added to it; one of your own is sent as it is
 
 # An event loop in C takes a tenth less of the crawl's processor time.
 ASYNCIO_EVENT_LOOP = "uvloop.Loop" if find_spec("uvloop") else None
 
 # Politeness. The frontier keeps the delay for each host (DOWNLOAD_DELAY), one connection at a time.
-ROBOTSTXT_OBEY = True
-COOKIES_ENABLED = False
+ROBOTSTXT_OBEY = True  # False asks for no robots.txt: only for servers that are yours
+COOKIES_ENABLED = False  # True keeps the cookies of all servers in memory
 
 # Limits for a page.
-CONCURRENT_REQUESTS = 64
-DOWNLOAD_TIMEOUT = 30
-DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
-DOWNLOAD_WARNSIZE = 0
-DOWNLOAD_FAIL_ON_DATALOSS = False
-DNS_TIMEOUT = 20
-DNSCACHE_SIZE = 100_000
+CONCURRENT_REQUESTS = 64  # downloads in progress at once, of all hosts
+DOWNLOAD_TIMEOUT = 30  # seconds for a whole download: name, connection, headers, body
+DOWNLOAD_MAXSIZE = 10 * 1024 * 1024  # bytes of a body; a larger one is not read
+DOWNLOAD_WARNSIZE = 0  # bytes of a body that is worth a warning; 0: none is
+DOWNLOAD_FAIL_ON_DATALOSS = False  # False: a body that was cut off is read as far as it came
+DNS_TIMEOUT = 20  # seconds for the address of a host
+DNSCACHE_SIZE = 100_000  # addresses that are remembered
 # Scrapy starts this number of tasks for each response, even for one item; our spider yields one.
 CONCURRENT_ITEMS = 1
 
@@ -54,5 +54,5 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.memusage.MemoryUsage": 0,
 }
 FEED_EXPORTERS = {"csv": "crawler.spiders.reporter.CsvFeed", "xml": None}
-LOG_LEVEL = "WARNING"
+LOG_LEVEL = "WARNING"  # INFO tells more of the crawl
 LOGSTATS_INTERVAL = 30.0  # seconds between two lines of progress, if there is no terminal

@@ -10,14 +10,17 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import lexers
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT)]
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
 import langfocus  # noqa: E402  the checkout's own
 
 project = "langfocus"
 release = langfocus.__version__
 html_title = f"langfocus {release}"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "declared"]
+default_role = "literal"  # docstrings have single backticks around code
+autodoc_typehints = "none"
+
 html_theme = "furo"
 html_copy_source = False
 # The stack of fonts is the reader's own: nothing is fetched when the site is built or read.

@@ -77,7 +77,7 @@ class UrlModel:
     languages: tuple[str, ...]
     """The codes of the languages, in the order of the columns of `scores`."""
     codes: npt.NDArray[np.int8]
-    """(n_languages, n_buckets), a power of two; a weight is code * |code| * scale.
+    """(n_languages, n_buckets), a power of two; a weight is code * abs(code) * scale.
 
     The weights of top-level domains are many times the others; with even steps the others would be
     rounded to 0.
