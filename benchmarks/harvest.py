@@ -23,7 +23,6 @@ from benchmarks.claim import Claim
 RULES = {"paper": ("filter=none", "host_queue=10"), "default": ()}
 """The arguments of a crawl by each rule."""
 
-
 LEAST = {"random": None, "cctld": None, "svm": 98.0, "focus": 98.0}
 """The strategies, and the least harvest rate of German pages on web 1, %."""
 

@@ -13,8 +13,8 @@ many URLs as the cap. No host was contacted sooner than the delay after its last
 files hold each answer of the run once and nothing else, and an export has the text of every page in
 the language (`benchmarks.killoutputs`). Nothing that was answered is fetched again, except after a
 kill. With `--readers` the crawl goes on, and each second one of the processes that read its pages
-is killed: then nothing at all is fetched again. Prints one JSON line; exit code 1 if anything is
-wrong.
+is killed, after it stood still while pages came: then nothing at all is fetched again. Prints one
+JSON line; exit code 1 if anything is wrong.
 """
 
 import argparse
@@ -48,6 +48,7 @@ _BUSY = 503
 _FILES = (".xml", ".gz", ".rss")
 _START_S = 60.0
 _END_S = 900.0
+_STOPPED_S = 0.5
 
 
 class Row(NamedTuple):
@@ -99,10 +100,11 @@ class Worker:
 
 @dataclass
 class Kills:
-    """Counts of the kills, and their times by the clock of the server's log, seconds."""
+    """Counts of the kills, their times and when readers stopped, by the clock of the log."""
 
     hit: Counter[str] = field(default_factory=Counter)
     at: list[float] = field(default_factory=list)
+    stopped: list[float] = field(default_factory=list)
 
 
 def wait_for_fetches(server: Server, worker: Worker) -> bool:
@@ -150,15 +152,22 @@ def kill_workers(
     return done
 
 
-def kill_readers(server: Server, worker: Worker, kills: int, random: Random) -> Kills:
-    """Kill a reader of a crawl each second until `kills` were made or the crawl ended."""
+def kill_readers(server: Server, workers: Sequence[Worker], kills: int, random: Random) -> Kills:
+    """Kill a reader of a crawl each second until `kills` were made or the crawl ended.
+
+    For half a second it is stopped, so that it holds pages.
+    """
     done = Kills()
-    worker.start()
-    wait_for_fetches(server, worker)
-    while done.hit.total() < kills and not worker.ends_within(1.0):
-        templates = children(worker.process.pid) if worker.process is not None else []
-        readers = [pid for template in templates for pid in children(template)]
+    for worker in workers:
+        worker.start()
+    wait_for_fetches(server, workers[0])
+    while done.hit.total() < kills and not workers[0].ends_within(_STOPPED_S):
+        crawls = [worker.process.pid for worker in workers if worker.process is not None]
+        readers = [pid for crawl in crawls for each in children(crawl) for pid in children(each)]
         for pid in random.sample(readers, min(1, len(readers))):
+            os.kill(pid, signal.SIGSTOP)
+            done.stopped.append(time.monotonic())
+            time.sleep(_STOPPED_S)
             os.kill(pid, signal.SIGKILL)
             done.hit["reader"] += 1
     return done
@@ -281,6 +290,12 @@ def asked_twice(log: Sequence[Access], kills_at: Sequence[float]) -> list[str]:
     ]
 
 
+def while_stopped(log: Iterable[Access], stopped: Sequence[float]) -> int:
+    """Return the number of pages that came while a reader of pages stood still."""
+    ended = [access.ended for access in log if access.status == 200 and "robots" not in access.url]
+    return sum(any(at < end < at + _STOPPED_S for at in stopped) for end in ended)
+
+
 def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run the crawl through all kills and judge it."""
     web = KillWeb(arguments.pages)
@@ -314,7 +329,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         for worker in workers:
             stack.callback(worker.kill)
         if arguments.readers:
-            kills = kill_readers(server, workers[0], arguments.kills, random)
+            kills = kill_readers(server, workers, arguments.kills, random)
         else:
             kills = kill_workers(server, workers, redis, arguments.kills, random)
         wrong = finish(workers)
@@ -338,6 +353,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "frontier": arguments.frontier,
         "strategy": arguments.strategy,
         "kills": dict(kills.hit),
+        "answered_while_stopped": while_stopped(server.log, kills.stopped),
         **found(web, run),
         "hosts": len({access.host for access in server.log}),
         "requests": len(server.log),
@@ -369,15 +385,18 @@ def found(web: KillWeb, run: Path) -> dict[str, Any]:
 def claims(kills: int) -> Iterator[Claim]:
     """Yield what was wrong after kills of a crawl, alone and shared, and of its readers."""
     usual = [f"--kills={kills}", "--strategy=focus", "--latency=0.2"]
+    redis, many = "--frontier=redis", [f"--kills={3 * kills}", f"--pages={500 + 200 * kills}"]
     victims = {
-        "sqlite": [f"--pages={60 * kills}"],
-        "redis": [f"--pages={60 * kills}", "--frontier=redis"],
-        "readers": ["--readers", f"--pages={500 + 60 * kills}"],
+        "crawl": [f"--pages={60 * kills}"],
+        "crawl, redis": [f"--pages={60 * kills}", redis],
+        "readers": ["--readers", *many],
+        "readers, redis": ["--readers", *many, redis],
     }
     for name, line in victims.items():
         with tempfile.TemporaryDirectory() as folder:
-            wrong = measure(_parser().parse_args([*usual, *line]), Path(folder))["wrong_in_all"]
-        yield Claim(f"without a fault after {kills} kills: {name}", [-wrong], "faults", 0.0)
+            told = measure(_parser().parse_args([*usual, *line]), Path(folder))
+        wrong, made = told["wrong_in_all"], sum(told["kills"].values())
+        yield Claim(f"without a fault after {made} kills: {name}", [-wrong], "faults", 0.0)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -44,12 +44,8 @@ class Served:
     def judge(self, lang: str) -> dict[str, Any]:
         """Return the figures of a crawl for `lang` from the server's own log."""
         command = [sys.executable, str(PROGRAM), "judge", "--lang", lang]
-        command += [
-            "--log",
-            str(self.folder / "log.tsv"),
-            "--truth",
-            str(self.folder / "truth.tsv"),
-        ]
+        for name in ("log", "truth"):
+            command += [f"--{name}", str(self.folder / f"{name}.tsv")]
         judged: dict[str, Any] = json.loads(subprocess.check_output(command))
         return judged
 

@@ -23,14 +23,9 @@ from crawler.whole_file import write_whole
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
 PACKAGES: Final = (
-    "langfocus",
-    "Scrapy",
-    "crawlee",
-    "trafilatura",
-    "scikit-learn",
-    "py3langid",
-    "courlan",
-)
+    "langfocus Scrapy crawlee trafilatura beautifulsoup4 langdetect scikit-learn"
+    " fasttext-numpy2-wheel py3langid courlan pycld2 lingua-language-detector"
+).split()
 
 
 class Group(NamedTuple):
