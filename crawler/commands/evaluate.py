@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -223,6 +222,8 @@ def _study(
     on_progress: Callable[[int, int], None],
     opts: argparse.Namespace,
 ) -> Study:
+    from joblib import cpu_count
+
     from classifiers.papers.baykan.samples import draw, joined
     from classifiers.papers.baykan.servers import listed, locate
     from classifiers.papers.baykan.special import texts_of
@@ -240,7 +241,7 @@ def _study(
         corpus,
         n_folds=FOLDS,
         seed=_SEED,
-        jobs=1 if len(corpus.urls) < _FEW_URLS else os.cpu_count() or 1,
+        jobs=1 if len(corpus.urls) < _FEW_URLS else int(cpu_count()),
         servers=servers,
         texts=texts_of(opts.content, languages) if opts.content and not opts.test else None,
         on_progress=on_progress,

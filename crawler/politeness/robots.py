@@ -126,7 +126,7 @@ class Robots:
         self._store = store
         self._bot = " ".join(user_agent.partition("/")[0].split())
         self._max_delay_s = max_delay_s
-        self._known: dict[str, tuple[_Told, float]] = {}
+        self._known: dict[str, tuple[_Told, float, int]] = {}  # the last: bytes
         self._bytes, self._most_bytes = 0, cache_bytes
         self._files = HostFiles(store, "robots", max(1, (host_cap or FILES) - USUAL_ORIGINS))
         self._in_flight: set[str] = set()
@@ -260,7 +260,7 @@ class Robots:
             if kept is None or told is None or told.failures:
                 return None
             self._remember(name, told, kept)
-        told, fetched_at = self._known[name]
+        told, fetched_at, _ = self._known[name]
         return told if told.good_until(fetched_at) > now else None
 
     def _restored(self, text: str) -> _Told | None:
@@ -274,7 +274,8 @@ class Robots:
     def _keep(self, name: str, told: _Told, now: float) -> None:
         kept = KeptRobots(msgspec.json.encode(told).decode(), now)
         self._store.set_robots(name, kept.text, now)
-        self._known.pop(name, None)
+        if name in self._known:
+            self._bytes -= self._known.pop(name)[2]
         if not told.failures:
             self._remember(name, told, kept)
 
@@ -285,7 +286,7 @@ class Robots:
             self._known.clear()
             self._bytes = 0
         self._bytes += size
-        self._known[name] = told, kept.fetched_at
+        self._known[name] = told, kept.fetched_at, size
 
 
 class HostFiles:

@@ -107,6 +107,15 @@ def test_the_rules_of_many_large_files_stay_within_the_bytes_of_the_cache() -> N
     assert robots.verdict("http://0.de/no", 1.0) is Verdict.UNKNOWN
 
 
+def test_a_file_that_is_fetched_again_takes_no_more_room_in_the_cache() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus", cache_bytes=5_000)
+    for name in "abbbbbbbbbbbbbbbbbbbb":
+        robots.keep(f"http://{name}.de/", 200, RULES, 0.0)
+    store.texts.clear()
+    assert robots.verdict("http://a.de/private", 1.0) is Verdict.FORBIDDEN
+
+
 def test_rules_that_move_are_followed_some_times() -> None:
     robots = Robots(Store(), "langfocus")
     for number in range(MAX_MOVES):
