@@ -4,10 +4,8 @@ import time
 from base64 import b32encode
 from collections.abc import Mapping
 from hashlib import sha1
-from io import BytesIO
 from typing import Final, NamedTuple
-
-from fastwarc.warc import WarcRecord, WarcRecordType
+from uuid import uuid4
 
 from crawler.outputs.archived import NOT_MODIFIED_SINCE, SAME_PAYLOAD_AS
 from crawler.outputs.exchange import Exchange
@@ -25,14 +23,13 @@ _PROFILES = {
     NOT_MODIFIED_SINCE: "http://netpreserve.org/warc/1.1/revisit/server-not-modified",
 }  # WARC 1.1, 6.7
 
-_FIELDS = "application/warc-fields"
 _ANSWER = "application/http; msgtype=response"
 _TYPES = {
-    "warcinfo": (WarcRecordType.warcinfo, _FIELDS),
-    "response": (WarcRecordType.response, _ANSWER),
-    "request": (WarcRecordType.request, "application/http; msgtype=request"),
-    "revisit": (WarcRecordType.revisit, _ANSWER),
-    "metadata": (WarcRecordType.metadata, _FIELDS),
+    "warcinfo": "application/warc-fields",
+    "response": _ANSWER,
+    "request": "application/http; msgtype=request",
+    "revisit": _ANSWER,
+    "metadata": "application/warc-fields",
 }
 _GZIP = 31  # window bits of a gzip member
 
@@ -74,18 +71,20 @@ def pack(
 
     `digest` is the SHA-1 of the payload, None if it has none.
     """
-    record, (number, content_type) = WarcRecord(), _TYPES[kind]
-    record.init_headers(number)
-    fields = record.headers
-    fields["WARC-Date"] = date
-    for name, value in headers.items():
-        fields[name] = value
-    fields["Content-Type"] = content_type
-    record.set_bytes_content(block)
-    plain = BytesIO()
-    record.write(plain, checksum_data=True, payload_digest=digest)
-    data = zlib.compress(plain.getbuffer(), LEVEL, _GZIP)
-    return Packed(data, fields["WARC-Record-ID"])
+    fields = {
+        "WARC-Type": kind,
+        "WARC-Date": date,
+        "WARC-Record-ID": f"<urn:uuid:{uuid4()}>",
+        "Content-Length": str(len(block)),
+        **headers,
+        "Content-Type": _TYPES[kind],
+    }
+    if digest is not None:
+        fields["WARC-Payload-Digest"] = written_digest(digest)
+    fields["WARC-Block-Digest"] = written_digest(digest_of(block))
+    lines = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
+    data = b"".join([b"WARC/1.1\r\n", lines.encode(), b"\r\n", block, b"\r\n\r\n"])
+    return Packed(zlib.compress(data, LEVEL, _GZIP), fields["WARC-Record-ID"])
 
 
 def pack_answer(
