@@ -352,8 +352,8 @@ class Config(Arguments):
     )
     frontier: str | None = knob(
         None,
-        "address of a Redis server (redis://host:6379/0) where any number of processes share one "
-        "frontier (default: an unshared frontier in run.db)",
+        "address of a Redis server (redis://host:6379/0) or cluster (redis+cluster://host:6379) "
+        "where any number of processes share a frontier (default: an unshared one in run.db)",
         "LANGFOCUS_FRONTIER",
     )
     crawl_name: str | None = knob(

@@ -29,7 +29,7 @@ examples:
   langfocus merge runs/census runs/census-1 runs/census-2
 """
 
-_SCHEMES = ("redis://", "rediss://", "unix://")
+_SCHEMES = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+cluster://")
 
 
 def arguments(parser: Parser) -> None:

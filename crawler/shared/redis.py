@@ -46,7 +46,7 @@ from crawler.shared.stored import RefusedError, StoredCrawl
 from crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:
-    from redis import Redis
+    from crawler.shared.stored import Client
 
 _SEEDS_A_CALL = 1000
 _UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
@@ -89,7 +89,7 @@ class RedisFrontier(StoredCrawl):
 
     def __init__(
         self,
-        client: "Redis",
+        client: "Client",
         crawl: str,
         rules: FrontierRules,
         membership: Membership | None = None,
@@ -122,7 +122,6 @@ class RedisFrontier(StoredCrawl):
         self._packer = LinkPacker(rules, Random(f"{rules.random_state} {member.worker}"))
         self._held: dict[int, _Held] = {}
         self._back: dict[str, dict[str, object]] = {}
-        self._connection: Any = None
         if told := self._eviction():
             raise SettingError(told)
         self._learner: SharedLearner | None = None
@@ -136,12 +135,13 @@ class RedisFrontier(StoredCrawl):
     def _eviction(self) -> str:
         """Return what is wrong if the server deletes keys when its memory is full, else ""."""
         try:
-            info: dict[str, Any] = self.read(dict, lambda pipe: pipe.info("memory"))
+            told = self._insist(lambda: [server.info("memory") for server in self._servers()])
         except RefusedError:  # the server does not tell it
             return ""
-        policy = info.get("maxmemory_policy", _KEEPS_ALL)
-        if policy == _KEEPS_ALL:
+        policies = {info.get("maxmemory_policy", _KEEPS_ALL) for info in told} - {_KEEPS_ALL}
+        if not policies:
             return ""
+        policy = ", ".join(sorted(policies))
         return (
             "this Redis deletes keys when its memory is full (maxmemory-policy "
             f"{policy}), so a crawl would lose URLs and delays; set maxmemory-policy {_KEEPS_ALL}"
@@ -387,10 +387,11 @@ class RedisFrontier(StoredCrawl):
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""
         try:
-            kept: dict[str, str] = self.read(dict, lambda pipe: pipe.config_get("appendonly"))
+            ask = [server.config_get for server in self._servers()]
+            kept = self._insist(lambda: [each("appendonly") for each in ask])
         except RefusedError:
             return True
-        return kept.get("appendonly") != "no"
+        return all(told.get("appendonly") != "no" for told in kept)
 
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
         """Do nothing: the server has each change at once."""
@@ -442,7 +443,7 @@ class RedisFrontier(StoredCrawl):
         links/s and a quarter of the pops/s.
         """
         if self._connection is None:
-            self._connection = self._client.connection_pool.get_connection()
+            self._connection = self._server().connection_pool.get_connection()
         text, digest = _script()
         try:
             return self._ask("EVALSHA", digest, 1, *values)
@@ -453,9 +454,8 @@ class RedisFrontier(StoredCrawl):
         """Return the values of fields of a hash of the crawl, as bytes."""
         if not fields:
             return []
-        ask: Callable[..., Any] = self._client.execute_command
-        words = ("HMGET", self.key(name), *map(encoded, fields))
-        return list(self._insist(lambda: ask(*words, NEVER_DECODE=True)))
+        words: list[str | bytes] = [self.key(name), *map(encoded, fields)]
+        return list(self._insist(lambda: self._bytes("HMGET", *words)))
 
     def _ask(self, *words: str | bytes | int) -> Any:
         self._connection.send_command(*words)

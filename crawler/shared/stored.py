@@ -8,7 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -20,6 +20,9 @@ from crawler.shared.packing import unpacked
 
 if TYPE_CHECKING:
     from redis import Redis
+    from redis.cluster import RedisCluster
+
+    Client = Redis | RedisCluster
 
 T = TypeVar("T")
 
@@ -29,16 +32,17 @@ _KEYS_A_CALL = 1000
 _REFUSALS = ("OOM", "MISCONF", "command not allowed when used memory")
 # Errors of our script: a key of the crawl is not what it wrote, or all keys are gone.
 _LOST = ("LOST", "GONE")
-# Errors of a server that will answer later: it is running another script, or a cluster is changing.
-_LATER = ("BUSY ", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN")
+_CLUSTER = "+cluster://"
 _ADVICE = "merge the folders of its workers and begin another crawl (LANGFOCUS_CRAWL)"
 
 
-def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
+def connect(url: str, *, timeout_s: float = 10.0) -> "Client":
     """Return a client for `redis://host:port/0`, `rediss://...` or `unix:///path`.
 
-    Sends nothing to the server yet. If an answer takes longer than `timeout_s`, the connection
-    counts as lost. Raises `SettingError` for another address, and if a package is missing.
+    `redis+cluster://host:port,host:port` (`rediss+cluster://...`) names some servers of a Redis
+    Cluster, of which one must answer. Other addresses send nothing to the server yet. If an answer
+    takes longer than `timeout_s`, the connection counts as lost. Raises `SettingError` for another
+    address, and if a package is missing.
     """
     try:
         import msgpack  # noqa: F401  # `packing` needs it
@@ -49,18 +53,42 @@ def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
         package = (error.name or "redis").partition(".")[0]
         raise SettingError(f"a shared frontier: {MissingPackageError(package, 'redis')}") from error
 
+    options: dict[str, Any] = {
+        "protocol": 2,
+        "decode_responses": True,
+        "encoding_errors": "surrogatepass",
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": min(timeout_s, 5.0),
+    }
+    retry = Retry(NoBackoff(), 0)
     try:
-        return redis.Redis.from_url(
-            url,
-            protocol=2,
-            decode_responses=True,
-            encoding_errors="surrogatepass",
-            socket_timeout=timeout_s,
-            socket_connect_timeout=min(timeout_s, 5.0),
-            retry=Retry(NoBackoff(), 0),
-        )
+        if _CLUSTER in url:
+            return _cluster(url, options)
+        return redis.Redis.from_url(url, retry=retry, **options)
     except ValueError as error:
         raise SettingError(f"{url!r} is not the address of a Redis server: {error}") from error
+
+
+def _cluster(url: str, options: Mapping[str, Any]) -> "RedisCluster":
+    """Return a client that knows which server has which slot; `StoredCrawl` sends the commands."""
+    from redis import connection
+    from redis.cluster import ClusterNode, RedisCluster
+    from redis.exceptions import RedisClusterException, RedisError
+
+    scheme, _, rest = url.partition(_CLUSTER)
+    parse: Callable[[str], dict[str, Any]] = connection.parse_url
+    told = [parse(f"{scheme}://{each}") for each in rest.split(",")]
+    node: Callable[..., Any] = ClusterNode
+    nodes = [node(one.get("host", "localhost"), one.get("port", 6379)) for one in told]
+    kept: dict[str, Any] = {
+        name: told[0][name] for name in ("username", "password") if name in told[0]
+    }
+    kept["ssl"] = scheme == "rediss"
+    try:
+        return RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options, **kept)
+    except (RedisClusterException, RedisError) as error:
+        told_by = one_line(str(error))
+        raise StorageError(f"no server of the Redis Cluster {rest} answers: {told_by}") from error
 
 
 class Settled(NamedTuple):
@@ -71,6 +99,10 @@ class Settled(NamedTuple):
 
     entry: str
     row: dict[str, Any]
+
+
+class AwayError(StorageError):
+    """The server of a crawl, or of some of its keys, could not be reached for some time."""
 
 
 class RefusedError(StorageError):
@@ -85,13 +117,17 @@ class StoredCrawl:
 
     def __init__(
         self,
-        client: "Redis",
+        client: "Client",
         crawl: str,
         *,
         wait_s: float = 5.0,
         sleep: Callable[[float], None] = time.sleep,
+        shard: tuple[int, int] | None = None,
     ) -> None:
         """Read the crawl with that name; `client` comes from `connect`.
+
+        `shard` is one of so many: its number from 0, and how many there are; None: the whole crawl,
+        or what is common to its shards.
 
         A server that cannot be reached is tried again for `wait_s` seconds, while the calling
         thread sleeps with `sleep`; then `StorageError` is raised.
@@ -102,12 +138,31 @@ class StoredCrawl:
             told = f"the name of a crawl must not be empty or contain braces: {crawl!r}"
             raise SettingError(told)
         self.crawl = crawl
-        self._client = client
-        self._prefix = f"{{{crawl}}}:"
+        self._client: Any = client
+        self._place, self._places = shard or (0, 1)
+        self._prefix = f"{{{crawl}}}:" if shard is None else f"{{{crawl}/{shard[0]:02d}}}:"
         self._wait_s = wait_s
         self._sleep = sleep
         self.is_lost = False
-        self._errors = redis.exceptions
+        self._is_cluster = hasattr(client, "nodes_manager")
+        self._errors = errors = redis.exceptions
+        self._unreachable: tuple[type[Exception], ...] = (
+            *(errors.ConnectionError, errors.TimeoutError, errors.ReadOnlyError),
+            errors.RedisClusterException,
+        )
+        # A server will answer later: a cluster is changing. Keys that are on their way to another
+        # server (ASK) are waited for, because a script needs all keys of its slot in one place.
+        self._changing: tuple[type[Exception], ...] = (
+            *(errors.ClusterDownError, errors.TryAgainError, errors.AskError),
+        )
+        self._connection: Any = None
+
+    def shards(self) -> int:
+        """Return the number of shards of the crawl."""
+        return self.read(
+            lambda told: int(json.loads(told or "{}").get("shards", 1)),
+            lambda pipe: pipe.get(self.key("rules")),
+        )
 
     def exists(self) -> bool:
         """Return True if Redis has a crawl with that name."""
@@ -121,7 +176,7 @@ class StoredCrawl:
         """Return up to `number` of the oldest records of a worker, those `after` an entry."""
         key, first = self.key(f"records:{worker}"), f"({after}" if after else "-"
         return self.read(
-            lambda entries: [_settled(*each) for each in entries],
+            lambda entries: [self._settled(*each) for each in entries],
             lambda pipe: pipe.xrange(key, first, "+", number),
         )
 
@@ -130,10 +185,9 @@ class StoredCrawl:
 
         A URL that is queued meanwhile may be missing.
         """
-        ask: Callable[..., Any] = self._client.execute_command
         words, cursor = ("HSCAN", self.key("urls")), b"0"
         while True:
-            scan = partial(ask, *words, cursor, "COUNT", _KEYS_A_CALL, NEVER_DECODE=True)
+            scan = partial(self._bytes, *words, cursor, "COUNT", _KEYS_A_CALL)
             with self._reading():
                 cursor, pairs = self._insist(scan)
                 urls = {key.decode(): unpacked(row)[0] for key, row in pairs.items()}
@@ -198,7 +252,7 @@ class StoredCrawl:
     def remove(self) -> None:
         """Delete the crawl."""
         pattern = re.sub(r"([\\*?\[\]])", r"\\\1", self._prefix) + "*"
-        keys = self._insist(lambda: list(self._client.scan_iter(pattern, _KEYS_A_CALL)))
+        keys = self._insist(lambda: list(self._server().scan_iter(pattern, _KEYS_A_CALL)))
         if keys:
             self.run(lambda pipe: pipe.unlink(*keys))
 
@@ -208,11 +262,39 @@ class StoredCrawl:
 
     # Calls.
 
+    def _server(self) -> Any:
+        """Return a client for the server that has the keys of the crawl, or of the shard."""
+        if not self._is_cluster:
+            return self._client
+        node = self._client.get_node_from_key(self._prefix)
+        return self._client.get_redis_connection(node)
+
+    def _servers(self) -> list[Any]:
+        """Return clients for all servers that may have keys of the crawl."""
+        if not self._is_cluster:
+            return [self._client]
+        return [self._client.get_redis_connection(node) for node in self._client.get_primaries()]
+
+    def _bytes(self, *words: str | bytes | int) -> Any:
+        """Return the answer to a command as bytes."""
+        return self._server().execute_command(*words, NEVER_DECODE=True)
+
+    def _find_server(self) -> None:
+        """Ask a cluster again which server has the keys."""
+        if not self._is_cluster:
+            return
+        if self._connection is not None:
+            self._connection.disconnect()
+            self._connection = None
+        # While no server of the cluster answers, the old table stays.
+        with suppress(self._errors.RedisError, self._errors.RedisClusterException):
+            self._client.nodes_manager.initialize()
+
     def run(self, ask: Callable[[Any], object]) -> list[Any]:
         """Run commands that may run twice without harm; return their answers."""
 
         def do() -> list[Any]:
-            with self._client.pipeline(transaction=True) as pipe:
+            with self._server().pipeline(transaction=True) as pipe:
                 ask(pipe)
                 return list(pipe.execute())
 
@@ -251,8 +333,9 @@ class StoredCrawl:
                 return do()
             except errors.AuthenticationError as error:
                 raise SettingError(f"Redis refuses the user or password: {error}") from error
-            except (errors.ConnectionError, errors.TimeoutError, errors.ReadOnlyError) as error:
+            except self._unreachable as error:
                 waited_s += time.monotonic() - began
+                self._find_server()
                 self._check_patience(waited_s, error)
                 if isinstance(error, errors.ReadOnlyError):
                     self._client.connection_pool.disconnect()  # the name may have a new address
@@ -262,8 +345,9 @@ class StoredCrawl:
                     raise StorageError(self._loss(str(error))) from error
                 if str(error).startswith(_REFUSALS):
                     raise StorageError(f"Redis cannot store more: {error}") from error
-                if not str(error).startswith(_LATER):
+                if not (isinstance(error, self._changing) or str(error).startswith("BUSY ")):
                     raise self._refusal(error) from error
+                self._find_server()
                 self._check_patience(waited_s, error)
             self._sleep(pause_s)
             waited_s += pause_s
@@ -283,9 +367,18 @@ class StoredCrawl:
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:
         if waited_s >= self._wait_s and not isinstance(error, self._errors.BusyLoadingError):
-            raise StorageError(
-                f"Redis could not be reached for {waited_s:.0f} s: {error}"
-            ) from error
+            raise AwayError(f"Redis could not be reached for {waited_s:.0f} s: {error}") from error
+
+    def _settled(self, entry: str, fields: Mapping[str, str]) -> Settled:
+        """Return the record of an entry; raises an error for a missing or invalid value.
+
+        A shard's records have every so-many-th number, so that no number comes twice.
+        """
+        row = json.loads(fields["row"])
+        number = (int(fields["number"]) - 1) * self._places + self._place + 1
+        row |= {"id": number, "queued": int(fields["queued"])}
+        check_page(row)
+        return Settled(entry, row)
 
     def key(self, name: str) -> str:
         """Return the crawl's key with that name."""
@@ -294,11 +387,3 @@ class StoredCrawl:
 
 def _numbers(counts: Mapping[str, str]) -> Counter[str]:
     return Counter({name: int(number) for name, number in counts.items() if number != "0"})
-
-
-def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
-    """Return the record of an entry; raises an error for a missing or invalid value."""
-    row = json.loads(fields["row"])
-    row |= {"id": int(fields["number"]), "queued": int(fields["queued"])}
-    check_page(row)
-    return Settled(entry, row)

@@ -18,14 +18,24 @@ class RedisServer:
         self.url = f"unix://{folder / 'redis.sock'}"
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, *options: str) -> None:
-        command = ["redis-server", "--port", "0", "--unixsocket", str(self._folder / "redis.sock")]
+    def start(self, *options: str, port: int = 0) -> None:
+        command = [
+            "redis-server",
+            "--port",
+            str(port),
+            "--unixsocket",
+            str(self._folder / "redis.sock"),
+        ]
         command += ["--dir", str(self._folder), "--appendonly", "yes", "--save", "", *options]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
         # What comes after this line is answered.
         output = self._process.stdout
         if output is None or not any(b"ready to accept connections" in line for line in output):
             raise RuntimeError("redis-server did not start")
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
 
     def kill(self) -> None:
         if self._process is not None:
