@@ -1,13 +1,11 @@
-"""The reason why a download failed, in one word, and fewer requests at once after own faults."""
+"""The reason why a download failed, in one word, and whether the fault was this machine's."""
 
 import errno
-import logging
 import os
 from collections.abc import Iterator
-from typing import Final, Protocol
 
 from OpenSSL import SSL
-from scrapy import Request, exceptions
+from scrapy import exceptions
 from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
@@ -16,14 +14,6 @@ from crawler.politeness.network import PrivateAddressError
 from crawler.sources.contract import NotArchived
 from crawler.spiders.middlewares import BrokenEncoding
 from crawler.visit import NO_ADDRESS, PROTOCOL
-
-PAUSE_S: Final = 2.0
-"""Seconds for which a host rests after a connection to it could not be made here."""
-
-_CALM_S: Final = 30.0
-"""Seconds without a fault after which each page allows one more request."""
-
-_log = logging.getLogger(__name__)
 
 
 class HeadTooLarge(Exception):
@@ -85,37 +75,3 @@ def _causes(value: BaseException | None) -> Iterator[BaseException]:
         for reason in getattr(value, "reasons", ()):
             yield from _causes(reason.value)
         value = value.__cause__
-
-
-class Downloader(Protocol):
-    """The part of Scrapy's downloader that has its limit of requests."""
-
-    total_concurrency: int
-    active: set[Request]
-
-
-class Throttle:
-    """Halves the number of requests at once after a fault, and raises it again later."""
-
-    def __init__(self) -> None:
-        self._most: int | None = None
-        self._changed_at = float("-inf")
-
-    def slow_down(self, downloader: Downloader, lacking: str, now: float) -> None:
-        """Allow half as many requests as there are; the faults of a burst count once."""
-        if self._most is None:
-            self._most = downloader.total_concurrency
-            _log.warning(
-                "%s: the URLs go back to the queue, and the crawl goes on with fewer requests at "
-                "once; raise the limit (ulimit -n) or lower CONCURRENT_REQUESTS",
-                lacking,
-            )
-        if now - self._changed_at >= PAUSE_S:
-            self._changed_at = now
-            least = min(downloader.total_concurrency, len(downloader.active))
-            downloader.total_concurrency = max(1, least // 2)
-
-    def recover(self, downloader: Downloader, now: float) -> None:
-        """Allow one more request at once, if the last fault was some time ago."""
-        if self._most is not None and now - self._changed_at >= _CALM_S:
-            downloader.total_concurrency = min(self._most, downloader.total_concurrency + 1)

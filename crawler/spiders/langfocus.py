@@ -28,7 +28,8 @@ from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_u
 from crawler.readers import Answer, ReadingError
 from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
-from crawler.spiders.faults import PAUSE_S, Throttle, explain
+from crawler.spiders.concurrency import PAUSE_S, Throttle
+from crawler.spiders.faults import explain
 from crawler.spiders.messages import (
     EXCHANGE,
     LEASE,
@@ -172,7 +173,7 @@ class LangfocusSpider(Spider):
         if isinstance(page, ReadingError):
             raise page
         record = self.crawl.visitor.answered(lease, download, page)
-        self._throttle.recover(self.crawler.engine.downloader, self.crawl.clock())
+        self._throttle.recover(self.crawler.engine, self.crawl.clock())
         if not self._wants_items or record is None or record.outcome not in (PAGE, UNCHANGED):
             return []
         return [settled_item(self.crawl.run.connection, lease, record)]
@@ -261,7 +262,7 @@ class LangfocusSpider(Spider):
             return True
         if isinstance(failure.value, LocalFaultError):
             self.crawl.frontier.release(lease, now=now, not_before=now + PAUSE_S)
-            self._throttle.slow_down(self.crawler.engine.downloader, str(failure.value), now)
+            self._throttle.slow_down(self.crawler.engine, str(failure.value), now)
             return True
         if isinstance(failure.value, CapError):
             if failure.value.outcome:

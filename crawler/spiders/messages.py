@@ -29,9 +29,6 @@ LEASE = "langfocus_lease"
 LEASED_AT = "langfocus_leased_at"
 """The key of the time when the lease began, in unix seconds."""
 
-SLOT = "langfocus"
-"""The downloader slot that all requests share, since the frontier keeps the delays."""
-
 HEADS = "langfocus_heads"
 """The key of the bytes before the bodies of a request and its answer, from the live Web."""
 

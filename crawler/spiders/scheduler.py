@@ -18,7 +18,8 @@ from crawler.errors import StorageError, one_line
 from crawler.frontier.base import Lease, LeaseError, Sending
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
-from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS, SLOT
+from crawler.spiders.concurrency import IN_SLOT
+from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS
 from crawler.strategies.orderings import SEED
 from crawler.visit import INTERRUPTED
 
@@ -222,7 +223,7 @@ class FrontierScheduler(BaseScheduler):
         if verdict in _REFUSALS:
             self._refuse(lease, _REFUSALS[verdict])
             return None
-        meta = {LEASE: lease, LEASED_AT: now, "download_slot": SLOT}
+        meta = {LEASE: lease, LEASED_AT: now, **IN_SLOT}
         if verdict is Verdict.UNKNOWN:
             address = self._crawl.robots.ask(lease.url, now)
             if address is None:

@@ -2,7 +2,6 @@
 
 import logging
 import math
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -19,14 +18,13 @@ from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.politeness.contact import bot_name
 from crawler.settings import USER_AGENT
-from crawler.spiders.messages import SLOT
+from crawler.spiders.concurrency import slot_settings
 
 _PREFIX = "LANGFOCUS_"
 _DEFAULTS: Mapping[str, object] = MappingProxyType(
     {name: value for name, value in vars(default_settings).items() if name.isupper()}
 )
 _SECONDS = ("_TIMEOUT", "_DELAY", "_INTERVAL", "_INTERVAL_SECONDS")
-_MOST_PER_DOMAIN = 1000
 _WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
 _LIVE_HANDLER = "crawler.spiders.live_handler.GuardedDownloadHandler"
 
@@ -152,8 +150,6 @@ def proxy_remarks(proxies: Mapping[str, str]) -> Iterator[str]:
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     """Set the settings of Scrapy that follow from a crawl; those given with `-s` do not change."""
-    # Scrapy reads 0 as no limit.
-    concurrency = settings.getint("CONCURRENT_REQUESTS") or sys.maxsize
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
     headers.pop("Accept-Language", None)  # Scrapy's own prefers English
     headers["User-Agent"] = crawl.config.bot.user_agent
@@ -164,8 +160,7 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     others = dict.fromkeys(("file", "ftp", "s3", "data"))
     adapted: dict[str, Any] = {
         "DEFAULT_REQUEST_HEADERS": headers,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": min(concurrency, _MOST_PER_DOMAIN),
-        "DOWNLOAD_SLOTS": {SLOT: {"concurrency": concurrency, "delay": 0, "jitter": 0}},
+        **slot_settings(settings.getint("CONCURRENT_REQUESTS")),
         "DOWNLOAD_HANDLERS": {"http": handler, "https": handler, **others},
         "JOBDIR": str(crawl.run.folder),
     }

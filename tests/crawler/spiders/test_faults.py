@@ -21,7 +21,7 @@ from crawler.crawl import Crawl
 from crawler.frontier.base import Lease, LeaseError, Link
 from crawler.opening import open_crawl
 from crawler.politeness.network import BusyAddressError, LocalFaultError
-from crawler.spiders.faults import Throttle, local_fault
+from crawler.spiders.faults import local_fault
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS_FILE
 from crawler.spiders.scheduler import FrontierScheduler
@@ -181,17 +181,3 @@ def test_a_fault_of_this_machine_is_told_from_one_of_a_server(number: int, told:
     assert local_fault(caught.value) == told
     assert local_fault(OSError(number, "x")) == told
     assert local_fault(BusyAddressError("x", 1.0)) == local_fault(LeaseError("x")) == ""
-
-
-def test_the_crawl_becomes_faster_again_when_there_are_no_more_faults() -> None:
-    downloader: Any = SimpleNamespace(total_concurrency=6, active=set(range(6)))
-    throttle = Throttle()
-    throttle.recover(downloader, 0.0)
-    for now in (0.0, 1.0, 2.5):
-        throttle.slow_down(downloader, "x", now)
-    assert downloader.total_concurrency == 1
-    throttle.recover(downloader, 10.0)
-    assert downloader.total_concurrency == 1
-    for _ in range(9):
-        throttle.recover(downloader, 60.0)
-    assert downloader.total_concurrency == 6
