@@ -71,7 +71,7 @@ def crawl_by_workers(
 
         def meanwhile() -> None:
             if server is not None:
-                server.keep()
+                server.keep(display.tell)
             with suppress(StorageError):
                 display.update(lambda: f"{title}  {_figures(stored)}  {len(crew)} workers")
 
@@ -112,7 +112,8 @@ def _judge(crew: Crew, folder: Path, missing: int) -> None:
     failed = {name: end for name, end in crew.ends.items() if end.code != ExitCode.DONE}
     codes = {end.code for end in failed.values()}
     if crew.stops or codes == {ExitCode.INTERRUPTED}:
-        raise KeyboardInterrupt(f"stopped; {continuation}")
+        state = "stopped at once, without a new report" if crew.stops > 1 else "stopped"
+        raise KeyboardInterrupt(f"{state}; {continuation}")
     if failed and len(failed) == len(crew.ends):
         # Of its own folder each worker tells what is true of the whole run.
         told = {str(end).replace(str(folder / name), str(folder)) for name, end in failed.items()}

@@ -91,9 +91,10 @@ class OwnServer:
         said = log.read_text(errors="replace").strip().splitlines()
         raise CrawlError(f"{self._program} has ended: {said[-1] if said else 'it said nothing'}")
 
-    def keep(self) -> None:
+    def keep(self, tell: Callable[[str], None]) -> None:
         """Start the server again if it has ended; raises `CrawlError`."""
         if self._process is not None and self._process.poll() is not None:
+            tell("the Redis server had ended; it is started again with its data")
             self.start(self._folder)
 
     def close(self) -> None:
@@ -159,7 +160,8 @@ class Crew:
         while self._running:
             if is_told < self.stops:
                 is_told = self.stops
-                self._tell("stopping the workers; press Ctrl-C again to stop at once")
+                again = "; press Ctrl-C again to stop at once" if is_told == 1 else " at once"
+                self._tell(f"stopping {len(self)} workers{again}")
             for name, process in list(self._running.items()):
                 if process.poll() is not None:
                     self._end(name, process.returncode)

@@ -1,6 +1,8 @@
 """`langfocus crawl --workers N`: one crawl, one run, and no process that outlives the command."""
 
+import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -9,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from crawler.commands.base import pairs, parser_of, settings_of
 from crawler.errors import CrawlError
 from crawler.shared.crew import Crew, OwnServer
 from crawler.shared.stored import connect
+from crawler.spiders.scrapy_settings import config_of
 from tests.support import processes
 from tests.support.commandline import call
-from tests.support.crawls import environment, rows, summary, wait_for
+from tests.support.crawls import ROOT, environment, rows, summary, wait_for
 from tests.support.loopback import loopback
 from tests.support.processes import children, wait_until
 from tests.support.redisserver import RedisServer
@@ -97,7 +101,7 @@ def test_a_server_goes_on_with_its_data_after_a_kill_and_tells_why_it_cannot_sta
         pid = client.info("server")["process_id"]
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not is_alive(pid))
-        server.keep()
+        server.keep(print)
         assert client.get("a") == "1"
     socket = Path(server.url.removeprefix("unix://"))
     assert socket.stat().st_mode & 0o077 == 0
@@ -159,3 +163,33 @@ def test_a_worker_that_dies_is_told_once_and_the_others_go_on() -> None:
     assert str(crew.ends["a"]) == "killed by signal 9"
     assert sum("note: x" in line for line in told) == 1
     assert len(crew) == 0
+
+
+def commands_of_compose() -> dict[str, list[str]]:
+    """The commands of the compose file by their first word, with the defaults of its variables."""
+    text = (ROOT / "docs/compose/compose.yaml").read_text(encoding="utf-8")
+    given = {"give TARGET=de": "de", "give CONTACT=you@example.org": "you@example.org"}
+    filled = re.sub(r"\$\{\w+:[-?]([^}]*)\}", lambda found: given.get(found[1], found[1]), text)
+    commands = [json.loads(line) for line in re.findall(r"^ +command: (.*)", filled, re.MULTILINE)]
+    return {command[0]: command for command in commands}
+
+
+def test_the_commands_of_the_compose_file_are_understood(own_server: RedisServer) -> None:
+    commands = commands_of_compose()
+    opts = parser_of("crawl").parse_args(commands["crawl"][1:])
+    config = config_of(pairs(opts.spargs), settings_of(opts))
+    assert (config.lang, opts.workers, config.contact) == ("de", 4, "you@example.org")
+    assert connect(str(config.frontier)).connection_pool.connection_kwargs["host"] == "redis"
+    own_server.kill()
+    own_server.start(*commands["redis-server"][1:])
+    with connect(own_server.url) as client:
+        told = client.config_get("*")
+    assert (told["appendonly"], told["save"]) == ("yes", "")
+    assert told["maxmemory-policy"] == "noeviction"
+
+
+def test_the_dockerfile_copies_what_exists() -> None:
+    text = (ROOT / "docs/compose/Dockerfile").read_text(encoding="utf-8")
+    copied = " ".join(re.findall(r"^COPY (.*) /src", text, re.MULTILINE)).split()
+    assert {"pyproject.toml", "langfocus", "crawler", "classifiers", "seeds"} <= set(copied)
+    assert all((ROOT / name).exists() for name in copied)
