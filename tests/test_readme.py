@@ -1,92 +1,18 @@
 """The README's transcripts are what a person sees; the documents have their pages and figures."""
 
-import doctest
 import re
-import shlex
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import langfocus
 from benchmarks.docs_tables import documents, outdated, stale
-from crawler.commands.base import parser_of
-from tests.support import processes
-from tests.support.crawls import ROOT, environment
-from tests.support.processes import Done
+from tests.support.crawls import ROOT
 
 DEVELOPERS = {"test", "lint", "docs"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 GENERATED = re.compile(r"<!-- table: .*?<!-- end of table -->", re.DOTALL)
 """The tables that have their date from their JSON file."""
-
-
-def words(command: str) -> list[str]:
-    """Return the words of a line `$ langfocus ...  # remark`."""
-    return shlex.split(command.removeprefix("$ "), comments=True)
-
-
-def as_a_person(command: str, folder: Path) -> Done:
-    """Run a line of the README in a folder that is not a project."""
-    program, *arguments = words(command)
-    assert program == "langfocus"
-    return processes.run("langfocus", *arguments, environment=environment(None), folder=folder)
-
-
-def transcript(language: str, beginning: str) -> str:
-    """Return the README's block of that language that begins so."""
-    blocks: list[str] = re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
-    return next(block for block in blocks if block.startswith(beginning))
-
-
-def test_the_languages_of_the_readmes_urls_are_as_it_says() -> None:
-    test = doctest.DocTestParser().get_doctest(
-        transcript("pycon", ">>> import langfocus"), {}, "README", None, 0
-    )
-    assert doctest.DocTestRunner().run(test).failed == 0
-
-
-def figures(told: str) -> dict[str, str]:
-    """Return label and figure of each row of a plain table."""
-    return dict(re.findall(r"^\| ([^|]*?) +\| +([^|]*?) \|$", told, flags=re.MULTILINE))
-
-
-def test_the_readmes_crawl_ends_as_it_says(tmp_path: Path) -> None:
-    command, _, told = transcript("console", "$ langfocus crawl").partition("\n")
-    done = as_a_person(command, tmp_path)
-    assert done.returncode == 0, done.stderr
-    expected, found = figures(told), figures(done.stdout)
-    assert list(expected) == list(found)
-    assert found["pages"] == expected["pages"] == "500"
-    assert found["finish reason"] == expected["finish reason"]
-    rates = [float(table["harvest rate"].rstrip(" %")) for table in (expected, found)]
-    assert rates[0] == pytest.approx(rates[1], abs=3.0)
-
-
-def test_the_readmes_python_crawls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"langfocus": langfocus}
-    exec(transcript("python", "run = langfocus.crawl").replace("500", "40"), names)
-    assert names["run"].summary.pages == 40
-
-
-def commands() -> list[str]:
-    return transcript("console", "$ langfocus compare").splitlines()
-
-
-@pytest.mark.parametrize("command", commands())
-def test_every_command_of_the_readme_is_one_that_there_is(command: str) -> None:
-    name, *arguments = words(command)[1:]
-    assert parser_of(name).parse_known_intermixed_args(arguments)[1] == []
-
-
-def test_the_readmes_graph_is_made_and_simulated(tmp_path: Path) -> None:
-    for command in commands():
-        if words(command)[1] in {"graph", "simulate"}:
-            done = as_a_person(command, tmp_path)
-            assert done.returncode == 0, done.stderr
-    assert "soft" in done.stdout
 
 
 def test_every_make_target_that_the_readme_names_exists() -> None:
