@@ -13,6 +13,7 @@ import asyncio
 import logging
 import sqlite3
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -127,6 +128,22 @@ class Ending:
         ends_at = self.answer_deadline
         return now >= ends_at or (bool(self.failures) and at >= ends_at)
 
+    def goals(self, counts: Counts, now: float) -> Iterator[tuple[str, float, float]]:
+        """Yield the name of each goal that is a number, how much is done, and the whole."""
+        config = self._config
+        if config.hosts is not None:
+            yield "hosts", config.hosts.number - counts.queued - counts.leased, config.hosts.number
+        if config.hours:
+            whole_s = config.hours * _S_PER_HOUR
+            yield "hours", whole_s - (self._ends_at - now), whole_s
+        for name, done in (
+            ("pages", counts.pages),
+            ("relevant", counts.relevant),
+            ("words", self._words),
+        ):
+            if (most := getattr(config, name)) is not None:
+                yield name, done, most
+
     def reached(self, counts: Counts, now: float) -> str:
         """Return the name of the first goal that is reached, "" if none is."""
         config = self._config
@@ -150,6 +167,8 @@ class Crawl:
     of requests for each address. `ending` knows when the crawl must end. `gaps` tells what does not
     know the language. `archive` keeps the exchanges of the crawl; None: they are not kept.
     `written` is set when the frontier's latest changes are on the disk; None: they always are.
+    `fetched` is called with the seconds from the lease of a page to its answer, which was read.
+    `reading` is the number of answers that wait for a reader or are read now.
     `blocking` is all that may not be fetched, `revisits` are the pages of an earlier run.
     """
 
@@ -173,6 +192,8 @@ class Crawl:
     written: asyncio.Event | None = None
     finish_reason: str = ""
     fault: str = ""
+    fetched: Callable[[float], object] = lambda _: None
+    reading: int = 0
     _counts: Counts | None = None
     _counted_at: float = float("-inf")
     _has_jumped: bool = False

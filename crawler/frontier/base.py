@@ -161,6 +161,15 @@ class Counts:
     has_expected: bool = True
 
 
+class HostStates(NamedTuple):
+    """The numbers of hosts by what may be done with them now."""
+
+    ready: int  # it has a queued URL and may be contacted
+    resting: int
+    fetching: int  # one of its URLs is leased
+    full: int  # it has no slot left
+
+
 class KeptRobots(NamedTuple):
     """The rules of a robots.txt that was fetched at `fetched_at`, unix seconds."""
 
@@ -262,6 +271,9 @@ class Frontier(Protocol):
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages, in O(1)."""
+
+    def host_states(self) -> HostStates:
+        """Return the numbers of hosts by their state, in O(1)."""
 
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
         """Allow to write the changes of some time together: `later` runs a function after it.

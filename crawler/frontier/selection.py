@@ -51,7 +51,7 @@ class Hosts:
     """Chooses the highest score of all ready hosts; among equal scores, the URL with the lowest id.
 
     Ids are in the order of discovery, or in that of `UniformDraw`. A host with no queue and no rest
-    is forgotten. `queued` is the number of queued and leased URLs.
+    is forgotten. `queued` is the number of queued and leased URLs, `ready` that of ready hosts.
     """
 
     def __init__(
@@ -74,10 +74,14 @@ class Hosts:
         self._scores_of_leases = scores_of_leases
         self._hosts: dict[int, QueuedHost] = {}
         self._heap: list[Head] = []
-        self._ready = 0
+        self.ready = 0
         self._resting: list[tuple[float, int]] = []
         self._promising: list[tuple[float, int]] = []  # of these, hosts with a promising URL
         self._since: float | None = None
+
+    def __len__(self) -> int:
+        """Return the number of hosts that are leased, ready or resting."""
+        return len(self._hosts)
 
     def get(self, host_id: int) -> QueuedHost | None:
         """Return the host with an id, None if it has no queue and does not rest."""
@@ -116,7 +120,7 @@ class Hosts:
         self.queued -= number
         host.head = None
         if host.is_ready:
-            self._ready -= 1
+            self.ready -= 1
         if not host.is_leased:
             self._place(host)
 
@@ -159,7 +163,7 @@ class Hosts:
             return None
         score, url_id, host_id = heappop(self._heap)
         # From now on all other entries of the host in the heap are void.
-        self._ready -= 1
+        self.ready -= 1
         host = self._hosts[host_id]
         host.head, host.is_ready, host.is_leased = None, False, True
         return Pick(host, -score, url_id)
@@ -209,7 +213,7 @@ class Hosts:
         if host.queued and host.head is None:
             host.head = (*self._head_of(host.id), host.id)
         if host.is_ready:
-            self._ready += 1
+            self.ready += 1
         elif not host.is_resting:
             del self._hosts[host.id]
         self._show(host)
@@ -223,7 +227,7 @@ class Hosts:
         if not host.is_ready:
             return
         heappush(self._heap, host.head)
-        if len(self._heap) > 2 * self._ready + 1024:
+        if len(self._heap) > 2 * self.ready + 1024:
             self._heap = [entry for entry in self._heap if self._stands(entry)]
             heapify(self._heap)
 

@@ -22,6 +22,7 @@ from crawler.frontier.base import (
     REDIRECT,
     Admission,
     Counts,
+    HostStates,
     KeptRobots,
     Lease,
     LeaseError,
@@ -85,6 +86,7 @@ class SqliteFrontier:
         )
         totals = self._storage.totals()
         self._visited, self._pages, self._labelled, self._relevant = totals
+        self._full = self._storage.full_hosts(rules.host_cap) if rules.host_cap else 0
         self._opened_at, self._last_known_host = now, self._storage.last_host
         leased = self._leased.values()
         self._hosts = Hosts(rules, self._storage.head, lambda: (one.pick.score for one in leased))
@@ -210,6 +212,7 @@ class SqliteFrontier:
         self._storage.store_hosts(holders.values())
         if host.sent != self._rules.host_cap:
             return 0
+        self._full += 1
         dropped = self._storage.drop(host.id, None)
         counts["dropped_host_full"] += dropped
         return dropped
@@ -320,6 +323,11 @@ class SqliteFrontier:
         numbers = self._visited, self._pages, self._labelled, self._relevant
         is_left = leased > 0 or not self._rules.is_expected_only or self._hosts.has_expected()
         return Counts(self._hosts.queued - leased, leased, *numbers, has_expected=is_left)
+
+    def host_states(self) -> HostStates:
+        """Return the numbers of hosts by their state."""
+        known, ready, leased = len(self._hosts), self._hosts.ready, len(self._leased)
+        return HostStates(ready, known - ready - leased, leased, self._full)
 
     def close(self) -> None:
         """Write what is grouped and give the leases back; the connection stays open."""

@@ -208,6 +208,10 @@ class Storage:
         )
         return hosts, pages, labelled, relevant
 
+    def full_hosts(self, host_cap: int) -> int:
+        """Return the number of hosts without a slot."""
+        return self._one("SELECT COUNT(*) FROM hosts WHERE sent >= ?", (host_cap,))[0]
+
     def queues(self) -> Iterator[tuple[HostRow, int, float, int]]:
         """Yield each host with a queue, the number of its URLs, minus the best score and its id.
 

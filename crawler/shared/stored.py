@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError, one_line
-from crawler.frontier.base import Counts
+from crawler.frontier.base import Counts, HostStates
 from crawler.page_row import check_page
 from crawler.shared.packing import unpacked
 
@@ -235,6 +235,16 @@ class StoredCrawl:
             pipe.zcard(self.key("leases"))
 
         return self.read(counts, ask)
+
+    def host_states(self) -> HostStates:
+        """Return the numbers of hosts of the whole crawl; some that are not ready may count so."""
+
+        def ask(pipe: Any) -> None:
+            for name in ("ready", "resting", "leases"):
+                pipe.zcard(self.key(name))
+            pipe.hget(self.key("counts"), "full_hosts")
+
+        return self.read(lambda *found: HostStates(*(int(each or 0) for each in found)), ask)
 
     def time(self) -> float:
         """Return the time of the server, unix seconds."""

@@ -168,6 +168,7 @@ class LangfocusSpider(Spider):
         lease: Lease = response.meta[LEASE]
         if self._is_over(lease):
             return []
+        self.crawl.fetched(self.crawl.clock() - response.meta[LEASED_AT])
         read: tuple[Download, Answer | None] | None = response.meta.pop(READ_PAGE, None)
         download, page = read or (download_of(response, self.crawl.clock()), None)
         if isinstance(page, ReadingError):

@@ -139,7 +139,11 @@ class PageReaders:
             response.request = request  # as the engine does later
             download = download_of(response, self._crawl.clock())
             if self._crawl.visitor.reads(lease, download):
-                page = await self._readers.read(download, lease.depth)
+                self._crawl.reading += 1
+                try:
+                    page = await self._readers.read(download, lease.depth)
+                finally:
+                    self._crawl.reading -= 1
                 request.meta[READ_PAGE] = download, page
         return response
 

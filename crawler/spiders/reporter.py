@@ -1,38 +1,152 @@
 """What a crawl shows: its progress, its table and files at its end, and safe cells of CSV feeds."""
 
+import sqlite3
 import sys
 import time
+from collections import Counter, deque
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
+from scrapy.utils.asyncio import create_looping_call
 
+from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, StorageError
-from crawler.frontier.base import PAGE, Lease, Record
+from crawler.frontier.base import PAGE, HostStates, Lease, Record
 from crawler.opening import crawl_name
 from crawler.outputs.package import write_index
 from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
 from crawler.report.labels import safe_cell
+from crawler.report.live import (
+    LIVE_JSON,
+    About,
+    Goal,
+    Limit,
+    Meter,
+    Snapshot,
+    Standing,
+    State,
+    count_expected,
+    drops_of,
+    live_json,
+)
 from crawler.report.progress import Display, LiveLine
+from crawler.run import sessions_of
 from crawler.spiders.langfocus import LangfocusSpider
+from crawler.strategies.focus.ordering import Focus
+from crawler.whole_file import write_whole
+
+_TICK_S = 1.0
+_WRITTEN_EVERY_S = 10.0
+_COUNTED_EVERY_S = 3.0
+_BUSY = 0.9
+"""A process that uses more of a processor than this is what the next page waits for."""
+
+
+class Watch:
+    """Looks at an open crawl, and makes its snapshots."""
+
+    def __init__(self, crawl: Crawl, crawler: Crawler) -> None:
+        """Begin with what earlier sessions did."""
+        self._crawl, self._crawler = crawl, crawler
+        config, ordering = crawl.config, crawl.ordering
+        about = About(
+            crawl_name(config, ordering, between=" "),
+            config.lang,
+            ordering.name,
+            config.filter,
+            config.web,
+            config.is_census,
+            isinstance(ordering, Focus),
+            config.host_cap,
+        )
+        self._began_at = now = crawl.clock()
+        sessions = sessions_of(crawl.run.connection)[:-1]
+        self._earlier_s = sum(one.ended_at - one.started_at for one in sessions)
+        self._meter = Meter(about, crawl.counts(), now, crawl.run.connection)
+        self._limits: deque[Limit] = deque(maxlen=10)
+        self._used_s, self._looked_s = time.process_time(), time.monotonic()
+        self._expected: int | None = None
+        self._count: Future[int | None] | None = None
+        self._counted_s = self._due_s = float("-inf")
+        self._threads = ThreadPoolExecutor(1)
+        crawl.visitor.listeners.append(self._meter.settle)
+        crawl.fetched = self._meter.fetched
+        self.latest = self.look()
+
+    def look(self) -> Snapshot:
+        """Return the state of the crawl now, also after its end."""
+        crawl, now = self._crawl, self._crawl.clock()
+        counts = crawl.counts()
+        if not crawl.finish_reason:
+            self._hosts = hosts = crawl.frontier.host_states()
+            self._drops = drops_of(crawl.run.connection)
+            self._limits.append(self._limit(hosts))
+        state: State = "running" if self._crawler.crawling else "ending"
+        standing = Standing(
+            state="finished" if crawl.finish_reason else state,
+            reason=crawl.fault or crawl.finish_reason,
+            counts=counts,
+            hosts=self._hosts,
+            elapsed_s=self._earlier_s + now - self._began_at,
+            goals=tuple(Goal(*goal) for goal in crawl.ending.goals(counts, now)),
+            expected=self._count_expected(),
+            drops=self._drops,
+            limit=Counter(self._limits).most_common(1)[0][0],
+        )
+        self.latest = self._meter.snapshot(standing, now)
+        return self.latest
+
+    def _limit(self, hosts: HostStates) -> Limit:
+        """Return what the next page waits for at this moment."""
+        used_s, now_s = time.process_time(), time.monotonic()
+        share = (used_s - self._used_s) / max(now_s - self._looked_s, 1e-9)
+        self._used_s, self._looked_s = used_s, now_s
+        if share > _BUSY:
+            return "frontier"
+        engine = self._crawler.engine
+        if engine is not None and engine.downloader.needs_backout():
+            is_read = self._crawl.reading > len(engine.downloader.active) // 2
+            return "reading" if is_read else "network"
+        if hosts.ready:
+            return "frontier"
+        return "politeness" if hosts.resting else "queue"
+
+    def _count_expected(self) -> int | None:
+        """Return the last count, and begin another in a thread after 99 times its duration."""
+        crawl, now_s = self._crawl, time.monotonic()
+        doubts_up_to = crawl.ordering.doubts_up_to
+        if doubts_up_to is None or crawl.worker is not None:
+            return None
+        if self._count is not None and self._count.done():
+            self._expected, self._count = self._count.result(), None
+            self._due_s = now_s + max(_COUNTED_EVERY_S, 99 * (now_s - self._counted_s))
+        if self._count is None and now_s >= self._due_s and not crawl.finish_reason:
+            self._counted_s = now_s
+            self._count = self._threads.submit(count_expected, crawl.run.folder, doubts_up_to)
+        return self._expected
 
 
 class Reporter:
-    """A Scrapy extension that shows the harvest rate while a crawl runs."""
+    """A Scrapy extension that shows a crawl while it runs, and writes its report at the end."""
 
-    def __init__(self, every_s: float) -> None:
+    def __init__(self, crawler: Crawler, every_s: float) -> None:
         """Report every so many seconds; 0: only at the end, and without a line of progress."""
-        self._every_s = every_s
+        self._crawler, self._every_s = crawler, every_s
+        self._ticks = create_looping_call(self._tick)
+        self._written_s = float("-inf")
         self._line: LiveLine | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
         """Return the extension, connected to the crawler's signals."""
-        reporter = cls(crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+        reporter = cls(crawler, crawler.settings.getfloat("LOGSTATS_INTERVAL"))
         crawler.signals.connect(reporter.spider_opened, signals.spider_opened)
         crawler.signals.connect(reporter.spider_closed, signals.spider_closed)
         return reporter
@@ -48,6 +162,8 @@ class Reporter:
             print(share, file=sys.stderr)  # noqa: T201  the user wants to know the crawl
         for gap in crawl.gaps:
             print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
+        self._watch = Watch(crawl, self._crawler)
+        self._ticks.start(_TICK_S, now=False)
         if not self._every_s:
             return
         self._line = LiveLine(
@@ -68,8 +184,20 @@ class Reporter:
             self._line.record(None if record.language is None else record.is_relevant)
         self._line.show(counts)
 
+    def _tick(self) -> None:
+        """Look at the crawl, and write its live files if they are due; a full disk is no fault."""
+        with suppress(StorageError, sqlite3.Error, OSError):
+            snapshot = self._watch.look()
+            if time.monotonic() - self._written_s >= _WRITTEN_EVERY_S:
+                self._written_s = time.monotonic()
+                write_whole(self._crawl.run.folder / LIVE_JSON, live_json(snapshot))
+
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the line, write `summary.json` and `report.html`, print the table."""
+        if self._ticks.running:
+            self._ticks.stop()
+        self._written_s = float("-inf")
+        self._tick()
         if self._line is not None:
             if not self._crawl.fault:
                 self._line.show(self._crawl.counts())

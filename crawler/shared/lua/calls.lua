@@ -75,6 +75,7 @@ local function take_slots(host)
     end
   end
   if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
+    count_for_all('full_hosts', 1)
     drop_unit(host, nil, 'dropped_host_full')
   end
 end

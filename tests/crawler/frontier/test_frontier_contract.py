@@ -216,6 +216,11 @@ class FrontierMachine(RuleBasedStateMachine):
             assert self.now < self.doubted_since + self.patience
             return
         self.doubted_since = None
+        if lease is None and isinstance(self.frontier, SqliteFrontier):
+            states = self.frontier.host_states()
+            resting = {h for h in self.hosts if self.model.ready_from.get(h, 0.0) > self.now}
+            ready = {k.host for k in self.model.candidates(self.now)}
+            assert (states.ready, states.resting <= len(resting)) == (len(ready), True)
         if self.draw is Draw.FIRST:
             assert (lease and lease.url) == self.model.next(self.now)
         elif lease is None:
@@ -318,6 +323,9 @@ class FrontierMachine(RuleBasedStateMachine):
         assert counts.labelled == sum(r.language is not None for _, r in pages)
         assert counts.relevant == sum(r.is_relevant for _, r in pages)
         assert counts.hosts == len({host_of(url) for url, _ in pages})
+        states, hosts = self.frontier.host_states(), {k.host for k in self.model.known}
+        full = sum(map(self.model.is_host_full, hosts))
+        assert (states.fetching, states.full) == (len(self.leases), full)
 
     @invariant()
     def wake_up_is_not_late(self) -> None:

@@ -19,6 +19,7 @@ from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
     PAGE,
     Counts,
+    HostStates,
     KeptRobots,
     Lease,
     LeaseError,
@@ -99,6 +100,9 @@ class Workers:
 
     def ready_at(self, now: float) -> float | None:
         return self.workers[0].ready_at(now)
+
+    def host_states(self) -> HostStates:
+        return self.workers[0].host_states()
 
     def counts(self) -> Counts:
         return self.workers[-1].counts()
