@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,13 +23,17 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.politeness.blocking import BLOCKED
-from crawler.report.formatting import share_of
+from crawler.report.formatting import NOTHING, Cell, duration, number, share_of
 from crawler.report.harvest import PORTION, by_portion
+from crawler.report.page import Chart, Report
+from crawler.report.table import Table, counts_table
 from crawler.run import reading
 from crawler.strategies.focus.ordering import probability_of
 from crawler.whole_file import read_regular
 
 LIVE_JSON: Final = "live.json"
+LIVE_HTML: Final = "live.html"
+WRITTEN_EVERY_S: Final = 10
 
 FETCH_BUCKETS_S: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper bounds of the counts in `Seconds.counts`, which has one more, for longer fetches."""
@@ -37,6 +42,14 @@ Limit = Literal["politeness", "network", "reading", "frontier", "queue"]
 """What the next page waits for: a host that may be contacted, an answer, a reader, the crawl's own
 process, or a link.
 """
+
+LIMITS: Final[Mapping[Limit, str]] = {
+    "politeness": "politeness: no host may be contacted now",
+    "network": "network: all requests are in progress",
+    "reading": "reading: answers wait for a reader",
+    "frontier": "frontier: the crawl's own processor time",
+    "queue": "queue: nothing is queued, links must be found first",
+}
 
 State = Literal["running", "ending", "finished"]
 
@@ -50,6 +63,7 @@ _LAST_PAGES: Final = 10
 _MOST_PARTS: Final = 120
 _MOST_REFUSED: Final = 200_000
 _MOST_BYTES: Final = 2**20
+_MOST_ROWS: Final = 15
 
 _REFUSED: Final = frozenset({"robots", "robots_unreachable", BLOCKED, "private_address"})
 _NO_ERRORS: Final = {
@@ -148,8 +162,10 @@ class Snapshot:
     layout: Literal[1] = 1
 
     @property
-    def harvest(self) -> float | None:
-        """Relevant pages per page with a label."""
+    def share(self) -> float | None:
+        """The harvest rate; of a census the share of pages with a language."""
+        if self.about.is_census:
+            return share_of(self.labelled, self.pages)
         return share_of(self.relevant, self.labelled)
 
     @property
@@ -304,7 +320,7 @@ def _with_time(goal: Goal, speeds: Mapping[str, float]) -> Goal:
     return replace(goal, left_s=max(0.0, goal.of - goal.done) / speed) if speed > 0 else goal
 
 
-# --- The file
+# --- The files
 
 
 def live_json(snapshot: Snapshot) -> str:
@@ -324,3 +340,67 @@ def read_live(folder: Path) -> Snapshot:
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         told = one_line(str(error))
         raise RunFolderError(f"{path} is not that of a crawl of this version: {told}") from error
+
+
+def live_html(snapshot: Snapshot) -> str:
+    """Return the text of `live.html`: the snapshot as a page that a browser loads again."""
+    about, is_finished = snapshot.about, snapshot.state == "finished"
+    goal, rest = snapshot.goal, "census.html" if about.is_census else "report.html"
+    figures: list[tuple[str, Cell]] = [
+        ("with a language" if about.is_census else "harvest rate", snapshot.share),
+        *([] if about.is_census else [("harvest rate, last 200 pages", snapshot.harvest_last)]),
+        ("pages", snapshot.pages),
+        *([] if about.is_census else [("relevant pages", snapshot.relevant)]),
+        *([] if goal is None else [(f"of the goal ({goal.name})", goal.done / goal.of)]),
+        ("time left", time_left(goal)),
+        ("pages per second", number(snapshot.pages_per_s)),
+        ("time", duration(snapshot.elapsed_s)),
+        ("queued URLs", snapshot.queued),
+        ("of these expected in the language", snapshot.expected),
+        ("errors", snapshot.errors),
+    ]
+    parts = [share_of(*part) for part in snapshot.course]
+    line = [((n + 0.5) * snapshot.pages / len(parts), share) for n, share in enumerate(parts)]
+    pages = [
+        (page.url, page.language, round(page.score, 2) and f"{page.score:.2f}")
+        for page in snapshot.last
+    ]
+    workers = [
+        (one.name, utc(one.at), one.pages, number(one.pages_per_s)) for one in snapshot.workers
+    ]
+    now = f"{LIMITS[snapshot.limit]}. " if snapshot.limit and not is_finished else ""
+    return Report(
+        title=f"{about.title}: {snapshot.state}",
+        lead=f"{state_of(snapshot)}. {now}As of {utc(snapshot.at)}.",
+        cards=figures,
+        parts=[
+            *(
+                [Chart(title="Harvest rate", lines={"": line}, y_label="", is_share=True)]
+                * bool(line)
+            ),
+            Table("Last pages", ("URL", "language", "score before"), pages, text_columns=2),
+            counts_table("Hosts", ("state", "hosts"), snapshot.hosts, _MOST_ROWS),
+            counts_table("Outcomes", ("outcome", "URLs"), snapshot.outcomes, _MOST_ROWS),
+            counts_table("Dropped", ("reason", "URLs"), snapshot.drops, _MOST_ROWS),
+            Table("Workers", ("name", "said at", "pages", "pages/s"), workers, text_columns=2),
+        ],
+        refresh_s=0 if is_finished else WRITTEN_EVERY_S,
+        link=rest if is_finished else "",
+    ).html()
+
+
+def state_of(snapshot: Snapshot) -> str:
+    """Return the state of a crawl as words."""
+    if snapshot.state == "ending":
+        return f"Ending: waits for {snapshot.in_flight:,} requests"
+    return f"Finished ({snapshot.reason})" if snapshot.state == "finished" else "Running"
+
+
+def time_left(goal: Goal | None) -> str:
+    """Return the time to a goal as a text, `-` if it is not known."""
+    return duration(goal.left_s) if goal and goal.left_s is not None else NOTHING
+
+
+def utc(at: float) -> str:
+    """Return a time as `2026-11-23 22:55:01 UTC`."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))

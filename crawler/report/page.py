@@ -156,6 +156,10 @@ class Report:
     parts: Sequence[Chart | Table | str]
     figures: Mapping[str, Any] = field(default_factory=dict)
     """All figures as JSON types."""
+    refresh_s: int = 0
+    """Seconds after which a browser loads the page again, 0: it does not."""
+    link: str = ""
+    """A page in the same folder that tells more."""
 
     def html(self) -> str:
         """Return the text of the HTML file."""

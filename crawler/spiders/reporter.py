@@ -24,7 +24,9 @@ from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
 from crawler.report.labels import safe_cell
 from crawler.report.live import (
+    LIVE_HTML,
     LIVE_JSON,
+    WRITTEN_EVERY_S,
     About,
     Goal,
     Limit,
@@ -34,6 +36,7 @@ from crawler.report.live import (
     State,
     count_expected,
     drops_of,
+    live_html,
     live_json,
 )
 from crawler.report.progress import Display, LiveLine
@@ -43,7 +46,6 @@ from crawler.strategies.focus.ordering import Focus
 from crawler.whole_file import write_whole
 
 _TICK_S = 1.0
-_WRITTEN_EVERY_S = 10.0
 _COUNTED_EVERY_S = 3.0
 _BUSY = 0.9
 """A process that uses more of a processor than this is what the next page waits for."""
@@ -188,9 +190,10 @@ class Reporter:
         """Look at the crawl, and write its live files if they are due; a full disk is no fault."""
         with suppress(StorageError, sqlite3.Error, OSError):
             snapshot = self._watch.look()
-            if time.monotonic() - self._written_s >= _WRITTEN_EVERY_S:
+            if time.monotonic() - self._written_s >= WRITTEN_EVERY_S:
                 self._written_s = time.monotonic()
                 write_whole(self._crawl.run.folder / LIVE_JSON, live_json(snapshot))
+                write_whole(self._crawl.run.folder / LIVE_HTML, live_html(snapshot))
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the line, write `summary.json` and `report.html`, print the table."""
