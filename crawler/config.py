@@ -458,6 +458,7 @@ class Config(Arguments):
     obeys_robots: bool = True
     first_answer_s: float = FIRST_ANSWER_S
     version: str = ""
+    command: str = field(default="", compare=False)  # that asks for the same in a new folder
 
     @classmethod
     def read(

@@ -215,6 +215,7 @@ def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
         **{f"goal_{name}": str(getattr(config, name) or "") for name in _GOALS},
         "delay_s": config.delay_s,
         "version": config.version,
+        "command": config.command,
         "shared": _shared_name(config, ordering),
     }
 

@@ -7,10 +7,11 @@ from typing import Any, Final, TextIO
 
 from crawler.errors import RunFolderError, SettingError
 from crawler.report.census import write_census
-from crawler.report.formatting import NOTHING, Cell, duration, language_name, number, percent, size
+from crawler.report.details import drops, examples, seed_table, sites
+from crawler.report.formatting import Cell, duration, language_name, number, percent, size
 from crawler.report.harvest import Portion, Summary, curve, merged, summarise, write_summary
 from crawler.report.labels import label_table
-from crawler.report.page import Chart, Report
+from crawler.report.page import Chart, Command, Report
 from crawler.report.table import WIDE, Printer, Table, counts_table
 from crawler.run import reading
 from crawler.strategies.focus.evidence import FEATURES
@@ -26,7 +27,7 @@ _MOST_POINTS = 20
 
 _MOST_PRINTED = 10
 _MOST_ROWS = 15
-_MOST_SEEDS = 100
+_FEWEST_IDLE = 20
 
 _PAGE: Final = """\
 SELECT url, depth, parent, score, reasons, outcome, language, confidence, is_copy, queued,
@@ -34,6 +35,8 @@ SELECT url, depth, parent, score, reasons, outcome, language, confidence, is_cop
        (SELECT count(*) FROM pages) AS settled
 FROM pages WHERE fingerprint = ?"""
 
+_STOPPED: Final = ("shutdown", "cancelled")
+_GOALS: Final = ("pages", "relevant", "words", "hours")
 _ENDS: Final = {
     None: "running or killed",
     "finished": "finished (nothing was left to fetch)",
@@ -73,8 +76,13 @@ def write_report(folder: Path, labels: Table | None = None) -> Summary:
     with reading(folder) as connection:
         summary = summarise(connection)
         course = curve(connection, summary.lang)
+        found = [
+            *sites(connection, summary.lang),
+            examples(connection, summary.lang),
+            seed_table(connection, summary.seeds),
+        ]
     write_summary(summary, folder)
-    write_whole(folder / "report.html", crawl_report(summary, course, labels).html())
+    write_whole(folder / "report.html", crawl_report(summary, course, found, labels).html())
     return summary
 
 
@@ -134,10 +142,16 @@ def _learnt(summary: Summary) -> Iterator[tuple[str, Cell]]:
 
 
 def crawl_report(
-    summary: Summary, course: Sequence[Portion], labels: Table | None = None
+    summary: Summary, course: Sequence[Portion], found: Sequence[Table], labels: Table | None = None
 ) -> Report:
-    """The report of a crawl, the harvest rate first."""
+    """The report of a crawl, the harvest rate first.
+
+    `found` has the tables of domains, hosts, examples and seeds (`crawler.report.details`).
+    """
     cards = sorted(headline(summary), key=lambda row: not row[0].startswith("harvest rate"))
+    harvest, queue, hosts = _charts(summary, course)
+    asked, *others = _tables(summary)
+    by_domain, by_host, examples, seeds = found
     return Report(
         title=f"Crawl for {language_name(summary.lang)} ({summary.lang}), {summary.strategy}",
         lead=_lead(summary),
@@ -146,47 +160,98 @@ def crawl_report(
             *(f"Note: {gap}." for gap in summary.gaps),
             *(f"Advice: {sentence}." for sentence in summary.advice),
             *([] if labels is None else [labels]),
-            *(_charts(summary, course) if course else ()),
-            *_tables(summary),
+            harvest,
+            _languages(summary, _MOST_ROWS),
+            counts_table("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes, _MOST_ROWS),
+            by_domain,
+            by_host,
+            drops(summary.outcomes, summary.counts),
+            queue,
+            hosts,
+            examples,
+            Command("The command for the same crawl", summary.command),
+            seeds,
+            asked,
+            *others,
         ],
         figures=summary.as_json(),
     )
 
 
 def _lead(summary: Summary) -> str:
-    """What happened."""
-    lang = language_name(summary.lang)
+    """What happened, how much, and why it ended."""
+    lang, reason = language_name(summary.lang), summary.finish_reason
+    end = f"It ended: {_end(summary)}."
+    if reason in _GOALS:
+        end = f"It ended at its goal of {reason}."
+    elif reason in (None, *_STOPPED):
+        end = "It runs, or was stopped: the same command with -s JOBDIR=FOLDER continues it."
+    queued = f" {summary.queued:,} URLs are queued" if summary.queued else ""
+    if queued and summary.queued_expected is not None:
+        queued += f", {summary.queued_expected:,} of them expected in {lang}"
     return (
-        f"{summary.pages:,} pages from {summary.hosts:,} hosts in {duration(summary.seconds)}; "
-        f"{percent(summary.harvest_rate)} of the pages with a label are in {lang}. The ordering "
-        f"was {summary.strategy or NOTHING}, the filter {summary.filter or NOTHING}. "
-        f"Finish reason: {_end(summary)}."
+        f"{_story(summary, lang)} {summary.pages:,} pages from {summary.hosts:,} hosts in "
+        f"{duration(summary.seconds)}. {end}{queued}{'.' if queued else ''}"
     )
+
+
+def _story(summary: Summary, lang: str) -> str:
+    """The sentence that a person would say first about the crawl."""
+    pages, idle = summary.pages, summary.pages - summary.last_relevant
+    if not pages:
+        told = ", ".join(f"{number:,} {name}" for name, number in summary.outcomes.items())
+        return f"No page was fetched{f' ({told})' if told else ''}."
+    if not summary.relevant:
+        return f"No page in {lang} was found."
+    after = pages - (summary.last_expected or pages)
+    if after >= max(_FEWEST_IDLE, pages / 20):
+        what = "fetched" if summary.queued_expected else "queued"
+        gain = f", {summary.relevant_after:,} of them in {lang}" if summary.relevant_after else ""
+        return (
+            f"After page {summary.last_expected:,} nothing expected in {lang} was {what}: "
+            f"{after:,} pages{gain or ' for nothing'}."
+        )
+    if idle >= max(_FEWEST_IDLE, pages / 20):
+        return f"The last page in {lang} was page {summary.last_relevant:,}: {idle:,} for nothing."
+    first, last = summary.harvest_by_200[0].harvest_rate, summary.harvest_last_200
+    if first is not None and last is not None and abs(first - last) >= 0.1:
+        way = "rose" if last > first else "fell"
+        return (
+            f"The harvest rate {way} from {percent(first)} in the first 200 pages to "
+            f"{percent(last)} in the last 200."
+        )
+    return f"{percent(summary.harvest_rate)} of the pages with a label are in {lang}."
 
 
 def _end(summary: Summary) -> str:
     return _ENDS.get(summary.finish_reason) or str(summary.finish_reason)
 
 
-def _charts(summary: Summary, course: Sequence[Portion]) -> list[Chart]:
+def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart, Chart]:
     portions = merged(summary.harvest_by_200, _MOST_PORTIONS)
-    label = f"per {max(portion.pages for portion in portions):,} pages"
+    label = f"per {max((portion.pages for portion in portions), default=0):,} pages"
     title = "Harvest rate by number of pages"
-    rows = [(part.span, part.labelled, part.relevant, part.harvest_rate) for part in portions]
+    rows = [
+        (part.span, part.labelled, part.relevant, part.harvest_rate, *part.interval)
+        for part in portions
+    ]
     every = max(1, -(-len(course) // _MOST_POINTS))
     points = [(f"{one.pages:,}", one.queued, one.hosts) for one in course[every - 1 :: every]]
-    return [
+    head = ("pages", "with a label", "relevant", "harvest rate", "from", "to")
+    return (
         Chart(
             title=title,
             lines={
                 label: [portion.point for portion in portions],
                 "since the start": [(point.pages, point.harvest_rate) for point in course],
             },
+            bands={label: [(part.point[0], *part.interval) for part in portions]},
             y_label="harvest rate",
             is_share=True,
             caption="Relevant pages per page with a label: for each portion of the pages (as in "
-            "Baykan et al. 2013, Fig. 7), and for all pages since the start.",
-            table=Table(title, ("pages", "with a label", "relevant", "harvest rate"), rows),
+            "Baykan et al. 2013, Fig. 7), and for all pages since the start. The band is the 95 % "
+            "interval of a portion (Wilson 1927): chance alone moves a rate so far.",
+            table=Table(title, head, rows),
         ),
         Chart(
             title="Queued URLs",
@@ -199,37 +264,32 @@ def _charts(summary: Summary, course: Sequence[Portion]) -> list[Chart]:
             lines={"hosts": [(point.pages, point.hosts) for point in course]},
             y_label="hosts",
         ),
-    ]
+    )
 
 
 def _tables(summary: Summary) -> list[Table]:
+    """What was asked, then how pages were read and answered."""
     counted = (
-        ("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes),
         ("How the language was identified", ("method", "pages"), summary.methods),
         ("HTTP statuses", ("status", "pages"), summary.statuses),
         ("Character encodings", ("encoding", "pages"), summary.charsets),
         ("Countries of the servers", ("country", "pages"), summary.countries),
     )
-    settings = [(name, value or None) for name, value in sorted(summary.settings.items())]
-    more = len(summary.seeds) - _MOST_SEEDS
+    settings = [(name, value) for name, value in sorted(summary.settings.items()) if value]
     return [
-        _languages(summary, _MOST_ROWS),
+        Table("Settings of the run", ("", ""), settings, text_columns=2),
         *(counts_table(title, head, counts, _MOST_ROWS) for title, head, counts in counted),
         Table("Counters of the frontier", ("", ""), list(summary.counts.items())),
-        Table("Settings of the run", ("", ""), settings, text_columns=2),
-        Table(
-            f"Seeds ({len(summary.seeds):,})",
-            ("",),
-            [(seed,) for seed in summary.seeds[:_MOST_SEEDS]],
-            notes=[f"And {more:,} more."] if more > 0 else [],
-        ),
     ]
 
 
 def _languages(summary: Summary, most: int) -> Table:
-    """The most frequent languages with their share of the labelled pages."""
+    """The most frequent languages with their share of the labelled pages, the target marked."""
     named = {f"{language_name(code)} ({code})": n for code, n in summary.languages.items()}
-    return counts_table("Languages", ("language", "pages"), named, most)
+    target = f"{language_name(summary.lang)} ({summary.lang})"
+    if named:
+        named.setdefault(target, 0)
+    return counts_table("Languages", ("language", "pages"), named, most, marked=target)
 
 
 def _is_census(folder: Path) -> bool:

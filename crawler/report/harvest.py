@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from itertools import accumulate
+from math import sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -36,7 +37,8 @@ SELECT max(number) + 1, count(*), count(language),
 FROM numbered LEFT JOIN new ON new.place = number / :size
 GROUP BY number / :size ORDER BY number / :size"""
 
-_APART = ("seeds", "gaps")
+_LISTS: Final = ("seeds", "gaps")
+_APART: Final = (*_LISTS, "command")
 """Keys of `meta` that are no settings, or have their own figure."""
 
 _COUNTERS: Final = ("outcomes", "languages", "statuses", "methods", "charsets", "countries")
@@ -59,10 +61,13 @@ _LAST: Final = """\
 SELECT count(*) FILTER (WHERE language = ? AND NOT is_copy), count(language)
 FROM (SELECT language, is_copy FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)"""
 
-_LAST_RELEVANT: Final = """\
-SELECT coalesce(max(number) FILTER (WHERE language = ? AND NOT is_copy), 0)
-FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy
+_LAST_PLACES: Final = """\
+SELECT coalesce(max(number) FILTER (WHERE language = ? AND NOT is_copy), 0),
+       coalesce(max(number) FILTER (WHERE score > 0 OR depth = 0), 0)
+FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy, score, depth
       FROM pages WHERE outcome = 'page')"""
+
+_QUEUED: Final = "SELECT count(*), count(*) FILTER (WHERE score > 0) FROM urls WHERE queued = 1"
 
 _STATES: Final = """\
 SELECT CASE
@@ -79,6 +84,11 @@ _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
 
 _IDLE_PAGES: Final = 200
+
+_DOUBTS: Final = ("focus", "svm", "cctld")
+"""The orderings whose scores up to 0 are those of URLs that they do not expect in the language."""
+
+_Z: Final = 1.96
 
 
 class Portion(NamedTuple):
@@ -98,6 +108,16 @@ class Portion(NamedTuple):
     def harvest_rate(self) -> float | None:
         """Relevant pages per page with a label, 0 to 1; `None` if no page has a label."""
         return share_of(self.relevant, self.labelled)
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """The interval of 95 % of the harvest rate (Wilson 1927), of nothing without a label."""
+        if not self.labelled:
+            return None, None
+        share, square = self.relevant / self.labelled, _Z * _Z / self.labelled
+        half = sqrt(square * share * (1 - share) + square * square / 4)
+        middle, width = share + square / 2, 1 + square
+        return max(0.0, (middle - half) / width), min(1.0, (middle + half) / width)
 
     @property
     def span(self) -> str:
@@ -152,6 +172,11 @@ class Summary:
     bytes: int  # of all downloads, as received
     harvest_by_200: list[Portion]  # the first 200 pages, the next, ... (Baykan 2013, Fig. 7)
     harvest_last_200: float | None  # relevant / labelled of the last 200 pages
+    last_relevant: int  # number of the last relevant page, 0 without one
+    last_expected: int | None  # of the last page whose URL was expected; `focus`, `svm`, `cctld`
+    relevant_after: int | None  # relevant pages after that one
+    queued: int  # URLs that are queued now in run.db; those of a shared crawl are in Redis
+    queued_expected: int | None  # of these the URLs that are expected in the language
     brier: float | None  # mean of (probability - label)^2 before the fetch, 0 is perfect; `focus`
     calibration_error: float | None  # probability against share, mean over 10 bins; `focus`
     languages: dict[str, int]  # pages by label
@@ -165,6 +190,7 @@ class Summary:
     gaps: list[str]  # what does not know the language, a sentence each (`crawler.preparation`)
     advice: list[str]  # what a next crawl may do otherwise, a sentence each (`_advice`)
     settings: dict[str, str]  # all that the run was asked for
+    command: str  # that asks for the same crawl in a new folder; "" where it is not known
     changes: Mapping[str, int] | None = None  # what became of earlier pages, with `-a since`
 
     def as_json(self) -> dict[str, Any]:
@@ -193,6 +219,10 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         sessions = sessions_of(connection)
         seconds = sum(one.ended_at - one.started_at for one in sessions)
         brier, error = _calibration(connection, lang)
+        last_relevant, last_expected = connection.execute(_LAST_PLACES, (lang,)).fetchone()
+        after = connection.execute(_LAST, (lang, pages - last_expected)).fetchone()[0]
+        queued, queued_expected = connection.execute(_QUEUED).fetchone()
+        has_doubts = meta.get("ordering") in _DOUBTS
         return Summary(
             **_settings(meta),
             **counted,
@@ -211,11 +241,16 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             bytes=size,
             harvest_by_200=by_portion(connection, lang),
             harvest_last_200=share_of(*connection.execute(_LAST, (lang, PORTION)).fetchone()),
+            last_relevant=last_relevant,
+            last_expected=last_expected if has_doubts else None,
+            relevant_after=after if has_doubts else None,
+            queued=queued,
+            queued_expected=queued_expected if has_doubts else None,
             brier=brier,
             calibration_error=error,
             counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
             changes=_changes(connection),
-            advice=_advice(connection, lang, pages),
+            advice=_advice(lang, pages, last_relevant),
         )
 
 
@@ -229,7 +264,8 @@ def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: str(meta.get(name, "")) for name in ("lang", "strategy", "filter", "web")},
         **{name: _whole(meta.get(name)) for name in ("tolerance", "host_cap")},
-        **{name: [str(text) for text in json.loads(meta.get(name) or "[]")] for name in _APART},
+        **{name: [str(text) for text in json.loads(meta.get(name) or "[]")] for name in _LISTS},
+        "command": str(meta.get("command", "")),
         "settings": {str(k): str(v) for k, v in meta.items() if k not in _APART},
     }
 
@@ -291,9 +327,8 @@ def _changes(connection: sqlite3.Connection) -> dict[str, int] | None:
     }
 
 
-def _advice(connection: sqlite3.Connection, lang: str, pages: int) -> list[str]:
+def _advice(lang: str, pages: int, last: int) -> list[str]:
     """Sentences about what a next crawl for the language may do otherwise."""
-    (last,) = connection.execute(_LAST_RELEVANT, (lang,)).fetchone()
     if pages - last < _IDLE_PAGES:
         return []
     return [

@@ -45,16 +45,23 @@ class Line(NamedTuple):
     end: str
     hue: int
     is_dashed: bool
+    band: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Lines by their labels, from 0 on both axes, and their figures as a table."""
+    """Lines by their labels, from 0 on both axes, and their figures as a table.
+
+    `bands` has places with the ends of an interval around the line of a label.
+    """
 
     title: str
     lines: Mapping[str, Points]
     x_label: str = "pages"
     y_label: str
+    bands: Mapping[str, Sequence[tuple[float, float | None, float | None]]] = field(
+        default_factory=dict
+    )
     is_share: bool = False
     caption: str = ""
     table: Table | None = None
@@ -86,10 +93,9 @@ class Chart:
                 path = _path(spots)
                 end = f"{known[-1][0]:.2f} {known[-1][1]:.2f}"
                 more = [f"{len(names) - 2} more"] if len(names) > 3 else names[2:]
-                line = Line(
-                    " = ".join([*names[:2], *more]), known[-1][1], path, end, hue, place % 2 == 1
-                )
-                found.append(line)
+                label = " = ".join([*names[:2], *more])
+                band = self._band(names[0])
+                found.append(Line(label, known[-1][1], path, end, hue, place % 2 == 1, band))
         found.sort(key=lambda line: line.label_at)
         return _with_labels_apart(found)
 
@@ -100,12 +106,19 @@ class Chart:
     @cached_property
     def _y_values(self) -> list[float]:
         values = [y for points in self.lines.values() for _, y in points if y is not None]
+        values += [y for ends in self.bands.values() for *_, y in ends if y is not None]
         least = 0.001 if self.is_share else 1
         return _round_numbers(max([least, *values]), least)
 
     @property
     def _most_y(self) -> float:
         return self._y_values[-1]
+
+    def _band(self, label: str) -> str:
+        """The path around the interval of a line: its upper end forth, its lower end back."""
+        ends = [each for each in self.bands.get(label, ()) if each[1] is not None]
+        around = [(x, high) for x, _, high in ends] + [(x, low) for x, low, _ in reversed(ends)]
+        return _path([self._spot(x, y) for x, y in around])
 
     def _spot(self, x: float, y: float | None) -> tuple[float, float] | None:
         if y is None:
@@ -146,6 +159,13 @@ def _with_labels_apart(lines: Sequence[Line]) -> list[Line]:
     return [line._replace(label_at=at) for line, at in zip(lines, places, strict=True)]
 
 
+class Command(NamedTuple):
+    """A line for a shell, to be copied; "" is not shown."""
+
+    title: str
+    line: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A title, a sentence, the figures that are seen first, and the parts in their order."""
@@ -153,7 +173,7 @@ class Report:
     title: str
     lead: str
     cards: Sequence[tuple[str, Cell]] = ()
-    parts: Sequence[Chart | Table | str]
+    parts: Sequence[Chart | Table | Command | str]
     figures: Mapping[str, Any] = field(default_factory=dict)
     """All figures as JSON types."""
     refresh_s: int = 0
@@ -163,11 +183,8 @@ class Report:
 
     def html(self) -> str:
         """Return the text of the HTML file."""
-        shown_parts = [
-            part for part in self.parts if not (isinstance(part, Table) and part.is_empty)
-        ]
         template = _environment().get_template("page.html")
-        return template.render(report=self, parts=shown_parts)
+        return template.render(report=self, parts=list(filter(_has_figure, self.parts)))
 
     def tables(self) -> list[Table]:
         """Return all tables, those of charts too."""
@@ -179,6 +196,15 @@ class Report:
         printer = printer or Printer(width=WIDE)
         for table in self.tables():
             printer.table(table)
+
+
+def _has_figure(part: Chart | Table | Command | str) -> bool:
+    """Return True if there is something to show below the title of a part."""
+    if isinstance(part, Chart):
+        return bool(part.drawn)
+    if isinstance(part, Table):
+        return not part.is_empty
+    return bool(part.line if isinstance(part, Command) else part)
 
 
 @cache

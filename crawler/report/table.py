@@ -34,7 +34,7 @@ class Table:
     A cell is a text, a count, a fraction (shown as a percentage) or None. The first `text_columns`
     columns are text, the others are figures. `paper` has rows of a paper's figures, which follow
     the other rows and are fainter. `notes` are sentences below the table. On a page the columns
-    “share” and “coverage” have bars.
+    “share” and “coverage” have bars, and a row whose first cell is `marked` is the target's.
     """
 
     title: str
@@ -43,6 +43,7 @@ class Table:
     paper: Sequence[Sequence[Cell]] = ()
     notes: Sequence[str] = ()
     text_columns: int = 1
+    marked: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -80,16 +81,21 @@ class Table:
         }
 
 
-def counts_table(title: str, head: Sequence[str], counts: Mapping[str, int], most: int) -> Table:
+def counts_table(
+    title: str, head: Sequence[str], counts: Mapping[str, int], most: int, marked: str = ""
+) -> Table:
     """The `most` largest counts with their share of all; the others together in one row.
 
-    `head` has the names of the first two columns.
+    `head` has the names of the first two columns. The marked name has a row of its own.
     """
     total = sum(counts.values())
     pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    if len(pairs) > most:
-        pairs[most:] = [(f"{len(pairs) - most} others", sum(n for _, n in pairs[most:]))]
-    return Table(title, [*head, "share"], [(name, n, share_of(n, total)) for name, n in pairs])
+    rest = [pair for pair in pairs[most:] if pair[0] != marked]
+    if rest:
+        pairs = [pair for pair in pairs if pair not in rest]
+        pairs.append((f"{len(rest)} others", sum(n for _, n in rest)))
+    rows = [(name, n, share_of(n, total)) for name, n in pairs]
+    return Table(title, [*head, "share"], rows, marked=marked)
 
 
 def markdown(table: Table) -> list[str]:

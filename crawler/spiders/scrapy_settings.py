@@ -2,6 +2,8 @@
 
 import logging
 import math
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -18,6 +20,7 @@ from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.politeness.contact import bot_name
 from crawler.settings import USER_AGENT
+from crawler.sources.seeds import read_seeds
 from crawler.spiders.concurrency import slot_settings
 
 _PREFIX = "LANGFOCUS_"
@@ -25,6 +28,12 @@ _DEFAULTS: Mapping[str, object] = MappingProxyType(
     {name: value for name, value in vars(default_settings).items() if name.isupper()}
 )
 _SECONDS = ("_TIMEOUT", "_DELAY", "_INTERVAL", "_INTERVAL_SECONDS")
+_MOST_SEEDS = 10
+_TEXTS = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "RETRY_HTTP_CODES")
+"""Texts among Scrapy's settings that decide a crawl and are no secrets."""
+
+_FRONTIER = "LANGFOCUS_FRONTIER"
+_PASSWORD = re.compile(r"(?<=//)[^/]*@|\?.*")
 _WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
 _LIVE_HANDLER = "crawler.spiders.live_handler.GuardedDownloadHandler"
 
@@ -59,7 +68,29 @@ def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config
             FIRST_ANSWER_S, timeout_s if is_asked_for(settings, "DOWNLOAD_TIMEOUT") else 0.0
         ),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
+        command=_command(arguments, settings, config),
     )
+
+
+def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Config) -> str:
+    """Return the command that asks for the same crawl, to be shown to anybody.
+
+    It leaves out the folder, the password of a Redis server, and texts that Scrapy's settings have:
+    some of these are secrets. Few seeds are in it, since their file may be gone.
+    """
+    told = {name: str(value) for name, value in arguments.items()}
+    seeds = ",".join(config.seeds[:_MOST_SEEDS])
+    if "seeds" in told and seeds and read_seeds(seeds, "") == config.seeds:
+        told["seeds"] = seeds
+    chosen = {name: str(settings.get(name)) for name in settings if is_asked_for(settings, name)}
+    if _FRONTIER in chosen:
+        chosen[_FRONTIER] = _PASSWORD.sub("", chosen[_FRONTIER])
+    words = ["langfocus", "crawl"]
+    words += [part for name in told for part in ("-a", f"{name}={told[name]}")]
+    for name, value in sorted(chosen.items()):
+        if name in (*SETTINGS, *_TEXTS) or isinstance(_DEFAULTS.get(name), int | float):
+            words += ["-s", f"{name}={value}"]
+    return shlex.join(words)
 
 
 def given(settings: BaseSettings) -> dict[str, object]:

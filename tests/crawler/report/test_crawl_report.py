@@ -12,13 +12,22 @@ import pytest
 from bs4 import BeautifulSoup
 
 from crawler.errors import RunFolderError
+from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, UNCHANGED, Admission, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.outputs.takedown import TAKEN_DOWN
+from crawler.politeness.blocking import BLOCKED
+from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE
+from crawler.readers import CRASHED, TIMEOUT
 from crawler.report.crawl import explain, print_summary, write_report
+from crawler.report.details import reasons
 from crawler.report.harvest import summarise
 from crawler.run import connect, open_run
+from crawler.simulate.engine import FATES
+from crawler.spiders.faults import _REASONS
 from crawler.strategies.focus.belief import Prior
 from crawler.url import fingerprint
+from crawler.visit import INTERRUPTED
 from tests.crawler.frontier.test_learning_contract import LEARNS, link, settled
 from tests.support.commandline import call
 from tests.support.report_run import META, Row, make_run
@@ -58,16 +67,89 @@ def test_the_report_refers_to_nothing_outside_itself(report: BeautifulSoup) -> N
 
 
 def test_the_figures_stand_in_the_report_and_a_hostile_seed_is_text(report: BeautifulSoup) -> None:
-    names = [name.get_text() for name in report.select("dl.figures dt")]
-    figures = dict(zip(names, (f.get_text() for f in report.select("dl.figures dd")), strict=True))
+    cards = report.select("dl.figures div")
+    figures = {card.dt.get_text(): card.dd.get_text() for card in cards if card.dt and card.dd}
+    names = list(figures)
     assert names[0] == "harvest rate"
     assert figures["pages"] == "818"
     assert figures["harvest rate"] == "66.6 %"
     assert figures["of these by ngrams"] == "614"
     assert "Languages" in [heading.get_text() for heading in report.find_all("h2")]
     assert [bool(svg["aria-label"]) for svg in report.find_all("svg")] == [True] * 3
-    shown = [item.get_text() for item in report.select("section:last-of-type td")]
-    assert shown == [HOSTILE.replace("\u202e", "?")]
+    seeds = report.select('[aria-label="Seeds (1)"] tbody td')
+    assert [cell.get_text() for cell in seeds] == [HOSTILE.replace("\u202e", "?"), "not fetched"]
+
+
+FOUND, DOUBTED = Row(), Row(language="en")
+NOTHING_EXPECTED = "After page {} nothing expected in German was {}: {}."
+
+
+@pytest.mark.parametrize(
+    ("hoped", "doubted", "queued", "told"),
+    [
+        (
+            [FOUND] * 218,
+            [DOUBTED] * 1280,
+            [],
+            NOTHING_EXPECTED.format(218, "queued", "1,280 pages for nothing"),
+        ),
+        (
+            [FOUND] * 10,
+            [DOUBTED] * 30 + [FOUND] * 2,
+            [0.0],
+            NOTHING_EXPECTED.format(10, "queued", "32 pages, 2 of them in German"),
+        ),
+        (
+            [FOUND] * 10,
+            [DOUBTED] * 30,
+            [1.5, -1.0],
+            NOTHING_EXPECTED.format(10, "fetched", "30 pages for nothing"),
+        ),
+        (
+            [FOUND] * 9 + [DOUBTED] * 30,
+            [],
+            [],
+            "The last page in German was page 9: 30 for nothing.",
+        ),
+        (
+            [FOUND] * 300 + [DOUBTED, FOUND] * 150,
+            [],
+            [],
+            "The harvest rate fell from 100.0 % in the first 200 pages to 50.0 % in the last 200.",
+        ),
+        ([FOUND] * 9 + [DOUBTED], [], [], "90.0 % of the pages with a label are in German."),
+        ([DOUBTED] * 3, [], [], "No page in German was found."),
+        ([Row(outcome="robots")], [], [], "No page was fetched (1 robots)."),
+    ],
+)
+def test_the_report_begins_with_what_happened(
+    hoped: list[Row], doubted: list[Row], queued: list[float], told: str, tmp_path: Path
+) -> None:
+    with closing(make_run(tmp_path, hoped + doubted)) as run, run:
+        run.execute("UPDATE pages SET depth = 1, score = 1 - (id > ?)", (len(hoped),))
+        for number, score in enumerate(queued):
+            run.execute(
+                "INSERT INTO urls (fingerprint, url, host, depth, redirects, tries, queued, score)"
+                " VALUES (?, 'u', 1, 1, 0, 0, 1, ?)",
+                (number, score),
+            )
+    assert write_report(tmp_path).queued == len(queued)
+    page = BeautifulSoup((tmp_path / "report.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.select(".lead")[0].get_text().startswith(told)
+
+
+def test_every_outcome_and_counter_has_its_words() -> None:
+    decisions = [*Admission, Sending.HOST_FULL, Sending.DOMAIN_FULL, Sending.ADDRESS_FULL]
+    words = {PAGE, REDIRECT, UNCHANGED, SITEMAP, INTERRUPTED, BLOCKED, TAKEN_DOWN, *FATES}
+    words |= {
+        ROBOTS_UNREACHABLE,
+        ORIGINS_FULL,
+        CRASHED,
+        TIMEOUT,
+        *(name for _, name, _ in _REASONS),
+    }
+    assert words | {one.value for one in decisions} <= {name for _, name in reasons()}
+    assert all(reason.meaning for reason in reasons().values())
 
 
 def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:

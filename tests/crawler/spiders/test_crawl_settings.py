@@ -1,13 +1,16 @@
 """A crawl that cannot be done is refused in one line, with an exit code, and nothing is written."""
 
 import os
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
-from crawler.commands.base import parser_of
+from crawler.commands.base import pairs, parser_of
+from crawler.commands.base import settings_of as command_settings
 from crawler.config import ARGUMENTS, SETTINGS, Config
 from crawler.errors import CrawlError, SettingError
 from crawler.opening import open_crawl
@@ -36,6 +39,55 @@ def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
         open_crawl(config_of(arguments, scrapy_settings(JOBDIR=folder, **given)))
     assert "\n" not in str(refused.value)
     return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        ({"lang": "German", "web": "sample", "pages": "7"}, {}),
+        (
+            {"lang": "de", "seeds": "SEEDS", "strategy": "svm", "host_cap": "3", "hours": "0.5"},
+            {
+                "LANGFOCUS_CONTACT": "x@example.org",
+                "RETRY_TIMES": "5",
+                "DOWNLOAD_DELAY": 2,
+            },
+        ),
+        (
+            {"lang": "de", "seeds": "http://x.de/a,b 'c' \"d\".html, http://y.de/?q=1,2&r=`z`"},
+            {"ROBOTSTXT_OBEY": False, "RETRY_HTTP_CODES": "500,503", "DOWNLOAD_TIMEOUT": 40},
+        ),
+        ({"hosts": "SEEDS"}, {"USER_AGENT": 'it\'s "b" $(c)/1', "LANGFOCUS_SITEMAPS": "1"}),
+        ({"lang": "de", "seeds": "MANY"}, {"LANGFOCUS_FRONTIER": "redis://h:1/2"}),
+    ],
+)
+def test_the_command_of_a_crawl_asks_for_the_same_crawl(
+    arguments: dict[str, str], given: dict[str, object], tmp_path: Path
+) -> None:
+    paths = {"SEEDS": tmp_path / "my seeds.txt", "MANY": tmp_path / "many.txt"}
+    paths["SEEDS"].write_text("http://x.de/\nhttp://y.de/\n")
+    paths["MANY"].write_text("".join(f"http://h{number}.de/\n" for number in range(99)))
+    arguments = {name: str(paths.get(value, value)) for name, value in arguments.items()}
+    asked = config_of(arguments, scrapy_settings(JOBDIR=tmp_path, **given))
+    paths["SEEDS"].write_text("http://x.de/\nhttp://y.de/\n" if "hosts" in arguments else "")
+    program, name, *line = shlex.split(asked.command)
+    options = parser_of(name).parse_intermixed_args(line)
+    again = config_of(pairs(options.spargs), command_settings(options))
+    assert (program, again.command) == ("langfocus", asked.command)
+    assert (again.hosts and again.hosts.digest) == (asked.hosts and asked.hosts.digest)
+    assert replace(again, hosts=None) == replace(asked, hosts=None, run_folder=None)
+
+
+def test_the_command_of_a_crawl_tells_no_secret() -> None:
+    secrets = {
+        "LANGFOCUS_FRONTIER": "redis://me:hush@h:1/2?password=hush",
+        "FEED_STORAGE_S3_ACL": "hush",
+        "AWS_SECRET_ACCESS_KEY": "hush",
+        "JOBDIR": "runs/hush",
+    }
+    command = settings_of(**secrets).command
+    assert "hush" not in command
+    assert "LANGFOCUS_FRONTIER=redis://h:1/2" in command
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,142 @@
+"""What the page of a crawl tells beside its summary: yields, examples, seeds, drops with advice."""
+
+import csv
+import sqlite3
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from crawler.report.formatting import language_name, share_of
+from crawler.report.table import Table
+from crawler.url import domain_of, fingerprint
+
+_MOST_SITES: Final = 10
+_MOST_SEEDS: Final = 50
+_MOST_EXAMPLES: Final = 30
+_MOST_LETTERS: Final = 150
+"""A longer URL is cut."""
+
+_SITES: Final = """\
+WITH host AS MATERIALIZED (
+    SELECT host AS site, count(*) AS pages, count(language) AS labelled,
+           count(*) FILTER (WHERE language = :lang AND NOT is_copy) AS relevant
+    FROM pages WHERE outcome = 'page' GROUP BY host),
+domain AS MATERIALIZED (
+    SELECT domain_of(site) AS site, sum(pages) AS pages, sum(labelled) AS labelled,
+           sum(relevant) AS relevant FROM host GROUP BY 1)
+SELECT * FROM (SELECT * FROM {of} WHERE relevant ORDER BY relevant DESC, pages, site LIMIT :most)
+UNION ALL
+SELECT * FROM (SELECT * FROM {of} WHERE NOT relevant ORDER BY pages DESC, site LIMIT 3)
+UNION ALL
+SELECT count(*), sum(pages), sum(labelled), (SELECT sum(relevant) FROM {of})
+FROM {of} WHERE NOT relevant"""
+"""The best sites, the largest without a relevant page, then the number of these and all pages."""
+
+_EXAMPLES: Final = """\
+SELECT language, number, url FROM pages JOIN (
+    SELECT language, count(*) AS number, max(confidence), id FROM pages
+    WHERE outcome = 'page' AND language IS NOT NULL GROUP BY language) USING (id, language)
+ORDER BY number DESC, language LIMIT ?"""
+_SEED: Final = "SELECT outcome, status, language FROM pages WHERE fingerprint = ?"
+_IS_QUEUED: Final = "SELECT 1 FROM urls WHERE fingerprint = ? AND queued = 1"
+
+
+class Reason(NamedTuple):
+    """What a name means, and what a person may do about it; "" where nothing was lost."""
+
+    kind: str
+    name: str
+    meaning: str
+    advice: str
+
+
+@cache
+def reasons() -> Mapping[tuple[str, str], Reason]:
+    """Return the words of all outcomes and counters by kind and name.
+
+    The kinds are `outcome` (of a settled URL), `link`, `queued` (of a queued URL) and `page`.
+    """
+    text = files("crawler.report").joinpath("reasons.tsv").read_text(encoding="utf-8")
+    rows = csv.reader(text.splitlines()[1:], delimiter="\t", quoting=csv.QUOTE_NONE)
+    return {(row[0], row[1]): Reason(*row) for row in rows}
+
+
+def drops(outcomes: Mapping[str, int], counts: Mapping[str, int]) -> Table:
+    """Return the URLs and links that gave no page, by reason, with what to do about each."""
+    rows = [
+        (reason.name, f"{reason.meaning}. {reason.advice}", number)
+        for (kind, name), reason in reasons().items()
+        if (number := (outcomes if kind == "outcome" else counts).get(name)) and reason.advice
+    ]
+    rows.sort(key=lambda row: -row[-1])
+    head = ("reason", "what it means, and what you can do", "number")
+    return Table("Left out, by reason", head, rows, text_columns=2)
+
+
+def sites(connection: sqlite3.Connection, lang: str) -> list[Table]:
+    """Return the domains and the hosts with the most relevant pages."""
+    connection.create_function("domain_of", 1, domain_of, deterministic=True)
+    return [_sites(connection, lang, of) for of in ("domain", "host")]
+
+
+def _sites(connection: sqlite3.Connection, lang: str, of: str) -> Table:
+    values = {"lang": lang, "most": _MOST_SITES}
+    *found, (barren, wasted, _, every) = connection.execute(_SITES.format(of=of), values)
+    worst = ", ".join(f"{site} ({pages:,})" for site, pages, _, relevant in found if not relevant)
+    note = f"{barren:,} {of}s gave {wasted or 0:,} pages and none in the language: {worst}"
+    return Table(
+        f"{of.capitalize()}s by yield",
+        (of, "pages", "relevant", "harvest rate", "share"),
+        [
+            (site, pages, relevant, share_of(relevant, labelled), relevant / every)
+            for site, pages, labelled, relevant in found
+            if relevant
+        ],
+        notes=[f"{note}{', ...' if barren > worst.count('(') else ''}."] if barren else [],
+    )
+
+
+def examples(connection: sqlite3.Connection, lang: str) -> Table:
+    """Return a page of each language, the one of which the identifier is surest."""
+    return Table(
+        "A page of each language",
+        ("language", "address"),
+        [
+            (f"{language_name(code)} ({code})", _cut(url))
+            for code, _, url in connection.execute(_EXAMPLES, (_MOST_EXAMPLES,))
+        ],
+        notes=["The page of which the identifier is surest. No page is loaded from here."],
+        text_columns=2,
+        marked=f"{language_name(lang)} ({lang})",
+    )
+
+
+def seed_table(connection: sqlite3.Connection, seeds: Sequence[str]) -> Table:
+    """Return the first seeds with what became of each."""
+    more = len(seeds) - _MOST_SEEDS
+    return Table(
+        f"Seeds ({len(seeds):,})",
+        ("seed", "what became of it"),
+        [(_cut(seed), _fate(connection, fingerprint(seed))) for seed in seeds[:_MOST_SEEDS]],
+        notes=[f"And {more:,} more."] if more > 0 else [],
+        text_columns=2,
+    )
+
+
+def _fate(connection: sqlite3.Connection, key: int) -> str:
+    """Return what became of a URL, in words."""
+    row = connection.execute(_SEED, (key,)).fetchone()
+    if row is None:
+        is_queued = connection.execute(_IS_QUEUED, (key,)).fetchone()
+        return "queued" if is_queued else "not fetched"
+    outcome, status, language = row
+    if language is not None:
+        return f"{outcome} in {language_name(language)}"
+    reason = reasons().get(("outcome", outcome))
+    told = f"{outcome}, {reason.meaning}" if reason and reason.advice else outcome
+    return f"{told}, status {status}" if status and status != 200 else told
+
+
+def _cut(url: str) -> str:
+    return url if len(url) <= _MOST_LETTERS else f"{url[:_MOST_LETTERS]}..."
