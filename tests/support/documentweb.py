@@ -1,6 +1,7 @@
 """The web on loopback that the guide's crawls of the Internet find: any host, some pages each."""
 
 from collections.abc import Mapping
+from random import Random
 from zlib import crc32
 
 from crawler.sources.contract import NO_HEADERS, Answer
@@ -35,7 +36,7 @@ class DocumentWeb:
         links += [f"http://host{(3 * number + n) % 40}.example.{end}/" for n in range(3)]
         links += [f"http://news{number}.example.com/", "http://example.org/"]
         anchors = "".join(f'<li><a href="{link}">{link}</a>' for link in links)
-        words = text.split()
-        turned = " ".join([*words[number % 5 :], f"{number}.", *words])
+        words = 3 * text.split()
+        Random(url).shuffle(words)
         title = f"<title>{host} {path}</title>"
-        return Answer(200, HTML, f"{title}<ul>{anchors}</ul><p>{turned}</p>".encode())
+        return Answer(200, HTML, f"{title}<ul>{anchors}</ul><p>{' '.join(words)}</p>".encode())

@@ -157,7 +157,7 @@ def test_the_runs_are_shown_with_their_cap_and_their_filter(
 def forked(command: Sequence[str]) -> tuple[int, list[str]]:
     """Run a crawl of a comparison without the imports of Python."""
     assert command[:3] == [sys.executable, "-P", "-m"]
-    return processes.run(*command[3:], environment=os.environ).returncode, []
+    return processes.run(*command[3:], environment=os.environ, folder=Path.cwd()).returncode, []
 
 
 @pytest.fixture
