@@ -211,8 +211,14 @@ def clues(points: Points, start: int, found: Keys) -> tuple[int, int]:
 @inlined
 def place_of(keys: Keys, clue: np.uint64) -> int:
     """The place of a clue in sorted keys, or -1."""
-    at = int(np.searchsorted(keys, clue))
-    return at if at < len(keys) and keys[at] == clue else -1
+    low, high = 0, len(keys)
+    while low < high:  # numpy.searchsorted takes seconds to compile
+        middle = (low + high) // 2
+        if keys[middle] < clue:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(keys) and keys[low] == clue else -1
 
 
 def find_clues(batch: Batch, keys: Keys) -> Rows:

@@ -1,7 +1,7 @@
 """The URL model: one binary classifier for each language, and how one language is named.
 
-Its file is plain arrays in one .npz, read without unpickling. At the first scores numba compiles
-its code or reads it from its cache.
+Its file is plain arrays in one .npz, read without unpickling. A process scores its first URLs in
+Python; then numba compiles the same code or reads it from its cache.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import numpy as np
@@ -23,9 +23,8 @@ from classifiers import arrayfile
 from classifiers.errors import LanguageError, ModelError
 from classifiers.urls.batch import Batch, encode, plain, unaddressed
 from classifiers.urls.posteriors import Evidence, Prior
-
-if TYPE_CHECKING:
-    from classifiers.urls.scoring import Weights
+from classifiers.urls.scoring import Weights, best_of, score_many
+from classifiers.weights import table_of
 
 FORMAT: Final = 3
 """Increased when the features change: weights of other features are meaningless."""
@@ -140,9 +139,6 @@ class UrlModel:
     @cached_property
     def weights(self) -> Weights:
         """The weights of all classifiers, as the compiled code reads them; in memory once."""
-        from classifiers.urls.scoring import Weights  # numba takes half a second
-        from classifiers.weights import table_of
-
         bits, table = self.bits, table_of(self.codes)
         self.codes = table[:-1, : len(self.languages)].T
         return Weights(bits, table, self.scales, self.intercepts)
@@ -228,14 +224,10 @@ class UrlModel:
         return sorted(found, key=lambda each: (-abs(each.weight), each.text))[:top]
 
     def _scores(self, batch: Batch) -> Scores:
-        from classifiers.urls.scoring import score_many
-
         return score_many(batch.points, len(batch), self.weights)
 
     def _named(self, urls: Sequence[str], prior: Prior | None) -> tuple[Places, Scores, Scores]:
         """The place of the language of each URL, or -1, its probability, and all scores."""
-        from classifiers.urls.scoring import best_of
-
         batch = encode(urls)
         scores = self._scores(batch)
         logits, has_evidence = self.posterior.logits(scores, batch, prior)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,9 @@ import numpy.typing as npt
 from classifiers.errors import LanguageError
 from classifiers.languages import known
 from classifiers.tables import rows
-
-if TYPE_CHECKING:
-    from classifiers.urls.batch import Batch
-    from classifiers.urls.scoring import Nats
+from classifiers.urls.batch import Batch
+from classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
+from classifiers.weights import Floats
 
 WEB_SHARES: Final = {code: int(pages) for code, pages in rows("web-shares.txt").items()}
 """Language -> pages of a million (Common Crawl, CC-MAIN-2024-42, detected by CLD2).
@@ -35,9 +34,6 @@ _EVENED: Final = 0.4
 """Power of the shares of the Web in the default prior: 0 is uniform, 1 the Web's."""
 _CRAWLED: Final = 0.5
 """Share of the target language among the URLs that a crawl finds."""
-
-Floats = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -115,8 +111,6 @@ class Evidence:
     @cached_property
     def of_urls(self) -> Nats:
         """The same numbers as the compiled code reads them."""
-        from classifiers.urls.scoring import nats_of  # numba takes half a second
-
         return nats_of(self.mixing, self.intercepts, self.keys, self.nats.astype(np.float32))
 
     def base(self, prior: Prior) -> Floats:
@@ -134,7 +128,5 @@ class Evidence:
         are the decision values of the URLs, (n_urls, n_classifiers). The flags (n_urls,) say which
         URLs have a known clue.
         """
-        from classifiers.urls.scoring import logits_of
-
         base = self.base(Prior.evened() if prior is None else prior)
         return logits_of(batch.points, scores, self.of_urls, base)

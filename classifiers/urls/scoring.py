@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import compiled_for_many, inlined
 from classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of
 from classifiers.urls.letters import Points
 from classifiers.urls.ngrams import MARK_VALUE, features, make_room
@@ -72,7 +72,7 @@ def score_row(
     return after
 
 
-@compiled
+@compiled_for_many
 def score_many(points: Points, n_urls: int, weights: Weights) -> Floats:
     """Decision values of some classifiers, (n_urls, n_languages)."""
     written = rooms(weights.table.shape[1])
@@ -150,7 +150,7 @@ def weigh(
     return is_known
 
 
-@compiled
+@compiled_for_many
 def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple[Floats, Flags]:
     """The evidence of each URL, (n_urls, m), padded, and which have a known clue.
 
@@ -167,7 +167,7 @@ def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple
     return logits, has_clue
 
 
-@compiled
+@compiled_for_many
 def best_of(logits: Floats) -> tuple[Places, Floats]:
     """The place of the largest logit of each row and its share in the softmax, (n_urls,) each."""
     places, shares = np.empty(len(logits), np.int16), np.empty(len(logits), np.float32)
@@ -176,6 +176,6 @@ def best_of(logits: Floats) -> tuple[Places, Floats]:
         for language in range(logits.shape[1]):
             behind = logits[row, language] - logits[row, best]
             if behind > _NEGLIGIBLE:
-                total += math.exp(behind)
+                total += math.exp(np.float64(behind))  # in double precision, as in Python
         places[row], shares[row] = best, 1 / total
     return places, shares

@@ -15,7 +15,7 @@ import pytest
 from classifiers.compiled import sources
 from tests.support.crawls import ROOT
 
-DECORATORS = {"compiled", "inlined"}
+DECORATORS = {"compiled", "compiled_for_many", "inlined"}
 FOREIGN = {"numpy", "numba", "math", "typing", "collections", "classifiers.compiled"}
 """Packages whose functions numba compiles itself, and names of types."""
 
@@ -26,7 +26,9 @@ from classifiers.compiled import compiled
 def doubled(number):
     return {factor} * number
 """
-ASK = "from classifiers.made import doubled; print(doubled(4), *doubled.stats.cache_hits.values())"
+ASK = """
+from classifiers.made import doubled
+print(doubled(4), *doubled.dispatcher.stats.cache_hits.values())"""
 
 
 @pytest.fixture

@@ -6,15 +6,17 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from classifiers.errors import LanguageError, ModelError
-from classifiers.urls import cctld, clues
+from classifiers.urls import cctld, clues, scoring
+from classifiers.urls.batch import encode
 from classifiers.urls.model import SHIPPED, UrlModel
-from classifiers.urls.posteriors import Evidence
-from tests.classifiers.urls.test_ngrams import features
+from classifiers.urls.posteriors import Evidence, Prior
+from tests.classifiers.urls.test_ngrams import DIGESTS, features
 
 
 @pytest.fixture(scope="module")
@@ -160,15 +162,33 @@ def test_a_missing_or_damaged_file_never_shows_as_another_error(tmp_path: Path) 
             UrlModel.load(path)
 
 
-def test_scoring_needs_no_scikit_learn_and_importing_no_numba() -> None:
+def test_scoring_needs_no_scikit_learn_and_that_of_a_few_urls_no_numba() -> None:
     code = (
         "import sys, json, classifiers.urls.model as m\n"
-        "early = 'numba' in sys.modules\n"
-        "m.UrlModel.load().scores(['http://a.de/'])\n"
-        "print(json.dumps([early, 'sklearn' in sys.modules]))"
+        "model, url = m.UrlModel.load(), 'http://a.de/wetter'\n"
+        "few = model.identify(url), 'numba' in sys.modules\n"
+        "many = list(model.identify_many([url] * 200))[0], 'numba' in sys.modules\n"
+        "print(json.dumps([few[0] == many[0], few[1], many[1], 'sklearn' in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [False, False]
+    assert json.loads(done.stdout) == [True, False, True, False]
+
+
+def test_python_gives_the_numbers_of_the_compiled_code_to_the_bit(model: UrlModel) -> None:
+    urls = [*DIGESTS, *(f"http://{n}.{code}/{code}_{n}" for n, code in enumerate(model.languages))]
+    batch = encode(urls)
+
+    def same(function: Any, *arguments: object) -> Any:
+        made = function.dispatcher(*arguments)
+        with np.errstate(over="ignore"):
+            for one, other in zip(made, function.__wrapped__(*arguments), strict=True):
+                np.testing.assert_array_equal(one, other)
+        return made
+
+    scores = same(scoring.score_many, batch.points, len(batch), model.weights)
+    base = model.posterior.base(Prior.evened())
+    logits = same(scoring.logits_of, batch.points, scores, model.posterior.of_urls, base)[0]
+    same(scoring.best_of, logits)
 
 
 @pytest.mark.parametrize(
