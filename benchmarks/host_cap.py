@@ -113,9 +113,9 @@ def _figures(requests: Sequence[Request]) -> Figures:
     kinds: dict[str, list[Request]] = defaultdict(list)
     for request in requests:
         name = urlsplit(request.url).path.lstrip("/")
-        kinds[next((k for k in ("robots", "sitemap") if name.startswith(k)), "page")].append(
-            request
-        )
+        kinds[
+            next((k for k in ("robots", "sitemap", ".well-known") if name.startswith(k)), "page")
+        ].append(request)
     pages, robots = kinds["page"], kinds["robots"]
     return Figures(
         urls=slots(pages),

@@ -45,7 +45,7 @@ from tests.support.redisserver import RedisServer
 
 _WORKERS = 3
 _BUSY = 503
-_FILES = (".xml", ".gz", ".rss")
+_FILES = (".xml", ".gz", ".rss", "/tdmrep.json")
 _START_S = 60.0
 _END_S = 900.0
 _STOPPED_S = 0.5

@@ -32,7 +32,7 @@ def misarchived(folders: Sequence[Path]) -> list[str]:
     known = {row for folder in folders for row in rows(folder, _ROWS)}
     wrong: list[str] = []
     found = list(_answers(folders, wrong))
-    kept = Counter(url for url, *_ in found if not url.endswith("/robots.txt"))
+    kept = Counter(url for url, *_ in found if not url.endswith(("/robots.txt", "/tdmrep.json")))
     wrong += [f"{url}: {n} times in the WARC files" for url, n in kept.items() if n > 1]
     wrong += [f"{url}: not in the WARC files" for url in settled.keys() - kept.keys()]
     wrong += [f"{url}: in the WARC files, not settled" for url in kept.keys() - settled.keys()]

@@ -36,9 +36,10 @@ class Download:
     """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
 
     `is_cut` is True if the body ended before the announced length. `statements` are those of its
-    headers (`crawler.politeness.directives`), `robots` the robots.txt that allowed the fetch, None
-    if none was asked. `etag` and `modified` are its ETag and Last-Modified. `exchange` has the
-    bytes as they were sent, None if nothing keeps them.
+    headers (`crawler.politeness.directives`), `reserved` those of the file tdmrep.json of its host.
+    `robots` is the robots.txt that allowed the fetch, None if none was asked. `etag` and `modified`
+    are its ETag and Last-Modified. `exchange` has the bytes as they were sent, None if nothing
+    keeps them.
     """
 
     url: str
@@ -51,6 +52,7 @@ class Download:
     ip: str | None = None
     is_cut: bool = False
     statements: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
     robots: RobotsVersion | None = None
     etag: str | None = None
     modified: str | None = None

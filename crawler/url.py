@@ -264,9 +264,9 @@ def _unless_session(piece: re.Match[str]) -> str:
     return "" if _is_session(name.lower(), value) else piece[0]
 
 
-def is_robots_txt(url: str) -> bool:
-    """Return True for the URL of the robots.txt of an origin."""
-    return url.endswith("/robots.txt") and url.count("/") == 3
+def is_site_file(url: str) -> bool:
+    """Return True for the URL of the robots.txt or the tdmrep.json of an origin."""
+    return url.partition("://")[2].partition("/")[2] in ("robots.txt", ".well-known/tdmrep.json")
 
 
 def is_unwanted_file(url: str) -> bool:

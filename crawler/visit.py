@@ -100,7 +100,7 @@ class Visitor:
         self._frontier = frontier
         self._ordering = ordering
         self._config = config
-        self._read = read
+        self.read = read
         self._clock = clock
         self.listeners = list(listeners)
         self._keep = keep
@@ -192,7 +192,7 @@ class Visitor:
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
     def _settle_page(self, lease: Lease, download: Download, page: Reading | None) -> Record:
-        reading = page or self._read(download, lease.depth)
+        reading = page or self.read(download, lease.depth)
         wanted = [link for link in reading.links if not self._is_blocked(link.url)]
         left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
         record = self._record(PAGE, download, reading, left_out)
@@ -303,6 +303,7 @@ class Visitor:
         robots, is_page, reading = download.robots, reading is not None, reading or UNREAD
         sources = {
             "robots.txt": robots.signals if robots else (),
+            directives.TDMREP: download.reserved,
             "header": download.statements,
             "page": reading.statements,
         }
@@ -312,7 +313,7 @@ class Visitor:
             **left_out,
             "cut_short": download.is_cut,
             "noarchive": is_noarchive,
-            "opted_out": any(map(directives.is_opt_out, statements)),
+            "opted_out": directives.opts_out(sources),
         }
         if reading.parser is not None:
             counts[f"parser_{reading.parser}"] = 1

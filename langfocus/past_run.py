@@ -52,8 +52,8 @@ class Run:
         """Yield the texts of the pages in the language, as `langfocus export` writes them.
 
         `options` are those of `crawler.corpus.building.TextOptions`: `lang`, `extractor`,
-        `min_words`, `keeps_copies`, `keeps_repeated`, `processes`. `item.as_dict()` is an item as a
-        dictionary. The first item comes when all pages are read.
+        `min_words`, `keeps_copies`, `keeps_repeated`, `keeps_reserved`, `processes`.
+        `item.as_dict()` is an item as a dictionary. The first item comes when all pages are read.
         """
         from crawler.corpus.building import Corpus, TextOptions
 

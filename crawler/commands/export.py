@@ -60,6 +60,8 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--keep-copies", action="store_true", help=copies)
     repeated = "keep lines that a host repeats; the field repeated has their numbers"
     parser.add_argument("--keep-repeated", action="store_true", help=repeated)
+    reserved = "keep pages whose servers reserve them from text and data mining"
+    parser.add_argument("--keep-reserved", action="store_true", help=reserved)
     parser.add_file("--json", "also write the figures of the corpus to FILE, as JSON")
 
 
@@ -77,6 +79,7 @@ def run(opts: argparse.Namespace) -> None:
         opts.min_words,
         keeps_copies=opts.keep_copies,
         keeps_repeated=opts.keep_repeated,
+        keeps_reserved=opts.keep_reserved,
     )
     if opts.output is None or opts.output.suffix != ".wacz":
         _export(opts, options)

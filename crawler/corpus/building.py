@@ -4,6 +4,7 @@ The work folder keeps the texts of each part of a source until the end, so that 
 interrupted goes on where it was. In memory are about 50 bytes for each page; all else is in files.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -17,8 +18,10 @@ from crawler.corpus.item import OtherParagraph, PageItem
 from crawler.corpus.sources import source_of
 from crawler.corpus.texts import NO_MAIN_TEXT, PageText, PartTexts
 from crawler.errors import CrawlError
+from crawler.politeness.directives import is_reserved
 
 TOO_SHORT = "too short"
+RESERVED = "reserved from text and data mining"
 COPY = "copy of another page"
 
 _OWN: Final = "und"  # the code of an undetermined language (ISO 639-2)
@@ -32,7 +35,8 @@ class TextOptions:
     """How texts are made.
 
     `lang` is the language of the pages; None: that of their run, "all": any. Texts with fewer words
-    than `min_words` are left out. `processes` is the number of processes, 0: one for each core.
+    than `min_words` are left out, and pages that are reserved from text and data mining, unless
+    `keeps_reserved`. `processes` is the number of processes, 0: one for each core.
     """
 
     extractor: str = "trafilatura"
@@ -40,6 +44,7 @@ class TextOptions:
     min_words: int = 1
     keeps_copies: bool = False
     keeps_repeated: bool = False
+    keeps_reserved: bool = False
     processes: int = 0
 
 
@@ -127,8 +132,15 @@ class Corpus:
             for found in part.read():
                 if isinstance(found, str):
                     left_out[found] += 1
+                elif self._is_left_out(found.values["directives"]):
+                    left_out[RESERVED] += 1
                 else:
                     yield found
+
+    def _is_left_out(self, statements: str | None) -> bool:
+        """Return True if the statements of a page forbid a corpus, and are obeyed."""
+        obeys = not self._options.keeps_reserved and statements is not None
+        return obeys and is_reserved(json.loads(statements or "{}"))
 
     def _item(self, page: PageText, marks: Sequence[bool], copy_of: str | None) -> PageItem | None:
         """Return the item of a page and count it; None if it is left out."""

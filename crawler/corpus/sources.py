@@ -35,7 +35,7 @@ from crawler.sources.warc_reader import (
     is_warc,
     record_at,
 )
-from crawler.url import host_of, is_robots_txt, normalise
+from crawler.url import host_of, is_site_file, normalise
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250
@@ -299,8 +299,8 @@ def page_in(found: ArchivedAnswer) -> Download | str:
         return f"HTTP status {answer.status}"
     if not is_text(kind):
         return f"no page: {kind}"
-    if is_robots_txt(url):
-        return "no page: a robots.txt"
+    if is_site_file(url):
+        return "no page: a robots.txt or tdmrep.json"
     stated = directives.of_headers(answer.headers)
     language = answer.header("Content-Language")
     return Download(url, answer.status, answer.body, kind, language, statements=stated)
@@ -311,8 +311,8 @@ def _identified(download: Download, host: str, at: float | None, lang: str) -> F
     page, told = identified(download, method(DEFAULT_METHOD, fasttext_file()))
     if page is None:
         return NO_PAGE
-    statements = {*download.statements, *directives.of_metas(page.statements)}
-    if NOARCHIVE in statements:
+    told_by = {"header": download.statements, "page": directives.of_metas(page.statements)}
+    if any(NOARCHIVE in statements for statements in told_by.values()):
         return NO_COPY
     if told.language is None:
         return NO_LANGUAGE
@@ -327,7 +327,7 @@ def _identified(download: Download, host: str, at: float | None, lang: str) -> F
         "method": told.method,
         "is_relevant": lang == told.language,
         "charset": page.charset,
-        "directives": directives.written({"page": sorted(statements)}),
+        "directives": directives.written(told_by),
         "bytes": len(download.body),
         "fetched_at": at,
     }

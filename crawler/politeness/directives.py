@@ -35,7 +35,12 @@ _WITH_VALUE: Final = frozenset(
 
 _WORD: Final = re.compile(r"[\w-]+")
 
-_OPT_OUTS: Final = frozenset({"noai", "noimageai", "tdm-reservation=1"})
+TDMREP: Final = "tdmrep.json"
+"""The source of statements that a host makes in its file of that name."""
+
+_RESERVED_TDM: Final = "tdm-reservation=1"
+_TDM_VALUES: Final = frozenset({_RESERVED_TDM, "tdm-reservation=0"})
+_OPT_OUTS: Final = frozenset({"noai", "noimageai", _RESERVED_TDM})
 _RESERVED: Final = frozenset({("content-signal", "no"), ("content-usage", "n")})
 _TDM: Final = frozenset({"tdm-reservation", "tdm-policy"})
 _USAGE: Final = "content-usage"
@@ -69,7 +74,7 @@ def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         if name == "x-robots-tag":
             found += _words_for_us(value)
         elif name in _TDM:
-            found += _reservation(name, value)
+            found += reservation(name, value)
         elif name == _USAGE:
             found += usage(name, value)
         elif name == "link":
@@ -84,7 +89,7 @@ def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         if name in ("robots", BOT):
             found += _known_words(value)
         elif name in _TDM:
-            found += _reservation(name, value)
+            found += reservation(name, value)
         elif name == _LICENSE:
             found.append(license_at(value))
     return kept(found)
@@ -93,6 +98,14 @@ def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 def license_at(url: str) -> str:
     """Return the statement that a license of RSL applies, whose document is not fetched."""
     return f"{_LICENSE}: {url.strip()}"
+
+
+def reservation(name: str, value: str) -> list[str]:
+    """Return the statement of a name and a value of TDMRep, none for an empty value."""
+    value = value.strip()
+    if name == "tdm-reservation" and "1" in re.split(r"[\s,;]+", value):
+        value = "1"  # servers that send the header twice send "1, 1"
+    return [f"{name}={value}"] if value else []
 
 
 def usage(name: str, value: str) -> list[str]:
@@ -110,6 +123,25 @@ def written(sources: Mapping[str, Sequence[str]]) -> str | None:
     """Return statements by their sources as a JSON object, None if there are none."""
     made = {source: list(statements) for source, statements in sources.items() if statements}
     return json.dumps(made) if made else None
+
+
+def is_reserved(sources: Mapping[str, Collection[str]]) -> bool:
+    """Return True if a page is reserved from text and data mining, by its statements by sources.
+
+    A header counts more than the file of the host, and a META element more than a header (TDMRep,
+    processing priority).
+    """
+    for source in ("page", "header", TDMREP):
+        told = _TDM_VALUES.intersection(sources.get(source, ()))
+        if told:
+            return _RESERVED_TDM in told
+    return False
+
+
+def opts_out(sources: Mapping[str, Collection[str]]) -> bool:
+    """Return True if any statement but a reservation is an opt-out, or the page is reserved."""
+    others = (one for each in sources.values() for one in each if one not in _TDM_VALUES)
+    return is_reserved(sources) or any(map(is_opt_out, others))
 
 
 def is_opt_out(statement: str) -> bool:
@@ -140,13 +172,6 @@ def _words_for_us(tag: str) -> list[str]:
 def _known_words(text: str) -> list[str]:
     """Return the known directives of a text; sites separate them by commas, semicolons or bars."""
     return [word for word in _WORD.findall(text.lower()) if word in _WORDS]
-
-
-def _reservation(name: str, value: str) -> list[str]:
-    value = value.strip()
-    if name == "tdm-reservation" and "1" in re.split(r"[\s,;]+", value):
-        value = "1"  # servers that send the header twice send "1, 1"
-    return [f"{name}={value}"] if value else []
 
 
 def kept(statements: Iterable[str]) -> tuple[str, ...]:

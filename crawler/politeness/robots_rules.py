@@ -69,7 +69,7 @@ class Rules:
         path = _spelled(_path_of(url))
         if not self.spelled or path.partition("?")[0] == "/robots.txt":
             return True
-        plain = _plain(path).replace("*", "%2A").replace("$", "%24")
+        plain = _without_signs(path)
         rules = self.plain or self.spelled
         asked = {(self.spelled, path), (rules, plain), (rules, _simple(plain))}
         return all(_allow(*each) for each in asked)
@@ -239,6 +239,20 @@ def matches(pattern: str, text: str) -> bool:
     if is_whole:
         return text.endswith(last) and at + len(last) <= len(text)
     return text.find(last, at) >= 0
+
+
+def plain_path(url: str) -> str:
+    """Return path and query of a URL as a `plain_pattern` matches them."""
+    return _without_signs(_spelled(_path_of(url)))
+
+
+def plain_pattern(pattern: str) -> str:
+    """Return a pattern of paths without needless escapes, scheme and host."""
+    return _DOLLAR_INSIDE.sub("%24", _plain(_spelled(_path_of(pattern))))
+
+
+def _without_signs(path: str) -> str:
+    return _plain(path).replace("*", "%2A").replace("$", "%24")
 
 
 def _path_of(url: str) -> str:

@@ -32,7 +32,7 @@ from crawler.run import reading
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.sources.archive import ArchivedAnswer, answers
 from crawler.strategies.orderings import BREADTH_FIRST
-from crawler.url import directory_of, fingerprint, host_of, is_robots_txt, normalise
+from crawler.url import directory_of, fingerprint, host_of, is_site_file, normalise
 
 _MOST_DOMAINS: Final = np.iinfo(np.int16).max
 _RANKS: Final = {UNKNOWN: 0, FAILED: 1, REDIRECT: 2, PAGE: 3}
@@ -264,7 +264,7 @@ def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
         is_empty, url = False, normalise(found.url)
         if url is None:
             left_out["answers to invalid URLs"] += 1
-        elif not is_robots_txt(url):
+        elif not is_site_file(url):
             yield _of_answer(url, found, read, left_out)
     if is_empty:
         raise ArchiveError(f"{path}: no answer of a server can be read in it")

@@ -34,7 +34,7 @@ from crawler.sources.warc_reader import (
     record_at,
     records,
 )
-from crawler.url import is_robots_txt, normalise
+from crawler.url import is_site_file, normalise
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class ArchiveWeb:
                 answer = self._answer(record)
                 if answer is not None:
                     return answer
-        if is_robots_txt(wanted):
+        if is_site_file(wanted):
             return NO_ROBOTS
         raise NotArchived(url)
 

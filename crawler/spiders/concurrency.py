@@ -7,6 +7,8 @@ pull request 6931); then this module changes, and its test says so.
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ PAUSE_S: Final = 2.0
 
 _CALM_S: Final = 30.0
 """Seconds without a fault after which each page allows one more request."""
+
+_MOST_WAITING: Final = 4
+"""Requests that may wait beside the limit, as multiples of it: each holds a page in memory."""
 
 _SLOT: Final = "langfocus"
 _MOST_PER_DOMAIN: Final = 1000
@@ -37,17 +42,23 @@ def slot_settings(requests: int) -> dict[str, Any]:
 
 
 class Throttle:
-    """Halves the number of requests at once after a fault, and raises it again later."""
+    """Scrapy's limit of requests at once.
+
+    It halves after a fault of this machine, and rises again later. Requests that only wait count
+    beside it.
+    """
 
     def __init__(self) -> None:
         self._most: int | None = None
         self._changed_at = float("-inf")
+        self._waiting = 0
 
     def slow_down(self, engine: "ExecutionEngine", lacking: str, now: float) -> None:
         """Allow half as many requests as there are; the faults of a burst count once."""
         downloader = engine.downloader
+        allowed = downloader.total_concurrency - self._waiting
         if self._most is None:
-            self._most = downloader.total_concurrency
+            self._most = allowed
             _log.warning(
                 "%s: the URLs go back to the queue, and the crawl goes on with fewer requests at "
                 "once; raise the limit (ulimit -n) or lower CONCURRENT_REQUESTS",
@@ -55,11 +66,25 @@ class Throttle:
             )
         if now - self._changed_at >= PAUSE_S:
             self._changed_at = now
-            least = min(downloader.total_concurrency, len(downloader.active))
-            downloader.total_concurrency = max(1, least // 2)
+            least = min(allowed, len(downloader.active) - self._waiting)
+            downloader.total_concurrency = max(1, least // 2) + self._waiting
 
     def recover(self, engine: "ExecutionEngine", now: float) -> None:
         """Allow one more request at once, if the last fault was some time ago."""
         if self._most is not None and now - self._changed_at >= _CALM_S:
-            allowed = engine.downloader.total_concurrency + 1
-            engine.downloader.total_concurrency = min(self._most, allowed)
+            allowed = engine.downloader.total_concurrency - self._waiting + 1
+            engine.downloader.total_concurrency = min(self._most, allowed) + self._waiting
+
+    @contextmanager
+    def beside(self, engine: "ExecutionEngine") -> Iterator[None]:
+        """Allow one more request while one of them only waits; of very many only some."""
+        downloader = engine.downloader
+        allowed = downloader.total_concurrency - self._waiting
+        counts = int(allowed > 0 and self._waiting < _MOST_WAITING * allowed)
+        self._waiting += counts
+        downloader.total_concurrency += counts
+        try:
+            yield
+        finally:
+            self._waiting -= counts
+            downloader.total_concurrency -= counts

@@ -96,7 +96,7 @@ class LangfocusSpider(Spider):
 
     def __init__(self) -> None:
         super().__init__()
-        self._throttle = Throttle()
+        self.throttle = Throttle()
 
     @classmethod
     def from_crawler(
@@ -174,7 +174,7 @@ class LangfocusSpider(Spider):
         if isinstance(page, ReadingError):
             raise page
         record = self.crawl.visitor.answered(lease, download, page)
-        self._throttle.recover(self.crawler.engine, self.crawl.clock())
+        self.throttle.recover(self.crawler.engine, self.crawl.clock())
         if not self._wants_items or record is None or record.outcome not in (PAGE, UNCHANGED):
             return []
         return [settled_item(self.crawl.run.connection, lease, record)]
@@ -263,7 +263,7 @@ class LangfocusSpider(Spider):
             return True
         if isinstance(failure.value, LocalFaultError):
             self.crawl.frontier.release(lease, now=now, not_before=now + PAUSE_S)
-            self._throttle.slow_down(self.crawler.engine, str(failure.value), now)
+            self.throttle.slow_down(self.crawler.engine, str(failure.value), now)
             return True
         if isinstance(failure.value, CapError):
             if failure.value.outcome:

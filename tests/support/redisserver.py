@@ -28,9 +28,9 @@ class RedisServer:
         ]
         command += ["--dir", str(self._folder), "--appendonly", "yes", "--save", "", *options]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        # What comes after this line is answered.
+        # What comes after this line is answered. Since version 7.2 it begins with "Ready".
         output = self._process.stdout
-        if output is None or not any(b"ready to accept connections" in line for line in output):
+        if output is None or not any(b"eady to accept connections" in line for line in output):
             raise RuntimeError("redis-server did not start")
 
     @property

@@ -110,7 +110,7 @@ def test_a_warc_file_gives_a_line_for_each_response(
         ("http://a.de/x", "HTTP status 404"),
         ("http://a.de/y", "no page: image/png"),
         ("http://a.de/z", "no page: binary data"),
-        ("http://a.de/robots.txt", "no page: a robots.txt"),
+        ("http://a.de/robots.txt", "no page: a robots.txt or tdmrep.json"),
         (str(german), "de"),
     ]
     assert records[2]["charset"] == "iso-8859-7"

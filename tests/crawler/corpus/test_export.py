@@ -111,6 +111,26 @@ def test_filters_name_their_reasons(
     assert reason in told.left_out.items()
 
 
+def test_a_reserved_page_is_in_no_corpus_nor_the_original_of_a_copy_unless_it_is_asked_for(
+    tmp_path: Path, inline: None
+) -> None:
+    meta = b'<meta name="tdm-reservation" content="1"><title>'
+    bodies = html(german(1)).replace(b"<title>", meta), html(german(1) + " anders")
+    pages = KeptPages(tmp_path / "run")
+    pages.settle_all(list(zip(URLS, bodies, strict=False)))
+    (tmp_path / "files").mkdir()
+    for number, body in enumerate(bodies):
+        (tmp_path / "files" / f"{number}.html").write_bytes(body)
+    for path in (pages.folder, tmp_path / "files"):
+        items, told = exported(path, tmp_path / "x.jsonl")
+        assert [item["text"] for item in items] == [german(1) + " anders"]
+        assert told.left_out == {"reserved from text and data mining": 1}
+    line = ("export", pages.folder, "--output", tmp_path / "y.jsonl", "--keep-reserved")
+    assert call(*line) == 0
+    [item] = map(json.loads, (tmp_path / "y.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (item["url"], item["text"]) == (URLS[0], german(1))
+
+
 def test_every_format_has_the_same_texts_and_any_number_of_processes_the_same_bytes(
     run: Path, tmp_path: Path
 ) -> None:

@@ -1,9 +1,11 @@
 """Crawls of real servers on this machine: who is contacted, how often, and under which name."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from gzip import compress
 from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -22,6 +24,7 @@ from crawler.spiders.scrapy_settings import config_of
 from tests.support.crawls import crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
+from tests.support.smallweb import SENTENCES
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
@@ -318,3 +321,51 @@ def test_a_farm_of_sub_domains_ends_at_the_cap_of_its_domain(tmp_path: Path) -> 
     assert told["outcomes"] == {"domain_full": 30, "page": 21}
     assert told["counts"]["lowered"] >= 18
     assert "URLs beyond the cap of their domain" in done.stdout
+
+
+# tdmrep.json.
+
+TDMREP = "/.well-known/tdmrep.json"
+OUT = ["tdm-reservation=1"]
+RESERVED = Answer(200, HTML, b'[{"location":"/","tdm-reservation":1}]')
+GERMAN = Answer(200, HTML, f"<p>{SENTENCES['de'] * 3}</p><a href='/2'>x</a>".encode())
+ENGLISH = Answer(200, HTML, f"<p>{SENTENCES['en'] * 3}</p>".encode())
+HUGE = Answer(200, (), RESERVED.body + b" " * 3_000_000)
+BOMB = Answer(200, (("Content-Encoding", "gzip"),), compress(b"[" * 99_000_000, 1))
+SITES = {
+    "plain": (RESERVED, GERMAN, 1, OUT),
+    "english": (RESERVED, ENGLISH, 0, None),
+    "missing": (replace(RESERVED, status=404), GERMAN, 1, None),
+    "broken": (Answer(500), GERMAN, 1, None),
+    "moved": (moved("http://www.moved.de/t.json"), GERMAN, 1, OUT),
+    "loop": (moved(TDMREP), GERMAN, 6, None),
+    "away": (moved("http://plain.de/t.json"), GERMAN, 1, None),
+    "inside": (moved("http://127.0.0.1/t.json"), GERMAN, 1, None),
+    "huge": (HUGE, GERMAN, 1, None),
+    "bomb": (BOMB, GERMAN, 1, None),
+    "header": (RESERVED, replace(GERMAN, headers=(*HTML, ("TDM-Reservation", "0"))), 1, OUT),
+    "closed": (RESERVED, GERMAN, 0, None),
+}
+"""Host -> its tdmrep.json, its page, the requests for the file and the statements of it."""
+
+
+def test_the_hosts_of_relevant_pages_are_asked_for_their_reservations(tmp_path: Path) -> None:
+    with served() as (web, server):
+        web.answers = {"/t.json": RESERVED, "/2": GERMAN}
+        web.answers["http://closed.de/robots.txt"] = rules("User-agent: *\nDisallow: /.well-known/")
+        for host, (file, page, _, _) in SITES.items():
+            web.answers |= {f"http://{host}.de{TDMREP}": file, f"http://{host}.de/": page}
+        seeds = [f"http://{host}.de/" for host in SITES]
+        polite(tmp_path, *seeds, arguments=["host_cap=2"], proxy=server.url, DOWNLOAD_DELAY=0.05)
+    asked = Counter(access.url for access in server.log)
+    for host, (_, _, times, statements) in SITES.items():
+        assert (host, asked[f"http://{host}.de{TDMREP}"]) == (host, times)
+        told = rows(tmp_path, f"SELECT outcome, directives FROM pages WHERE host = '{host}.de'")
+        found = [(out, json.loads(text or "{}").get("tdmrep.json")) for out, text in told]
+        assert (host, found) == (host, [("page", statements)] * (1 if host == "english" else 2))
+        times_of = [access.time for access in server.log if f"/{host}.de" in access.url]
+        assert all(later - first >= 0.05 for first, later in pairwise(times_of))
+    assert asked["http://www.moved.de/t.json"] == 1
+    assert not asked["http://plain.de/t.json"] + asked["http://127.0.0.1/t.json"]
+    reserved = [host for host in SITES if SITES[host][3]]  # one page of "header" is open
+    assert summary(tmp_path)["counts"]["opted_out"] == 2 * len(reserved) - 1

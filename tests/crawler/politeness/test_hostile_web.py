@@ -33,6 +33,7 @@ from tests.support.hostileserver import (
 )
 
 MAX_BYTES = 1_000_000
+FILES = {"robots.txt", ".well-known/tdmrep.json"}
 HOST_CAP = 30
 CONNECTIONS = 20
 BOMB_BYTES = 20 * MAX_BYTES
@@ -224,7 +225,7 @@ class Crawled:
     most_open: int
 
     def paths(self, host: str) -> list[str]:
-        return [path for of, path in self.requested if of == host and path != "robots.txt"]
+        return [path for of, path in self.requested if of == host and path not in FILES]
 
 
 def crawl(folder: Path, hosts: Mapping[str, Behaviour]) -> Crawled:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +36,26 @@ def test_the_crawl_becomes_faster_again_when_there_are_no_more_faults() -> None:
     for _ in range(9):
         throttle.recover(engine, 60.0)
     assert downloader.total_concurrency == 6
+
+
+def test_a_request_that_waits_takes_no_place_of_the_limit_whatever_happens_to_it() -> None:
+    downloader = SimpleNamespace(total_concurrency=6, active=set(range(6)))
+    engine: Any = SimpleNamespace(downloader=downloader)
+    throttle, waiting = Throttle(), ExitStack()
+    for _ in range(50):
+        waiting.enter_context(throttle.beside(engine))
+    assert downloader.total_concurrency == 6 + 4 * 6
+    downloader.active = set(range(30))
+    throttle.slow_down(engine, "x", 0.0)
+    assert downloader.total_concurrency == 3 + 4 * 6
+    waiting.close()
+    assert downloader.total_concurrency == 3
+    for _ in range(9):
+        throttle.recover(engine, 60.0)
+    assert downloader.total_concurrency == 6
+    downloader.total_concurrency = 0  # no limit
+    with throttle.beside(engine):
+        assert downloader.total_concurrency == 0
 
 
 async def limited(requests: int) -> None:

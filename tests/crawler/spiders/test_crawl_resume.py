@@ -119,7 +119,7 @@ def test_a_request_is_sent_when_its_slot_is_on_the_disk(tmp_path: Path) -> None:
 
     with hostile_web({"a.de": looks}) as proxy:
         finished("lang=de", "seeds=http://a.de/", proxy=proxy.url, JOBDIR=tmp_path)
-    assert slots == [(1, 1)]
+    assert set(slots) == {(1, 1)}
 
 
 def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Which pages of a host are reserved from text and data mining by its `/.well-known/tdmrep.json`.
+
+The format is that of the TDM Reservation Protocol (TDMRep, W3C Community Group report of 2024). A
+crawl asks for the file of a host once a day, when the first relevant page of the host was read:
+only such pages may become a part of a corpus.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from crawler.politeness.directives import reservation
+from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, RobotsStore
+from crawler.politeness.robots_rules import matches, plain_path, plain_pattern
+from crawler.politeness.turns import Recent
+from crawler.url import host_of, origin_of
+
+MAX_RULES: Final = 200
+"""Rules of a file that are kept; the first ones, since the first that matches counts."""
+
+MAX_LOCATION: Final = 1_000
+"""Characters of the location of a rule; a rule with more is left out."""
+
+_PATH: Final = "/.well-known/tdmrep.json"
+_VALUES: Final = ((1, "1"), (0, "0"))
+"""Spellings of the values in JSON; any other leaves a page without a reservation."""
+
+Rule = tuple[str, tuple[str, ...]]
+"""A pattern of paths, and the statements of the pages that it matches."""
+
+
+def rules_in(body: bytes) -> list[Rule]:
+    """Return the rules of a file; none if it is too large or no JSON. Never raises."""
+    if len(body) > MAX_ROBOTS_BYTES:
+        return []
+    try:
+        told = json.loads(body.decode(json.detect_encoding(body), "replace"))
+    except (ValueError, RecursionError):
+        return []
+    each = told[:MAX_RULES] if isinstance(told, list) else [told]
+    return [rule for found in each if isinstance(found, dict) for rule in _rules(found)]
+
+
+def _rules(found: dict[str, Any]) -> Iterator[Rule]:
+    location, policy = found.get("location"), found.get("tdm-policy")
+    if not isinstance(location, str) or not 0 < len(location) <= MAX_LOCATION:
+        return
+    value = found.get("tdm-reservation")
+    told = [spelled[1] for spelled in _VALUES if value in spelled and value is not None]
+    statements = [one for each in told for one in reservation("tdm-reservation", each)]
+    if "1" in told and isinstance(policy, str):
+        statements += reservation("tdm-policy", policy)
+    yield plain_pattern(location), tuple(statements)
+
+
+class Reservations:
+    """The rules of hosts. The frontier stores them; hosts without rules stay in memory too."""
+
+    def __init__(self, store: RobotsStore) -> None:
+        """Keep the rules in a store."""
+        self._store = store
+        self._without: Recent[float] = Recent()
+
+    def file_for(self, url: str, now: float) -> str | None:
+        """Return the URL of the file that is to be asked for, None if its answer is known."""
+        host = host_of(url)
+        kept = None if host in self._without else self._store.robots(_name(host))
+        since = self._without.get(host, kept.fetched_at if kept else 0.0)
+        return None if since > now - MAX_AGE_S else f"{origin_of(url)}{_PATH}"
+
+    def keep(self, url: str, body: bytes, now: float) -> None:
+        """Store the rules of the host of `url`: a body, b"" for a host without a file."""
+        rules, host = rules_in(body), host_of(url)
+        self._store.set_robots(_name(host), json.dumps(rules), now)
+        self._without.pop(host, None)
+        if not rules:
+            self.give_up(url, now)
+
+    def give_up(self, url: str, now: float) -> None:
+        """Ask a host no more for its file today, which could not be fetched."""
+        self._without[host_of(url)] = now
+
+    def of(self, url: str) -> tuple[str, ...]:
+        """Return the statements about a page: those of the first rule that matches its path."""
+        host = host_of(url)
+        kept = None if host in self._without else self._store.robots(_name(host))
+        rules: list[Rule] = json.loads(kept.text) if kept else []
+        path = plain_path(url) if rules else ""
+        found = (statements for location, statements in rules if matches(location, path))
+        return tuple(next(found, ()))
+
+
+def _name(host: str) -> str:
+    """Return a name that no file has, and that begins like the URLs of the host."""
+    return f"http://{host}/ tdmrep"

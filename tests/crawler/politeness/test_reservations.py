@@ -1,0 +1,119 @@
+"""The files tdmrep.json of hosts, by the examples of TDMRep and by hostile ones."""
+
+import json
+
+import pytest
+
+from crawler.politeness.directives import is_reserved, opts_out
+from crawler.politeness.reservations import MAX_LOCATION, MAX_RULES, Reservations
+from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES
+from tests.crawler.politeness.test_robots import Store
+
+POLICY = "https://provider.com/policies/policy.json"
+OUT, IN = ("tdm-reservation=1",), ("tdm-reservation=0",)
+LICENSED = (*OUT, f"tdm-policy={POLICY}")
+WHOLE = '[{"location": "/", "tdm-reservation": 1}]'
+GROUPS = json.dumps(
+    [
+        {"location": "/directory-a/", "tdm-reservation": 1},
+        {"location": "/directory-b/html/", "tdm-reservation": 1, "tdm-policy": POLICY},
+        {"location": "/directory-b/images/*.jpg", "tdm-reservation": 0},
+    ]
+)
+
+
+def file(location: str, value: str = "1", more: str = "") -> bytes:
+    return f'[{{"location": "{location}", "tdm-reservation": {value}{more}}}]'.encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "statements"),
+    [
+        # The examples of the report.
+        (WHOLE, "/any/file.html?x=1", OUT),
+        (GROUPS, "/directory-a/x.pdf", OUT),
+        (GROUPS, "/directory-b/html/x.html", LICENSED),
+        (GROUPS, "/directory-b/images/a/x.jpg", IN),
+        (GROUPS, "/directory-b/images/x.png", ()),
+        (GROUPS, "/Directory-A/x.pdf", ()),
+        (GROUPS, "/", ()),
+        (file("/path/foo-%24"), "/path/foo-$", OUT),
+        (file("/this/path/exactly$"), "/this/path/exactly", OUT),
+        (file("/this/path/exactly$"), "/this/path/exactly/not", ()),
+        (file("/this/*/then"), "/this/and/then/more", OUT),
+        (file("/a%62c/%E4%b8%ad"), "/%61bc/%e4%B8%AD.html", OUT),
+        # The first rule that matches counts, also one without a valid value.
+        ('[{"location": "/a", "tdm-reservation": 0},' + WHOLE[1:], "/a", IN),
+        ('[{"location": "/a", "tdm-reservation": 2},' + WHOLE[1:], "/a", ()),
+        ('[{"location": "/a"},' + WHOLE[1:], "/b", OUT),
+        (file("/", "0", f', "tdm-policy": "{POLICY}"'), "/", IN),
+        (file("/", "1", ', "tdm-policy": {"a": 1}'), "/", OUT),
+        # What people write.
+        (file("/", '"1"'), "/", OUT),
+        (WHOLE[1:-1], "/", OUT),
+        (file("https://a.de/b/"), "/b/c", OUT),
+        (file("*"), "/b/c", OUT),
+        ("\ufeff" + WHOLE, "/", OUT),
+        (WHOLE.encode("utf-16"), "/", OUT),
+        (file("/", '1, "note": "').replace(b'"}', b'"\xe4"}'), "/", OUT),
+        (file("/", '0, "tdm-reservation": 1'), "/", OUT),
+        # What is no file, or harms.
+        (b"", "/", ()),
+        (b"<!DOCTYPE html><p>not found", "/", ()),
+        (WHOLE[:-1], "/", ()),
+        ('["/", 1, null, {"location": 1}, {"location": ""}, [' + WHOLE + "]]", "/", ()),
+        (file("/", "null"), "/", ()),
+        ("[" * 100_000, "/", ()),
+        ('{"a":' * 100_000, "/", ()),
+        (file("/", "1" * 10_000), "/", ()),
+        (WHOLE + " " * MAX_ROBOTS_BYTES, "/", ()),
+        ("[" + '{"location": "/x"},' * MAX_RULES + WHOLE[1:], "/", ()),
+        (file("/" + "a" * MAX_LOCATION), "/" + "a" * MAX_LOCATION, ()),
+        (file("/" + "*a" * 490 + "$"), "/" + "a" * 1900, OUT),
+        (file("/" + "*a" * 490 + "b"), "/" + "a" * 1900, ()),
+    ],
+)
+def test_the_first_location_that_matches_a_path_decides(
+    body: str | bytes, path: str, statements: tuple[str, ...]
+) -> None:
+    store, url = Store(), f"https://www.a.de{path}"
+    Reservations(store).keep(url, body.encode() if isinstance(body, str) else body, 1.0)
+    assert Reservations(store).of(url) == statements
+    assert Reservations(store).of("https://b.de/") == ()
+
+
+def test_a_host_is_asked_once_a_day_at_its_first_origin() -> None:
+    store = Store()
+    asked = "http://www.a.de:81/.well-known/tdmrep.json"
+    for body, given_up in ((WHOLE.encode(), False), (b"", False), (b"", True)):
+        known = Reservations(store)
+        assert known.file_for("http://www.a.de:81/x?y#z", MAX_AGE_S) == asked
+        if given_up:
+            known.give_up("http://a.de/", MAX_AGE_S)
+        else:
+            known.keep("http://a.de/", body, MAX_AGE_S)
+        later = known if given_up else Reservations(store)
+        assert {known.file_for(u, MAX_AGE_S) for u in ("https://a.de/", "http://a.de:1/")} == {None}
+        assert later.file_for("http://www.a.de:81/", MAX_AGE_S * 1.9) is None
+        assert later.file_for("http://www.a.de:81/", MAX_AGE_S * 2) == asked
+        store.texts.clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "page", "expected"),
+    [
+        (OUT, (), (), True),
+        (OUT, IN, (), False),
+        (IN, OUT, (), True),
+        (OUT, OUT, IN, False),
+        ((), IN, OUT, True),
+        (OUT, ("tdm-reservation=2", "noarchive"), (), True),
+        (IN, (), (*IN, *OUT), True),
+    ],
+)
+def test_a_header_counts_more_than_the_file_and_a_page_more_than_both(
+    file: tuple[str, ...], header: tuple[str, ...], page: tuple[str, ...], expected: bool
+) -> None:
+    sources = {"robots.txt": (), "tdmrep.json": file, "header": header, "page": page}
+    assert is_reserved(sources) is opts_out(sources) is expected
+    assert opts_out(sources | {"robots.txt": ("content-signal: ai-train=no",)})
