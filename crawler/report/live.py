@@ -345,14 +345,17 @@ def read_live(folder: Path) -> Snapshot:
 def live_html(snapshot: Snapshot) -> str:
     """Return the text of `live.html`: the snapshot as a page that a browser loads again."""
     about, is_finished = snapshot.about, snapshot.state == "finished"
-    goal, rest = snapshot.goal, "census.html" if about.is_census else "report.html"
+    rate, rest = "harvest rate", "report.html"
+    if about.is_census:
+        rate, rest = "with a language", "census.html"
+    goal = None if is_finished else snapshot.goal
     figures: list[tuple[str, Cell]] = [
-        ("with a language" if about.is_census else "harvest rate", snapshot.share),
+        (rate, snapshot.share),
         *([] if about.is_census else [("harvest rate, last 200 pages", snapshot.harvest_last)]),
         ("pages", snapshot.pages),
         *([] if about.is_census else [("relevant pages", snapshot.relevant)]),
         *([] if goal is None else [(f"of the goal ({goal.name})", goal.done / goal.of)]),
-        ("time left", time_left(goal)),
+        *([] if goal is None else [("time left", time_left(goal))]),
         ("pages per second", number(snapshot.pages_per_s)),
         ("time", duration(snapshot.elapsed_s)),
         ("queued URLs", snapshot.queued),
@@ -361,10 +364,7 @@ def live_html(snapshot: Snapshot) -> str:
     ]
     parts = [share_of(*part) for part in snapshot.course]
     line = [((n + 0.5) * snapshot.pages / len(parts), share) for n, share in enumerate(parts)]
-    pages = [
-        (page.url, page.language, round(page.score, 2) and f"{page.score:.2f}")
-        for page in snapshot.last
-    ]
+    pages = [(page.url, page.language, f"{page.score:.2f}") for page in snapshot.last]
     workers = [
         (one.name, utc(one.at), one.pages, number(one.pages_per_s)) for one in snapshot.workers
     ]
@@ -374,10 +374,7 @@ def live_html(snapshot: Snapshot) -> str:
         lead=f"{state_of(snapshot)}. {now}As of {utc(snapshot.at)}.",
         cards=figures,
         parts=[
-            *(
-                [Chart(title="Harvest rate", lines={"": line}, y_label="", is_share=True)]
-                * bool(line)
-            ),
+            *([Chart(title=rate, lines={"": line}, y_label="", is_share=True)] if line else ()),
             Table("Last pages", ("URL", "language", "score before"), pages, text_columns=2),
             counts_table("Hosts", ("state", "hosts"), snapshot.hosts, _MOST_ROWS),
             counts_table("Outcomes", ("outcome", "URLs"), snapshot.outcomes, _MOST_ROWS),

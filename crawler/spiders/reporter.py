@@ -86,8 +86,9 @@ class Watch:
         """Return the state of the crawl now, also after its end."""
         crawl, now = self._crawl, self._crawl.clock()
         counts = crawl.counts()
-        if not crawl.finish_reason:
+        if crawl.worker is None or not crawl.finish_reason:
             self._hosts = hosts = crawl.frontier.host_states()
+        if not crawl.finish_reason:
             self._drops = drops_of(crawl.run.connection)
             self._limits.append(self._limit(hosts))
         state: State = "running" if self._crawler.crawling else "ending"
@@ -126,10 +127,12 @@ class Watch:
         doubts_up_to = crawl.ordering.doubts_up_to
         if doubts_up_to is None or crawl.worker is not None:
             return None
+        if crawl.finish_reason:
+            return count_expected(crawl.run.folder, doubts_up_to)
         if self._count is not None and self._count.done():
             self._expected, self._count = self._count.result(), None
             self._due_s = now_s + max(_COUNTED_EVERY_S, 99 * (now_s - self._counted_s))
-        if self._count is None and now_s >= self._due_s and not crawl.finish_reason:
+        if self._count is None and now_s >= self._due_s:
             self._counted_s = now_s
             self._count = self._threads.submit(count_expected, crawl.run.folder, doubts_up_to)
         return self._expected

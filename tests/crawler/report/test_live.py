@@ -19,6 +19,7 @@ from crawler.report.live import (
     Standing,
     count_expected,
     drops_of,
+    live_html,
     live_json,
     read_live,
 )
@@ -168,3 +169,23 @@ def test_the_file_gives_the_snapshot_back_and_anything_else_is_refused_in_one_li
     (tmp_path / LIVE_JSON).unlink()
     with pytest.raises(RunFolderError, match=r"has no live\.json"):
         read_live(tmp_path)
+
+
+@pytest.mark.parametrize(("is_census", "rest"), [(False, "report.html"), (True, "census.html")])
+def test_the_page_reloads_until_the_end_and_shows_urls_as_text(is_census: bool, rest: str) -> None:
+    crawl = Crawl()
+    crawl.settle(url="http://a.de/\x1b]0;x\x07\u202e'\"<script>alert(1)</script>")
+    found = crawl.look(2.0, limit="reading", goals=(Goal("pages", 1, 5),), drops={"rejected": 4})
+    found = replace(found, about=replace(ABOUT, is_census=is_census))
+    page = live_html(found)
+    assert '<meta http-equiv="refresh" content="10">' in page
+    assert "default-src 'none'; style-src 'unsafe-inline'" in page
+    assert "reading: answers wait for a reader" in page
+    assert "<script" not in page
+    assert not {"\x1b", "\x07", "\u202e"} & set(page)
+    assert "http://a.de/?]0;x??&#39;&#34;&lt;script&gt;" in page
+    end = live_html(replace(found, state="finished", reason="pages"))
+    assert "refresh" not in end
+    assert f'<a href="{rest}">' in end
+    ending = live_html(replace(found, state="ending", in_flight=1234))
+    assert "Ending: waits for 1,234 requests" in ending
