@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import traceback
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -56,7 +57,8 @@ def main(control: int) -> None:
         gc.collect()
         gc.freeze()  # so that readers go on sharing this memory
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        crawl.sendall(b"R")
+        with suppress(ConnectionError):  # the crawl has ended: the next call tells it
+            crawl.sendall(b"R")
         while True:
             limits, sockets, *_ = socket.recv_fds(crawl, 1024, 1)
             if not sockets:

@@ -32,6 +32,9 @@ echo https://www.spiegel.de/ | langfocus identify urls  read the language of a U
 langfocus crawl -a lang=de -a pages=1000 -s LANGFOCUS_CONTACT=you@example.org   crawl the Web
 langfocus --help                                        list all commands"""
 
+_CRAWLS: Final = ("crawl", "compare")
+"""The commands whose modules and models take seconds to load."""
+
 _USAGE_ERROR = 2
 
 
@@ -47,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"langfocus {__version__}")
     if first not in COMMANDS:
         return _refuse(first)
+    if first in _CRAWLS and not {"-h", "--help"} & set(given) and sys.stderr.isatty():
+        # The next line, or the panel, takes its place.
+        print("starting ...", end="\r", file=sys.stderr, flush=True)  # noqa: T201
     from crawler.commands.base import run_command
 
     return run_command(first, given)

@@ -13,7 +13,6 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.child import command, run_child
 from crawler.commands.base import ExitCode, Parser, meanings, pairs, parts
 from crawler.errors import CrawlError, SettingError
 
@@ -134,6 +133,7 @@ def _crawled(crawl: Planned, settings: Mapping[str, str]) -> Summary:
 
     Raises `CrawlError` if the crawl fails, `KeyboardInterrupt` if it is interrupted.
     """
+    from crawler.child import command, run_child
     from crawler.report.harvest import summarise
 
     settings = {"LANGFOCUS_WARC": "False", **settings}

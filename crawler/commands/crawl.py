@@ -74,6 +74,8 @@ def arguments(parser: Parser) -> None:
     )
     parser.add_pairs("-a", "argument of the crawl (may be repeated)")
     parser.add_pairs("-s", "setting of langfocus or Scrapy (may be repeated)")
+    level = "level of the log (default: WARNING); INFO tells each URL, DEBUG what Scrapy does"
+    parser.add_argument("-L", dest="level", metavar="LEVEL", help=level)
     parser.add_argument(
         "-o", dest="output", metavar="FILE", action="append", help="append pages to a feed"
     )
@@ -102,6 +104,8 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.spiders.scrapy_settings import config_of, crawler_process
 
     settings = settings_of(opts)
+    if opts.level is not None:
+        settings.set("LOG_LEVEL", opts.level, priority="cmdline")
     if opts.workers:
         from crawler.commands.workers import crawl_by_workers
 

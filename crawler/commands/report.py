@@ -1,6 +1,9 @@
 """`langfocus report`: the figures of a run, recomputed from its `run.db`, and a check of them."""
 
 import argparse
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from crawler.commands.base import Parser, positive
@@ -15,6 +18,9 @@ DESCRIPTION = (
 
 _NUMBER = 200
 _RANDOM_STATE = 0
+_WATCHED_EVERY_S = 1.0
+_STALE_S = 60.0
+"""A crawl that runs writes its state every 10 seconds; a busy machine takes longer."""
 
 _MANUAL = """\
 --sample draws pages for a person who checks the harvest rate, more of them where the identifier may
@@ -28,6 +34,7 @@ examples:
   langfocus report runs/FOLDER --sample labels.csv --number 400
   langfocus report runs/FOLDER --labels labels.csv
   langfocus report runs/FOLDER --explain http://www.example.de/
+  langfocus report runs/FOLDER --watch
 """
 
 
@@ -39,6 +46,8 @@ def arguments(parser: Parser) -> None:
     parser.add_file("--sample", "write pages for a person to label into a new FILE, nothing else")
     number = f"pages of the sample, about (default: {_NUMBER})"
     parser.add_argument("--number", metavar="N", type=positive, default=_NUMBER, help=number)
+    watch = "show the running crawl until it ends, from its live.json, and nothing else"
+    parser.add_argument("--watch", action="store_true", help=watch)
     why = "print why this URL was fetched when it was, and nothing else"
     parser.add_argument("--explain", metavar="URL", help=why)
 
@@ -49,9 +58,12 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.report.table import WIDE, Printer
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
-    if sum(option is not None for option in (opts.labels, opts.sample, opts.explain)) > 1:
-        raise SettingError("--labels, --sample and --explain: give one of them")
-    if opts.sample is not None:
+    given = (opts.labels, opts.sample, opts.explain, opts.watch or None)
+    if sum(option is not None for option in given) > 1:
+        raise SettingError("--labels, --sample, --explain and --watch: give one of them")
+    if opts.watch:
+        _watch(folder, time.time, time.sleep)
+    elif opts.sample is not None:
         _draw_sample(folder, opts.sample, opts.number)
     elif opts.explain is not None:
         sentences, table = explain(folder, opts.explain)
@@ -61,6 +73,24 @@ def run(opts: argparse.Namespace) -> None:
         printer.table(table)
     else:
         print(report(folder, opts.labels)[1])
+
+
+def _watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], object]) -> None:
+    """Show a crawl until it ends; raises `RunFolderError` if it does not write any more."""
+    from crawler.report.live import read_live, utc
+    from crawler.report.progress import Display, Progress
+
+    with Display(sys.stdout) as display:
+        progress = Progress(display)
+        while (snapshot := read_live(folder)).state != "finished":
+            if now() - snapshot.at > _STALE_S:
+                raise RunFolderError(
+                    f"{folder}: its state is of {utc(snapshot.at)}: the crawl was killed "
+                    f"or its machine sleeps; langfocus report {folder} shows its figures"
+                )
+            progress.show(snapshot)
+            sleep(_WATCHED_EVERY_S)
+        progress.close(snapshot)
 
 
 def _draw_sample(folder: Path, file: Path, number: int) -> None:

@@ -328,11 +328,16 @@ def live_json(snapshot: Snapshot) -> str:
     return msgspec.json.encode(snapshot).decode() + "\n"
 
 
+def decoded(text: str | bytes) -> Snapshot:
+    """Return the snapshot in a text of `live_json`; raises `msgspec.MsgspecError`."""
+    return msgspec.json.decode(text, type=Snapshot)
+
+
 def read_live(folder: Path) -> Snapshot:
     """Return the snapshot in a run folder; raises `RunFolderError` if there is none to read."""
     path = folder / LIVE_JSON
     try:
-        return msgspec.json.decode(read_regular(path, _MOST_BYTES), type=Snapshot)
+        return decoded(read_regular(path, _MOST_BYTES))
     except FileNotFoundError as error:
         raise RunFolderError(
             f"{folder}: has no {LIVE_JSON}; a crawl writes it some seconds after its start"

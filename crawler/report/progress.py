@@ -1,30 +1,41 @@
-"""The progress of a command or a crawl: in place on a terminal, in plain lines elsewhere."""
+"""The progress of a command or a crawl: in place on a terminal, in plain lines elsewhere.
+
+A crawl has a panel, made of the snapshot that the files and the dashboard show too.
+"""
 
 import sys
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from threading import RLock
-from typing import TextIO
+from typing import Final, TextIO
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from crawler.frontier.base import Counts
-from crawler.report.formatting import percent, printable, share_of
-from crawler.report.harvest import PORTION
+from crawler.frontier.base import FIRST_SCORE
+from crawler.report.formatting import duration, percent, printable, share_of
+from crawler.report.live import LIMITS, LastPage, Snapshot, live_json, state_of
 
-_SPEED_OVER_S = 10.0
-"""The speed shown is that of the last ten seconds."""
+PASSED_ON: Final = "LANGFOCUS_PANEL"
+"""The environment variable of a crawl whose parent process shows its panel."""
+
+MARK: Final = "\x1e"
+"""The beginning of a line with a snapshot for the parent process."""
+
+_LABEL_COLUMNS: Final = 9
+_MOST_BARS: Final = 40
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
+_PLAIN_LEVELS: Final = "_.-=+*#@"
+_COLOURS: Final = {"running": "green", "ending": "yellow", "finished": "bold"}
 
 
 class Display(AbstractContextManager["Display"]):
-    """A row of text about a running task; it disappears when the task is done.
+    """Rows of text about a running task; they disappear when the task is done.
 
-    On a terminal the row is at its bottom, changes at most every `refresh_s` seconds, and is cut at
-    its right edge. On any other stream it is printed as a line every `every_s` seconds. `clock`
+    On a terminal they are at its bottom, change at most every `refresh_s` seconds, and are cut at
+    its right edge. On any other stream one is printed as a line every `every_s` seconds. `clock`
     returns increasing seconds. All methods may be called by any thread.
     """
 
@@ -43,27 +54,34 @@ class Display(AbstractContextManager["Display"]):
         self._interval = refresh_s if self.is_terminal else every_s
         self._shown_at = clock()
         self._live: Live | None = None
+        self._width = 0
         self._lock = RLock()
 
     @property
-    def width(self) -> int:
-        """The columns of a row."""
-        return self._console.width if self.is_terminal else sys.maxsize
+    def size(self) -> tuple[int, int]:
+        """The columns and rows of the terminal."""
+        return (*self._console.size,) if self.is_terminal else (sys.maxsize, 1)
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the terminal knows only ASCII."""
+        return self._console.options.ascii_only
 
     def __exit__(self, *error: object) -> None:
         """Remove the row."""
         self.close()
 
-    def update(self, text: Callable[[], str]) -> None:
-        """Show the row if an update is due; its text is asked for only then.
+    def update(self, drawn: Callable[[], str | Group], *, at_once: bool = False) -> None:
+        """Show a row, or several on a terminal, if an update is due; they are made only then.
 
         So this is cheap enough for every page.
         """
         with self._lock:
             now = self._clock()
-            if now - self._shown_at >= self._interval:
+            if at_once or now - self._shown_at >= self._interval:
                 self._shown_at = now
-                self._show(printable(text()))
+                rows = drawn()
+                self._show(printable(rows) if isinstance(rows, str) else rows)
 
     def count(self, task: str, done: int, total: int | None) -> None:
         """Show the progress of a task: `done` of `total`, if the total is known."""
@@ -81,6 +99,19 @@ class Display(AbstractContextManager["Display"]):
             else:
                 self._live.console.print(printable(line), soft_wrap=True)
 
+    def tell_as_is(self, line: str) -> None:
+        """Print a line that another process reads."""
+        self._stream.write(line)
+        self._stream.flush()
+
+    def write(self, text: str) -> None:
+        """Print lines that stay: so a display is a stream for a log."""
+        for line in text.splitlines():
+            self.tell(line)
+
+    def flush(self) -> None:
+        """Do nothing: each line was printed."""
+
     def close(self) -> None:
         """Remove the row; a second call does nothing."""
         with self._lock:
@@ -88,10 +119,15 @@ class Display(AbstractContextManager["Display"]):
                 self._live.stop()
                 self._live = None
 
-    def _show(self, text: str) -> None:
+    def _show(self, rows: str | Group) -> None:
         if not self.is_terminal:
-            print(text, file=self._stream, flush=True)
+            print(rows, file=self._stream, flush=True)
             return
+        if self._live is not None and self._console.width < self._width:
+            # The terminal broke the lines that stand there, so nobody knows where they begin.
+            self.close()
+            self._console.clear()
+        self._width = self._console.width
         if self._live is None:
             self._live = Live(
                 console=self._console,
@@ -103,84 +139,192 @@ class Display(AbstractContextManager["Display"]):
             self._live.start()
             # A process that is killed could not bring a hidden cursor back.
             self._console.show_cursor(True)
-        self._live.update(Text(text, no_wrap=True, overflow="crop"), refresh=True)
+        text = Text(rows, no_wrap=True, overflow="crop") if isinstance(rows, str) else rows
+        self._live.update(text, refresh=True)
 
 
-class LiveLine:
-    """One line on a display, with the harvest rate of all pages and of the last 200.
+class Progress:
+    """A crawl on a display: a panel on a terminal, lines elsewhere.
 
-    `title` begins the line. `clock` returns increasing seconds, such as `time.monotonic`. `counts`
-    are those of earlier sessions; the last 200 pages are those of this session. A census has no
-    harvest rate: its line tells the share of pages with a language.
+    If it `is_passed_on`, each snapshot is a line of JSON, for a parent process with a terminal.
     """
 
-    def __init__(
-        self,
-        display: Display,
-        clock: Callable[[], float],
-        title: str,
-        counts: Counts,
-        *,
-        is_census: bool = False,
-    ) -> None:
-        self._display = display
-        self._clock = clock
-        self._title = title
-        self._counts = counts
-        self._is_census = is_census
-        self._last: deque[bool | None] = deque(maxlen=PORTION)
-        self._shown: Counts | None = None
-        self._speeds: deque[tuple[float, int]] = deque([(clock(), counts.pages)])
+    def __init__(self, display: Display, *, is_passed_on: bool = False) -> None:
+        self._display, self._is_passed_on = display, is_passed_on
+        self._drawn: Snapshot | None = None
+        self._state = ""
         self._is_closed = False
 
-    def record(self, is_relevant: bool | None) -> None:
-        """Note the label of a page; `None` is a page without one, which is in no rate."""
-        self._last.append(is_relevant)
+    def show(self, snapshot: Snapshot) -> None:
+        """Show a snapshot if an update is due, at once if the state is another than before."""
+        is_changed, self._state = snapshot.state != self._state, snapshot.state
+        if self._is_passed_on:
+            self._display.tell_as_is(MARK + live_json(snapshot))
+        elif not self._is_closed:
+            at_once = is_changed and self._display.is_terminal
+            self._display.update(lambda: self._rows(snapshot), at_once=at_once)
 
-    def show(self, counts: Counts) -> None:
-        """Update the line if it is due; cheap enough for every page."""
-        self._counts = counts
-        if not self._is_closed:
-            self._display.update(self._updated)
-
-    def close(self) -> None:
+    def close(self, snapshot: Snapshot) -> None:
         """Leave the last figures on the stream; a second call does nothing."""
         if self._is_closed:
             return
         self._is_closed = True
         self._display.close()
-        if self._display.is_terminal or self._shown != self._counts:
-            self._display.tell(self.text(self._clock()))
+        if self._is_passed_on:
+            self._display.tell_as_is(MARK + live_json(snapshot))
+        elif self._display.is_terminal or self._drawn is None or _differs(self._drawn, snapshot):
+            self._display.tell(line(snapshot, self._display.size[0]))
 
-    def text(self, now: float) -> str:
-        """The line with the figures at `now`, all of them where the display has room."""
-        counts = self._counts
-        pages = f"{self._title}  {counts.pages:,} pages"
-        if self._is_census:
-            rate = percent(share_of(counts.labelled, counts.pages))
-            named = f"with a language {rate}"
-        else:
-            rate = percent(share_of(counts.relevant, counts.labelled))
-            labelled = len(self._last) - self._last.count(None)
-            last = percent(share_of(self._last.count(True), labelled))
-            named = f"harvest {rate} (last 200: {last})"
-        speed = f"{self._speed(now):,.1f}"
-        hosts = f"hosts {counts.hosts:,}"
-        whole = f"{pages}  {named}  queue {counts.queued:,}  {hosts}  {speed} pages/s"
-        return (
-            whole if len(whole) <= self._display.width else f"{pages}  {rate}  {hosts}  {speed}/s"
-        )
+    def _rows(self, snapshot: Snapshot) -> str | Group:
+        self._drawn = snapshot
+        if self._display.is_terminal:
+            return panel(snapshot, *self._display.size, is_plain=self._display.is_plain)
+        return line(snapshot)
 
-    def _updated(self) -> str:
-        now = self._clock()
-        line = self.text(now)
-        self._shown = self._counts
-        self._speeds.append((now, self._counts.pages))
-        return line
 
-    def _speed(self, now: float) -> float:
-        # The oldest sample stays until the next is old enough to replace it.
-        while len(self._speeds) > 1 and now - self._speeds[1][0] >= _SPEED_OVER_S:
-            self._speeds.popleft()
-        then, pages = self._speeds[0]
-        return (self._counts.pages - pages) / (now - then) if now > then else 0.0
+def _differs(one: Snapshot, other: Snapshot) -> bool:
+    return (one.pages, one.queued, one.labelled) != (other.pages, other.queued, other.labelled)
+
+
+def line(snapshot: Snapshot, width: int = sys.maxsize) -> str:
+    """The main figures in one line, the most of them that have room."""
+    rate, speed = percent(snapshot.share), f"{snapshot.pages_per_s:,.1f}"
+    pages = f"{snapshot.about.title}  {snapshot.pages:,} pages"
+    named = f"with a language {rate}"
+    if not snapshot.about.is_census:
+        named = f"harvest {rate} (last 200: {percent(snapshot.harvest_last)})"
+    hosts = f"hosts {snapshot.hosts_with_page:,}"
+    whole = f"{pages}  {named}  queue {snapshot.queued:,}  {hosts}  {speed} pages/s"
+    return whole if len(whole) <= width else f"{pages}  {rate}  {hosts}  {speed}/s"
+
+
+# --- The panel
+
+
+def panel(snapshot: Snapshot, width: int, height: int, *, is_plain: bool = False) -> Group:
+    """The state of a crawl in rows that fit a terminal; the last pages take the rows left."""
+    # A character in the last column makes some terminals begin another row.
+    width = max(20, width - 1)
+    rows = [
+        *(_head(snapshot, width), _goal(snapshot, width, is_plain=is_plain)),
+        *(_row(name, parts, width) for name, parts in _figures(snapshot, width, is_plain).items()),
+    ]
+    # One row more for the cursor: the "^C" that a terminal writes there disappears.
+    room = height - len(rows) - 2
+    if room > 0 and snapshot.last:
+        rows.append(_text(("before  after  page", "dim")))
+        rows += [_page(page, width) for page in snapshot.last[:room]]
+    return Group(*rows[: max(1, height - 1)], _text())
+
+
+def _text(*parts: tuple[str, str]) -> Text:
+    return Text.assemble(
+        *((printable(text), style) for text, style in parts), no_wrap=True, overflow="crop"
+    )
+
+
+def _head(snapshot: Snapshot, width: int) -> Text:
+    about = snapshot.about
+    title = "  ".join([about.title, *([] if about.is_census else [about.filter]), about.web])
+    state = f"{snapshot.state}  {duration(snapshot.elapsed_s)}"
+    title = title[: max(0, width - len(state) - 2)]
+    gap = " " * (width - len(title) - len(state))
+    return _text((title, "bold"), (gap, ""), (state, _COLOURS[snapshot.state]))
+
+
+def _goal(snapshot: Snapshot, width: int, *, is_plain: bool) -> Text:
+    """The bar of the goal that will be reached first, or a rule."""
+    goal = snapshot.goal
+    full, empty = "#-" if is_plain else "━─"
+    if goal is None:
+        return _text((empty * width, "dim"))
+    told = f" {percent(goal.done / goal.of)} of {_whole(goal.name, goal.of)}"
+    if goal.left_s is not None and snapshot.state != "finished":
+        told += f", {duration(goal.left_s)} left"
+    room = max(8, width - len(told))
+    done = round(room * min(1.0, max(0.0, goal.done / goal.of)))
+    return _text((full * done, "green"), (empty * (room - done), "dim"), (told, ""))
+
+
+def _whole(name: str, number: float) -> str:
+    noun = "relevant pages" if name == "relevant" else name
+    return duration(number) if name == "hours" else f"{number:,.0f} {noun}"
+
+
+def _figures(snapshot: Snapshot, width: int, is_plain: bool) -> Mapping[str, Iterable[str]]:
+    """The rows of the panel by their names."""
+    hosts, expected = snapshot.hosts, snapshot.expected
+    counts = [f"{snapshot.pages:,}"]
+    if snapshot.about.is_census:
+        rates = ["with a language", percent(snapshot.share)]
+    else:
+        rates = [percent(snapshot.share), f"last 200 {percent(snapshot.harvest_last)}"]
+        counts.append(f"relevant {snapshot.relevant:,}")
+        room = width - _LABEL_COLUMNS - sum(len(rate) + 2 for rate in rates)
+        rates.append(spark(snapshot.course, room, _PLAIN_LEVELS if is_plain else _LEVELS))
+    counts += [f"errors {snapshot.errors:,}", f"{snapshot.pages_per_s:,.1f} pages/s"]
+    now = state_of(snapshot)
+    if snapshot.state == "ending":
+        now += "; Ctrl-C stops now"
+    elif snapshot.state == "running" and snapshot.limit:
+        now = LIMITS[snapshot.limit]
+    outcomes = {name: n for name, n in snapshot.outcomes.items() if name != "page"}
+    rows = {
+        "labels" if snapshot.about.is_census else "harvest": rates,
+        "pages": counts,
+        "queue": [
+            f"{snapshot.queued:,}",
+            *([] if expected is None else [f"expected {expected:,}"]),
+            f"in progress {snapshot.in_flight:,}",
+        ],
+        "hosts": [f"{name} {hosts[name]:,}" for name in ("ready", "resting", "full", "blocked")],
+        "limit": [now],
+        "drops": list(_named(snapshot.drops)),
+        "other": list(_named(outcomes)),
+    }
+    if snapshot.workers:
+        speeds = (f"{one.name} {one.pages_per_s:,.1f}/s" for one in snapshot.workers)
+        rows["workers"] = [f"{len(snapshot.workers)}:", *speeds]
+    return rows
+
+
+def _named(counts: Mapping[str, int]) -> Iterator[str]:
+    for name, number in counts.items():
+        yield f"{name.replace('_', ' ')} {number:,}"
+
+
+def _row(name: str, parts: Iterable[str], width: int) -> Text:
+    """A name and the parts that have room."""
+    fitting, left = "", width - _LABEL_COLUMNS
+    for part in parts:
+        more = part if not fitting else f"{fitting}  {part}"
+        if len(more) > left:
+            fitting = fitting or more
+            break
+        fitting = more
+    row = _text((f"{name:<{_LABEL_COLUMNS}}", "dim"), (fitting[:left], ""))
+    row.highlight_regex(f"[{_LEVELS}]+", "green")
+    return row
+
+
+def spark(course: Iterable[tuple[int, int]], width: int, levels: str = _LEVELS) -> str:
+    """A row of blocks, at most `width`: the harvest rate of equal parts of the pages so far."""
+    parts = list(course)
+    bars = []
+    number = max(0, min(width, len(parts), _MOST_BARS))
+    for place in range(number):
+        some = parts[place * len(parts) // number : (place + 1) * len(parts) // number]
+        share = share_of(sum(part[0] for part in some), sum(part[1] for part in some))
+        bars.append(" " if share is None else levels[round(share * (len(levels) - 1))])
+    return "".join(bars)
+
+
+def _page(page: LastPage, width: int) -> Text:
+    """A page: its score before the fetch, its language after it."""
+    # The pages of an earlier run go before all others.
+    score = f"{page.score:6.2f}" if page.score < FIRST_SCORE else " first"
+    style = "green" if page.is_relevant else "dim"
+    told = f"{score}  {page.language or '-':<5}  "
+    row = _text((told, style), (page.url[:width], ""))
+    row.truncate(width)  # some letters take two columns
+    return row

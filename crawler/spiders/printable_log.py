@@ -5,6 +5,8 @@ reasons of failures. A terminal could read them as commands.
 """
 
 import logging
+import sys
+from collections.abc import Callable
 from typing import Any
 
 from OpenSSL import SSL
@@ -12,6 +14,7 @@ from twisted.logger import globalLogBeginner
 
 from classifiers.errors import LangfocusError
 from crawler.report.formatting import printable
+from crawler.report.progress import Display
 
 _INDENT = "\n    "
 
@@ -32,16 +35,32 @@ def make_log_printable() -> None:
 
 
 def leave_out_settings() -> None:
-    """Keep Scrapy's dictionaries of settings and components out of the log.
+    """Keep Scrapy's own steps and its dictionaries of settings and components out of the log.
 
     No record is made of each page either: Scrapy leaves it to the handlers to drop those.
     """
     logging.getLogger("scrapy.crawler").addFilter(
         lambda record: not str(record.msg).startswith("Overridden settings")
     )
-    for name in ("scrapy.middleware", "scrapy.addons"):
+    for name in ("scrapy.middleware", "scrapy.addons", "scrapy.core", "scrapy.utils.log"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("scrapy.core").setLevel(logging.INFO)
+
+
+def log_above(display: Display) -> Callable[[], None]:
+    """Have messages for standard error stand above the rows of a display; return how to end it."""
+    moved = [
+        one
+        for one in logging.getLogger().handlers
+        if isinstance(one, logging.StreamHandler) and one.stream is sys.stderr
+    ]
+    for handler in moved:
+        handler.setStream(display)
+
+    def restore() -> None:
+        for handler in moved:
+            handler.setStream(sys.stderr)
+
+    return restore
 
 
 def is_of_this_process(record: logging.LogRecord) -> bool:

@@ -1,10 +1,12 @@
 """What a crawl shows: its progress, its table and files at its end, and safe cells of CSV feeds."""
 
+import logging
+import os
 import sqlite3
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +19,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, StorageError
-from crawler.frontier.base import PAGE, HostStates, Lease, Record
+from crawler.frontier.base import HostStates, Lease, Record
 from crawler.opening import crawl_name
 from crawler.outputs.package import write_index
 from crawler.report.census import write_census
@@ -39,13 +41,17 @@ from crawler.report.live import (
     live_html,
     live_json,
 )
-from crawler.report.progress import Display, LiveLine
+from crawler.report.progress import PASSED_ON, Display, Progress
 from crawler.run import sessions_of
 from crawler.spiders.langfocus import LangfocusSpider
+from crawler.spiders.printable_log import log_above
 from crawler.strategies.focus.ordering import Focus
 from crawler.whole_file import write_whole
 
-_TICK_S = 1.0
+_log = logging.getLogger(__name__)
+
+_TICK_S = 0.2
+_LOOKED_EVERY_S = 0.99
 _COUNTED_EVERY_S = 3.0
 _BUSY = 0.9
 """A process that uses more of a processor than this is what the next page waits for."""
@@ -75,8 +81,8 @@ class Watch:
         self._limits: deque[Limit] = deque(maxlen=10)
         self._used_s, self._looked_s = time.process_time(), time.monotonic()
         self._expected: int | None = None
-        self._count: Future[int | None] | None = None
-        self._counted_s = self._due_s = float("-inf")
+        self._count: Future[tuple[int | None, float]] | None = None
+        self._due_s = float("-inf")
         self._threads = ThreadPoolExecutor(1)
         crawl.visitor.listeners.append(self._meter.settle)
         crawl.fetched = self._meter.fetched
@@ -130,12 +136,17 @@ class Watch:
         if crawl.finish_reason:
             return count_expected(crawl.run.folder, doubts_up_to)
         if self._count is not None and self._count.done():
-            self._expected, self._count = self._count.result(), None
-            self._due_s = now_s + max(_COUNTED_EVERY_S, 99 * (now_s - self._counted_s))
+            (self._expected, used_s), self._count = self._count.result(), None
+            self._due_s = now_s + max(_COUNTED_EVERY_S, 99 * used_s)
         if self._count is None and now_s >= self._due_s:
-            self._counted_s = now_s
-            self._count = self._threads.submit(count_expected, crawl.run.folder, doubts_up_to)
+            self._count = self._threads.submit(_timed_count, crawl.run.folder, doubts_up_to)
         return self._expected
+
+
+def _timed_count(folder: Path, doubts_up_to: float) -> tuple[int | None, float]:
+    """Return the number of expected URLs and the processor time of the count."""
+    began_s = time.thread_time()
+    return count_expected(folder, doubts_up_to), time.thread_time() - began_s
 
 
 class Reporter:
@@ -145,8 +156,10 @@ class Reporter:
         """Report every so many seconds; 0: only at the end, and without a line of progress."""
         self._crawler, self._every_s = crawler, every_s
         self._ticks = create_looping_call(self._tick)
-        self._written_s = float("-inf")
-        self._line: LiveLine | None = None
+        self._written_s = self._looked_s = float("-inf")
+        self._is_ending = False
+        self._progress: Progress | None = None
+        self._restore_log: Callable[[], object] = lambda: None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
@@ -157,7 +170,7 @@ class Reporter:
         return reporter
 
     def spider_opened(self, spider: Spider) -> None:
-        """Start the progress line with the counts of earlier sessions."""
+        """Show the crawl with the counts of earlier sessions."""
         crawl = self._crawl = cast(LangfocusSpider, spider).crawl
         counts = crawl.counts()
         if crawl.worker is not None and self._every_s:
@@ -168,46 +181,54 @@ class Reporter:
         for gap in crawl.gaps:
             print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
         self._watch = Watch(crawl, self._crawler)
+        if self._every_s:
+            display = Display(sys.stderr, every_s=self._every_s)
+            is_passed_on = not display.is_terminal and PASSED_ON in os.environ
+            self._progress = Progress(display, is_passed_on=is_passed_on)
+            if display.is_terminal:
+                self._restore_log = log_above(display)
+            self._progress.show(self._watch.latest)
+        _log.info("%s: %s URLs are queued; folder %s", *self._told())
+        if _log.isEnabledFor(logging.INFO):
+            crawl.visitor.listeners.append(self._tell)
         self._ticks.start(_TICK_S, now=False)
-        if not self._every_s:
-            return
-        self._line = LiveLine(
-            Display(sys.stderr, every_s=self._every_s),
-            time.monotonic,
-            crawl_name(crawl.config, crawl.ordering, between=" "),
-            counts,
-            is_census=crawl.config.is_census,
-        )
-        crawl.visitor.listeners.append(self.on_settled)
 
-    def on_settled(self, lease: Lease, record: Record) -> None:
-        """Update the progress line."""
-        if self._line is None:
-            return
-        counts = self._crawl.counts()
-        if record.outcome == PAGE:
-            self._line.record(None if record.language is None else record.is_relevant)
-        self._line.show(counts)
+    def _told(self) -> tuple[str, str, Path]:
+        snapshot = self._watch.latest
+        return snapshot.about.title, f"{snapshot.queued:,}", self._crawl.run.folder
+
+    def _tell(self, lease: Lease, record: Record) -> None:
+        """Log a settled URL with its score before and its language after."""
+        score, language = f"{lease.score:+.2f}", record.language or "-"
+        _log.info("%s %s %s %s", record.outcome, score, language, lease.url)
 
     def _tick(self) -> None:
-        """Look at the crawl, and write its live files if they are due; a full disk is no fault."""
+        """Look at the crawl, show it, and write its live files; a full disk is no fault."""
+        is_ending = not self._crawler.crawling
+        if time.monotonic() - self._looked_s < _LOOKED_EVERY_S and is_ending == self._is_ending:
+            return
+        if is_ending and not self._is_ending:
+            _log.info("the crawl ends: waits for %d requests", self._watch.latest.in_flight)
+        self._looked_s, self._is_ending = time.monotonic(), is_ending
         with suppress(StorageError, sqlite3.Error, OSError):
             snapshot = self._watch.look()
+            if self._progress is not None:
+                self._progress.show(snapshot)
             if time.monotonic() - self._written_s >= WRITTEN_EVERY_S:
                 self._written_s = time.monotonic()
                 write_whole(self._crawl.run.folder / LIVE_JSON, live_json(snapshot))
                 write_whole(self._crawl.run.folder / LIVE_HTML, live_html(snapshot))
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
-        """End the line, write `summary.json` and `report.html`, print the table."""
+        """End the panel, write `summary.json` and `report.html`, print the table."""
         if self._ticks.running:
             self._ticks.stop()
-        self._written_s = float("-inf")
+        self._written_s = self._looked_s = float("-inf")
         self._tick()
-        if self._line is not None:
-            if not self._crawl.fault:
-                self._line.show(self._crawl.counts())
-            self._line.close()
+        self._restore_log()
+        if self._progress is not None:
+            self._progress.close(self._watch.latest)
+        _log.info("the crawl has ended: %s", reason)
         folder = self._crawl.run.folder
         if self._crawl.fault:
             return

@@ -1,14 +1,44 @@
-"""The live line, with a clock that stands still unless a test moves it."""
+"""What a terminal, a pipe and another process see of a crawl; the clock stands still."""
 
 import re
+from dataclasses import replace
 from io import StringIO
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
 
-from crawler.frontier.base import Counts
-from crawler.report.progress import Display, LiveLine
+from crawler.report.live import About, Goal, LastPage, Snapshot, WorkerState, decoded
+from crawler.report.progress import MARK, Display, Progress, line, panel, spark
+
+HOSTS = {"ready": 3, "resting": 1310, "fetching": 64, "full": 24, "blocked": 12}
+HOSTILE = (
+    LastPage("http://a.de/\x1b]0;x\x07\x1b[2J\u202eabc\n\r\x9b", -2.3149, "ja", False),
+    LastPage("http://b.de/" + "\u65e5\U0001f600" * 200, 4096.0, None, False),
+    LastPage("http://c.de/" + "x" * 8000, 0.93, "de", True),
+)
+
+
+def snapshot(**changed: Any) -> Snapshot:
+    """A crawl of 812 pages."""
+    told: dict[str, Any] = {
+        "about": About("de svm", "de", "svm", "hard", "live", False, False, 10),
+        **{"state": "running", "reason": "", "at": 1e9, "elapsed_s": 75.0},
+        **{"pages": 812, "labelled": 800, "relevant": 797, "hosts_with_page": 1, "queued": 1234},
+        **{"goals": (), "expected": 99, "in_flight": 64, "pages_per_s": 40.2},
+        **{"last_relevant": 198, "last_labelled": 200, "course": ((1, 1), (0, 1), (0, 0), (1, 2))},
+        **{"outcomes": {"page": 812, "dns": 5}, "drops": {"host_full": 9, "rejected": 4}},
+        **{"errors": 5, "hosts": HOSTS, "limit": "politeness", "last": HOSTILE},
+        **{"fetch_s": 1.0, "fetches": (0,) * 9},
+    }
+    return Snapshot(**{**told, **changed})
+
+
+def rows_of(shown: Snapshot, width: int = 80, height: int = 24, **how: Any) -> list[str]:
+    console = Console(file=StringIO(), width=width, height=height, record=True)
+    console.print(panel(shown, width, height, **how))
+    return console.export_text().splitlines()
 
 
 class Terminal(StringIO):
@@ -16,37 +46,24 @@ class Terminal(StringIO):
         return True
 
 
-class Crawl:
-    """Counts pages and tells them to a line; a second passes when a test says so."""
+class Watched:
+    """A progress on a stream; a second passes when a test says so."""
 
-    def __init__(self, stream: StringIO, *, pages: int = 0, is_census: bool = False) -> None:
-        self.now = 500.0
-        self.pages = self.labelled = self.relevant = pages
-        display = Display(stream, lambda: self.now)
-        self.line = LiveLine(
-            display, lambda: self.now, "de svm", self.counts(), is_census=is_census
-        )
+    def __init__(self, stream: StringIO, **how: Any) -> None:
+        self.now, self.stream = 500.0, stream
+        self.display = Display(stream, lambda: self.now)
+        self.progress = Progress(self.display, **how)
 
-    def counts(self, queued: int = 3, hosts: int = 1) -> Counts:
-        return Counts(queued, 0, hosts, self.pages, self.labelled, self.relevant)
-
-    def page(self, is_relevant: bool | None, *, seconds: float = 0.0) -> None:
-        self.pages += 1
-        self.labelled += is_relevant is not None
-        self.relevant += is_relevant is True
-        self.line.record(is_relevant)
+    def show(self, seconds: float = 0.0, **changed: Any) -> None:
         self.now += seconds
-        self.line.show(self.counts())
-
-    def text(self) -> str:
-        return self.line.text(self.now)
+        self.progress.show(snapshot(**changed))
 
 
 def screen(stream: Terminal) -> list[str]:
     """The lines that a terminal of 80 columns shows now, without its cursor."""
     lines, at = [""], 0
     for mark, text in re.findall(
-        r"(\x1b\[[?\d]*[A-Za-z]|[\r\n])|([^\x1b\r\n]+)", stream.getvalue()
+        r"(\x1b\[[?\d;]*[A-Za-z]|[\r\n])|([^\x1b\r\n]+)", stream.getvalue()
     ):
         if mark == "\n":
             at += 1
@@ -61,92 +78,144 @@ def screen(stream: Terminal) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _has_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "80")
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "80"), ("LINES", "24")):
+        monkeypatch.setenv(name, value)
 
 
-def test_the_line_names_every_figure_and_a_narrow_terminal_keeps_hosts_and_speed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    crawl = Crawl(StringIO(), pages=611)
-    for number in range(201):
-        crawl.page(number % 100 != 0)
-    crawl.now += 5
-    assert crawl.text() == (
-        "de svm  812 pages  harvest 99.6 % (last 200: 99.0 %)  queue 3  hosts 1  40.2 pages/s"
+def test_the_line_names_every_figure_and_a_narrow_terminal_keeps_hosts_and_speed() -> None:
+    assert line(snapshot()) == (
+        "de svm  812 pages  harvest 99.6 % (last 200: 99.0 %)  queue 1,234  hosts 1  40.2 pages/s"
     )
-    monkeypatch.setenv("COLUMNS", "60")
-    narrow = Crawl(Terminal(), pages=1_012_345)
-    assert narrow.text() == "de svm  1,012,345 pages  100.0 %  hosts 1  0.0/s"
+    assert line(snapshot(), 60) == "de svm  812 pages  99.6 %  hosts 1  40.2/s"
+    empty = snapshot(pages=0, labelled=0, relevant=0, last_relevant=0, last_labelled=0)
+    assert "0 pages  harvest - (last 200: -)" in line(empty)
+    census = replace(snapshot().about, is_census=True)
+    assert "812 pages  with a language 98.5 %  queue" in line(snapshot(about=census))
 
 
-def test_pages_without_a_label_are_pages_but_in_no_rate() -> None:
-    crawl = Crawl(StringIO())
-    assert "0 pages  harvest - (last 200: -)" in crawl.text()
-    crawl.page(None)
-    assert "1 pages  harvest - (last 200: -)" in crawl.text()
-    crawl.page(True)
-    crawl.page(False)
-    assert "3 pages  harvest 50.0 % (last 200: 50.0 %)" in crawl.text()
-    census = Crawl(StringIO(), is_census=True)
-    census.page(None)
-    census.page(False)
-    assert "2 pages  with a language 50.0 %  queue" in census.text()
+@pytest.mark.parametrize(("width", "height"), [(60, 24), (80, 24), (100, 30), (200, 50), (30, 9)])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"state": "ending"},
+        {"goals": (Goal("pages", 812, 10**9, 1e7),), "expected": None, "limit": None},
+        {"workers": tuple(WorkerState(f"host{n}:/a/b/c", 9, 1.5, 0.0) for n in range(50))},
+        {"drops": {f"reason_{n}": 10**6 for n in range(50)}, "course": ((9, 9),) * 120},
+        {"about": About("census", "", "bfs", "none", "live", True, False, 10)},
+        {"about": About("x" * 90, "de", "svm", "hard", "live", False, False, 10), "last": ()},
+    ],
+)
+def test_the_panel_fits_and_no_text_of_a_server_moves_the_cursor(
+    width: int, height: int, changed: dict[str, Any]
+) -> None:
+    found = rows_of(snapshot(**changed), width, height)
+    assert len(found) <= height
+    assert max(map(cell_len, found)) <= width
+    assert all(row.isprintable() for row in found)
 
 
-@given(st.lists(st.sampled_from([True, False, None]), max_size=500))
-def test_the_last_200_are_the_last_200(labels: list[bool | None]) -> None:
-    crawl = Crawl(StringIO())
-    for label in labels:
-        crawl.page(label)
-    last = [label for label in labels[-200:] if label is not None]
-    rate = f"{100 * sum(last) / len(last):.1f} %" if last else "-"
-    assert f"(last 200: {rate})" in crawl.text()
+def test_the_panel_has_every_figure() -> None:
+    found = rows_of(snapshot(goals=(Goal("pages", 812, 1000, 4.7),)))
+    assert re.sub(" +", " ", found[0]) == "de svm hard live running 1 min 15 s"
+    assert found[1].endswith(" 81.2 % of 1,000 pages, 4.7 s left")
+    assert (found[1].count("\u2501"), found[1].count("\u2500")) == (37, 8)
+    assert [row.rstrip() for row in found[2:13]] == [
+        "harvest  99.6 %  last 200 99.0 %  \u2588\u2581 \u2585",
+        "pages    812  relevant 797  errors 5  40.2 pages/s",
+        "queue    1,234  expected 99  in progress 64",
+        "hosts    ready 3  resting 1,310  full 24  blocked 12",
+        "limit    politeness: no host may be contacted now",
+        "drops    host full 9  rejected 4",
+        "other    dns 5",
+        "before  after  page",
+        " -2.31  ja     http://a.de/?]0;x??[2J?abc???",
+        found[11].rstrip(),
+        ("  0.93  de     http://c.de/" + "x" * 80)[:79],
+    ]
+    assert found[11].startswith(" first  -      http://b.de/")
+    ending = rows_of(snapshot(state="ending"))
+    assert "limit    Ending: waits for 64 requests; Ctrl-C stops now" in map(str.rstrip, ending)
+    workers = (WorkerState("w1", 1, 2.0, 0.0), WorkerState("w2", 1, 3.0, 0.0))
+    assert "workers  2:  w1 2.0/s  w2 3.0/s" in map(str.rstrip, rows_of(snapshot(workers=workers)))
+    assert all(row.isascii() for row in rows_of(snapshot(last=()), is_plain=True))
+
+
+def test_a_small_terminal_has_fewer_pages() -> None:
+    assert len(rows_of(snapshot(last=HOSTILE * 3), height=16)) == 16
+    assert not any("before" in row for row in rows_of(snapshot(), height=11))
+
+
+@pytest.mark.parametrize(
+    ("course", "width", "bars"),
+    [
+        ((), 9, ""),
+        (((0, 4), (2, 4), (4, 4), (0, 0)), 9, "abc "),
+        (((0, 4), (4, 4), (4, 4), (4, 4)), 2, "bc"),
+        (((1, 1),) * 120, 999, "c" * 40),
+        (((1, 1),), -3, ""),
+    ],
+)
+def test_a_sparkline_has_the_harvest_of_equal_parts(
+    course: tuple[tuple[int, int], ...], width: int, bars: str
+) -> None:
+    assert spark(course, width, "abc") == bars
 
 
 def test_a_file_gets_one_plain_line_every_so_often() -> None:
-    stream = StringIO()
-    crawl = Crawl(stream)
-    for _ in range(90):
-        crawl.page(True, seconds=1)
-    crawl.line.close()
-    lines = stream.getvalue().splitlines()
+    watched = Watched(StringIO())
+    for second in range(90):
+        watched.show(1.0, pages=second + 1)
+    watched.progress.close(snapshot(pages=90))
+    watched.progress.close(snapshot(pages=90))
+    watched.show(100.0)
+    lines = watched.stream.getvalue().splitlines()
     assert [line.split("  ")[1] for line in lines] == ["30 pages", "60 pages", "90 pages"]
 
 
-def test_a_terminal_gets_one_line_in_place_that_fits_and_one_end() -> None:
+def test_a_terminal_gets_the_panel_in_place_messages_above_it_and_one_line_at_the_end() -> None:
     stream = Terminal()
-    crawl = Crawl(stream)
-    for _ in range(10):
-        crawl.page(True, seconds=0.1)
-    assert "\n" not in stream.getvalue()
-    drawn = re.findall(r"de svm  [\d,]+ pages", stream.getvalue())
-    assert drawn == [f"de svm  {pages} pages" for pages in (2, 4, 6, 8, 10)]
-    crawl.line.close()
-    crawl.line.close()
-    assert screen(stream) == ["de svm  10 pages  100.0 %  hosts 1  10.0/s"]
+    watched = Watched(stream)
+    watched.show(pages=1)
+    assert len([row for row in screen(stream) if row.startswith("pages")]) == 1
+    watched.show(0.1, pages=2)  # too early
+    watched.show(0.1, pages=3)
+    watched.display.write("WARNING: one\n  two\x1b[2J\n")
+    shown = screen(stream)
+    assert shown[:3] == ["WARNING: one", "  two?[2J", shown[2]]
+    assert [row for row in shown if row.startswith("pages")] == [
+        "pages    3  relevant 797  errors 5  40.2 pages/s"
+    ]
+    watched.show(pages=4, state="ending")  # at once
+    assert any(row.startswith("pages    4") for row in screen(stream))
+    watched.progress.close(snapshot(pages=5))
+    watched.progress.close(snapshot(pages=5))
+    assert screen(stream) == [*shown[:2], "de svm  5 pages  99.6 %  hosts 1  40.2/s"]
 
 
 @pytest.mark.parametrize("term", ["dumb", "xterm"])
 def test_closing_leaves_the_last_figures_once(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", term)
-    stream = Terminal() if term == "dumb" else StringIO()
-    crawl = Crawl(stream)
-    crawl.page(True)
-    crawl.line.close()
-    crawl.line.close()
-    crawl.now += 100
-    crawl.line.show(crawl.counts())
-    assert stream.getvalue().startswith("de svm  1 pages")
-    assert stream.getvalue().count("\n") == 1
+    watched = Watched(Terminal() if term == "dumb" else StringIO())
+    watched.show()
+    watched.progress.close(snapshot())
+    watched.progress.close(snapshot())
+    watched.show(100.0)
+    assert watched.stream.getvalue().startswith("de svm  812 pages")
+    assert watched.stream.getvalue().count("\n") == 1
 
 
-@pytest.mark.parametrize(("until", "then", "speed"), [(40, 5, "5.0/s"), (55, 0, "50.0/s")])
-def test_the_speed_is_that_of_the_last_ten_seconds(until: int, then: int, speed: str) -> None:
-    crawl = Crawl(Terminal())
-    for second in range(60):
-        for _ in range(100 if second < until else then):
-            crawl.page(True)
-        crawl.now += 1
-        crawl.line.show(crawl.counts())
-    assert crawl.text().rsplit("  ", 1)[1] == speed
+def test_a_narrower_terminal_is_cleared_since_it_broke_the_lines() -> None:
+    watched = Watched(Terminal())
+    for width, is_cleared in ((80, False), (90, False), (60, True)):
+        watched.display._console.width = width
+        watched.show(1.0)
+        assert ("\x1b[2J" in watched.stream.getvalue()) == is_cleared
+
+
+def test_a_parent_process_gets_each_snapshot_as_a_line() -> None:
+    watched = Watched(StringIO(), is_passed_on=True)
+    watched.show(pages=1)
+    watched.progress.close(snapshot(pages=2, state="finished"))
+    lines = watched.stream.getvalue().split("\n")[:-1]
+    assert [decoded(line.removeprefix(MARK)).pages for line in lines] == [1, 2]
