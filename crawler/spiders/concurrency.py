@@ -41,6 +41,11 @@ def slot_settings(requests: int) -> dict[str, Any]:
     }
 
 
+def in_progress(engine: "ExecutionEngine") -> int:
+    """Return the number of requests in progress."""
+    return len(engine.downloader.active)
+
+
 class Throttle:
     """Scrapy's limit of requests at once.
 

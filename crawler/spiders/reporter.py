@@ -43,6 +43,7 @@ from crawler.report.live import (
 )
 from crawler.report.progress import PASSED_ON, Display, Progress
 from crawler.run import sessions_of
+from crawler.spiders.concurrency import in_progress
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.printable_log import log_above
 from crawler.strategies.focus.ordering import Focus
@@ -121,7 +122,7 @@ class Watch:
             return "frontier"
         engine = self._crawler.engine
         if engine is not None and engine.downloader.needs_backout():
-            is_read = self._crawl.reading > len(engine.downloader.active) // 2
+            is_read = self._crawl.reading > in_progress(engine) // 2
             return "reading" if is_read else "network"
         if hosts.ready:
             return "frontier"
