@@ -57,6 +57,7 @@ _UNWANTED_SUFFIXES = frozenset(
 )
 
 _CACHED_HOSTS: Final = 16_384
+_CACHED_URLS: Final = 4_096  # several steps ask for the same facts of a page's links
 
 TRACKING: Final = frozenset(
     "__hsfp __hssc __hstc __s _branch_match_id _ga _gl _hsenc _kx _openstat action_object_map "
@@ -141,6 +142,7 @@ def _needed(escape: re.Match[str]) -> str:
     return sign if sign in _NEVER_ESCAPED else escape[0].upper()
 
 
+@lru_cache(_CACHED_URLS)
 def host_of(url: str) -> str:
     """Return the host of a normalised URL, in lower case, without its port and one leading `www.`.
 
@@ -181,6 +183,7 @@ def _suffixes() -> "TLDExtract":
     return TLDExtract(suffix_list_urls=(), include_psl_private_domains=True, cache_dir=None)
 
 
+@lru_cache(_CACHED_URLS)
 def directory_of(url: str, depth: int = 1) -> str:
     """Return the server of a URL with the first `depth` directories of its path.
 

@@ -113,7 +113,7 @@ class Admitter:
         ]
         learned = self.learner.linked(list(links.values()), known_urls, origin)
         return [
-            url._replace(score=now.score, evidence=packed(now.evidence, now.links))
+            UrlRow(*url[:4], now.score, url.depth, packed(now.evidence, now.links), *url[7:])
             for url, now in zip(urls, learned, strict=True)
         ]
 
@@ -156,7 +156,7 @@ class Admitter:
                 added[name] += 1
                 url_id = self.storage.new_url_id(url.score)
                 outcome.hosts[host.id] = host
-                outcome.stored.append(url._replace(id=url_id, host=host.id))
+                outcome.stored.append(UrlRow(url_id, key, url.url, host.id, *url[4:]))
         self.storage.store_hosts([host for host in outcome.hosts.values() if host.is_new])
         self.storage.store(outcome.stored)
         return answers

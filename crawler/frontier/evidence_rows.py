@@ -1,10 +1,11 @@
 """What the SQLite frontier learns: evidence, records of units and weights, in its database."""
 
-import json
 import sqlite3
 from collections.abc import Collection
 from struct import Struct
 from typing import Final
+
+import msgspec
 
 from crawler.frontier.learning import Scorer, Tallies
 from crawler.frontier.links import KnownUrl, Links
@@ -92,7 +93,7 @@ class Learner(Scorer):
             rows = self._sql(
                 "SELECT unit, labelled, relevant FROM tallies"
                 " WHERE unit IN (SELECT value FROM json_each(?))",
-                (json.dumps(missing),),
+                (msgspec.json.encode(missing).decode(),),
             )
             kept.update({unit: (labelled, relevant) for unit, labelled, relevant in rows})
         return kept

@@ -10,6 +10,7 @@ longer the best, it goes back, and the next best is tried.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Final, TypeVar
 
@@ -37,6 +38,8 @@ MOST_TRIED: Final = 16
 MOST_PENALTIES: Final = 256
 """So many URLs of crowded domains may get a penalty before the next fetch besides."""
 
+_KEPT_SUMS: Final = 16_384
+
 Tallies = Mapping[str, tuple[int, int]]
 """Pages with a label and relevant pages of units."""
 
@@ -48,13 +51,15 @@ def _linked(link: Link, known: KnownUrl | None, origin: LinkOrigin) -> KnownUrl:
         links = origin.links(host_of(link.url))
         return KnownUrl(link.url, link.score, origin.depth, evidence, links)
     more = origin.links(host_of(known.url))
-    links = known.links
-    if any(more):
-        links = Links(*(min(MOST_COUNTED, a + b) for a, b in zip(links, more, strict=True)))
     first = known.evidence
     if evidence.declared and evidence.declared != first.declared:
         first = first._replace(declared=evidence.declared)
-    return known._replace(evidence=first, links=links)
+    return KnownUrl(known.url, known.score, known.depth, first, _sum(known.links, more))
+
+
+@lru_cache(_KEPT_SUMS)
+def _sum(links: Links, more: Links) -> Links:
+    return Links(*(min(MOST_COUNTED, a + b) for a, b in zip(links, more, strict=True)))
 
 
 class Scorer(ABC):
@@ -104,10 +109,11 @@ class Scorer(ABC):
         """
         urls = [_linked(link, found, origin) for link, found in zip(links, known, strict=True)]
         odds = self._belief.scores(self._standings(urls))
-        return [
-            url._replace(score=self._new(url, now) if found is None else self._changed(url, now))
-            for url, found, now in zip(urls, known, odds, strict=True)
-        ]
+        scored = []
+        for url, found, now in zip(urls, known, odds, strict=True):
+            score = self._new(url, now) if found is None else self._changed(url, now)
+            scored.append(KnownUrl(url.url, score, url.depth, url.evidence, url.links))
+        return scored
 
     def _new(self, url: KnownUrl, odds: float) -> float:
         return url.score if url.score >= FIRST_SCORE else self._in_queue(url, odds, 0)

@@ -1,12 +1,13 @@
 """The statements of the SQLite frontier, one method each; the schema is in `crawler.run`."""
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import msgspec
 
 from crawler.errors import StorageError
 from crawler.frontier import outlinks
@@ -93,6 +94,11 @@ def is_of_storage(error: sqlite3.Error) -> bool:
     """Return True if the disk or the file caused an error, not the statement."""
     # sqlite3 has no error class for a damaged file.
     return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+
+
+def _as_json(values: Iterable[int | str]) -> str:
+    """Return a list for `json_each`."""
+    return msgspec.json.encode(list(values)).decode()
 
 
 class Storage:
@@ -272,7 +278,7 @@ class Storage:
         rows = self._sql(
             "DELETE FROM urls WHERE queued = 1 AND sent = 0"
             " AND id NOT IN (SELECT value FROM json_each(?)) AND is_blocked(url) RETURNING host",
-            (json.dumps(leased),),
+            (_as_json(leased),),
         )
         return Counter(host for (host,) in rows)
 
@@ -379,7 +385,7 @@ class Storage:
         rows = self._sql(
             "SELECT id, fingerprint, url, host, score, depth, evidence, queued"
             " FROM urls WHERE fingerprint IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(fingerprints)),),
+            (_as_json(fingerprints),),
         )
         return {row[1]: UrlRow(*row) for row in rows}
 
@@ -388,7 +394,7 @@ class Storage:
         names = dict.fromkeys(keys)
         rows = self._sql(
             f"SELECT {_HOST} FROM hosts AS h WHERE h.host IN (SELECT value FROM json_each(?))",  # noqa: S608  # names of columns
-            (json.dumps(list(names)),),
+            (_as_json(names),),
         )
         found = {row[1]: HostRow(*row) for row in rows}
         for name in names:
@@ -403,7 +409,7 @@ class Storage:
         rows = self._sql(
             "SELECT unit, downloaded, relevant FROM units"
             " WHERE unit IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(names)),),
+            (_as_json(names),),
         )
         return names | {unit: Tally(downloaded, relevant) for unit, downloaded, relevant in rows}
 

@@ -115,6 +115,22 @@ def scores_of(
     return scores
 
 
+@compiled
+def weighed_of(
+    known: Floats, rate: float, strength: float, mean: Floats, covariance: Floats
+) -> Floats:
+    """Return what each feature adds to the log-odds of the first URL, then these; see `scores_of`.
+
+    They are (N_FEATURES + 1,).
+    """
+    row, weighed = np.empty(N_FEATURES), np.empty(N_FEATURES + 1)
+    _fill_known(known[0], rate, strength, row)
+    for at in range(N_FEATURES):
+        weighed[at] = row[at] * mean[at]
+    weighed[N_FEATURES] = score_of(row, mean, covariance)
+    return weighed
+
+
 @inlined
 def learn_from(
     row: Floats, is_relevant: bool, mean: Floats, covariance: Floats, gain: Floats
