@@ -10,9 +10,11 @@ error, `langfocus: MESSAGE`.
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from enum import IntEnum
 from importlib import import_module
@@ -27,6 +29,8 @@ from crawler.whole_file import write_whole
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
+
+    from crawler.report.page import Report
 
 _WIDTH = 95
 
@@ -141,6 +145,14 @@ def measured(data: Iterable[Path], modules: Sequence[str]) -> dict[str, Any]:
     from crawler.report.provenance import provenance
 
     return provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=modules)
+
+
+def write_page(path: Path, report: Report) -> Path:
+    """Return the path of a report's page after it was written, with this command at its end."""
+    from crawler.report.page import Command
+
+    asked = Command("The command", shlex.join(["langfocus", *sys.argv[1:]]))
+    return write_whole(path, replace(report, parts=[*report.parts, asked]).html())
 
 
 def settings_of(opts: argparse.Namespace) -> Settings:

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, language_code, parts, write_json
+from crawler.commands.base import Parser, language_code, parts, write_json, write_page
 
 if TYPE_CHECKING:
     from crawler.census.figures import CensusFigures
@@ -49,7 +49,6 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Print and write the figures."""
     from crawler.report.census import census_report
-    from crawler.whole_file import write_whole
 
     countries = [code if code == "unknown" else code.upper() for code in parts(opts.country)]
     languages = [
@@ -60,7 +59,7 @@ def run(opts: argparse.Namespace) -> None:
     report.print()
     write_json(opts.json, report.figures)
     if opts.html:
-        print(write_whole(opts.html, report.html()))
+        print(write_page(opts.html, report))
 
 
 def _figures(opts: argparse.Namespace) -> CensusFigures:

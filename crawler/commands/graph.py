@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from crawler.commands.base import Parser, language_code, natural, write_json
+from crawler.commands.base import Parser, language_code, natural, write_json, write_page
 from crawler.errors import GraphError, SettingError
 
 DESCRIPTION = (
@@ -53,7 +53,6 @@ def run(opts: argparse.Namespace) -> None:
     from crawler.simulate.figures import graph_figures
     from crawler.simulate.plan import language_in
     from crawler.simulate.webgraph import WebGraph
-    from crawler.whole_file import write_whole
 
     folder = _made(opts)
     graph = WebGraph.open(folder)
@@ -62,7 +61,7 @@ def run(opts: argparse.Namespace) -> None:
     report.print()
     write_json(opts.json, report.figures)
     if opts.html:
-        print(write_whole(opts.html, report.html()))
+        print(write_page(opts.html, report))
 
 
 def _made(opts: argparse.Namespace) -> Path:

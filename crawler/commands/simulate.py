@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, meanings, measured, pairs, write_json
+from crawler.commands.base import Parser, meanings, measured, pairs, write_json, write_page
 
 if TYPE_CHECKING:
     from crawler.simulate.figures import SimulatedCrawl
@@ -77,7 +77,6 @@ def _publish(
     from crawler.report.graph import graph_report
     from crawler.report.simulation import simulation_report
     from crawler.simulate.figures import graph_figures
-    from crawler.whole_file import write_whole
 
     figures = graph_figures(graph, plan[0].target)
     about = figures, graph.provenance, opts.folder.resolve().name
@@ -92,4 +91,4 @@ def _publish(
     }
     write_json(opts.json, content)
     if opts.html:
-        print(write_whole(opts.html, report.html()))
+        print(write_page(opts.html, report))

@@ -8,9 +8,16 @@ from typing import Any, Final
 
 from classifiers.pages.methods import method
 from crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
-from crawler.report.formatting import Cell, country_name, json_text, language_name, share_of
+from crawler.report.formatting import (
+    Cell,
+    country_name,
+    json_text,
+    language_name,
+    percent,
+    share_of,
+)
 from crawler.report.harvest import summarise, write_summary
-from crawler.report.page import Report
+from crawler.report.page import Command, Report
 from crawler.report.table import Table, counts_table
 from crawler.whole_file import write_whole
 
@@ -26,8 +33,11 @@ def write_census(folder: Path) -> Report:
     Writes `summary.json`, `census.json` and `census.html` into it, each in one step. Raises
     RunFolderError for a folder without a run.
     """
+    summary = summarise(folder)
     report = census_report(census_figures([folder], method))
-    write_summary(summarise(folder), folder)
+    asked = Command("The command for the same census", summary.command)
+    report = replace(report, parts=[*report.parts, asked])
+    write_summary(summary, folder)
     write_whole(folder / "census.json", json_text(report.figures))
     write_whole(folder / "census.html", report.html())
     return report
@@ -41,14 +51,18 @@ def census_report(
     By default for the country with the most pages and for the largest language but English.
     """
     sources = ", ".join(source.name for source in figures.sources)
-    things = _things(figures)
+    things, countries_known = _things(figures), len(figures.servers.keys() - {UNKNOWN})
+    most = ""
+    for code in [code for code in figures.languages if code != UNKNOWN][:1]:
+        share = percent(share_of(figures.languages[code], _identified(figures)))
+        most = f"{share} of the {things} with a language are in {language_name(code)}. "
     return Report(
         title="Census of Web servers",
-        lead=f"{figures.all_servers:,} servers, {figures.all_pages:,} {things}: {sources}.",
+        lead=f"{most}{figures.all_servers:,} servers, {figures.all_pages:,} {things}: {sources}.",
         cards=[
             ("servers", figures.all_servers),
             ("hosts", figures.hosts),
-            ("countries", len(figures.servers.keys() - {UNKNOWN})),
+            *([("countries", countries_known)] if countries_known else []),
             (things, figures.all_pages),
             ("with a language", share_of(_identified(figures), figures.all_pages)),
             ("languages", len(figures.languages.keys() - {UNKNOWN})),
@@ -169,7 +183,7 @@ def _count_tables(
         replace(
             servers,
             head=[*servers.head, "IP addresses"],
-            rows=[[*row, addresses.get(str(row[0]), "")] for row in servers.rows],
+            rows=[[*row, addresses.get(str(row[0]), "")] for row in servers.rows if most],
         ),
         _counted(f"Languages by {things} (Table 5-4, Figure 5-4)", by_language, figures.languages),
         *(
@@ -178,7 +192,7 @@ def _count_tables(
                 by_language,
                 figures.languages_of(code),
             )
-            for code in countries or most or [UNKNOWN]
+            for code in countries or most
         ),
         *(
             _counted(
@@ -186,7 +200,7 @@ def _count_tables(
                 by_country,
                 figures.by_country.get(code, {}),
             )
-            for code in languages or known[:1] or list(figures.languages)[:1]
+            for code in languages or (known or list(figures.languages))[: len(most)]
         ),
     ]
 

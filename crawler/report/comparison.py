@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from crawler.report.formatting import Cell, duration, language_name, number, share_of
+from crawler.report.formatting import Cell, duration, language_name, number, percent, share_of
 from crawler.report.harvest import Portion, Summary, merged
 from crawler.report.page import Chart, Report
 from crawler.report.table import Table
@@ -60,17 +60,21 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
     tables[0] = replace(tables[0], notes=[_origin(lang, by) for lang, by in runs.items()])
     return Report(
         title="Strategies compared",
-        lead=f"{', '.join(map(language_name, runs))}: one crawl for each strategy "
-        f"({', '.join(_strategies_of(runs))}) from the same seeds. Harvest rates leave out pages "
-        "without a label.",
+        lead=" ".join([*map(_best, runs.items()), "One crawl for each, from the same seeds."]),
         cards=[
-            (f"{lang} {name}", run.harvest_rate)
+            (f"harvest rate, {lang} {name}", run.harvest_rate)
             for lang, name, run in sorted(every, key=lambda one: -(one[2].harvest_rate or 0))
         ],
         parts=[
             *(over_time(lang, by) for lang, by in runs.items()),
             *tables,
             _endings(every),
+            Table(
+                "The commands of the runs",
+                ("run", "command"),
+                [(f"{lang} {name}", run.command) for lang, name, run in every if run.command],
+                text_columns=2,
+            ),
             _PAPER,
         ],
         figures={
@@ -86,6 +90,14 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
             ],
         },
     )
+
+
+def _best(one: tuple[str, Mapping[str, Summary]]) -> str:
+    """A sentence about the best and the worst strategy for a language."""
+    rates = sorted((run.harvest_rate or 0.0, name) for name, run in one[1].items())
+    first, last = ((name, percent(rate)) for rate, name in (rates[-1], rates[0]))
+    others = f", {last[0]} least: {last[1]}" if len(rates) > 1 else ""
+    return f"{language_name(one[0])}: {first[0]} found most, a harvest rate of {first[1]}{others}."
 
 
 def _table(runs: Runs, place: int) -> Table:

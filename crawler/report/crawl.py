@@ -151,7 +151,7 @@ def crawl_report(
     cards = sorted(headline(summary), key=lambda row: not row[0].startswith("harvest rate"))
     harvest, queue, hosts = _charts(summary, course)
     asked, *others = _tables(summary)
-    by_domain, by_host, examples, seeds = found
+    *by_yield, examples, seeds = found
     return Report(
         title=f"Crawl for {language_name(summary.lang)} ({summary.lang}), {summary.strategy}",
         lead=_lead(summary),
@@ -163,8 +163,7 @@ def crawl_report(
             harvest,
             _languages(summary, _MOST_ROWS),
             counts_table("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes, _MOST_ROWS),
-            by_domain,
-            by_host,
+            *by_yield,
             drops(summary.outcomes, summary.counts),
             queue,
             hosts,

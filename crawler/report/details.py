@@ -75,16 +75,17 @@ def drops(outcomes: Mapping[str, int], counts: Mapping[str, int]) -> Table:
 
 
 def sites(connection: sqlite3.Connection, lang: str) -> list[Table]:
-    """Return the domains and the hosts with the most relevant pages."""
+    """Return the domains and the hosts with the most relevant pages, equal ones once."""
     connection.create_function("domain_of", 1, domain_of, deterministic=True)
-    return [_sites(connection, lang, of) for of in ("domain", "host")]
+    found = [_sites(connection, lang, of) for of in ("domain", "host")]
+    return found[: 1 + (found[0].rows != found[1].rows)]
 
 
 def _sites(connection: sqlite3.Connection, lang: str, of: str) -> Table:
     values = {"lang": lang, "most": _MOST_SITES}
     *found, (barren, wasted, _, every) = connection.execute(_SITES.format(of=of), values)
     worst = ", ".join(f"{site} ({pages:,})" for site, pages, _, relevant in found if not relevant)
-    note = f"{barren:,} {of}s gave {wasted or 0:,} pages and none in the language: {worst}"
+    note = f"{barren:,} {of}s gave {wasted or 0:,} pages and none in the language; most: {worst}."
     return Table(
         f"{of.capitalize()}s by yield",
         (of, "pages", "relevant", "harvest rate", "share"),
@@ -93,7 +94,7 @@ def _sites(connection: sqlite3.Connection, lang: str, of: str) -> Table:
             for site, pages, labelled, relevant in found
             if relevant
         ],
-        notes=[f"{note}{', ...' if barren > worst.count('(') else ''}."] if barren else [],
+        notes=[note] if barren else [],
     )
 
 

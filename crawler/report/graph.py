@@ -33,6 +33,7 @@ _Pairs = Sequence[tuple[int, int]]
 def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: str) -> Report:
     """The report of a graph with a name."""
     lang = language_name(figures.target)
+    relevant = percent(share_of(figures.relevant_pages, figures.pages))
     relevant_servers = share_of(figures.relevant_servers, figures.servers)
     tables = [
         _totals(figures),
@@ -51,8 +52,7 @@ def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: 
         tables = [replace(table, paper=()) for table in tables]
     return Report(
         title=f"Web graph {name}",
-        lead=f"Pages, servers and links of a Web graph. {origin(provenance)} "
-        f"Target language: {lang}.",
+        lead=f"{relevant} of {figures.pages:,} pages are in {lang}. {origin(provenance)}",
         cards=[
             (f"pages in {lang}", share_of(figures.relevant_pages, figures.pages)),
             ("pages", figures.pages),

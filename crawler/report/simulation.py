@@ -81,9 +81,9 @@ def simulation_report(
     first = plan[0]
     return Report(
         title=f"Strategies simulated on {name}",
-        lead=f"{len(crawls)} simulated crawls for pages in {language_name(figures.target)} on a "
-        f"Web graph of {figures.pages:,} pages, {relevant} of them relevant, and "
-        f"{figures.links:,} links. {origin(provenance)}",
+        lead=f"{_best(crawls)}{len(crawls)} simulated crawls for pages in "
+        f"{language_name(figures.target)} on a Web graph of {figures.pages:,} pages, {relevant} of "
+        f"them relevant, and {figures.links:,} links. {origin(provenance)}",
         parts=[
             _overview(figures.target, crawls),
             _misses(crawls),
@@ -98,6 +98,19 @@ def simulation_report(
             "limit": first.limit,
             "simulations": [_result_json(crawl.simulation, crawl.figures) for crawl in crawls],
         },
+    )
+
+
+def _best(crawls: Sequence[SimulatedCrawl]) -> str:
+    """A sentence about the crawls with the highest coverage and with the highest harvest rate."""
+    ends = [(one.simulation.name, one.figures) for one in crawls if one.figures.points]
+    if not ends:
+        return ""
+    coverage, name = max((_last(course.coverage), name) for name, course in ends)
+    harvest, other = max((_last(course.harvest), name) for name, course in ends)
+    return (
+        f"{name} found most: {percent(coverage)} of the relevant pages. {other} had the highest "
+        f"harvest rate: {percent(harvest)}. "
     )
 
 
