@@ -21,8 +21,8 @@ from crawler.commands.base import parser_of
 from crawler.config import ARGUMENTS, SETTINGS, Knob
 from crawler.corpus.item import PageItem
 from crawler.frontier.base import Record
-from crawler.outcomes import COUNTS, OUTCOMES
 from crawler.page_row import PageRow
+from crawler.report.details import reasons
 from crawler.report.harvest import Summary
 from langfocus.command_line import COMMANDS
 
@@ -79,6 +79,14 @@ def fields_of(cls: type, *others: type) -> Iterator[Entry]:
         yield Entry(name, next(filter(None, texts), of_crawl), {"type": f"`{kind}`"})
 
 
+def counted(*kinds: str) -> Iterator[Entry]:
+    """Yield the outcomes, or the counters of some kinds of things."""
+    for reason in reasons().values():
+        if reason.kind in kinds:
+            of = {"link": "links", "queued": "queued URLs", "page": "pages"}.get(reason.kind, "")
+            yield Entry(reason.name, reason.meaning, {"counts": of, "advice": reason.advice})
+
+
 def scrapy_settings() -> Iterator[Entry]:
     """Yield the settings of Scrapy with another value here, those with a comment for users."""
     for line in inspect.getsource(crawler.settings).splitlines():
@@ -119,8 +127,8 @@ def _told(action: Action) -> dict[str, str]:
 PARTS: Final[Mapping[str, Callable[[], list[Entry]]]] = {
     "argument": lambda: list(knobs(ARGUMENTS)),
     "setting": lambda: [*knobs(SETTINGS), *scrapy_settings()],
-    "outcome": lambda: [Entry(*pair) for pair in OUTCOMES.items()],
-    "counter": lambda: [Entry(*pair) for pair in COUNTS.items()],
+    "outcome": lambda: list(counted("outcome")),
+    "counter": lambda: list(counted("link", "queued", "page")),
     "figure": lambda: list(fields_of(Summary)),
     "column": lambda: list(fields_of(PageRow, Record)),
     "field": lambda: list(fields_of(PageItem, PageRow, Record)),

@@ -21,7 +21,6 @@ from crawler.commands.base import (
     settings_of,
 )
 from crawler.errors import CrawlError, SettingError
-from crawler.outcomes import OUTCOMES
 from crawler.settings import BOT_NAME
 from crawler.visit import NO_ADDRESS
 
@@ -179,8 +178,10 @@ def _unanswered(reasons: Mapping[str, int]) -> str:
 
 def _in_words(reasons: Mapping[str, int], noun: str) -> str:
     """Return reasons with the number of hosts or URLs, the most frequent first."""
+    from crawler.report.details import meaning
+
     told = []
     for name, number in Counter(reasons).most_common():
-        words = OUTCOMES.get(name, name.replace("_", " "))
+        words = meaning(name)
         told.append(f"{words}: {number:,} {noun}{'s' if number > 1 else ''}")
     return f"; {', '.join(told)}" if reasons else ""

@@ -62,6 +62,12 @@ def reasons() -> Mapping[tuple[str, str], Reason]:
     return {(row[0], row[1]): Reason(*row) for row in rows}
 
 
+def meaning(outcome: str) -> str:
+    """Return what an outcome means; a word that is none stands for itself."""
+    reason = reasons().get(("outcome", outcome))
+    return reason.meaning if reason else outcome.replace("_", " ")
+
+
 def drops(outcomes: Mapping[str, int], counts: Mapping[str, int]) -> Table:
     """Return the URLs and links that gave no page, by reason, with what to do about each."""
     rows = [

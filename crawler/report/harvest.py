@@ -185,7 +185,7 @@ class Summary:
     methods: dict[str, int]  # labelled pages by the evidence that decided
     charsets: dict[str, int]  # pages by encoding
     countries: dict[str, int]  # pages by country of the server
-    counts: dict[str, int]  # the frontier's own counters (`crawler.outcomes.COUNTS`)
+    counts: dict[str, int]  # the frontier's own counters (`crawler/report/reasons.tsv`)
     seeds: list[str]  # where the crawl began
     gaps: list[str]  # what does not know the language, a sentence each (`crawler.preparation`)
     advice: list[str]  # what a next crawl may do otherwise, a sentence each (`_advice`)
