@@ -18,7 +18,7 @@ DOCS = "".join(
     path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
 )
 MOST_FLAGS = 44
-OF_SETTINGS = {"-h", "-a", "-s", "-o", "-O"}
+OF_SETTINGS = {"-h", "-a", "-s", "-o", "-O", "-L"}
 """Flags whose values are counted as arguments and settings, and those of Scrapy."""
 
 

@@ -162,7 +162,7 @@ def forked(command: Sequence[str]) -> tuple[int, list[str]]:
 
 @pytest.fixture
 def _fast_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.commands.compare.run_child", forked)
+    monkeypatch.setattr("crawler.child.run_child", forked)
 
 
 def compare(*arguments: object) -> int:
