@@ -21,6 +21,7 @@ MAX_RULES: Final = 200
 MAX_LOCATION: Final = 1_000
 """Characters of the location of a rule; a rule with more is left out."""
 
+_NO_RULES: Final = "[]"
 _PATH: Final = "/.well-known/tdmrep.json"
 _VALUES: Final = ((1, "1"), (0, "0"))
 """Spellings of the values in JSON; any other leaves a page without a reservation."""
@@ -65,6 +66,8 @@ class Reservations:
         """Return the URL of the file that is to be asked for, None if its answer is known."""
         host = host_of(url)
         kept = None if host in self._without else self._store.robots(_name(host))
+        if kept is not None and kept.text == _NO_RULES:
+            self._without[host] = kept.fetched_at
         since = self._without.get(host, kept.fetched_at if kept else 0.0)
         return None if since > now - MAX_AGE_S else f"{origin_of(url)}{_PATH}"
 
