@@ -33,9 +33,13 @@ _UNICAST = IPv6Network("2000::/3")
 _PRIVATE = (
     IPv4Network("192.0.0.0/24"),
     IPv4Network("192.88.99.0/24"),
+    IPv6Network("2001::/23"),
     IPv6Network("3fff::/20"),
 )
-"""Protocols and relays (RFC 6890, RFC 7526) and examples (RFC 9637) that a Python calls global."""
+"""Protocols and relays (RFC 6890, RFC 7526) and examples (RFC 9637) that a Python calls global.
+
+Since 3.12.4 it does so for some protocols, because packets with these addresses are forwarded.
+"""
 
 BAD_PORTS: Final = frozenset(
     {0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95}

@@ -69,6 +69,7 @@ def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path)
 
 
 def test_a_file_that_is_no_model_of_fasttext_is_a_wrong_setting(tmp_path: Path) -> None:
+    pytest.importorskip("fasttext")
     (tmp_path / "a.bin").write_bytes(b"no model")
     with pytest.raises(SettingError, match=r"^LANGFOCUS_FASTTEXT_MODEL: .*a.bin: not a whole"):
         page_method(DEFAULT_METHOD, tmp_path / "a.bin")

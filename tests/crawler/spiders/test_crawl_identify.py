@@ -39,6 +39,7 @@ def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path
 def test_a_method_without_its_model_is_refused_before_anything_is_written(
     tmp_path: Path, command: str
 ) -> None:
+    pytest.importorskip("fasttext")
     arguments = ["-a", "lang=de", "-a", "identify=fasttext", "-s", f"JOBDIR={tmp_path / 'run'}"]
     without = {**environment(None), FASTTEXT_FILE: str(tmp_path / "none.ftz")}
     done = processes.run("langfocus", command, *arguments, environment=without)
