@@ -37,7 +37,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.claim import Claim
 from benchmarks.killoutputs import misarchived, misexported
-from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
+from benchmarks.killweb import HOST_CAP, Access, KillWeb, Resource, Server, served
+from crawler.readers import CRASHED
 from crawler.shared.stored import connect
 from tests.support.crawls import ROOT, command, environment, rows, summary
 from tests.support.processes import children
@@ -228,7 +229,7 @@ def _miscrowded(web: KillWeb, records: Sequence[Row]) -> list[str]:
     for row in records:
         if web.is_crowded(row.url):
             crowded[urlsplit(row.url).netloc].add(row.url)
-            if (row.outcome, row.status) != ("page", 200):
+            if (row.outcome, row.status) != web.outcome(row.url):
                 wrong.append(f"{row.url}: {row.outcome} {row.status}")
     for host in crowds.keys() | crowded.keys():
         has, available = len(crowded[host]), len(crowds.get(host, ()))
@@ -343,14 +344,18 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     gap = smallest_gap(server.log)
     wrong += [f"a host was asked again after {gap:.3f} s"] * (gap < arguments.delay)
     records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
+    crashed = [row.url for row in records if row.outcome == CRASHED]
+    if 2 * len(crashed) > kills.hit["reader"]:
+        wrong.append(f"{len(crashed)} pages crashed, more than two kills each")
+    web.resources.update((url, Resource("crashed")) for url in crashed)
     wrong += misrecorded(web, records) + misadmitted(server.log, slots)
     wrong += asked_twice(server.log, kills.at)
     wrong += misexported(run, folder / "pages.jsonl") + misarchived(folders)
     return {
-        "date": time.strftime("%Y-%m-%d"),
         "frontier": arguments.frontier,
         "strategy": arguments.strategy,
         "kills": dict(kills.hit),
+        "crashed": len(crashed),
         "answered_while_stopped": while_stopped(server.log, kills.stopped),
         **found(web, run),
         "hosts": len({access.host for access in server.log}),
@@ -367,16 +372,14 @@ def found(web: KillWeb, run: Path) -> dict[str, Any]:
     """Return what a run has, and what the web has."""
     settled, crowds = web.settled(), web.crowds()
     optional = sum(map(web.is_optional, settled))
+    capped = sum(min(HOST_CAP, len(urls)) for urls in crowds.values())
     outcomes = Counter(outcome for (outcome,) in rows(run, "SELECT outcome FROM pages"))
     return {
         "records": outcomes.total(),
         "sitemaps": outcomes["sitemap"],
         "finish_reason": summary(run)["finish_reason"],
         "reachable": len(settled) + sum(map(len, crowds.values())),
-        "expected": len(settled)
-        - optional
-        + sum(min(HOST_CAP, len(urls)) for urls in crowds.values()),
-        "crowded_hosts": len(crowds),
+        "expected": len(settled) - optional + capped,
     }
 
 

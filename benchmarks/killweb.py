@@ -117,7 +117,7 @@ class KillWeb:
         A crawl settles those that are optional in this way, or not at all.
         """
         found = sorted(url for url in self._reached() if not self.is_crowded(url))
-        return {url: self._outcome(url) for url in found}
+        return {url: self.outcome(url) for url in found}
 
     def crowds(self) -> dict[str, set[str]]:
         """Return the URLs of each crowded host that the walk finds."""
@@ -142,12 +142,13 @@ class KillWeb:
         The links of pages of crowded hosts, which are known without them, are left out.
         """
         resource = self.resources[url]
-        if resource.kind in ("gone", "forbidden"):
+        if resource.kind in ("gone", "forbidden", "crashed"):
             return []
         links = () if self.is_crowded(url) else resource.links
         return list(dict.fromkeys([*resource.files, *links]))
 
-    def _outcome(self, url: str) -> tuple[str, int | None]:
+    def outcome(self, url: str) -> tuple[str, int | None]:
+        """Return outcome and status of a URL; a crashed page is one that ended two readers."""
         kind = self.resources[url].kind
         if self.resources[url].body:
             return "sitemap", 200
@@ -155,6 +156,7 @@ class KillWeb:
             "redirect": ("redirect", 301),
             "forbidden": ("robots", None),
             "gone": ("page", 503),
+            "crashed": ("page_crashed", 200),
         }.get(kind, ("page", 200))
 
     def answer(self, url: str, earlier: int) -> tuple[int, dict[str, str], bytes]:

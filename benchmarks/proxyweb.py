@@ -58,18 +58,12 @@ def require() -> None:
 
 
 @contextmanager
-def serve(
-    folder: Path, *, seed: int, hosts: int = 12000, is_hard: bool = False, **options: float
-) -> Iterator[Served]:
-    """Serve a web during the context; its log is complete after the end of the context.
-
-    With `is_hard` half of the links leave the language.
-    """
+def serve(folder: Path, *, seed: int, hosts: int = 12000, **options: float) -> Iterator[Served]:
+    """Serve a web during the context; its log is complete after the end of the context."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, str(PROGRAM), "serve", "--urls", str(URLS), "--texts", str(TEXTS)]
     command += ["--hosts", str(hosts), "--seed", str(seed), "--log", str(folder / "log.tsv")]
     command += ["--truth", str(folder / "truth.tsv"), "--seeds-out", str(folder / "seeds.json")]
-    command += ["--hard"] if is_hard else []
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

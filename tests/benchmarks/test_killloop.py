@@ -59,6 +59,7 @@ def test_pages_of_sitemaps_are_missed_if_their_sitemap_is() -> None:
         (lambda rows: rows.append(Row("http://b.de/", "page", 200)), "not reachable in the web"),
         (lambda rows: rows.append(Row(rows.pop(first("gone")).url, "timeout", None)), "instead of"),
         (lambda rows: rows.append(Row(rows.pop().url, "timeout", None)), "timeout None"),
+        (lambda rows: rows.append(Row(rows.pop().url, "page_crashed", 200)), "page_crashed 200"),
         (
             lambda rows: rows.append(Row(rows.pop(first("page")).url, "interrupted", None)),
             "instead of",
