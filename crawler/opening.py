@@ -24,6 +24,7 @@ from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
+from crawler.shared.sharded import ShardedFrontier
 from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
@@ -217,6 +218,7 @@ def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
         "version": config.version,
         "command": config.command,
         "shared": _shared_name(config, ordering),
+        "shards": config.shards,
     }
 
 
@@ -263,6 +265,7 @@ def _membership(config: Config, meta: Mapping[str, object], folder: Path) -> Mem
         identity={key: meta.get(key, "") for key in IDENTITY}
         | {name: getattr(config, name) for name in _POLITENESS},
         lease_s=config.lease_s,
+        shards=config.shards,
     )
 
 
@@ -283,7 +286,8 @@ def _shared_frontier(
             "records use the server's",
             ahead_s,
         )
-    frontier = RedisFrontier(client, name, rules, membership, now=clock(), sleep=waiting.sleep)
+    kind = RedisFrontier if membership.shards == 1 else ShardedFrontier
+    frontier = kind(client, name, rules, membership, now=clock(), sleep=waiting.sleep)
     if not frontier.is_durable():
         _log.warning("the Redis server keeps no append-only file: a crash of it loses the crawl")
     return frontier

@@ -62,7 +62,7 @@ def used_outcomes() -> Iterator[str]:
 
 
 def used_counts() -> Iterator[str]:
-    yield from (value.value for value in Admission)
+    yield from (value.value for value in Admission if value is not Admission.SENT)
     yield from re.findall(r"""counts\["(\w+)"\] \+=""", CODE)
     yield from re.findall(r"""["'](ignored_\w+|dropped_(?!links)\w+)["']""", CODE)
     yield from ("blocked", "cut_short", "noarchive", "opted_out", "parser_lexbor-cut")

@@ -64,11 +64,12 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _stored(address: str, share: Path) -> StoredCrawl:
-    from crawler.shared.merging import crawl_of
-    from crawler.shared.stored import StoredCrawl, connect
+    from crawler.shared.merging import crawl_of, shards_of
+    from crawler.shared.shards import stored_crawl
+    from crawler.shared.stored import connect
 
     crawl = crawl_of(share)
-    stored = StoredCrawl(connect(address), crawl)
+    stored = stored_crawl(connect(address), crawl, shards_of(share))
     if not stored.exists():
         raise CrawlError(f"there is no crawl {crawl} at that address")
     return stored

@@ -24,6 +24,7 @@ from crawler.report.progress import Display
 from crawler.run import lock_run
 from crawler.shared.crew import Crew, OwnServer
 from crawler.shared.merging import check_free, merge
+from crawler.shared.shards import stored_crawl
 from crawler.shared.stored import StoredCrawl, connect
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def crawl_by_workers(
             "LANGFOCUS_CRAWL": name,
             "LOGSTATS_INTERVAL": "0",
         }
-        stored = StoredCrawl(connect(address), name, wait_s=0.0)
+        stored = stored_crawl(connect(address), name, config.shards, wait_s=0.0)
         display = stack.enter_context(Display(sys.stderr))
         names = [f"worker-{place}" for place in range(1, number + 1)]
         lines = {each: command(arguments, of_workers, folder / each) for each in names}

@@ -128,6 +128,7 @@ class Admission(Enum):
     HOST_FULL = "host_full"
     DOMAIN_FULL = "domain_full"
     REJECTED = "rejected"
+    SENT = "sent"  # to the part of a shared frontier that decides
 
 
 class Sending(Enum):

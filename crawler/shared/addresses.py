@@ -1,10 +1,11 @@
 """The number of requests at an IP address, counted for all workers of a shared crawl."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from crawler.shared.stored import StoredCrawl
+from crawler.shared.stored import AwayError, StoredCrawl
 
 
 class SharedOccupancy:
@@ -36,8 +37,14 @@ class SharedOccupancy:
             pipe.expire(key, int(2 * self._lease_s) + 1)
             pipe.zcard(key)
 
+        try:
+            answer = self._crawl.at_address(address).run(join)[-1]
+        except AwayError:
+            if not self._crawl.may_be_away:
+                raise
+            return False
         self._stays.setdefault(address, []).append(stay)
-        if self._crawl.run(join)[-1] > self._at_once:
+        if answer > self._at_once:
             self.leave(address)
             return False
         return True
@@ -47,19 +54,32 @@ class SharedOccupancy:
         if not self._at_once:
             return
         stay = self._stays[address].pop()
-        self._crawl.run(lambda pipe: pipe.zrem(self._key(address), stay))
+        self._tell(
+            self._crawl.at_address(address), lambda pipe: pipe.zrem(self._key(address), stay)
+        )
 
     def renew(self) -> None:
         """Make the requests of this worker count for another `lease_s` seconds."""
         ends_at = self._clock() + self._lease_s
         self._stays = {address: stays for address, stays in self._stays.items() if stays}
+        parts = {self._crawl.at_address(address) for address in self._stays} or {self._crawl}
 
-        def prolong(pipe: Any) -> None:
+        def prolong(part: StoredCrawl, pipe: Any) -> None:
             for address, stays in self._stays.items():
-                pipe.zadd(self._key(address), dict.fromkeys(stays, ends_at), xx=True)
-                pipe.expire(self._key(address), int(2 * self._lease_s) + 1)
+                if self._crawl.at_address(address) is part:
+                    pipe.zadd(self._key(address), dict.fromkeys(stays, ends_at), xx=True)
+                    pipe.expire(self._key(address), int(2 * self._lease_s) + 1)
 
-        self._crawl.run(prolong)
+        for part in parts:
+            self._tell(part, partial(prolong, part))
+
+    def _tell(self, part: StoredCrawl, ask: Callable[[Any], object]) -> None:
+        """Run commands that a part need not get: what it counts ends by itself."""
+        try:
+            part.run(ask)
+        except AwayError:
+            if not self._crawl.may_be_away:
+                raise
 
     def _key(self, address: str) -> str:
-        return self._crawl.key(f"address:{address}")
+        return self._crawl.at_address(address).key(f"address:{address}")

@@ -8,7 +8,7 @@ precisions, and of precisions times means. The belief of all is the prior and al
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 import numpy as np
@@ -57,11 +57,22 @@ class SharedLearner(Scorer):
         known = self._known([lease.fingerprint])[0]
         return known or KnownUrl(lease.url, lease.score, lease.depth, NO_EVIDENCE, Links())
 
+    def at(self, fields: Fields) -> "SharedLearner":
+        """Read the evidence and the records of a shard from now on."""
+        self._fields = fields
+        return self
+
     def scored(self, links: Sequence[Link], depth: int) -> list[Link]:
         """Return seeds with the scores that their URLs have, queued or new."""
+        return self.arrived([(links, LinkOrigin(depth))])[0]
+
+    def arrived(self, pages: Sequence[tuple[Sequence[Link], LinkOrigin]]) -> list[list[Link]]:
+        """Return the links of several pages with the scores that their URLs have here."""
         self._tallies.clear()
-        known = self._known([fingerprint(link.url) for link in links])
-        return self._scored(links, known, LinkOrigin(depth))
+        urls = [link.url for links, _ in pages for link in links]
+        known = iter(self._known([fingerprint(url) for url in urls]))
+        self.tallies(set(chain.from_iterable(map(units_of, urls))))
+        return [self._scored(links, [*islice(known, len(links))], of) for links, of in pages]
 
     def settle(
         self, lease: Lease, record: Record, links: Sequence[Link]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from hashlib import sha256
 
@@ -12,7 +12,7 @@ from crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 
-LAYOUT = 14
+LAYOUT = 15
 """The version of the keys and of the script in Redis; a crawl with another version is refused."""
 
 _OWN = (
@@ -29,21 +29,24 @@ class Membership:
     worker: str = "worker"  # names records and counters, which outlive the process
     identity: Mapping[str, object] = field(default_factory=dict)  # fixed for all, beside the rules
     lease_s: float = 600.0  # a lease ends after this time without `RedisFrontier.renew`
+    shards: int = 1  # key spaces of the crawl, fixed for all
     poll_s: float = 1.0  # `ready_at` asks to look again while other workers hold leases
     wait_s: float = 300.0  # a server is tried so long, at most 5 seconds when the worker joins
+    deliver_s: float = 0.5  # links to other shards are delivered so often
 
 
-def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:
+def binding(rules: FrontierRules, membership: Membership) -> dict[str, object]:
     """Return the rules that must be the same for every worker of a crawl."""
     of_filter = {name: value for name, value in _told(rules.filter).items() if name != "name"}
     own = {name: value for name, value in _told(rules).items() if name not in _OWN}
     prior = {} if rules.prior is None else {"prior": _digest(rules.prior)}
-    return {**identity, **prior, **own, **of_filter, "layout": LAYOUT}
+    common = {"layout": LAYOUT, "shards": membership.shards}
+    return {**membership.identity, **prior, **own, **of_filter, **common}
 
 
 def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
     """Return the values that the script reads; those not fixed for the crawl change now."""
-    values = binding(rules, {}) | {
+    values = binding(rules, replace(membership, identity={})) | {
         "patience_s": rules.patience_s,
         "budget_pages": rules.budget_pages,
         "budget_relevant": rules.budget_relevant,

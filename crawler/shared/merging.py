@@ -91,6 +91,11 @@ def crawl_of(share: Path) -> str:
     return _share(share).meta["shared"]
 
 
+def shards_of(share: Path) -> int:
+    """Return the number of shards of that crawl."""
+    return int(_share(share).meta.get("shards", 1))
+
+
 def _share(folder: Path) -> _Share:
     with reading(folder) as connection:
         meta = dict(connection.execute("SELECT key, value FROM meta"))
@@ -161,10 +166,14 @@ def _write(
             _joined([session for share in shares for session in share.sessions]),
         )
     pages = connection.execute("SELECT COUNT(*) FROM pages").fetchone()[0]
+    # Each shard numbers its own: see `StoredCrawl.records`.
+    shards = int(shares[0].meta.get("shards", 1))
     numbers, last = connection.execute(
-        "SELECT COUNT(DISTINCT id), COALESCE(MAX(id), 0) FROM gathered"
+        "SELECT SUM(number), SUM(last) FROM (SELECT COUNT(DISTINCT id) AS number,"
+        " (MAX(id) - 1) / ?1 + 1 AS last FROM gathered GROUP BY id % ?1)",
+        (shards,),
     ).fetchone()
-    return Merged(pages, max(0, max(last, settled) - numbers))
+    return Merged(pages, max(0, max(last or 0, settled) - (numbers or 0)))
 
 
 def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple[Counter[str], int]:

@@ -3,7 +3,7 @@
 Every call is one script (folder `lua`) that Redis runs without interruption. So the caps, the
 tallies, the page budget and the rule "one worker at a host" hold across all workers, as they do
 inside one process. All keys of a crawl have the hash tag `{crawl}`. A Redis Cluster therefore keeps
-each crawl on one of its nodes, because several servers cannot keep one global order of URLs.
+each crawl on one of its nodes, unless it has shards (`crawler.shared.sharded`).
 
 Unlike the embedded frontier, this one stores leases, with the time at which they end. The records
 of each worker are in a stream, which the worker empties. All times come from the workers, so the
@@ -12,7 +12,7 @@ error of the delay between two contacts is the difference of their clocks.
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -70,6 +70,7 @@ class _Held(NamedTuple):
     token: str
     is_sent: bool = False
     address: str = ""  # the holder of slots for its server's address, "" if none was told
+    was_sent: bool = False  # also before this lease
 
     def named(self) -> dict[str, str]:
         """Return the arguments that name the lease."""
@@ -78,7 +79,7 @@ class _Held(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Taken(Candidate):
+class Taken(Candidate):
     """A URL that may be leased next, and the best score of the others; None: there are none."""
 
     best_other: float | None
@@ -86,6 +87,11 @@ class _Taken(Candidate):
 
 class RedisFrontier(StoredCrawl):
     """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
+
+    # What a shard tells beside the arguments of `next` and of `admit`.
+    _bounds: Mapping[str, object] = {}
+    _queued_elsewhere: Mapping[str, object] = {}
+    _refusal_of_next = ""
 
     def __init__(
         self,
@@ -96,6 +102,8 @@ class RedisFrontier(StoredCrawl):
         *,
         now: float,
         sleep: Callable[[float], None] = time.sleep,
+        shard: tuple[int, int] | None = None,
+        learner: SharedLearner | None = None,
     ) -> None:
         """Join the crawl with that name, or begin it; `client` comes from `stored.connect`.
 
@@ -105,10 +113,12 @@ class RedisFrontier(StoredCrawl):
         are not stored and doubtful URLs are leased (`rules.keeps_links` and
         `rules.is_expected_only` raise ValueError). While the server cannot be
         reached, the calling thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is
-        raised.
+        raised. `shard` is one of so many, and `learner` that of all shards of this worker.
         """
         member = membership or Membership()
-        super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
+        super().__init__(
+            client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep, shard=shard
+        )
         if rules.keeps_links:
             raise ValueError("a shared crawl keeps no links")
         if rules.is_expected_only:
@@ -122,13 +132,13 @@ class RedisFrontier(StoredCrawl):
         self._packer = LinkPacker(rules, Random(f"{rules.random_state} {member.worker}"))
         self._held: dict[int, _Held] = {}
         self._back: dict[str, dict[str, object]] = {}
-        if told := self._eviction():
+        if shard is None and (told := self._eviction()):
             raise SettingError(told)
-        self._learner: SharedLearner | None = None
-        if rules.prior is not None:
+        self._learner = learner
+        if rules.prior is not None and learner is None:
             self._learner = SharedLearner(member.worker, rules.prior, rules, self._fields)
         self._open()
-        if self._learner is not None:
+        if self._learner is not None and learner is None:
             self._take_over(self._learner)
         self._wait_s = member.wait_s
 
@@ -153,7 +163,7 @@ class RedisFrontier(StoredCrawl):
             raise StorageError(told)
 
     def _open(self) -> None:
-        rules = binding(self._rules, self._member.identity)
+        rules = binding(self._rules, self._member)
         try:
             answer = self._call(
                 "open",
@@ -175,7 +185,7 @@ class RedisFrontier(StoredCrawl):
         for start in range(0, len(links), _SEEDS_A_CALL):
             some = links[start : start + _SEEDS_A_CALL]
             if self._learner is not None:
-                some = self._learner.scored(some, depth)
+                some = self._learner.at(self._fields).scored(some, depth)
             packed = self._packer.pack(some, origin)
             answers += packed.admissions(self._call("seed", packed))
         return answers
@@ -200,12 +210,14 @@ class RedisFrontier(StoredCrawl):
         if self._learner is None:
             origin = origin_of(lease, record, None)
         else:
-            links, origin, counted = self._learner.settle(lease, record, links)
+            learner = self._learner.at(self._fields)
+            links, origin, counted = learner.settle(lease, record, links)
         packed = self._packer.pack(links, origin, lease.url)
         told = self._end(
             "admit",
             lease,
             packed,
+            self._outbox(origin, lease.url),
             record={
                 "is_page": int(record.outcome == PAGE),
                 "always_followed": int(origin.always_followed),
@@ -221,9 +233,14 @@ class RedisFrontier(StoredCrawl):
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=json.dumps(row),
             **counted,
+            **self._queued_elsewhere,
         )
         self._merge()
         return packed.admissions(told)
+
+    def _outbox(self, origin: LinkOrigin, parent: str) -> bytes:
+        """Return the links of a settled page that belong to other shards, packed."""
+        return b""
 
     def _merge(self) -> None:
         """Exchange what the workers learned, now and then."""
@@ -299,34 +316,37 @@ class RedisFrontier(StoredCrawl):
         found = chosen(self._take, lambda taken: taken.best_other, self._put_back, waits_up_to)
         return None if found is None else found.lease
 
-    def _take(self) -> _Taken | None:
+    def _take(self) -> Taken | None:
         """Lease the URL with the best score in the queue; first give another back."""
         answer: Any = "again"
         while answer == "again":
-            answer, self._back = self._call("next", **self._back), {}
-        if answer == "none":
+            answer, self._back = self._call("next", **self._back, **self._bounds), {}
+        if isinstance(answer, str):
+            self._refusal_of_next = answer
             return None
         *told, due, others = answer
         lease, penalties = self._leased(told), int(due)
         before = lease.score
         score = with_penalties(before, penalties, self._rules.doubts_up_to)
         if self._learner is not None:
-            lease, score = self._learner.again(lease, self._learner.leased(lease), penalties)
+            learner = self._learner.at(self._fields)
+            lease, score = learner.again(lease, learner.leased(lease), penalties)
         is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
         best_other = 0.0 - float(others) if others else None
-        return _Taken(lease, before, score, is_penalized, best_other)
+        return Taken(lease, before, score, is_penalized, best_other)
 
-    def _put_back(self, taken: _Taken) -> None:
+    def _put_back(self, taken: Taken) -> None:
         """Let the next call give a URL back, with the score that it has now."""
         self._back = self._given_back(taken.lease, taken.score, is_penalized=taken.is_penalized)
 
     def _leased(self, told: Sequence[str]) -> Lease:
-        key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, is_respelled = told
+        key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, sent = told
         numbers = int(depth), int(redirects), int(tries)
-        flags = bool(is_beyond_cap), bool(is_respelled)
+        flags = bool(is_beyond_cap), sent == "2"
         score = 0.0 - float(tier)
         lease = Lease(int(key), url, host, score, *numbers, parent or None, None, *flags)
-        self._held[lease.fingerprint] = _Held(lease, f"{self._owner}:{self._calls}")
+        token = f"{self._owner}:{self._calls}"
+        self._held[lease.fingerprint] = _Held(lease, token, was_sent=bool(sent))
         return lease
 
     def ready_at(self, now: float) -> float | None:
@@ -402,24 +422,40 @@ class RedisFrontier(StoredCrawl):
             if self._learner is not None and self._learner.has_learned and not self.is_lost:
                 with suppress(StorageError):  # the crawl goes on without what is not merged yet
                     self._call("note", counts={}, belief=self._learner.own(self._now))
-            while self._held:
-                self._call("release", **self._held.popitem()[1].named())
+            self.give_back()
         finally:
             super().close()
+
+    def give_back(self) -> None:
+        """Give the leases of this worker back."""
+        while self._held:
+            self._call("release", **self._held.popitem()[1].named())
 
     # Calls.
 
     def _end(
-        self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
+        self,
+        command: str,
+        lease: Lease,
+        packed: Packed | None = None,
+        outbox: bytes = b"",
+        **arguments: object,
     ) -> str:
         named = self._held_as(lease).named()
-        answer = self._call(command, packed, **named, **arguments)
+        answer = self._call(command, packed, outbox, **named, **arguments)
         del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
 
-    def _call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
+    def _call(
+        self,
+        command: str,
+        packed: Packed | None = None,
+        outbox: bytes = b"",
+        /,
+        **arguments: object,
+    ) -> Any:
         """Run a command of `lua/calls.lua` exactly once, even if the connection breaks."""
         self._calls += 1
         body = encoded(json.dumps(arguments, ensure_ascii=False))
@@ -434,6 +470,8 @@ class RedisFrontier(StoredCrawl):
             packed.body if packed else b"",
             self._beginning.encode(),
         ]
+        if outbox:
+            values.append(outbox)
         return self._insist(lambda: self._run(values))
 
     def _run(self, values: Sequence[bytes]) -> Any:

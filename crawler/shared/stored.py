@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
 from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError, one_line
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from redis import Redis
     from redis.cluster import RedisCluster
 
-    Client = Redis | RedisCluster
-
+Client = Union["Redis", "RedisCluster"]
 T = TypeVar("T")
 
 _LONGEST_PAUSE_S = 1.0
@@ -115,6 +114,9 @@ class StoredCrawl:
     A method that reads a value that no crawl writes raises `RefusedError`.
     """
 
+    may_be_away = False  # parts of the crawl; then the others go on
+    _counted: tuple[str, ...] = ("hosts", "pages", "labelled", "relevant", "queued")
+
     def __init__(
         self,
         client: "Client",
@@ -143,7 +145,7 @@ class StoredCrawl:
         self._prefix = f"{{{crawl}}}:" if shard is None else f"{{{crawl}/{shard[0]:02d}}}:"
         self._wait_s = wait_s
         self._sleep = sleep
-        self.is_lost = False
+        self._losses: list[str] = []
         self._is_cluster = hasattr(client, "nodes_manager")
         self._errors = errors = redis.exceptions
         self._unreachable: tuple[type[Exception], ...] = (
@@ -157,12 +159,10 @@ class StoredCrawl:
         )
         self._connection: Any = None
 
-    def shards(self) -> int:
-        """Return the number of shards of the crawl."""
-        return self.read(
-            lambda told: int(json.loads(told or "{}").get("shards", 1)),
-            lambda pipe: pipe.get(self.key("rules")),
-        )
+    @property
+    def is_lost(self) -> bool:
+        """True if the server was found to have lost the crawl."""
+        return bool(self._losses)
 
     def exists(self) -> bool:
         """Return True if Redis has a crawl with that name."""
@@ -224,11 +224,11 @@ class StoredCrawl:
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers."""
-        names = ("queued", "hosts", "pages", "labelled", "relevant")
+        names = self._counted
 
         def counts(numbers: Sequence[str | None], leased: int) -> Counts:
-            queued, hosts, pages, labelled, relevant = (int(number or 0) for number in numbers)
-            return Counts(queued - leased, leased, hosts, pages, labelled, relevant)
+            hosts, pages, labelled, relevant, *queued = (int(number or 0) for number in numbers)
+            return Counts(sum(queued) - leased, leased, hosts, pages, labelled, relevant)
 
         def ask(pipe: Any) -> None:
             pipe.hmget(self.key("counts"), names)
@@ -351,7 +351,7 @@ class StoredCrawl:
                     self._client.connection_pool.disconnect()  # the name may have a new address
             except errors.ResponseError as error:
                 if str(error).startswith(_LOST):
-                    self.is_lost = True
+                    self._losses.append(str(error))
                     raise StorageError(self._loss(str(error))) from error
                 if str(error).startswith(_REFUSALS):
                     raise StorageError(f"Redis cannot store more: {error}") from error
@@ -389,6 +389,10 @@ class StoredCrawl:
         row |= {"id": number, "queued": int(fields["queued"])}
         check_page(row)
         return Settled(entry, row)
+
+    def at_address(self, address: str) -> "StoredCrawl":
+        """Return the part of the crawl that counts the requests at an address."""
+        return self
 
     def key(self, name: str) -> str:
         """Return the crawl's key with that name."""

@@ -117,17 +117,41 @@ local function room_of(host)
   return config.host_queue - queued - number_in('settled', host)
 end
 
+-- Returns the links of the call.
+local function links_told()
+  return ARGV[7] ~= '' and unpack_one(ARGV[7]) or {}
+end
+
+-- Keeps the links of a page to other shards, { shard, number, links as JSON }, until they are delivered.
+local function send_links(origin)
+  for _, one in ipairs(ARGV[9] and unpack_one(ARGV[9]) or {}) do
+    local target, number, links = unpack(one)
+    redis_call('XADD', P .. 'outbox:' .. target, '*', 'number', number, 'links', links,
+      'origin', cjson.encode(origin))
+    redis_call('SADD', P .. 'outboxes', target)
+    count_for_all('outbox', number)
+  end
+end
+
+-- Returns whether the id of a stream's entry comes after another; nil is before all.
+local function is_later(id, other)
+  local at, place = string.match(id, '(%d+)-(%d+)')
+  local last, number = string.match(other or '', '(%d+)-(%d+)')
+  at, last = tonumber(at), tonumber(last or -1)
+  return at > last or at == last and tonumber(place) > tonumber(number)
+end
+
 -- Links come host by host: { host, registered domain ('': no rule asks for it), links }. Each link has
 -- its place among all, its fingerprint, tier, directory ('': no rule asks for it), packed row, the
 -- number of times that the page has it, and the ticks that it waits for its draw. No fingerprint comes twice. Without an `origin` no filter
 -- applies. Returns the names of the admissions in one text.
-local function admit_links(origin)
+local function admit_links(groups, origin)
   local answers, numbers, is_refused = {}, {}, origin and filter_of(origin)
   local discovered, stored = number_in('counts', 'order'), 0
   local function add(answer, times)
     numbers[answer] = (numbers[answer] or 0) + times
   end
-  for _, group in ipairs(ARGV[7] ~= '' and unpack_one(ARGV[7]) or {}) do
+  for _, group in ipairs(groups) do
     local host, domain, links = unpack(group)
     local full, room = full_of(host, domain, ''), room_of(host)
     local is_changed = false

@@ -18,7 +18,7 @@ function commands.open()
 end
 
 function commands.seed()
-  return admit_links()
+  return admit_links(links_told())
 end
 
 function commands.admit()
@@ -38,7 +38,9 @@ function commands.admit()
   if config.closes_servers and drops(tally_with(host, record)) then
     part, downloaded, relevant = nil, tally_of(host)
   end
-  local answers = admit_links(origin_of(record, relevant))
+  local origin = origin_of(record, relevant)
+  local answers = admit_links(links_told(), origin)
+  send_links(origin)
   if record.is_download == 1 and drops(downloaded, relevant) then
     drop_unit(host, part, 'dropped_irrelevant')
   end
@@ -49,7 +51,7 @@ function commands.admit()
     count(name, number)
   end
   redis_call('XADD', P .. 'records:' .. worker, '*', 'number', count_for_all('settled', 1),
-    'queued', number_in('counts', 'queued'), 'row', arguments.row)
+    'queued', number_in('counts', 'queued') + (arguments.queued_elsewhere or 0), 'row', arguments.row)
   end_lease(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return answers
 end
@@ -222,6 +224,11 @@ local function best_other(host, place)
   return others or ''
 end
 
+-- Returns whether the shard hopes for something better than a doubtful URL, as the answer tells it.
+local function hopes_told()
+  return config.waits_up_to and may_wait() and '1 ' or '0 '
+end
+
 function commands.next()
   if arguments.back then
     give_back(arguments.back)
@@ -230,8 +237,13 @@ function commands.next()
     return 'again'
   end
   local host, place, tier, entry = best()
-  if not host or is_budget_leased() or is_waiting(tier) then
-    return 'none'
+  local is_shard = arguments.than ~= nil
+  if is_shard and host and is_budget_leased() then
+    return 'budget'
+  elseif not host or is_budget_leased() or is_waiting(tier) then
+    return is_shard and 'none ' .. hopes_told() .. commands.ready_at() or 'none'
+  elseif is_shard and arguments.than ~= '' and tonumber(tier) >= tonumber(arguments.than) then
+    return 'worse ' .. hopes_told() .. tier
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)
   local row, order = row_of(fp)
@@ -250,7 +262,7 @@ function commands.next()
   end
   return {
     fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
-    tostring(row[TRIES]), row[PARENT], is_full and '1' or '', row[SENT] == 2 and '1' or '',
+    tostring(row[TRIES]), row[PARENT], is_full and '1' or '', row[SENT] > 0 and tostring(row[SENT]) or '',
     tostring(penalties), best_other(host, place),
   }
 end
@@ -276,6 +288,94 @@ function commands.ready_at()
     end
   end
   return times[1] and string.format('%.17g', math.min(unpack(times))) or ''
+end
+
+-- What only a crawl with several shards calls. Its outbox and its quotas: see `crawler.shared.sharded`.
+
+-- Takes in links that came from other shards: { shard, id of the entry, origin }. An entry that comes
+-- again is known by its id, as those of a shard come in their order.
+function commands.deliver()
+  for i, groups in ipairs(links_told()) do
+    local source, id, origin = unpack(arguments.entries[i])
+    if is_later(id, redis_call('HGET', P .. 'received', source)) then
+      admit_links(groups, origin)
+      redis_call('HSET', P .. 'received', source, id)
+    end
+  end
+  return 'ok'
+end
+
+-- Forgets entries that were delivered: { shard, id, number of links }.
+function commands.delivered()
+  for _, entry in ipairs(arguments.entries) do
+    local target, id, number = unpack(entry)
+    if redis_call('XDEL', P .. 'outbox:' .. target, id) == 1 then
+      count_for_all('outbox', -number)
+    end
+    if redis_call('XLEN', P .. 'outbox:' .. target) == 0 then
+      redis_call('SREM', P .. 'outboxes', target)
+    end
+  end
+  return 'ok'
+end
+
+-- An address has its slots in one shard. Takes one for a URL of any shard, or tells why not.
+function commands.address()
+  local is_full, level = slots_of(arguments.address, config.address_cap)
+  if is_full then
+    return 'address_full'
+  elseif level > arguments.penalties then
+    return tostring(level)
+  end
+  redis_call('HINCRBY', P .. 'taken', arguments.address, arguments.is_page)
+  return 'now'
+end
+
+function commands.address_gets()
+  redis_call('HINCRBY', P .. arguments.hash, arguments.address, arguments.number)
+  return 'ok'
+end
+
+-- Takes over what was granted to the shard, and may return what it does not use. Tells for each budget
+-- what was granted and returned in all, and what is left.
+function commands.quota()
+  local leased, told = redis_call('ZCARD', P .. 'leases'), {}
+  for i, name in ipairs(BUDGETS) do
+    local granted, returned = name .. ' granted', name .. ' returned'
+    local more = arguments.granted[i] - number_in('quota', granted)
+    if more > 0 then
+      redis_call('HINCRBY', P .. 'quota', granted, more)
+    end
+    local left = math.max(0, (budget_of(name) or 0) - number_in('counts', name) - leased)
+    if arguments.returns == 1 then
+      redis_call('HINCRBY', P .. 'quota', returned, left)
+    end
+    told[i] = { number_in('quota', granted), number_in('quota', returned), left }
+  end
+  return told
+end
+
+-- Of the whole crawl: takes back what a shard returned, and grants a shard with nothing left a part of
+-- the rest. Both sides only count up, so an answer that comes late or twice changes nothing.
+function commands.grant()
+  local told = {}
+  for i, name in ipairs(BUDGETS) do
+    local granted, returned = name .. ' granted ' .. arguments.shard, name .. ' returned ' .. arguments.shard
+    local has, gave, left = unpack(arguments.told[i])
+    local back = gave - number_in('quota', returned)
+    if back > 0 then
+      redis_call('HINCRBY', P .. 'quota', returned, back)
+      redis_call('HINCRBY', P .. 'quota', name, -back)
+    end
+    local free = (config['budget_' .. name] or 0) - number_in('quota', name)
+    if left == 0 and free > 0 and has >= number_in('quota', granted) then
+      local more = math.max(1, math.floor(free / (4 * config.shards)))
+      redis_call('HINCRBY', P .. 'quota', granted, more)
+      redis_call('HINCRBY', P .. 'quota', name, more)
+    end
+    told[i] = number_in('quota', granted)
+  end
+  return told
 end
 
 -- A call is done once: a client that lost the answer asks again and gets the same answer.

@@ -100,11 +100,29 @@ local function wake_rested()
   return #rested
 end
 
+local BUDGETS = { 'pages', 'relevant' }
+
+-- Returns a budget, of a shard its part; nil if there is none.
+local function budget_of(name)
+  local most = config['budget_' .. name]
+  if not most or config.shards == 1 then
+    return most
+  end
+  return number_in('quota', name .. ' granted') - number_in('quota', name .. ' returned')
+end
+
 local function is_budget_leased()
   local leased = redis_call('ZCARD', P .. 'leases')
-  return config.budget_pages and number_in('counts', 'pages') + leased >= config.budget_pages
-    or config.budget_relevant
-      and number_in('counts', 'relevant') + leased >= config.budget_relevant
+  local pages, relevant = budget_of('pages'), budget_of('relevant')
+  return pages and number_in('counts', 'pages') + leased >= pages
+    or relevant and number_in('counts', 'relevant') + leased >= relevant
+end
+
+-- Returns whether something better than a doubtful URL may come soon.
+local function may_wait()
+  local soon = now + config.patience_s
+  return redis_call('EXISTS', P .. 'hopes') == 1
+    or redis_call('ZCOUNT', P .. 'promising', '-inf', soon) > 0
 end
 
 -- Patience: a free connection waits a little for something better than a doubtful URL, the best one
@@ -117,9 +135,7 @@ local function is_waiting(tier)
     redis_call('DEL', P .. 'doubt')
     return false
   end
-  local soon = now + config.patience_s
-  if redis_call('EXISTS', P .. 'hopes') == 0
-    and redis_call('ZCOUNT', P .. 'promising', '-inf', soon) == 0 then
+  if arguments.hopes ~= 1 and not may_wait() then
     return false
   end
   redis_call('SET', P .. 'doubt', ARGV[4], 'NX')

@@ -7,7 +7,7 @@
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
 -- command's arguments as JSON, links as `admit_links` takes them, and the name of the beginning of
--- the crawl that the client joined. An order, of discovery or of draws, has 15 digits; a tier is minus
+-- the crawl that the client joined, and links to other shards. An order, of discovery or of draws, has 15 digits; a tier is minus
 -- a score. Keys, after the prefix:
 --
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON
@@ -41,6 +41,13 @@
 --                          by that time
 --   robots_bytes           bytes of `robots`, about
 --   records:WORKER, reply:CLIENT
+--
+-- A crawl with several shards has the prefix "{name/NN}:" for each shard, and these keys besides:
+--
+--   outbox:NN, outboxes    stream of links to a shard; set of the shards with such links
+--   received               hash: shard -> the last entry that came from its outbox
+--   quota                  hash: what of the budgets was granted and returned in all, of the whole crawl
+--                          (prefix "{name}:") by shard, with the sum that is granted now
 
 local P = KEYS[1]
 local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.rules import FrontierRules
-from crawler.shared.membership import binding
+from crawler.shared.membership import Membership, binding
 from crawler.strategies.orderings import Draw
 from tests.support.learning import PRIOR
 
@@ -26,4 +26,5 @@ def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], told
 
 
 def test_a_rule_that_binds_a_shared_crawl_is_not_replaced_by_its_identity() -> None:
-    assert binding(FrontierRules(host_cap=3), {"host_cap": 9, "lang": "de"})["host_cap"] == 3
+    member = Membership(identity={"host_cap": 9, "lang": "de"})
+    assert binding(FrontierRules(host_cap=3), member)["host_cap"] == 3

@@ -5,12 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from crawler.errors import StorageError
-from crawler.frontier.base import Link
+from crawler.frontier.base import Link, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
+from crawler.shared.sharded import ShardedFrontier
+from crawler.shared.shards import shard_of
 from crawler.shared.stored import connect
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
+from tests.support.processes import wait_until
 from tests.support.rediscluster import RedisCluster, new_cluster
 
 __all__ = ["new_cluster"]
@@ -44,4 +47,45 @@ def test_a_crawl_goes_on_when_its_slot_moves_and_when_a_replica_takes_over(
     assert lease_now(frontier).url == "http://h2.de/"
     assert cluster.owner("{crawl}:") == 3
     assert (frontier.counts().leased, frontier.counts().pages) == (2, 1)
+    frontier.close()
+
+
+def test_the_other_shards_go_on_while_a_server_is_away_and_nothing_is_lost(
+    new_cluster: NewCluster,
+) -> None:
+    cluster = new_cluster(3)
+    rules, member = FrontierRules(), Membership(shards=6, wait_s=60.0, poll_s=0.0, deliver_s=0.0)
+    frontier = ShardedFrontier(connect(cluster.url), "crawl", rules, member, now=0.0)
+    seeds = [Link(f"http://h{n}.de/", -float(n)) for n in range(60)]
+    frontier.seed(seeds, 0.0)
+    leases = [lease_now(frontier) for _ in range(12)]
+    away = {n for n in range(6) if cluster.owner(f"{{crawl/{n:02d}}}:") == 2}
+    assert 0 < len(away) < 6
+    cluster.servers[2].kill()
+    for held in leases:
+        frontier.admit(held, page(), [Link(f"{held.url}2", 0.0), *seeds], now=0.0)
+    fetched = [held.url for held in leases]
+    while lease := frontier.next(0.0):
+        assert shard_of(lease.host, 6) not in away
+        assert frontier.send(lease, "192.0.2.1", now=0.0) is Sending.NOW
+        fetched.append(lease.url)
+        frontier.admit(lease, page(), now=0.0)
+    frontier.renew(0.0)
+    frontier.check_eviction()
+    assert len(fetched) > 12
+    cluster.start(2)
+
+    def is_back() -> bool:
+        frontier.renew(0.0)
+        return not any(part.late or part._away_since for part in frontier.parts)
+
+    wait_until(is_back)
+    while lease := frontier.next(0.0):
+        fetched.append(lease.url)
+        frontier.admit(lease, page(), now=0.0)
+    assert sorted(fetched) == sorted(
+        [each.url for each in seeds] + [f"{held.url}2" for held in leases]
+    )
+    counts = frontier.counts()
+    assert (counts.pages, counts.queued, counts.leased) == (72, 0, 0)
     frontier.close()

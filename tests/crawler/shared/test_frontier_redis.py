@@ -30,6 +30,7 @@ from crawler.frontier.base import (
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
+from crawler.shared.sharded import ShardedFrontier
 from crawler.shared.stored import Settled, StoredCrawl, connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
@@ -62,19 +63,27 @@ class ForgetfulFrontier(RedisFrontier):
 class Workers:
     """Workers of one crawl that take turns; the last of them loses every answer once."""
 
-    def __init__(self, url: str, rules: FrontierRules, now: float, number: int = 2) -> None:
+    def __init__(
+        self, url: str, rules: FrontierRules, now: float, number: int = 2, shards: int = 1
+    ) -> None:
         self.url, self.crawl, self.rules = url, uuid4().hex, rules
         self.now = now
-        self.number = number
+        self.number, self.shards = number, shards
         self.workers = [self.join(place) for place in range(number)]
         self.owners: dict[int, int] = {}
         self.turn = 0
 
     def join(self, number: int) -> RedisFrontier:
-        kind = ForgetfulFrontier if number == self.number - 1 else RedisFrontier
+        kind: Any = ForgetfulFrontier if number == self.number - 1 else RedisFrontier
         member = Membership(worker=f"worker{number}", lease_s=LEASE_S, poll_s=POLL_S)
         client = connect(self.url)
-        return kind(client, self.crawl, self.rules, member, now=self.now, sleep=lambda _: None)
+        if self.shards > 1:
+            how: dict[str, Any] = {"shards": self.shards, "deliver_s": 0.0, "poll_s": 0.0}
+            kind, member = ShardedFrontier, replace(member, **how)
+        joined: RedisFrontier = kind(
+            client, self.crawl, self.rules, member, now=self.now, sleep=lambda _: None
+        )
+        return joined
 
     def seed(self, links: Sequence[Link], now: float) -> object:
         return self.workers[0].seed(links, now)
@@ -268,7 +277,7 @@ def test_a_server_that_is_busy_or_only_a_copy_is_waited_for(
 ) -> None:
     from redis import ResponseError
 
-    client = connect(own_server.url)
+    client: Any = connect(own_server.url)
     client.config_set("busy-reply-threshold", "10")
 
     def mend(_: float) -> None:

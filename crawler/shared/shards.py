@@ -1,0 +1,107 @@
+"""The shards of a shared crawl: which one has the URLs of a host, and all of them as one crawl."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+from zlib import crc32
+
+from crawler.frontier.base import Counts, HostStates
+from crawler.shared.stored import Client, Settled, StoredCrawl
+from crawler.url import domain_of
+
+T = TypeVar("T")
+
+_NUMBERS = [field.name for field in fields(Counts) if field.name != "has_expected"]
+
+
+def shard_of(host: str, shards: int) -> int:
+    """Return the number of the shard that has the URLs of a host: its registered domain decides."""
+    return crc32(domain_of(host).encode("utf-8", "surrogatepass")) % shards
+
+
+def stored_crawl(client: "Client", crawl: str, shards: int, **how: Any) -> StoredCrawl:
+    """Return a crawl to read; `how` is as for `StoredCrawl`."""
+    whole = StoredCrawl(client, crawl, **how)
+    return whole if shards == 1 else ShardedCrawl(client, crawl, shards, **how)
+
+
+class Shard(StoredCrawl):
+    """Reads one shard. Links on their way to others count as queued."""
+
+    _counted = (*StoredCrawl._counted, "outbox")
+
+
+class Shards(StoredCrawl):
+    """Reads all shards as one crawl; its own keys are those of the whole crawl."""
+
+    parts: Sequence[StoredCrawl]
+
+    def each(self, ask: Callable[[Any], T]) -> list[T]:
+        """Return the answers of the shards that can be reached; here each must be."""
+        return [ask(part) for part in self.parts]
+
+    def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
+        """Return up to `number` records of a worker, the oldest ones of each shard first."""
+        first, _, entry = after.partition("/")
+        found: list[Settled] = []
+
+        def ask(part: StoredCrawl) -> None:
+            place, left = self.parts.index(part), number - len(found)
+            if place >= int(first or 0) and left:
+                some = part.records(worker, left, after=entry if str(place) == first else "")
+                found.extend(Settled(f"{place}/{one.entry}", one.row) for one in some)
+
+        self.each(ask)
+        return found
+
+    def forget(self, entries: Sequence[str], worker: str) -> None:
+        """Delete records that are stored elsewhere; a second call is harmless."""
+        by_place: dict[int, list[str]] = {}
+        for told in entries:
+            place, _, entry = told.partition("/")
+            by_place.setdefault(int(place), []).append(entry)
+        self.each(lambda part: part.forget(by_place.get(self.parts.index(part), []), worker))
+
+    def queued_urls(self) -> Iterator[tuple[str, str]]:
+        """Yield fingerprint and URL of the queued and leased URLs; a few may come twice."""
+        for part in self.parts:
+            yield from part.queued_urls()
+
+    def worker_counts(self, worker: str) -> Counter[str]:
+        """Return the counters of a worker in all shards."""
+        return sum(self.each(lambda part: part.worker_counts(worker)), Counter[str]())
+
+    def totals(self) -> Counter[str]:
+        """Return every counter of the crawl by its name, summed over shards and workers."""
+        return sum(self.each(lambda part: part.totals()), Counter[str]())
+
+    def counts(self) -> Counts:
+        """Return the numbers of queued URLs, leased URLs and pages of all shards."""
+        return total(self.each(lambda part: part.counts()))
+
+    def host_states(self) -> HostStates:
+        """Return the numbers of hosts of all shards."""
+        states = self.each(lambda part: part.host_states())
+        return (
+            HostStates(*map(sum, zip(*states, strict=True))) if states else HostStates(0, 0, 0, 0)
+        )
+
+    def remove(self) -> None:
+        """Delete the crawl."""
+        self.each(lambda part: part.remove())
+        super().remove()
+
+
+def total(counts: Sequence[Counts]) -> Counts:
+    """Return the sums of the numbers of several shards."""
+    return Counts(*(sum(getattr(one, name) for one in counts) for name in _NUMBERS))
+
+
+class ShardedCrawl(Shards):
+    """Reads a crawl with several shards."""
+
+    def __init__(self, client: "Client", crawl: str, shards: int, **how: Any) -> None:
+        """Read the crawl with that name; `client` comes from `connect`."""
+        super().__init__(client, crawl, **how)
+        self.parts = [Shard(client, crawl, shard=(n, shards), **how) for n in range(shards)]

@@ -1,0 +1,226 @@
+"""A crawl with several shards: what is exact of the whole, and what goes on without a shard."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from crawler.errors import SettingError
+from crawler.frontier.base import Admission, Lease, Link, Sending
+from crawler.frontier.rules import FrontierRules
+from crawler.run import open_run
+from crawler.shared.addresses import SharedOccupancy
+from crawler.shared.learner import MERGED_EVERY_S
+from crawler.shared.membership import Membership
+from crawler.shared.merging import merge
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.sharded import ShardedFrontier
+from crawler.shared.shards import shard_of, stored_crawl
+from crawler.shared.stored import connect
+from crawler.shared.worker import Worker
+from crawler.strategies.filters import Filter
+from crawler.strategies.focus.evidence import Evidence
+from crawler.strategies.orderings import Draw
+from crawler.url import host_of
+from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
+from tests.crawler.shared.test_frontier_redis import SharedMachine, Workers
+from tests.crawler.shared.test_learning_shared import belief_of
+from tests.support.learning import PRIOR
+from tests.support.redisserver import RedisServer
+
+SHARDS = 2
+
+
+class ShardedMachine(SharedMachine):
+    """Any order of what two workers do on two shards: both are looked at, so the order is exact."""
+
+    keeps_order_of_ties = False
+
+    def begin_with(self, draw: Draw, patience: float, rule: Filter) -> None:
+        super().begin_with(Draw.FIRST, 0.0, rule)
+
+    def open(self) -> None:
+        rules = self.rules_of_crawl()
+        self.frontier = Workers(self.server.url, rules, self.now, shards=SHARDS)
+
+    def answers(
+        self, lease: Lease, links: Sequence[Link], expected: list[Admission]
+    ) -> list[Admission]:
+        home = shard_of(lease.host, SHARDS)
+        are_own = [shard_of(host_of(link.url), SHARDS) == home for link in links]
+        return [
+            answer if is_own else Admission.SENT
+            for answer, is_own in zip(expected, are_own, strict=True)
+        ]
+
+    def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
+        assert ready_at is not None
+        assert ready_at <= self.now
+
+    def check_records(self, expected: list[tuple[str, str]]) -> None:
+        rows = [each.row for each in self.frontier.settled()]
+        assert sorted((row["url"], row["outcome"]) for row in rows) == sorted(expected)
+        assert len({row["id"] for row in rows}) == len(rows)
+        totals = self.frontier.workers[0].totals()
+        assert totals.get("lowered", 0) == self.model.lowered
+        assert totals.get("outbox", 0) == 0
+
+
+def test_two_workers_on_two_shards_behave_as_one_that_looks_at_everything(
+    redis_server: RedisServer,
+) -> None:
+    class Machine(ShardedMachine):
+        server = redis_server
+
+    run_state_machine_as_test(
+        Machine, settings=settings(max_examples=30, stateful_step_count=40, deadline=None)
+    )
+
+
+Sharded = Callable[..., ShardedFrontier]
+
+
+@pytest.fixture
+def join(redis_server: RedisServer) -> Iterator[Sharded]:
+    """Let a worker join the crawl of this test on four shards; links are delivered on demand."""
+    crawl, joined = uuid4().hex, []
+
+    def join(worker: str = "worker", shards: int = 4, **rules: Any) -> ShardedFrontier:
+        member = Membership(worker=worker, shards=shards, deliver_s=rules.pop("deliver_s", 1e9))
+        client = connect(rules.pop("url", redis_server.url))
+        told: dict[str, Any] = {"now": 0.0, "sleep": lambda _: None}
+        joined.append(ShardedFrontier(client, crawl, FrontierRules(**rules), member, **told))
+        joined[-1]._delivered_at = 0.0
+        return joined[-1]
+
+    yield join
+    for frontier in joined:
+        frontier.close()
+
+
+def links(*numbers: int) -> list[Link]:
+    return [Link(f"http://h{number}.de/", -float(number)) for number in numbers]
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_worker_with_another_number_of_shards_is_refused(join: Sharded, shards: int) -> None:
+    whole = join()
+    kind = RedisFrontier if shards == 1 else ShardedFrontier
+    told = f"was begun with shards=4, not with shards={shards}"
+    with pytest.raises(SettingError, match=told):
+        kind(whole._client, whole.crawl, FrontierRules(), Membership(shards=shards), now=0.0)
+    with pytest.raises(SettingError, match="drawn at random"):
+        join(draw=Draw.UNIFORM)
+
+
+def test_links_that_are_delivered_twice_are_admitted_once(join: Sharded) -> None:
+    one, other = join("w1"), join("w2")
+    one.seed(links(0), 0.0)
+    answers = one.admit(lease_now(one), page(), links(*range(1, 40)), now=0.0)
+    home = shard_of("h0.de", 4)
+    entries = one.parts[home].outbox()
+    assert answers.count(Admission.SENT) == sum(entry.number for entry in entries) > 9
+    assert {entry.target for entry in entries} == {0, 1, 2, 3} - {home}
+    for worker in (one, other):  # the first dies before it says that they were delivered
+        for entry in entries:
+            worker.parts[entry.target].deliver([entry], 0.0)
+    assert one.totals()["stored"] == 40
+    assert one.counts().queued == 39 + answers.count(Admission.SENT)
+    for worker in (one, other):
+        worker._deliver({*range(4)}, 0.0)
+    assert (one.totals()["stored"], one.totals()["seen"], one.counts().queued) == (40, 0, 39)
+    # An entry that comes after them is a new one.
+    other.admit(lease_now(other), page(), links(*range(40, 80)), now=0.0)
+    other._deliver({*range(4)}, 0.0)
+    assert (one.totals()["stored"], one.counts().queued) == (80, 78)
+
+
+def test_the_links_of_a_worker_that_died_come_when_nothing_else_is_left(join: Sharded) -> None:
+    dead, other = join("w1"), join("w2")
+    dead.seed(links(0), 0.0)
+    dead.admit(lease_now(dead), page(), links(*range(1, 20)), now=0.0)
+    dead._unsent.clear()
+    found = []
+    while lease := other.next(0.0):
+        found.append(lease.url)
+        other.admit(lease, page(), now=0.0)
+    assert sorted(found) == sorted(link.url for link in links(*range(1, 20)))
+
+
+@pytest.mark.parametrize("budget", ["pages", "relevant"])
+def test_budgets_are_exact_over_shards_workers_and_changes(join: Sharded, budget: str) -> None:
+    name = f"budget_{budget}"
+    workers = [join(f"w{n}", **{name: 23}) for n in range(3)]
+    workers[0].seed(links(*range(100)), 0.0)
+
+    def crawl() -> int:
+        held = [
+            (worker, lease)
+            for _ in range(40)
+            for worker in workers
+            if (lease := worker.next(0.0)) is not None
+        ]
+        for worker, lease in held:
+            worker.admit(lease, page(), now=0.0)
+        return workers[0].counts().pages
+
+    assert [crawl(), crawl()] == [23, 23]
+    workers.append(join("w4", **{name: 31}))
+    assert [crawl(), crawl()] == [31, 31]
+
+
+def test_the_slots_of_an_address_are_exact_over_shards(join: Sharded) -> None:
+    worker = join(address_cap=10)
+    worker.seed(links(*range(60)), 0.0)
+    answers = []
+    while lease := worker.next(0.0):
+        answers.append(worker.send(lease, "192.0.2.1", now=0.0))
+        if answers[-1] is not Sending.LATER:
+            worker.admit(lease, page("en"), now=0.0)
+    assert answers.count(Sending.NOW) == 10
+    assert answers.count(Sending.ADDRESS_FULL) == 50
+
+
+def test_workers_on_shards_believe_what_all_of_them_learned(join: Sharded) -> None:
+    one, other = (join(f"w{n}", prior=PRIOR, doubts_up_to=0.0, deliver_s=0.0) for n in range(2))
+    seeds = [Link(f"http://h{n}.{('de', 'com')[n % 2]}/", 0.0, Evidence(1.0)) for n in range(60)]
+    one.seed(seeds, 0.0)
+    for turn, worker in enumerate([one, other] * 12):
+        now = MERGED_EVERY_S * turn
+        lease = lease_now(worker, now)
+        found = [Link(f"http://x{lease.fingerprint % 99}.de/", 0.0, Evidence(1.0))]
+        worker.admit(lease, page("de" if lease.host.endswith("de") else "en"), found, now=now)
+    assert belief_of(other).labelled == 24
+    assert belief_of(join("w3", prior=PRIOR, doubts_up_to=0.0)).labelled == 24
+
+
+def test_a_merged_run_has_the_records_of_all_shards_and_misses_none(
+    join: Sharded, tmp_path: Path
+) -> None:
+    worker = join()
+    worker.seed(links(*range(30)), 0.0)
+    run = open_run(tmp_path / "w1", {**META, "shared": worker.crawl, "shards": 4}, 0.0)
+    occupancy = SharedOccupancy(worker, 1, lambda: 0.0, lease_s=9.0)
+    assert [occupancy.enter(address) for address in ("1", "1", "2", "3")] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    tender = Worker(worker, occupancy, run.connection, every_s=1.0)
+    for number in range(30):
+        worker.admit(lease_now(worker), page(), now=0.0)
+        if number == 19:
+            tender.tend(0.0)
+    run.end_session(1.0, "finished")
+    run.connection.close()
+    stored = stored_crawl(worker._client, worker.crawl, 4)
+    assert merge(tmp_path / "some", [tmp_path / "w1"]) == (20, 0)
+    assert merge(tmp_path / "all", [tmp_path / "w1"], stored) == (30, 0)
+    assert stored.counts().pages == 30
+    stored.remove()
+    assert (stored.exists(), stored.totals()) == (False, {})
