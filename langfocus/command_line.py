@@ -3,6 +3,7 @@
 Heavy modules are imported only after the command is known, so help and errors are fast.
 """
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -36,6 +37,7 @@ _CRAWLS: Final = ("crawl", "compare")
 """The commands whose modules and models take seconds to load."""
 
 _USAGE_ERROR = 2
+_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,9 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if first in _CRAWLS and not {"-h", "--help"} & set(given) and sys.stderr.isatty():
         # The next line, or the panel, takes its place.
         print("starting ...", end="\r", file=sys.stderr, flush=True)  # noqa: T201
-    from crawler.commands.base import run_command
+    try:
+        from crawler.commands.base import run_command
 
-    return run_command(first, given)
+        return run_command(first, given)
+    except KeyboardInterrupt:  # during the import
+        print("langfocus: interrupted", file=sys.stderr)  # noqa: T201
+        return _INTERRUPTED
+    finally:
+        if arguments is None:
+            # The command has said how it ended; another Ctrl-C would change its exit code.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _say(text: str) -> int:

@@ -26,6 +26,9 @@ MARK: Final = "\x1e"
 
 _LABEL_COLUMNS: Final = 9
 _MOST_BARS: Final = 40
+_LEAST_LABELLED: Final = 5
+"""Pages with a label that a bar has: the rate of fewer is only noise."""
+
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _PLAIN_LEVELS: Final = "_.-=+*#@"
 _COLOURS: Final = {"running": "green", "ending": "yellow", "finished": "bold"}
@@ -311,7 +314,8 @@ def spark(course: Iterable[tuple[int, int]], width: int, levels: str = _LEVELS) 
     """A row of blocks, at most `width`: the harvest rate of equal parts of the pages so far."""
     parts = list(course)
     bars = []
-    number = max(0, min(width, len(parts), _MOST_BARS))
+    labelled = sum(part[1] for part in parts)
+    number = max(0, min(width, len(parts), _MOST_BARS, 1 + labelled // _LEAST_LABELLED))
     for place in range(number):
         some = parts[place * len(parts) // number : (place + 1) * len(parts) // number]
         share = share_of(sum(part[0] for part in some), sum(part[1] for part in some))

@@ -27,7 +27,11 @@ def snapshot(**changed: Any) -> Snapshot:
         **{"state": "running", "reason": "", "at": 1e9, "elapsed_s": 75.0},
         **{"pages": 812, "labelled": 800, "relevant": 797, "hosts_with_page": 1, "queued": 1234},
         **{"goals": (), "expected": 99, "in_flight": 64, "pages_per_s": 40.2},
-        **{"last_relevant": 198, "last_labelled": 200, "course": ((1, 1), (0, 1), (0, 0), (1, 2))},
+        **{
+            "last_relevant": 198,
+            "last_labelled": 200,
+            "course": ((10, 10), (0, 10), (0, 0), (10, 20)),
+        },
         **{"outcomes": {"page": 812, "dns": 5}, "drops": {"host_full": 9, "rejected": 4}},
         **{"errors": 5, "hosts": HOSTS, "limit": "politeness", "last": HOSTILE},
         **{"fetch_s": 1.0, "fetches": (0,) * 9},
@@ -150,9 +154,10 @@ def test_a_small_terminal_has_fewer_pages() -> None:
     ("course", "width", "bars"),
     [
         ((), 9, ""),
-        (((0, 4), (2, 4), (4, 4), (0, 0)), 9, "abc "),
+        (((0, 8), (4, 8), (8, 8), (0, 0)), 9, "abc "),
         (((0, 4), (4, 4), (4, 4), (4, 4)), 2, "bc"),
-        (((1, 1),) * 120, 999, "c" * 40),
+        (((0, 1), (1, 1), (1, 1), (1, 1)), 9, "c"),
+        (((9, 9),) * 120, 999, "c" * 40),
         (((1, 1),), -3, ""),
     ],
 )
