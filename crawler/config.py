@@ -454,6 +454,15 @@ class Config(Arguments):
         "enough for a comparison of 1,000 pages with ten of each host",
         least=1,
     )
+    dashboard: int = knob(
+        0,
+        "port of 127.0.0.1 at which a crawl that runs shows itself: / for people, /live.json, and "
+        "/metrics for Prometheus; 0 for none",
+        "LANGFOCUS_DASHBOARD",
+        "its figures are for the users of this machine, who may not all know of the crawl",
+        least=0,
+        most=65_535,
+    )
     is_quiet: bool = knob(
         False,
         "True: print no table at the end of a crawl (the files are still written)",

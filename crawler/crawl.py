@@ -25,7 +25,7 @@ from crawler.frontier.base import Counts, Frontier, Lease, Record
 from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc import WarcArchive
 from crawler.politeness.blocking import Blocking
-from crawler.politeness.network import has_bad_port, is_private_url
+from crawler.politeness.network import has_bad_port, is_private_url, port_of
 from crawler.politeness.robots import Robots
 from crawler.politeness.turns import Occupancy
 from crawler.run import OpenRun, sessions_of
@@ -228,7 +228,13 @@ class Crawl:
         """Return False for a URL with a bad port or a private host, unless those are allowed."""
         if self.web is not None:
             return True
-        return not has_bad_port(url) and (self.config.private_addresses or not is_private_url(url))
+        return not has_bad_port(url) and (self.allows_private(url) or not is_private_url(url))
+
+    def allows_private(self, url: str) -> bool:
+        """Return True if the host of a URL may be private; never at the port of the dashboard."""
+        config = self.config
+        is_open = not config.dashboard or port_of(url) != config.dashboard
+        return config.private_addresses and is_open
 
     def counts(self) -> Counts:
         """Return the counts of the frontier; after `close`, the last ones.

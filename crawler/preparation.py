@@ -12,6 +12,7 @@ from classifiers.pages.methods.fasttext import WithAdded
 from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
 from crawler.politeness.blocking import Blocking
+from crawler.politeness.network import check_port
 from crawler.reading import ReadPage, page_method, page_reader
 from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
@@ -44,6 +45,8 @@ def prepare(config: Config) -> Preparation:
     method = page_method(config.identify, fasttext_file(config.fasttext))
     check_language(config.lang, method)
     check_goals(config, doubts=ordering.doubts_up_to is not None)
+    if config.frontier is None:
+        check_port(config.dashboard)  # 0 is any port; of several workers here one serves
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
     blocking = Blocking(None if config.block is None else Path(config.block))

@@ -14,22 +14,26 @@ from typing import TYPE_CHECKING
 
 from crawler.child import command
 from crawler.commands.base import ExitCode
-from crawler.errors import CrawlError, SettingError, StorageError
+from crawler.errors import CrawlError, RunFolderError, SettingError, StorageError
 from crawler.opening import new_folder
+from crawler.politeness.network import check_port
 from crawler.preparation import check_goals
 from crawler.report.census import write_census
 from crawler.report.crawl import report, write_report
 from crawler.report.formatting import percent, share_of
+from crawler.report.live import LIVE_HTML, LIVE_JSON, State, live_html, live_json, read_live
 from crawler.report.progress import Display
 from crawler.run import lock_run
 from crawler.shared.crew import Crew, OwnServer
 from crawler.shared.merging import check_free, merge
 from crawler.shared.shards import stored_crawl
 from crawler.shared.stored import StoredCrawl, connect
+from crawler.whole_file import write_whole
 
 if TYPE_CHECKING:
     from crawler.config import Config
 
+_SHOWN_EVERY_S = 10.0
 _SERVER = "redis"
 """The folder of the crawl's own server, in the folder of the run."""
 
@@ -42,6 +46,7 @@ def crawl_by_workers(
     `arguments` and `settings` are those of the command line, from which `config` was read.
     """
     check_goals(replace(config, frontier=config.frontier or _SERVER), doubts=True)
+    check_port(config.dashboard)
     title = "census" if config.is_census else f"{config.lang}-{config.strategy}"
     with ExitStack() as stack:
         server = OwnServer() if config.frontier is None else None
@@ -70,9 +75,15 @@ def crawl_by_workers(
         for asked in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             stack.callback(signal.signal, asked, signal.signal(asked, crew.stop))
 
+        due_s = time.monotonic() + _SHOWN_EVERY_S
+
         def meanwhile() -> None:
+            nonlocal due_s
             if server is not None:
                 server.keep(display.tell)
+            if time.monotonic() >= due_s:
+                due_s += _SHOWN_EVERY_S
+                _show(folder, "running")
             with suppress(StorageError):
                 display.update(lambda: f"{title}  {_figures(stored)}  {len(crew)} workers")
 
@@ -81,7 +92,21 @@ def crawl_by_workers(
         missing = 0
         if any(end.code != ExitCode.MISUSED for end in crew.ends.values()) and crew.stops < 2:
             missing = _merged(folder, stored, config)
+            _show(folder, "finished")
     _judge(crew, folder, missing)
+
+
+def _show(folder: Path, state: State) -> None:
+    """Write the live files of the run: those of the worker that wrote last, which have all."""
+    found = []
+    for path in folder.glob(f"worker-*/{LIVE_JSON}"):
+        with suppress(RunFolderError):
+            found.append(read_live(path.parent))
+    if found:
+        snapshot = replace(max(found, key=lambda one: one.at), state=state)
+        with suppress(OSError):
+            write_whole(folder / LIVE_JSON, live_json(snapshot))
+            write_whole(folder / LIVE_HTML, live_html(snapshot))
 
 
 def _figures(stored: StoredCrawl) -> str:

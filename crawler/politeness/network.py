@@ -53,6 +53,9 @@ BAD_PORTS: Final = frozenset(
 A request could make their server do something, or look like a scan for open ports.
 """
 
+LOOPBACK: Final = "127.0.0.1"
+"""The address of this machine at which a crawl serves its dashboard."""
+
 _PORT = re.compile(r"https?://(?:\[[^\]]*\]|[^/:?#]*):(\d{1,5})(?!\d)")
 _SERVER_WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})", re.ASCII)
 
@@ -133,6 +136,23 @@ def is_private_url(url: str) -> bool:
     except ValueError:
         return True
     return host is None or is_private_host(host)
+
+
+def port_of(url: str) -> int:
+    """Return the port that a request for a URL goes to; raises ValueError for one with none."""
+    parts = urlsplit(url)
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def check_port(port: int) -> None:
+    """Raise `SettingError` if no dashboard can be at a port of this machine."""
+    try:
+        with socket.socket() as one:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            one.bind((LOOPBACK, port))
+    except OSError as error:
+        told = f"LANGFOCUS_DASHBOARD={port}: {error.strerror}; give another port"
+        raise SettingError(told) from error
 
 
 def has_bad_port(url: str) -> bool:

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections import Counter, deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -307,6 +308,36 @@ def count_expected(folder: Path, doubts_up_to: float) -> int | None:
             return int(run.execute(_EXPECTED, (doubts_up_to,)).fetchone()[0])
     except (RunFolderError, OSError):
         return None
+
+
+def together(own: Snapshot, name: str, told: Mapping[str, str]) -> Snapshot:
+    """Return the snapshot of a worker with what the others have `told` of themselves.
+
+    Each of them, by name, told its `live_json`; that of another version is left out.
+    """
+    all_of = {name: own}
+    for other, text in told.items():
+        with suppress(msgspec.MsgspecError):
+            all_of[other] = msgspec.json.decode(text, type=Snapshot)
+    found = list(all_of.values())
+    outcomes = sum((Counter(one.outcomes) for one in found), Counter[str]())
+    drops = sum((Counter(one.drops) for one in found), Counter[str]())
+    return replace(
+        own,
+        outcomes=dict(outcomes.most_common()),
+        drops=dict(drops.most_common()),
+        errors=sum(one.errors for one in found),
+        last_relevant=sum(one.last_relevant for one in found),
+        last_labelled=sum(one.last_labelled for one in found),
+        fetch_s=sum(one.fetch_s for one in found),
+        fetches=tuple(map(sum, zip(*(one.fetches for one in found), strict=False))),
+        workers=tuple(_worker(name, one) for name, one in sorted(all_of.items())),
+    )
+
+
+def _worker(name: str, snapshot: Snapshot) -> WorkerState:
+    pages = snapshot.outcomes.get(PAGE, 0)
+    return WorkerState(name, pages, pages / max(snapshot.elapsed_s, 1.0), snapshot.at)
 
 
 def drops_of(run: sqlite3.Connection) -> dict[str, int]:

@@ -23,6 +23,7 @@ from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.redis import RedisFrontier
 
 _STEP_S = 0.05
+_TOLD_S = 24 * 3600
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 # A URL that has a row is left out. A server that lost its last second in a power cut gives a number
@@ -62,6 +63,18 @@ class Worker:
         self.frontier.check_eviction()
         self._occupancy.renew()
         self.write_down()
+
+    def share(self, told: str) -> dict[str, str]:
+        """Tell the other workers a text; return the last text of each by its name."""
+        key = self.frontier.key("told")
+
+        def exchange(pipe: Any) -> None:
+            pipe.hset(key, self.name, told)
+            pipe.expire(key, _TOLD_S)
+            pipe.hgetall(key)
+
+        found: dict[str, str] = self.frontier.run(exchange)[-1]
+        return {name: text for name, text in found.items() if name != self.name}
 
     def write_down(self) -> None:
         """Move the records of settled pages from Redis into the run's database.

@@ -88,7 +88,6 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._pool.retryAutomatically = False
         self._crawl = cast("LangfocusSpider", crawler.spider).crawl
         config = self._crawl.config
-        self._allows_private = config.private_addresses
         self._names: Names | None = None
         self._chosen: Recent[str] = Recent()
         self._line = Line()
@@ -131,7 +130,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         if proxy:
             return await self._contact(request, "")
         host = urlparse_cached(request).hostname or ""
-        addresses = await self._addresses(host)
+        allows_private = self._crawl.allows_private(request.url)
+        addresses = await self._addresses(host, allows_private=allows_private)
         for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
             if not self._crawl.occupancy.enter(address):
                 wait_s = self._line.wait(address, self._crawl.clock())
@@ -183,7 +183,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         request.meta[HEADS] = agent.heads
         return response
 
-    async def _addresses(self, host: str) -> list[str]:
+    async def _addresses(self, host: str, *, allows_private: bool) -> list[str]:
         """Return the addresses of a host that may be contacted, the chosen one first."""
         if self._names is None:
             settings = self._crawler.settings
@@ -194,9 +194,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             )
         addresses = await self._names.addresses(host)
         allowed = [
-            address
-            for address in addresses
-            if self._allows_private or not is_private_address(address)
+            address for address in addresses if allows_private or not is_private_address(address)
         ]
         if addresses and not allowed:
             raise PrivateAddressError(f"{host} has the private address {addresses[0]}")

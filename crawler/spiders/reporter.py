@@ -40,10 +40,12 @@ from crawler.report.live import (
     drops_of,
     live_html,
     live_json,
+    together,
 )
 from crawler.report.progress import PASSED_ON, Display, Progress
 from crawler.run import sessions_of
 from crawler.spiders.concurrency import in_progress
+from crawler.spiders.dashboard import Dashboard
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.printable_log import log_above
 from crawler.strategies.focus.ordering import Focus
@@ -85,6 +87,8 @@ class Watch:
         self._count: Future[tuple[int | None, float]] | None = None
         self._due_s = float("-inf")
         self._threads = ThreadPoolExecutor(1)
+        self._shared_s = time.monotonic()
+        self._told: dict[str, str] = {}
         crawl.visitor.listeners.append(self._meter.settle)
         crawl.fetched = self._meter.fetched
         self.latest = self.look()
@@ -110,8 +114,18 @@ class Watch:
             drops=self._drops,
             limit=Counter(self._limits).most_common(1)[0][0],
         )
-        self.latest = self._meter.snapshot(standing, now)
+        self.latest = self._shared(self._meter.snapshot(standing, now))
         return self.latest
+
+    def _shared(self, own: Snapshot) -> Snapshot:
+        """Return the snapshot of all workers; this one tells them its own now and then."""
+        worker, now_s = self._crawl.worker, time.monotonic()
+        if worker is None:
+            return own
+        if not self._crawl.finish_reason and now_s - self._shared_s >= _WRITTEN_EVERY_S:
+            self._shared_s = now_s
+            self._told = worker.share(live_json(own))
+        return together(own, worker.name, self._told)
 
     def _limit(self, hosts: HostStates) -> Limit:
         """Return what the next page waits for at this moment."""
@@ -193,6 +207,8 @@ class Reporter:
         if _log.isEnabledFor(logging.INFO):
             crawl.visitor.listeners.append(self._tell)
         self._ticks.start(_TICK_S, now=False)
+        self._dashboard = Dashboard(crawl.config.dashboard, lambda: self._watch.latest)
+        self._dashboard.tend()
 
     def _told(self) -> tuple[str, str, Path]:
         snapshot = self._watch.latest
@@ -211,6 +227,7 @@ class Reporter:
         if is_ending and not self._is_ending:
             _log.info("the crawl ends: waits for %d requests", self._watch.latest.in_flight)
         self._looked_s, self._is_ending = time.monotonic(), is_ending
+        self._dashboard.tend()
         with suppress(StorageError, sqlite3.Error, OSError):
             snapshot = self._watch.look()
             if self._progress is not None:
@@ -226,6 +243,7 @@ class Reporter:
             self._ticks.stop()
         self._written_s = self._looked_s = float("-inf")
         self._tick()
+        self._dashboard.close()
         self._restore_log()
         if self._progress is not None:
             self._progress.close(self._watch.latest)

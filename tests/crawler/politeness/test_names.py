@@ -91,9 +91,9 @@ def test_a_host_is_asked_at_its_public_addresses_alone_the_chosen_one_first(
     chosen: str, expected: list[str]
 ) -> None:
     handler: Any = GuardedDownloadHandler.__new__(GuardedDownloadHandler)
-    handler._allows_private, handler._names = False, Answering()
+    handler._names = Answering()
     handler._chosen = {"a.de": chosen}
-    assert asyncio.run(handler._addresses("a.de")) == expected
+    assert asyncio.run(handler._addresses("a.de", allows_private=False)) == expected
 
 
 def certificate(folder: Path) -> Path:
