@@ -36,7 +36,7 @@ def _families(s: Snapshot) -> Iterator[tuple[str, str, str, _Samples]]:
     yield "relevant_pages_total", "counter", "Pages in the language.", {"": s.relevant}
     yield "errors_total", "counter", "Settled URLs that failed.", {"": s.errors}
     yield "drops_total", "counter", "Links and URLs not queued.", _by("reason", s.drops)
-    yield "harvest_ratio", "gauge", "Relevant pages / pages with a label.", {"": s.harvest}
+    yield "harvest_ratio", "gauge", "Relevant pages / pages with a label.", {"": s.share}
     yield "harvest_last_ratio", "gauge", "The same, of the last 200.", {"": s.harvest_last}
     yield "queued_urls", "gauge", "Queued URLs.", {"": s.queued}
     yield "expected_urls", "gauge", "Queued URLs expected in the language.", {"": s.expected}

@@ -122,7 +122,7 @@ class Watch:
         worker, now_s = self._crawl.worker, time.monotonic()
         if worker is None:
             return own
-        if not self._crawl.finish_reason and now_s - self._shared_s >= _WRITTEN_EVERY_S:
+        if not self._crawl.finish_reason and now_s - self._shared_s >= WRITTEN_EVERY_S:
             self._shared_s = now_s
             self._told = worker.share(live_json(own))
         return together(own, worker.name, self._told)

@@ -62,6 +62,8 @@ def test_the_metrics_have_the_figures_of_the_snapshot_and_no_series_of_a_host() 
     assert histogram["_sum"] == pytest.approx(109.0)
     assert "expected_urls" in found
     assert found["expected_urls"] == {}
+    page = (ROOT / "docs/dashboard.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"langfocus_(\w+)", page)) == set(found)
     assert ".de" not in text
     assert len(text.splitlines()) < 120
 

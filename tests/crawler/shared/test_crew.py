@@ -179,6 +179,8 @@ def test_the_commands_of_the_compose_file_are_understood(own_server: RedisServer
     opts = parser_of("crawl").parse_args(commands["crawl"][1:])
     config = config_of(pairs(opts.spargs), settings_of(opts))
     assert (config.lang, opts.workers, config.contact) == ("de", 4, "you@example.org")
+    told = (ROOT / "docs/compose/prometheus.yml").read_text(encoding="utf-8")
+    assert f"127.0.0.1:{config.dashboard}" in told
     client: Any = connect(str(config.frontier))
     assert client.connection_pool.connection_kwargs["host"] == "redis"
     own_server.kill()

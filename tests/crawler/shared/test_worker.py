@@ -12,10 +12,12 @@ from crawler.errors import StorageError
 from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.report.live import live_json, together
 from crawler.run import open_run
-from crawler.shared.worker import storing
+from crawler.shared.worker import Worker, storing
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
-from tests.crawler.shared.conftest import Joined
+from tests.crawler.report.test_live import Crawl
+from tests.crawler.shared.conftest import Joined, Joiner
 from tests.support.crawls import rows
 
 
@@ -116,3 +118,24 @@ def test_records_of_one_number_all_have_a_row(joined: Joined) -> None:
     assert [number for (number,) in rows(joined.folder, "SELECT id FROM pages ORDER BY id")] == [
         1, 2, 3, 4, 5, 6
     ]  # fmt: skip
+
+
+def test_workers_tell_each_other_their_figures_and_each_shows_those_of_all(
+    joined: Joined, join: Joiner
+) -> None:
+    other = Worker(join(worker="other"), joined.worker._occupancy, joined.run.connection, every_s=9)
+    own, theirs = Crawl(), Crawl()
+    for label in ("de", "en", "de"):
+        own.settle(language=label)
+    own.settle("timeout", None)
+    theirs.settle()
+    theirs.meter.fetched(0.2)
+    assert other.share(live_json(theirs.look(9.0, drops={"a": 2}))) == {}
+    told = joined.worker.share(live_json(own.look(1.0, drops={"a": 1, "b": 1})))
+    assert list(told) == ["other"]
+    assert list(other.share("{}")) == ["worker"]
+    seen = together(own.look(drops={"a": 1}), "worker", {**told, "third": "{}", "old": "x"})
+    assert (seen.outcomes, seen.drops) == ({"page": 4, "timeout": 1}, {"a": 3})
+    assert (seen.errors, seen.last_relevant, seen.last_labelled) == (1, 3, 4)
+    assert (sum(seen.fetches), seen.fetch_s) == (1, 0.2)
+    assert [(one.name, one.pages) for one in seen.workers] == [("other", 1), ("worker", 3)]
