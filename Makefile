@@ -25,8 +25,8 @@ docs: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-test
 	$(INSTALL) '.[test,engines]' crawlee[beautifulsoup]
-	$(BIN)/python -m benchmarks.run $(if $(ONLY),--only $(ONLY))
-	$(BIN)/python -m benchmarks.docs_tables docs/research/benchmarks.md
+	$(BIN)/python -m benchmarks.run $(if $(ONLY),--only $(ONLY)); kept=$$?; \
+	$(BIN)/python -m benchmarks.docs_tables docs/research/benchmarks.md && exit $$kept
 
 bench-check: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.run --check $(if $(ONLY),--only $(ONLY))

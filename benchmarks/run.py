@@ -22,6 +22,7 @@ from crawler.report.provenance import ROOT, provenance
 from crawler.whole_file import write_whole
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
+DOCUMENT: Final = FOLDER.with_suffix(".md")
 PACKAGES: Final = (
     "langfocus Scrapy crawlee trafilatura beautifulsoup4 langdetect scikit-learn"
     " fasttext-numpy2-wheel py3langid courlan pycld2 lingua-language-detector"
@@ -108,7 +109,9 @@ def measured(names: Sequence[str], rounds: int) -> bool:
         is_kept &= all(claim.is_kept for claim in found)
         command = ["python", "-m", "benchmarks.run", *sys.argv[1:]]
         of = provenance(command, [], date.today(), PACKAGES, group.modules)
-        FOLDER.mkdir(exist_ok=True)
+        mark = f"<!-- table: {FOLDER.name}/{name}.json {name} -->\n"
+        if mark not in (text := DOCUMENT.read_text("utf-8")):
+            write_whole(DOCUMENT, f"{text}\n{mark}\n<!-- end of table -->\n")
         write_whole(
             FOLDER / f"{name}.json",
             json_text({"measured": of, "tables": [table(name, group.title, found)]}),
