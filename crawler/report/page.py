@@ -166,6 +166,9 @@ class Command(NamedTuple):
     line: str
 
 
+Part = Chart | Table | Command | str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A title, a sentence, the figures that are seen first, and the parts in their order."""
@@ -173,7 +176,7 @@ class Report:
     title: str
     lead: str
     cards: Sequence[tuple[str, Cell]] = ()
-    parts: Sequence[Chart | Table | Command | str]
+    parts: Sequence[Part]
     figures: Mapping[str, Any] = field(default_factory=dict)
     """All figures as JSON types."""
     refresh_s: int = 0
@@ -198,7 +201,7 @@ class Report:
             printer.table(table)
 
 
-def _has_figure(part: Chart | Table | Command | str) -> bool:
+def _has_figure(part: Part) -> bool:
     """Return True if there is something to show below the title of a part."""
     if isinstance(part, Chart):
         return bool(part.drawn)

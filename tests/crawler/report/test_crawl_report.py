@@ -12,22 +12,14 @@ import pytest
 from bs4 import BeautifulSoup
 
 from crawler.errors import RunFolderError
-from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, UNCHANGED, Admission, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.outputs.takedown import TAKEN_DOWN
-from crawler.politeness.blocking import BLOCKED
-from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE
-from crawler.readers import CRASHED, TIMEOUT
 from crawler.report.crawl import explain, print_summary, write_report
-from crawler.report.details import reasons
-from crawler.report.harvest import summarise
+from crawler.report.details import drops, examples, seed_table, sites
+from crawler.report.harvest import Portion, summarise
 from crawler.run import connect, open_run
-from crawler.simulate.engine import FATES
-from crawler.spiders.faults import _REASONS
 from crawler.strategies.focus.belief import Prior
 from crawler.url import fingerprint
-from crawler.visit import INTERRUPTED
 from tests.crawler.frontier.test_learning_contract import LEARNS, link, settled
 from tests.support.commandline import call
 from tests.support.report_run import META, Row, make_run
@@ -138,18 +130,47 @@ def test_the_report_begins_with_what_happened(
     assert page.select(".lead")[0].get_text().startswith(told)
 
 
-def test_every_outcome_and_counter_has_its_words() -> None:
-    decisions = [*Admission, Sending.HOST_FULL, Sending.DOMAIN_FULL, Sending.ADDRESS_FULL]
-    words = {PAGE, REDIRECT, UNCHANGED, SITEMAP, INTERRUPTED, BLOCKED, TAKEN_DOWN, *FATES}
-    words |= {
-        ROBOTS_UNREACHABLE,
-        ORIGINS_FULL,
-        CRASHED,
-        TIMEOUT,
-        *(name for _, name, _ in _REASONS),
-    }
-    assert words | {one.value for one in decisions} <= {name for _, name in reasons()}
-    assert all(reason.meaning for reason in reasons().values())
+def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) -> None:
+    rows = [Row(host="a.x.de", url=f"http://a.x.de/{number}") for number in range(3)]
+    rows += [Row(host="b.x.de", url="http://b.x.de/", language="en"), Row(host="b.x.de")]
+    rows += [
+        Row(host="y.com", language="fr", url="http://y.com/"),
+        Row(outcome="dns", language=None),
+    ]
+    seeds = ["http://b.x.de/", "http://y.com/none", "http://z.de/"]
+    counts = {"ignored_trap": 7, "stored": 9}
+    with closing(make_run(tmp_path, rows, seeds=json.dumps(seeds), counts=counts)) as run, run:
+        run.execute("UPDATE pages SET fingerprint = ? WHERE id = 4", (fingerprint(seeds[0]),))
+        run.execute("UPDATE pages SET fingerprint = ? WHERE id = 7", (fingerprint(seeds[2]),))
+        domains, hosts = sites(run, "de")
+        assert domains.rows == [("x.de", 5, 4, 0.8, 1.0)]
+        assert domains.notes == [
+            "1 domains gave 1 pages and none in the language; most: y.com (1)."
+        ]
+        assert hosts.rows == [("a.x.de", 3, 3, 1.0, 0.75), ("b.x.de", 2, 1, 0.5, 0.25)]
+        assert len(sites(run, "fr")) == 1
+        fates = [fate for _, fate in seed_table(run, seeds).rows]
+        assert fates == ["page in English", "not fetched", "dns, its host has no address"]
+        assert len(seed_table(run, seeds * 30).rows) == 50
+        shown = examples(run, "de")
+        assert [language for language, _ in shown.rows] == [
+            "German (de)",
+            "English (en)",
+            "French (fr)",
+        ]
+        assert shown.rows[1] == ("English (en)", "http://b.x.de/")
+        told = drops({"page": 6, "dns": 1}, counts).rows
+        assert [(row[0], row[-1]) for row in told] == [("ignored_trap", 7), ("dns", 1)]
+
+
+@pytest.mark.parametrize(
+    ("labelled", "relevant", "ends"),
+    [(0, 0, (None, None)), (10, 0, (0.0, 0.2775)), (200, 100, (0.4314, 0.5686))],
+)
+def test_the_interval_of_a_portion_is_that_of_wilson(
+    labelled: int, relevant: int, ends: tuple[float | None, float | None]
+) -> None:
+    assert Portion(1, 1, labelled, relevant, 1, 1).interval == pytest.approx(ends, abs=1e-4)
 
 
 def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:

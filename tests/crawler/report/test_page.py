@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.report.formatting import duration, printable, size
-from crawler.report.page import Chart, Report
+from crawler.report.page import Chart, Command, Part, Report
 from crawler.report.table import Printer, Table, counts_table, markdown
 
 
@@ -85,6 +85,29 @@ def test_equal_lines_are_one_and_each_has_a_colour_of_its_own() -> None:
     ]
     assert [tick.text for tick in chart.y_ticks] == ["0", "1", "2", "3", "4"]
     assert [tick.text for tick in chart.x_ticks] == ["0", "2", "4", "6", "8", "10"]
+
+
+def test_a_band_lies_around_its_line_and_a_part_without_a_figure_has_no_title() -> None:
+    bands = {"a": [(0, 0.5, 1.5), (5, None, None), (10, 1.5, 2.0)]}
+    chart = Chart(title="c", lines={"a": [(0, 1), (10, 2)]}, bands=bands, y_label="y")
+    assert chart.drawn[0].band == "M0.00 25.00h0L100.00 0.00L100.00 25.00L0.00 75.00"
+    bare = Chart(title="bare", lines={"a": [(0, None)]}, y_label="y")
+    empty = Table("none", ("a",), [])
+    parts: list[Part] = [chart, bare, empty, Command("asked", ""), Command("do", "x 'y'")]
+    soup = BeautifulSoup(Report(title="t", lead="", parts=parts).html(), "html.parser")
+    assert [heading.get_text() for heading in soup.find_all("h2")] == ["c", "do"]
+    assert [code.get_text() for code in soup.find_all("code")] == ["x 'y'"]
+
+
+def test_the_marked_row_is_shown_however_small_it_is() -> None:
+    table = counts_table(
+        "t", ("language", "pages"), {"a": 3, "b": 2, "c": 1, "d": 0}, 1, marked="d"
+    )
+    assert [row[:2] for row in table.rows] == [("a", 3), ("d", 0), ("2 others", 3)]
+    soup = BeautifulSoup(Report(title="t", lead="", parts=[table]).html(), "html.parser")
+    assert [row.get_text().split() for row in soup.select("tr.marked")] == [
+        ["d", "target", "0", "0.0", "%"]
+    ]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
