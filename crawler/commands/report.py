@@ -62,7 +62,7 @@ def run(opts: argparse.Namespace) -> None:
     if sum(option is not None for option in given) > 1:
         raise SettingError("--labels, --sample, --explain and --watch: give one of them")
     if opts.watch:
-        _watch(folder, time.time, time.sleep)
+        watch(folder, time.time, time.sleep)
     elif opts.sample is not None:
         _draw_sample(folder, opts.sample, opts.number)
     elif opts.explain is not None:
@@ -75,7 +75,7 @@ def run(opts: argparse.Namespace) -> None:
         print(report(folder, opts.labels)[1])
 
 
-def _watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], object]) -> None:
+def watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], object]) -> None:
     """Show a crawl until it ends; raises `RunFolderError` if it does not write any more."""
     from crawler.report.live import read_live, utc
     from crawler.report.progress import Display, Progress

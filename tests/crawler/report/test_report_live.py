@@ -3,13 +3,25 @@
 import re
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from crawler.report.live import About, Goal, LastPage, Snapshot, WorkerState, decoded
+from crawler.commands.report import watch
+from crawler.errors import RunFolderError
+from crawler.report.live import (
+    LIVE_JSON,
+    About,
+    Goal,
+    LastPage,
+    Snapshot,
+    WorkerState,
+    decoded,
+    live_json,
+)
 from crawler.report.progress import MARK, Display, Progress, line, panel, spark
 
 HOSTS = {"ready": 3, "resting": 1310, "fetching": 64, "full": 24, "blocked": 12}
@@ -224,3 +236,21 @@ def test_a_parent_process_gets_each_snapshot_as_a_line() -> None:
     watched.progress.close(snapshot(pages=2, state="finished"))
     lines = watched.stream.getvalue().split("\n")[:-1]
     assert [decoded(line.removeprefix(MARK)).pages for line in lines] == [1, 2]
+
+
+def test_another_terminal_watches_a_crawl_until_it_ends_or_writes_no_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = iter(["running", "ending", "finished"])
+
+    def write_next(_: float = 0.0) -> None:
+        (tmp_path / LIVE_JSON).write_text(live_json(snapshot(state=next(states))))
+
+    write_next()
+    watch(tmp_path, lambda: 1e9 + 59.0, write_next)
+    assert next(states, None) is None
+    assert capsys.readouterr().out.count("de svm  812 pages") == 1
+    states = iter(["running"])
+    write_next()
+    with pytest.raises(RunFolderError, match="its state is of 2001-09-09 01:46:40 UTC: the crawl"):
+        watch(tmp_path, lambda: 1e9 + 61.0, write_next)
