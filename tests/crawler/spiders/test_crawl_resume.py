@@ -8,6 +8,7 @@ from random import Random
 from scrapy.core.engine import ExecutionEngine
 from scrapy.settings import BaseSettings
 
+from crawler.report.live import read_live
 from tests.support import processes
 from tests.support.crawls import (
     command,
@@ -79,9 +80,16 @@ def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_pa
         first = summary(tmp_path)
         assert first["finish_reason"] == "shutdown"
         assert 0 < first["pages"] < 60
+        live = read_live(tmp_path)
+        assert (live.state, live.reason, live.pages) == ("finished", "shutdown", first["pages"])
         finished(*arguments(web), proxy=proxy.url, **settings)
     assert summary(tmp_path)["pages"] == 60
     assert summary(tmp_path)["finish_reason"] == "finished"
+    last = read_live(tmp_path)
+    assert (last.state, last.reason, last.pages) == ("finished", "finished", 60)
+    assert (last.outcomes, last.in_flight) == (summary(tmp_path)["outcomes"], 0)
+    assert sum(labelled for _, labelled in last.course) == last.labelled
+    assert 'href="report.html"' in (tmp_path / "live.html").read_text()
     fetched = [access.url for access in proxy.log]
     assert len(fetched) == len(set(fetched))
 
