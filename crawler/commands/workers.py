@@ -12,17 +12,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from crawler.child import command
 from crawler.commands.base import ExitCode
-from crawler.errors import CrawlError, RunFolderError, SettingError, StorageError
+from crawler.errors import CrawlError, SettingError, StorageError
 from crawler.opening import new_folder
 from crawler.politeness.network import check_port
 from crawler.preparation import check_goals
 from crawler.report.census import write_census
 from crawler.report.crawl import report, write_report
-from crawler.report.formatting import percent, share_of
-from crawler.report.live import LIVE_HTML, LIVE_JSON, State, live_html, live_json, read_live
-from crawler.report.progress import Display
+from crawler.report.live import (
+    LIVE_HTML,
+    LIVE_JSON,
+    WRITTEN_EVERY_S,
+    Snapshot,
+    State,
+    decoded,
+    live_html,
+    live_json,
+)
+from crawler.report.progress import MARK, PASSED_ON, Display, Progress
 from crawler.run import lock_run
 from crawler.shared.crew import Crew, OwnServer
 from crawler.shared.merging import check_free, merge
@@ -33,7 +43,6 @@ from crawler.whole_file import write_whole
 if TYPE_CHECKING:
     from crawler.config import Config
 
-_SHOWN_EVERY_S = 10.0
 _SERVER = "redis"
 """The folder of the crawl's own server, in the folder of the run."""
 
@@ -64,56 +73,65 @@ def crawl_by_workers(
             **settings,
             "LANGFOCUS_FRONTIER": address,
             "LANGFOCUS_CRAWL": name,
-            "LOGSTATS_INTERVAL": "0",
+            "LOGSTATS_INTERVAL": "1",
         }
         stored = stored_crawl(connect(address), name, config.shards, wait_s=0.0)
-        display = stack.enter_context(Display(sys.stderr))
+        display = Display(sys.stderr)
+        shown, progress = _Shown(folder), Progress(display)
+        stack.callback(display.close)
         names = [f"worker-{place}" for place in range(1, number + 1)]
         lines = {each: command(arguments, of_workers, folder / each) for each in names}
-        crew = Crew(lines, display.tell)
+        environment = {**os.environ, PASSED_ON: "1"}
+        crew = Crew(lines, display.tell, shown.take, environment=environment)
         stack.callback(crew.kill)
         for asked in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             stack.callback(signal.signal, asked, signal.signal(asked, crew.stop))
 
-        due_s = time.monotonic() + _SHOWN_EVERY_S
-
         def meanwhile() -> None:
-            nonlocal due_s
             if server is not None:
                 server.keep(display.tell)
-            if time.monotonic() >= due_s:
-                due_s += _SHOWN_EVERY_S
-                _show(folder, "running")
-            with suppress(StorageError):
-                display.update(lambda: f"{title}  {_figures(stored)}  {len(crew)} workers")
+            if (snapshot := shown.now("ending" if crew.stops else "running")) is not None:
+                progress.show(snapshot)
 
         crew.wait(meanwhile)
-        display.close()
+        if (snapshot := shown.now("finished")) is not None:
+            progress.close(snapshot)
         missing = 0
         if any(end.code != ExitCode.MISUSED for end in crew.ends.values()) and crew.stops < 2:
             missing = _merged(folder, stored, config)
-            _show(folder, "finished")
+            shown.write("finished")
     _judge(crew, folder, missing)
 
 
-def _show(folder: Path, state: State) -> None:
-    """Write the live files of the run: those of the worker that wrote last, which have all."""
-    found = []
-    for path in folder.glob(f"worker-*/{LIVE_JSON}"):
-        with suppress(RunFolderError):
-            found.append(read_live(path.parent))
-    if found:
-        snapshot = replace(max(found, key=lambda one: one.at), state=state)
-        with suppress(OSError):
-            write_whole(folder / LIVE_JSON, live_json(snapshot))
-            write_whole(folder / LIVE_HTML, live_html(snapshot))
+class _Shown:
+    """The last snapshot of a worker, which has the figures of all, and the run's live files."""
 
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._latest: Snapshot | None = None
+        self._due_s = time.monotonic() + WRITTEN_EVERY_S
 
-def _figures(stored: StoredCrawl) -> str:
-    counts = stored.counts()
-    harvest = percent(share_of(counts.relevant, counts.labelled))
-    pages = f"{counts.pages:,} pages  harvest {harvest}"
-    return f"{pages}  queue {counts.queued:,}  hosts {counts.hosts:,}"
+    def take(self, line: str) -> bool:
+        """Return True for a line with a snapshot, which is kept."""
+        if line.startswith(MARK):
+            with suppress(msgspec.MsgspecError):  # of a worker that was killed
+                self._latest = decoded(line.removeprefix(MARK))
+        return line.startswith(MARK)
+
+    def now(self, state: State) -> Snapshot | None:
+        """Return the last snapshot with the state of the whole crawl; write it if that is due."""
+        if time.monotonic() >= self._due_s:
+            self._due_s = time.monotonic() + WRITTEN_EVERY_S
+            self.write(state)
+        return None if self._latest is None else replace(self._latest, state=state)
+
+    def write(self, state: State) -> None:
+        """Write the live files; a full disk is no fault."""
+        if self._latest is not None:
+            snapshot = replace(self._latest, state=state)
+            with suppress(OSError):
+                write_whole(self._folder / LIVE_JSON, live_json(snapshot))
+                write_whole(self._folder / LIVE_HTML, live_html(snapshot))
 
 
 def _merged(folder: Path, stored: StoredCrawl, config: Config) -> int:

@@ -118,17 +118,27 @@ class End(NamedTuple):
 
 
 class Crew:
-    """Worker processes. `tell` shows a line to the user; each line of their logs comes once."""
+    """Worker processes. `tell` shows a line to the user; each line of their logs comes once.
 
-    def __init__(self, lines: Mapping[str, Sequence[str]], tell: Callable[[str], None]) -> None:
+    A line for which `take` returns True is not for the user.
+    """
+
+    def __init__(
+        self,
+        lines: Mapping[str, Sequence[str]],
+        tell: Callable[[str], None],
+        take: Callable[[str], bool] = lambda _: False,
+        *,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """Start a worker for each name; `lines` are their command lines."""
         self.stops = 0
         self.ends: dict[str, End] = {}
-        self._tell = tell
+        self._tell, self._take = tell, take
         self._told: set[str] = set()
         self._messages: dict[str, str] = {}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-        how = {**quiet, "text": True, "errors": "replace"}
+        how = {**quiet, "text": True, "errors": "replace", "env": environment}
         self._running = {name: _start(line, **how) for name, line in lines.items()}
         self._logs = {
             name: Thread(target=self._relay, args=(name, process.stderr), daemon=True)
@@ -179,6 +189,8 @@ class Crew:
         """Show what a worker logs; its last message is kept for its end."""
         with cast("IO[str]", log) as lines:
             for line in lines:
+                if self._take(line):
+                    continue
                 if line.startswith(_MESSAGE):
                     self._messages[name] = line.removeprefix(_MESSAGE).strip()
                 elif line.strip() and not self.stops and line not in self._told:
