@@ -77,6 +77,16 @@ def test_the_folder_that_the_environment_names_is_used(root: Path) -> None:
     assert list(folder.rglob("*.nbi"))
 
 
+def test_a_person_at_a_terminal_is_told_once_why_to_wait(root: Path) -> None:
+    terminal, stderr = os.openpty()
+    command = [sys.executable, "-P", "-c", ASK]
+    environment = {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(root / "cache")}
+    for _ in range(2):
+        subprocess.run(command, env=environment, stderr=stderr, stdout=subprocess.PIPE, check=True)
+    os.close(stderr)
+    assert os.read(terminal, 4096).count(b"langfocus: compiling, once") == 1
+
+
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_compiled_code_reads_only_files_that_change_the_digest(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
