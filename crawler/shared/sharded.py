@@ -30,6 +30,7 @@ from crawler.frontier.base import (
     Admission,
     Counts,
     KeptRobots,
+    KnownUrlError,
     Lease,
     LeaseError,
     Link,
@@ -403,7 +404,7 @@ class ShardedFrontier(Shards, _Patient):
 
     def _do_late(self, part: FrontierShard) -> None:
         while part.late:
-            with suppress(LeaseError):  # it was done, or the lease has ended
+            with suppress(LeaseError, KnownUrlError):  # it was done, or the lease has ended
                 part.late[0]()
             del part.late[0]
 
@@ -418,6 +419,7 @@ class ShardedFrontier(Shards, _Patient):
         """Give a leased URL back unchanged; see `Frontier.release`."""
         self._now, self._spent_at, part = now, None, self._part(lease.host)
         self._or_later(part, lambda: part.release(lease, now=now, not_before=not_before))
+        self._addresses.pop(lease.fingerprint, None)
 
     def send(
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
@@ -559,7 +561,7 @@ class ShardedFrontier(Shards, _Patient):
 
     def _deliver(self, places: set[int], now: float) -> int:
         """Take the links in the outboxes of some shards to their shards; return their number."""
-        self._delivered_at, number = now, 0
+        self._delivered_at, done = now, list[Entry]()
         self._unsent -= places
         entries: list[Entry] = []
         for place in places:
@@ -567,19 +569,18 @@ class ShardedFrontier(Shards, _Patient):
                 entries += self.parts[place].outbox()
             except AwayError:
                 self._unsent.add(place)
-        if len(entries) >= _ENTRIES_A_CALL:
-            self._unsent |= {entry.source for entry in entries}
         for target in {entry.target for entry in entries}:
             some = [entry for entry in entries if entry.target == target]
-            try:
+            with suppress(AwayError):
                 for start in range(0, len(some), _ENTRIES_A_CALL):
                     self.parts[target].deliver(some[start : start + _ENTRIES_A_CALL], now)
-                for source in {entry.source for entry in some}:
-                    self.parts[source].delivered([e for e in some if e.source == source])
-                number += len(some)
-            except AwayError:
-                self._unsent |= {entry.source for entry in some}
-        return number
+                done += some
+        for source in {entry.source for entry in done}:
+            with suppress(AwayError):
+                self.parts[source].delivered([each for each in done if each.source == source])
+        if len(done) < len(entries) or len(entries) >= _ENTRIES_A_CALL:  # there may be more
+            self._unsent |= {entry.source for entry in entries}
+        return len(done)
 
     # The rest of the contract.
 
@@ -647,5 +648,6 @@ class ShardedFrontier(Shards, _Patient):
 
     def give_back(self) -> None:
         """Give the leases of this worker back, and deliver its links."""
-        self._deliver(self._unsent, self._now)
+        self._deliver({*self._unsent}, self._now)
+        self.each(self._do_late)
         self.each(lambda part: part.give_back())
