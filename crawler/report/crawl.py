@@ -215,9 +215,13 @@ def _story(summary: Summary, lang: str) -> str:
     first, last = summary.harvest_by_200[0].harvest_rate, summary.harvest_last_200
     if first is not None and last is not None and abs(first - last) >= 0.1:
         way = "rose" if last > first else "fell"
+        good = [part for part in summary.harvest_by_200 if (part.harvest_rate or 0) >= first / 2]
+        after = pages - good[-1].last
+        found = sum(part.relevant for part in summary.harvest_by_200 if part.last > good[-1].last)
+        more = f": {after:,} pages after page {good[-1].last:,} gave {found:,} in {lang}"
         return (
             f"The harvest rate {way} from {percent(first)} in the first 200 pages to "
-            f"{percent(last)} in the last 200."
+            f"{percent(last)} in the last 200{more if after else ''}."
         )
     return f"{percent(summary.harvest_rate)} of the pages with a label are in {lang}."
 

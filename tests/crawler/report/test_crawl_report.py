@@ -104,10 +104,11 @@ NOTHING_EXPECTED = "After page {} nothing expected in German was {}: {}."
             "The last page in German was page 9: 30 for nothing.",
         ),
         (
-            [FOUND] * 300 + [DOUBTED, FOUND] * 150,
+            [FOUND] * 300 + ([DOUBTED] * 9 + [FOUND]) * 30,
             [],
             [],
-            "The harvest rate fell from 100.0 % in the first 200 pages to 50.0 % in the last 200.",
+            "The harvest rate fell from 100.0 % in the first 200 pages to 10.0 % in the last 200: "
+            "200 pages after page 400 gave 20 in German.",
         ),
         ([FOUND] * 9 + [DOUBTED], [], [], "90.0 % of the pages with a label are in German."),
         ([DOUBTED] * 3, [], [], "No page in German was found."),
