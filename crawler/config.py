@@ -301,8 +301,8 @@ class Config(Arguments):
     )
     obeys_directives: bool = knob(
         True,
-        "False: links with nofollow are followed and pages with noarchive are kept, for archives "
-        "that have the right to do so",
+        "False: links with nofollow are followed, pages with noarchive are kept, and no host is "
+        "asked for its tdmrep.json, for archives that have the right to do so",
         "LANGFOCUS_DIRECTIVES_OBEY",
         "the author of a page decides about it",
     )
