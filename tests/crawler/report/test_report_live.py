@@ -127,6 +127,7 @@ def test_the_panel_fits_and_no_text_of_a_server_moves_the_cursor(
 ) -> None:
     found = rows_of(snapshot(**changed), width, height)
     assert len(found) <= height
+    assert found[0].rstrip().endswith("1 min 15 s")
     assert max(map(cell_len, found)) <= width
     assert all(row.isprintable() for row in found)
 
