@@ -35,7 +35,7 @@ BLOCK = re.compile(rf"(?ms){MARK}```(?P<kind>console|python|pycon)\n(?P<text>.*?
 GUIDE = sorted(path for path in (ROOT / "docs").rglob("*.md") if "research" not in path.parts)
 PAGES = [path for path in (ROOT / "README.md", *GUIDE) if BLOCK.search(path.read_text("utf-8"))]
 TABLE = re.compile(r"^\| ([^|]*?) +\| +([^|]*?) \|$", re.MULTILINE)
-FEW = ["-a", "pages=40"]
+FEW = ["-a", "pages=20"]
 QUICK = ["-s", "DOWNLOAD_DELAY=0.01", "-s", "LANGFOCUS_PATIENCE=0.01"]
 SMALL = "baselines --urls 12 --languages en de".split()
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -54,6 +54,8 @@ def as_tested(words: list[str], shown: str) -> list[str]:
     given = dict(word.split("=", 1) for word in words if re.match(r"[\w-]+=", word))
     if words[1] in ("crawl", "compare"):
         few = [] if shown or "hosts" in given else FEW
+        if words[1] == "compare" and "strategies" not in given:
+            few = [*few, "-a", "strategies=svm"]
         if given.get("web") == "sample":
             return [*words, *few]
         words = [word.replace("https://", "http://") for word in words]
@@ -105,7 +107,7 @@ def figures_agree(shown: Mapping[str, str], found: Mapping[str, str]) -> bool:
 
 def run_python(kind: str, text: str, names: dict[str, Any]) -> None:
     if kind == "python":
-        exec(re.sub(r"\bpages=\d+", "pages=40", text), names)
+        exec(re.sub(r"\bpages=\d+", "pages=20", text), names)
         return
     test = doctest.DocTestParser().get_doctest(text.replace("…", "..."), names, "block", None, 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
@@ -124,7 +126,7 @@ def test_every_block_of_the_page_runs(
     page: Path, proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("crawler.commands.compare.run_child", forked)
+    monkeypatch.setattr("crawler.child.run_child", forked)
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
     monkeypatch.setenv("http_proxy", proxy)
     text = page.read_text("utf-8")

@@ -27,7 +27,7 @@ class DocumentWeb:
         host, _, path = url.split("/", 2)[2].partition("/")
         if path == "robots.txt":
             return Answer(404, HTML, b"")
-        if dict(headers).get("If-None-Match") == '"one"':
+        if headers.get("if-none-match") == '"one"':
             return Answer(304, HTML, b"")
         end = host.rpartition(".")[2]
         text = TEXTS.get(end, TEXTS["com"])
