@@ -20,11 +20,8 @@ html_title = f"langfocus {release}"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "declared"]
 default_role = "literal"  # docstrings have single backticks around code
 autodoc_typehints = "none"
-
-html_theme = "furo"
-html_copy_source = False
-# The stack of fonts is the reader's own: nothing is fetched when the site is built or read.
-html_show_sphinx = False
+html_theme = "furo"  # with the fonts of the reader: a page loads nothing from elsewhere
+html_copy_source = html_show_copyright = False
 myst_heading_anchors = 4
 lexers["tsv"] = TextLexer()
 

@@ -101,10 +101,8 @@ def flags(command: str) -> Iterator[tuple[str, Entry]]:
     for action in parser_of(command)._actions:
         if action.default is not SUPPRESS:
             names = ", ".join(action.option_strings)
-            yield (
-                f"{names} {_value(action)}".strip(),
-                Entry(names, action.help or "", _told(action)),
-            )
+            signature = f"{names} {_value(action)}".strip()
+            yield signature, Entry(names, action.help or "", _told(action))
 
 
 def _value(action: Action) -> str:
