@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+import langfocus.crawling  # noqa: F401  it has its own `run_child`, before a test replaces it
 from crawler.commands.base import parser_of
 from tests.crawler.commands.test_compare import forked
 from tests.crawler.commands.test_page_study_command import write_pages
@@ -68,7 +69,10 @@ def as_tested(words: list[str], shown: str) -> list[str]:
 
 def output(command: str, shown: str, folder: Path, proxy: str) -> str:
     """Run a command of a console block; return its output and its errors."""
-    variables = {**environment(proxy), "PATH": PATH}
+    variables, given = {**environment(proxy), "PATH": PATH}, b""
+    if " | langfocus " in command:
+        first, command = command.split(" | ", 1)
+        given = subprocess.run(["bash", "-c", first], capture_output=True, check=True).stdout
     if not command.startswith("langfocus "):
         line = ["bash", "-c", command.replace("https://", "http://")]
         done = subprocess.run(
@@ -84,7 +88,7 @@ def output(command: str, shown: str, folder: Path, proxy: str) -> str:
         if words[1] == "compare":  # its crawls are forks of a process that has imported all
             assert call(*words[1:]) == 0, command
             return ""
-        done = processes.run(*words, environment=variables, folder=folder)
+        done = processes.run(*words, environment=variables, folder=folder, input=given)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout + done.stderr
 

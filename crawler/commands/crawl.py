@@ -21,6 +21,7 @@ from crawler.commands.base import (
     settings_of,
 )
 from crawler.errors import CrawlError, SettingError
+from crawler.frontier.base import UNCHANGED
 from crawler.settings import BOT_NAME
 from crawler.visit import NO_ADDRESS
 
@@ -162,7 +163,7 @@ def _judge(crawl: Crawl) -> None:
     from crawler.report.harvest import summarise
 
     summary = summarise(folder)
-    if not counts.pages:
+    if not counts.pages and UNCHANGED not in summary.outcomes:
         raise CrawlError(f"no page was fetched{_in_words(summary.outcomes, 'URL')}")
     statuses = {f"status {status}": number for status, number in summary.statuses.items()}
     if statuses and all(int(status) >= _LEAST_ERROR for status in summary.statuses):
