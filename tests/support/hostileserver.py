@@ -127,7 +127,9 @@ def _exchange_of(
 async def _exchange(proxy: Hostile, exchange: Exchange) -> bool:
     """Answer one request; return True if the connection stays open for another."""
     proxy.log.append((exchange.host, exchange.path))
-    if exchange.path == "robots.txt" and not proxy.robots_of(exchange.host):
+    if exchange.path in ("robots.txt", ".well-known/tdmrep.json") and not proxy.robots_of(
+        exchange.host
+    ):
         await exchange.send(answer(b"", status=b"404 -"))
     else:
         await proxy.hosts.get(exchange.host, proxy.others)(exchange)

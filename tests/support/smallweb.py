@@ -34,6 +34,8 @@ class SmallWeb:
             return Answer(
                 200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /no/\n"
             )
+        if url.endswith("/tdmrep.json"):
+            return Answer(404)
         number = int(url.rpartition("/")[2])
         if number >= self.pages or url != self.url(number):
             raise Unreachable("dns", url)
