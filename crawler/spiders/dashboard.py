@@ -80,7 +80,8 @@ class Dashboard:
                     writer.write(await self._answer(reader))
                     writer.close()
                     await writer.wait_closed()
-        except (OSError, asyncio.IncompleteReadError):  # a time-out is an OSError, too
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            # A time-out is an OSError. At the end of the crawl asyncio would log a cancelled task.
             return
         finally:
             self._tasks.discard(task)

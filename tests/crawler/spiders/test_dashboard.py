@@ -122,7 +122,7 @@ def test_each_request_gets_one_answer_with_its_status(request_bytes: bytes, stat
 
 
 def test_idle_and_many_connections_are_closed_and_do_not_keep_others_out(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(dashboard, "_MOST_SECONDS", 0.2)
 
@@ -141,8 +141,11 @@ def test_idle_and_many_connections_are_closed_and_do_not_keep_others_out(
         writer.write(b"x" * 100_000)
         assert b"431" in await reader.readline()
         writer.close()
+        await asyncio.open_connection("127.0.0.1", one._port)  # open at the end of the crawl
+        await asyncio.sleep(0)
 
     served(talk)
+    assert not caplog.records
 
 
 def test_a_url_of_a_stranger_is_text_everywhere() -> None:
