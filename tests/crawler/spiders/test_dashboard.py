@@ -141,8 +141,12 @@ def test_idle_and_many_connections_are_closed_and_do_not_keep_others_out(
         writer.write(b"x" * 100_000)
         assert b"431" in await reader.readline()
         writer.close()
-        await asyncio.open_connection("127.0.0.1", one._port)  # open at the end of the crawl
-        await asyncio.sleep(0)
+        reader, writer = await asyncio.open_connection("127.0.0.1", one._port)
+        writer.write(b"GET")
+        await ask(b"x\r\n\r\n")  # by now it has the other connection
+        one.close()
+        assert await reader.read() == b""
+        writer.close()
 
     served(talk)
     assert not caplog.records
