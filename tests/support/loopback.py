@@ -8,6 +8,7 @@ proxy, it is each server that a Host header names.
 """
 
 import asyncio
+import socket
 import ssl
 import threading
 import time
@@ -25,6 +26,14 @@ FAILURES = {"timeout": HTTPStatus.GATEWAY_TIMEOUT}
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 """What a server does with a connection, which is closed after it."""
+
+
+def free_port() -> int:
+    """Return a port that nobody uses."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
 
 
 @contextmanager

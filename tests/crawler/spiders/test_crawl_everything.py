@@ -27,7 +27,7 @@ from tests.support.crawls import finished, rows, summary
 from tests.support.evidence import evidence_of_scores
 from tests.support.fasttextmodel import write_model
 from tests.support.geodatabase import database
-from tests.support.loopback import Access
+from tests.support.loopback import Access, free_port
 from tests.support.nameserver import name_server
 from tests.support.processes import Done
 from tests.support.redisserver import RedisServer
@@ -111,6 +111,7 @@ SAMPLE: Table = {
     "pages": ("40", lambda ended: ended.told["pages"] == 40),
     "hours": ("1", recorded("goal_hours", "1.0")),
     "web": ("sample", recorded("web", "sample")),
+    "LANGFOCUS_DASHBOARD": ("{port}", ends),
     "LANGFOCUS_QUIET": ("True", lambda ended: "Outcomes" not in ended.done.stdout),
     "LANGFOCUS_WARC": ("True", lambda ended: (ended.folder / "index.cdxj").exists()),
     "LANGFOCUS_LINKS": ("True", lambda ended: ended.count("links") > 20),
@@ -167,6 +168,7 @@ SHARED: Table = {
     "LANGFOCUS_SAMPLE_HOSTS": ("300", ends),
     "LANGFOCUS_FRONTIER": ("{redis}", lambda ended: ended.meta["shared"]),
     "LANGFOCUS_CRAWL": ("everything", lambda ended: "everything" in ended.meta["shared"]),
+    "LANGFOCUS_SHARDS": ("2", lambda ended: ended.told["pages"] == 20),
     "LANGFOCUS_LEASE": ("5", ends),
 }
 
@@ -201,7 +203,7 @@ def test_what_a_crawl_of_webs_without_a_network_takes_has_its_effect(tmp_path: P
     pytest.importorskip("trafilatura")
     pytest.importorskip("fasttext")
     first = tmp_path / "first"
-    done = crawled(SAMPLE, {"JOBDIR": first}, tmp=tmp_path)
+    done = crawled(SAMPLE, {"JOBDIR": first}, tmp=tmp_path, port=free_port())
     assert_effects(SAMPLE, Ended(done, first))
     write_model(tmp_path / "nogai.bin", {"nog_Cyrl": NOGAI, "zz_Zzzz": "zzz"})
     run, seeds = tmp_path / "replayed", ",".join(sample_seeds())

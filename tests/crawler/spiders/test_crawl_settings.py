@@ -200,7 +200,7 @@ def test_any_number_of_connections_is_understood_and_the_log_has_no_dictionaries
     given = ("lang=de", "web=sample", "pages=3")
     done = finished(*given, JOBDIR=tmp_path, LOG_LEVEL="INFO", CONCURRENT_REQUESTS=0)
     assert summary(tmp_path)["pages"] == 3
-    assert "Spider opened" in done.stderr
+    assert "the crawl has ended: pages" in done.stderr
     for dictionary in ("Overridden settings", "Enabled ", "Versions:", "Dumping Scrapy stats"):
         assert dictionary not in done.stderr
 

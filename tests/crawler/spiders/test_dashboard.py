@@ -1,7 +1,6 @@
 """The dashboard answers its own user, and nobody whom a page of the Web sent."""
 
 import asyncio
-import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.request import urlopen
@@ -17,15 +16,9 @@ from tests.crawler.politeness.test_crawl_polite import linking
 from tests.crawler.politeness.test_crawl_polite import served as served_pages
 from tests.crawler.report.test_live import Crawl
 from tests.support.crawls import rows, started, wait_for
+from tests.support.loopback import free_port
 from tests.support.nameserver import name_server
 from tests.support.processes import HANG_S
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def snapshot(url: str = "http://a.de/") -> Snapshot:
