@@ -36,6 +36,15 @@ def test_every_page_that_the_docs_name_exists() -> None:
             assert (page.parent / target).is_file(), f"{page.name} -> {target}"
 
 
+def test_the_pictures_of_the_readme_exist_and_fetch_nothing() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([\w./-]+)\)", README)
+    assert pictures == ["docs/pictures/panel.svg", "docs/pictures/report.png"]
+    panel = (ROOT / pictures[0]).read_text(encoding="utf-8")
+    assert "harvest" in panel
+    assert not re.search(r"url\((?!#)|href=|@import", panel)
+    assert (ROOT / pictures[1]).read_bytes().startswith(b"\x89PNG")
+
+
 def test_every_room_of_the_house_exists() -> None:
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     house = page.partition("## The house")[2].partition("\n## ")[0]
