@@ -22,23 +22,14 @@ from crawler.politeness.network import check_port
 from crawler.preparation import check_goals
 from crawler.report.census import write_census
 from crawler.report.crawl import report, write_report
-from crawler.report.live import (
-    LIVE_HTML,
-    LIVE_JSON,
-    WRITTEN_EVERY_S,
-    Snapshot,
-    State,
-    decoded,
-    live_html,
-    live_json,
-)
+from crawler.report.live import WRITTEN_EVERY_S, Snapshot, State, decoded, write_live
 from crawler.report.progress import MARK, PASSED_ON, Display, Progress
 from crawler.run import lock_run
 from crawler.shared.crew import Crew, OwnServer
 from crawler.shared.merging import check_free, merge
 from crawler.shared.shards import stored_crawl
 from crawler.shared.stored import StoredCrawl, connect
-from crawler.whole_file import write_whole
+from crawler.spiders.middlewares import processors
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -69,7 +60,7 @@ def crawl_by_workers(
         address = config.frontier or (server.url if server else "")
         name = config.crawl_name or title
         of_workers = {
-            "LANGFOCUS_READERS": str(max(1, (os.cpu_count() or 1) // number - 1)),
+            "LANGFOCUS_READERS": str(max(1, processors() // number - 1)),
             **settings,
             "LANGFOCUS_FRONTIER": address,
             "LANGFOCUS_CRAWL": name,
@@ -128,10 +119,8 @@ class _Shown:
     def write(self, state: State) -> None:
         """Write the live files; a full disk is no fault."""
         if self._latest is not None:
-            snapshot = replace(self._latest, state=state)
             with suppress(OSError):
-                write_whole(self._folder / LIVE_JSON, live_json(snapshot))
-                write_whole(self._folder / LIVE_HTML, live_html(snapshot))
+                write_live(self._folder, replace(self._latest, state=state))
 
 
 def _merged(folder: Path, stored: StoredCrawl, config: Config) -> int:

@@ -30,7 +30,7 @@ from crawler.report.page import Chart, Report
 from crawler.report.table import Table, counts_table
 from crawler.run import reading
 from crawler.strategies.focus.ordering import probability_of
-from crawler.whole_file import read_regular
+from crawler.whole_file import read_regular, write_whole
 
 LIVE_JSON: Final = "live.json"
 LIVE_HTML: Final = "live.html"
@@ -130,8 +130,8 @@ class WorkerState:
 class Snapshot:
     """All that is shown of a crawl at `at`, unix seconds.
 
-    In a shared crawl counts and hosts are those of all workers; outcomes, drops, errors, fetches,
-    the last pages and all rates over time are those of this worker.
+    In a shared crawl counts and hosts are those of all workers, and so are outcomes, drops, errors,
+    fetches and the last 200 pages after `together`. The rest is of this worker.
     """
 
     about: About
@@ -195,7 +195,6 @@ class Standing:
     expected: int | None = None
     drops: Mapping[str, int] = field(default_factory=dict)
     limit: Limit | None = None
-    workers: tuple[WorkerState, ...] = ()
 
 
 class Meter:
@@ -284,7 +283,6 @@ class Meter:
             fetch_s=self._fetch_s,
             fetches=tuple(self._fetches),
             last=tuple(self._last_page(*one) for one in reversed(self._last)),
-            workers=standing.workers,
         )
 
     def _last_page(self, lease: Lease, record: Record) -> LastPage:
@@ -318,7 +316,7 @@ def together(own: Snapshot, name: str, told: Mapping[str, str]) -> Snapshot:
     all_of = {name: own}
     for other, text in told.items():
         with suppress(msgspec.MsgspecError):
-            all_of[other] = msgspec.json.decode(text, type=Snapshot)
+            all_of[other] = decoded(text)
     found = list(all_of.values())
     outcomes = sum((Counter(one.outcomes) for one in found), Counter[str]())
     drops = sum((Counter(one.drops) for one in found), Counter[str]())
@@ -362,6 +360,12 @@ def live_json(snapshot: Snapshot) -> str:
 def decoded(text: str | bytes) -> Snapshot:
     """Return the snapshot in a text of `live_json`; raises `msgspec.MsgspecError`."""
     return msgspec.json.decode(text, type=Snapshot)
+
+
+def write_live(folder: Path, snapshot: Snapshot) -> None:
+    """Replace the live files of a run folder; raises `OSError`."""
+    write_whole(folder / LIVE_JSON, live_json(snapshot))
+    write_whole(folder / LIVE_HTML, live_html(snapshot))
 
 
 def read_live(folder: Path) -> Snapshot:

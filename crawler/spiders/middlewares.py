@@ -19,6 +19,7 @@ from classifiers.pages.charset.charsets import canonical_label
 from crawler.crawl import Crawl
 from crawler.frontier.base import Lease
 from crawler.readers import Readers
+from crawler.reading import Download
 from crawler.spiders.messages import LEASE, READ_PAGE, ROBOTS_FILE, download_of
 
 MAX_LAYERS: Final = 3
@@ -134,18 +135,25 @@ class PageReaders:
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Response:
         """Return the response when its page was read."""
-        lease: Lease | None = request.meta.get(LEASE)
-        if lease is not None and ROBOTS_FILE not in request.meta:
-            response.request = request  # as the engine does later
-            download = download_of(response, self._crawl.clock())
-            if self._crawl.visitor.reads(lease, download):
-                self._crawl.reading += 1
-                try:
-                    page = await self._readers.read(download, lease.depth)
-                finally:
-                    self._crawl.reading -= 1
-                request.meta[READ_PAGE] = download, page
+        download = page_download(self._crawl, request, response)
+        if download is not None:
+            self._crawl.reading += 1
+            try:
+                page = await self._readers.read(download, request.meta[LEASE].depth)
+            finally:
+                self._crawl.reading -= 1
+            request.meta[READ_PAGE] = download, page
         return response
+
+
+def page_download(crawl: Crawl, request: Request, response: Response) -> Download | None:
+    """Return the download of a leased URL whose page is to be read, None of any other."""
+    lease: Lease | None = request.meta.get(LEASE)
+    if lease is None or ROBOTS_FILE in request.meta:
+        return None
+    response.request = request  # as the engine does later
+    download = download_of(response, crawl.clock())
+    return download if crawl.visitor.reads(lease, download) else None
 
 
 def processors() -> int:

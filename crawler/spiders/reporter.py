@@ -26,8 +26,6 @@ from crawler.report.census import write_census
 from crawler.report.crawl import print_summary, write_report
 from crawler.report.labels import safe_cell
 from crawler.report.live import (
-    LIVE_HTML,
-    LIVE_JSON,
     WRITTEN_EVERY_S,
     About,
     Goal,
@@ -38,9 +36,9 @@ from crawler.report.live import (
     State,
     count_expected,
     drops_of,
-    live_html,
     live_json,
     together,
+    write_live,
 )
 from crawler.report.progress import PASSED_ON, Display, Progress
 from crawler.run import sessions_of
@@ -49,7 +47,6 @@ from crawler.spiders.dashboard import Dashboard
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.printable_log import log_above
 from crawler.strategies.focus.ordering import Focus
-from crawler.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 
@@ -234,8 +231,7 @@ class Reporter:
                 self._progress.show(snapshot)
             if time.monotonic() - self._written_s >= WRITTEN_EVERY_S:
                 self._written_s = time.monotonic()
-                write_whole(self._crawl.run.folder / LIVE_JSON, live_json(snapshot))
-                write_whole(self._crawl.run.folder / LIVE_HTML, live_html(snapshot))
+                write_live(self._crawl.run.folder, snapshot)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the panel, write `summary.json` and `report.html`, print the table."""

@@ -28,11 +28,10 @@ from crawler.spiders.messages import (
     LEASE,
     LEASED_AT,
     READ_PAGE,
-    ROBOTS_FILE,
-    download_of,
     redirect_target,
     statements_of,
 )
+from crawler.spiders.middlewares import page_download
 from crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
@@ -68,31 +67,33 @@ class SiteFiles:
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Response:
         """Return the response when the file of its host is known, if its page is relevant."""
-        lease: Lease | None = request.meta.get(LEASE)
-        if lease is not None and ROBOTS_FILE not in request.meta:
-            response.request = request  # as the engine does later
-            download, page = request.meta.get(READ_PAGE) or (
-                download_of(response, self._crawl.clock()),
-                None,
-            )
-            if self._crawl.visitor.reads(lease, download):
-                request.meta[READ_PAGE] = await self._added(lease, download, page)
+        if READ_PAGE in request.meta:
+            download, page = request.meta[READ_PAGE]
+        else:
+            download, page = page_download(self._crawl, request, response), None
+        if download is not None:
+            request.meta[READ_PAGE] = await self._added(request.meta[LEASE], download, page)
         return response
 
     async def _added(
         self, lease: Lease, download: Download, page: Answer | None
     ) -> tuple[Download, Answer | None]:
         """Return a download with the statements of its host's file, and its page."""
+        if self._is_other(page):
+            return download, page
         file = self._reservations.file_for(lease.url, self._crawl.clock())
         if page is None and file is not None:
             with suppress(Exception):  # it is read again where its failure is handled
                 page = self._crawl.visitor.read(download, lease.depth)
-        if isinstance(page, Reading):
-            if page.language != self._crawl.config.lang:
-                return download, page
-            if file is not None:
-                await self._ask(lease, file)
+        if self._is_other(page):
+            return download, page
+        if isinstance(page, Reading) and file is not None:
+            await self._ask(lease, file)
         return replace(download, reserved=self._reservations.of(lease.url)), page
+
+    def _is_other(self, page: Answer | None) -> bool:
+        """Return True for a page that was read and is not in the language."""
+        return isinstance(page, Reading) and page.language != self._crawl.config.lang
 
     async def _ask(self, lease: Lease, file: str) -> None:
         """Store what is answered for a file; where nothing is, the host is given up.
@@ -135,6 +136,6 @@ class SiteFiles:
                 wait_s = error.wait_s
             except (LeaseError, StorageError):
                 raise
-            except Exception:
+            except Exception:  # any failure of a download says the same: there is no answer
                 return None
         return None
