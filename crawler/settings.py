@@ -45,7 +45,7 @@ DOWNLOADER_MIDDLEWARES_BASE = {
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "crawler.spiders.middlewares.Unpacking": 590,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
-    "crawler.spiders.middlewares.Proxies": 750,
+    "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE = {

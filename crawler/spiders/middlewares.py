@@ -1,8 +1,7 @@
-"""The downloader middlewares of a crawl: proxies, bodies, and pages read beside the network."""
+"""The downloader middlewares of a crawl: bodies are unpacked, and pages read beside the network."""
 
 import os
 from typing import Final
-from urllib.request import getproxies_environment
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -10,10 +9,8 @@ from scrapy.downloadermiddlewares.httpcompression import (
     ACCEPTED_ENCODINGS,
     HttpCompressionMiddleware,
 )
-from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, NotConfigured
 from scrapy.http import Response
-from scrapy.utils.httpobj import urlparse_cached
 
 from classifiers.pages.charset.charsets import canonical_label
 from crawler.crawl import Crawl
@@ -86,27 +83,6 @@ def _without_limit_of_its_own(request: Request) -> Request:
         return request
     meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
     return request.replace(meta=meta)
-
-
-class Proxies(HttpProxyMiddleware):
-    """Scrapy's middleware, which searches the whole environment for `no_proxy` at each request.
-
-    It need not where the environment names proxies and no exceptions.
-    """
-
-    def __init__(self, auth_encoding: str | None = "latin-1") -> None:
-        super().__init__(auth_encoding)
-        named = getproxies_environment()
-        self._urls = {} if "no" in named else named
-
-    def process_request(
-        self, request: Request, spider: Spider | None = None
-    ) -> Request | Response | None:
-        """Send the request to its proxy, if it has one."""
-        scheme = urlparse_cached(request).scheme
-        if scheme in self._urls and scheme in self.proxies:
-            request.meta.setdefault("proxy", self._urls[scheme])
-        return super().process_request(request)
 
 
 class PageReaders:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from scrapy import Request
 from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
 
 from crawler.commands.base import pairs, parser_of
 from crawler.commands.base import settings_of as command_settings
 from crawler.config import ARGUMENTS, SETTINGS, Config
 from crawler.errors import CrawlError, SettingError
 from crawler.opening import open_crawl
-from crawler.spiders.middlewares import Proxies
+from crawler.settings import DOWNLOADER_MIDDLEWARES_BASE
 from crawler.spiders.scrapy_settings import config_of, proxy_remarks
 from tests.support import processes
 from tests.support.crawls import ROOT, crawl, environment, finished, summary
@@ -228,6 +229,7 @@ def test_a_request_goes_to_the_proxy_that_the_environment_names(
     for name, value in named.items():
         monkeypatch.setenv(name, value)
     request = Request(url)
-    Proxies().process_request(request)
+    (path,) = (name for name, at in DOWNLOADER_MIDDLEWARES_BASE.items() if at == 750)
+    load_object(path)().process_request(request)
     assert request.meta.get("proxy") == proxy
     assert request.headers.get("Proxy-Authorization") == password
