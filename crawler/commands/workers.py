@@ -20,8 +20,7 @@ from crawler.errors import CrawlError, SettingError, StorageError
 from crawler.opening import new_folder
 from crawler.politeness.network import check_port
 from crawler.preparation import check_goals
-from crawler.report.census import write_census
-from crawler.report.crawl import report, write_report
+from crawler.report.crawl import report
 from crawler.report.live import WRITTEN_EVERY_S, Snapshot, State, decoded, write_live
 from crawler.report.progress import MARK, PASSED_ON, Display, Progress
 from crawler.run import lock_run
@@ -132,10 +131,9 @@ def _merged(folder: Path, stored: StoredCrawl, config: Config) -> int:
     with suppress(StorageError):
         is_stored = stored.exists()
     merged = merge(folder, shares, stored if is_stored else None)
-    if config.is_quiet:
-        (write_census if config.is_census else write_report)(folder)
-    else:
-        print(f"report: {report(folder)[1]}")
+    page = report(folder, is_quiet=config.is_quiet)[1]
+    if not config.is_quiet:
+        print(f"report: {page}")
     return merged.missing
 
 

@@ -45,11 +45,13 @@ _ENDS: Final = {
 }
 
 
-def report(folder: Path, labels: Path | None = None) -> tuple[Mapping[str, Any], Path]:
-    """Write the files of a crawl or a census and print its tables; return its figures and the page.
+def report(
+    folder: Path, labels: Path | None = None, *, is_quiet: bool = False
+) -> tuple[Mapping[str, Any], Path]:
+    """Write the files of a crawl or a census; return its figures and the path of its page.
 
-    `labels` is a file of a person's labels. Raises SettingError for one that belongs to another
-    run, and for labels of a census.
+    Its tables are printed, unless it `is_quiet`. `labels` is a file of a person's labels. Raises
+    SettingError for one that belongs to another run, and for labels of a census.
     """
     if _is_census(folder):
         if labels is not None:
@@ -57,11 +59,13 @@ def report(folder: Path, labels: Path | None = None) -> tuple[Mapping[str, Any],
                 f"{folder}: is a census; --labels is for the harvest rate of a crawl"
             )
         census = write_census(folder)
-        census.print()
+        if not is_quiet:
+            census.print()
         return census.figures, folder / "census.html"
     table = None if labels is None else label_table(folder, labels)
     summary = write_report(folder, table)
-    print_summary(summary)
+    if not is_quiet:
+        print_summary(summary)
     if table is not None:
         Printer(width=WIDE).table(table)
     return summary.as_json(), folder / "report.html"

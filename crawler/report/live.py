@@ -1,12 +1,10 @@
 """The state of a running crawl: one value that panel, files, dashboard and metrics show."""
 
-import json
-import sqlite3
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -14,22 +12,11 @@ import msgspec
 
 from crawler.errors import RunFolderError, one_line
 from crawler.frontier.base import (
-    FORWARDING,
     PAGE,
-    UNCHANGED,
-    Counts,
-    HostStates,
-    Lease,
-    Record,
-    Sending,
 )
-from crawler.politeness.blocking import BLOCKED
 from crawler.report.formatting import NOTHING, Cell, duration, number, share_of
-from crawler.report.harvest import PORTION, by_portion
 from crawler.report.page import Chart, Report
 from crawler.report.table import Table, counts_table
-from crawler.run import reading
-from crawler.strategies.focus.ordering import probability_of
 from crawler.whole_file import read_regular, write_whole
 
 LIVE_JSON: Final = "live.json"
@@ -54,29 +41,8 @@ LIMITS: Final[Mapping[Limit, str]] = {
 
 State = Literal["running", "ending", "finished"]
 
-_SPEED_OVER_S: Final = 10.0
-"""The speed shown is that of the last ten seconds."""
-
-_LEFT_OVER_S: Final = 60.0
-"""The time left follows from the speed of the last minute."""
-
-_LAST_PAGES: Final = 10
-_MOST_PARTS: Final = 120
-_MOST_REFUSED: Final = 200_000
 _MOST_BYTES: Final = 2**20
 _MOST_ROWS: Final = 15
-
-_REFUSED: Final = frozenset({"robots", "robots_unreachable", BLOCKED, "private_address"})
-_NO_ERRORS: Final = {
-    *(PAGE, UNCHANGED, *FORWARDING, "media", "robots", BLOCKED, "private_address"),
-    *(sending.value for sending in Sending),
-}
-_OUTCOMES: Final = "SELECT outcome, COUNT(*) FROM pages GROUP BY outcome"
-_REFUSED_HOSTS: Final = """\
-SELECT DISTINCT host FROM pages WHERE outcome IN (SELECT value FROM json_each(?)) LIMIT ?"""
-_EXPECTED: Final = """\
-SELECT COUNT(*) FROM urls INDEXED BY urls_queue WHERE queued = 1 AND score > ?"""
-_DROPS: Final = ("dropped_", "ignored_", "host_full", "domain_full", "rejected", "blocked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,132 +148,6 @@ class Snapshot:
         return min(self.goals, key=key, default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What is asked of a crawl for a snapshot; the meter counts the rest itself."""
-
-    state: State
-    reason: str = ""
-    counts: Counts
-    hosts: HostStates
-    elapsed_s: float
-    goals: tuple[Goal, ...] = ()
-    expected: int | None = None
-    drops: Mapping[str, int] = field(default_factory=dict)
-    limit: Limit | None = None
-
-
-class Meter:
-    """Counts the pages of a crawl and makes its snapshots. All times are unix seconds."""
-
-    def __init__(self, about: About, counts: Counts, now: float, run: sqlite3.Connection) -> None:
-        """Begin at `now` with what earlier sessions of a run had; costs O(its pages)."""
-        self._about = about
-        self._outcomes = Counter(dict(run.execute(_OUTCOMES)))
-        hosts = run.execute(_REFUSED_HOSTS, (json.dumps(list(_REFUSED)), _MOST_REFUSED))
-        self._refused = {host for (host,) in hosts}
-        pages = self._outcomes[PAGE]
-        self._a_part = max(1, -(-2 * pages // _MOST_PARTS))
-        self._in_part = pages % self._a_part
-        parts = by_portion(run, about.lang, self._a_part) if pages else ()
-        self._course = [(part.relevant, part.labelled) for part in parts]
-        self._labels: deque[bool | None] = deque(maxlen=PORTION)
-        self._last: deque[tuple[Lease, Record]] = deque(maxlen=_LAST_PAGES)
-        self._fetch_s, self._fetches = 0.0, [0] * (len(FETCH_BUCKETS_S) + 1)
-        self._samples = deque([(now, counts.pages, counts.relevant)])
-
-    def settle(self, lease: Lease, record: Record) -> None:
-        """Count a settled URL; cheap, since it is called for each."""
-        self._outcomes[record.outcome] += 1
-        if record.outcome in _REFUSED and len(self._refused) < _MOST_REFUSED:
-            self._refused.add(lease.host)
-        if record.outcome != PAGE:
-            return
-        is_labelled = record.language is not None
-        self._labels.append(record.is_relevant if is_labelled else None)
-        self._last.append((lease, record))
-        self._add(int(record.is_relevant), int(is_labelled))
-
-    def fetched(self, seconds: float) -> None:
-        """Count the seconds of a fetch."""
-        self._fetch_s += seconds
-        place = sum(seconds > bound for bound in FETCH_BUCKETS_S)
-        self._fetches[place] += 1
-
-    def _add(self, relevant: int, labelled: int) -> None:
-        if self._in_part == 0:
-            if len(self._course) == _MOST_PARTS:
-                pairs = zip(self._course[::2], self._course[1::2], strict=True)
-                self._course = [(a + c, b + d) for (a, b), (c, d) in pairs]
-                self._a_part *= 2
-            self._course.append((0, 0))
-        before = self._course[-1]
-        self._course[-1] = before[0] + relevant, before[1] + labelled
-        self._in_part = (self._in_part + 1) % self._a_part
-
-    def snapshot(self, standing: Standing, now: float) -> Snapshot:
-        """Return the state of the crawl at `now`."""
-        counts, samples = standing.counts, self._samples
-        while len(samples) > 1 and now - samples[1][0] >= _LEFT_OVER_S:
-            samples.popleft()
-        short = next(s for s in reversed(samples) if now - s[0] >= _SPEED_OVER_S or s is samples[0])
-        pages_a_minute = _rate(samples[0][:2], now, counts.pages)
-        relevant_a_minute = _rate(samples[0][::2], now, counts.relevant)
-        samples.append((now, counts.pages, counts.relevant))
-        speeds = {"pages": pages_a_minute, "hosts": pages_a_minute, "hours": 1.0}
-        speeds["relevant"] = relevant_a_minute
-        labels = self._labels
-        return Snapshot(
-            about=self._about,
-            state=standing.state,
-            reason=standing.reason,
-            at=now,
-            elapsed_s=standing.elapsed_s,
-            goals=tuple(_with_time(goal, speeds) for goal in standing.goals),
-            pages=counts.pages,
-            labelled=counts.labelled,
-            relevant=counts.relevant,
-            hosts_with_page=counts.hosts,
-            queued=counts.queued,
-            expected=standing.expected,
-            in_flight=counts.leased,
-            pages_per_s=_rate(short[:2], now, counts.pages),
-            last_relevant=labels.count(True),
-            last_labelled=len(labels) - labels.count(None),
-            course=tuple(self._course),
-            outcomes=dict(self._outcomes.most_common()),
-            drops=dict(standing.drops),
-            errors=sum(n for name, n in self._outcomes.items() if name not in _NO_ERRORS),
-            hosts={**standing.hosts._asdict(), "blocked": len(self._refused)},
-            limit=standing.limit,
-            fetch_s=self._fetch_s,
-            fetches=tuple(self._fetches),
-            last=tuple(self._last_page(*one) for one in reversed(self._last)),
-        )
-
-    def _last_page(self, lease: Lease, record: Record) -> LastPage:
-        score = probability_of(lease.score) if self._about.is_learned else lease.score
-        return LastPage(lease.url, score, record.language, record.is_relevant)
-
-
-def _rate(sample: tuple[float, int], now: float, number: int) -> float:
-    then, before = sample
-    return (number - before) / (now - then) if now > then else 0.0
-
-
-def count_expected(folder: Path, doubts_up_to: float) -> int | None:
-    """Return the number of queued URLs of a run that are expected in the language.
-
-    Costs O(queued URLs) inside SQLite, without Python's lock: call it in a thread, now and then.
-    None if the run cannot be read now.
-    """
-    try:
-        with reading(folder) as run:
-            return int(run.execute(_EXPECTED, (doubts_up_to,)).fetchone()[0])
-    except (RunFolderError, OSError):
-        return None
-
-
 def together(own: Snapshot, name: str, told: Mapping[str, str]) -> Snapshot:
     """Return the snapshot of a worker with what the others have `told` of themselves.
 
@@ -336,17 +176,6 @@ def together(own: Snapshot, name: str, told: Mapping[str, str]) -> Snapshot:
 def _worker(name: str, snapshot: Snapshot) -> WorkerState:
     pages = snapshot.outcomes.get(PAGE, 0)
     return WorkerState(name, pages, pages / max(snapshot.elapsed_s, 1.0), snapshot.at)
-
-
-def drops_of(run: sqlite3.Connection) -> dict[str, int]:
-    """Return the links and URLs that a run dropped, by reason."""
-    counts = run.execute("SELECT name, value FROM counts ORDER BY value DESC")
-    return {name: number for name, number in counts if name.startswith(_DROPS)}
-
-
-def _with_time(goal: Goal, speeds: Mapping[str, float]) -> Goal:
-    speed = speeds.get(goal.name, 0.0)
-    return replace(goal, left_s=max(0.0, goal.of - goal.done) / speed) if speed > 0 else goal
 
 
 # --- The files

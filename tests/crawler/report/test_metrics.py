@@ -7,7 +7,7 @@ import pytest
 
 from crawler.report.live import Goal
 from crawler.report.metrics import metrics
-from tests.crawler.report.test_live import Crawl
+from tests.crawler.spiders.test_watch import Crawl
 from tests.support.crawls import ROOT
 
 SAMPLE = re.compile(r'langfocus_(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\.)*",?)+)\})? (-?[\d.e+-]+)')
@@ -41,10 +41,10 @@ def test_the_metrics_have_the_figures_of_the_snapshot_and_no_series_of_a_host() 
     crawl = Crawl()
     for number in range(50):
         crawl.settle(url=f"http://h{number}.de/", host=f"h{number}.de")
-        crawl.meter.fetched(0.2)
+        crawl.crawl.fetched(0.2)
     crawl.settle(language="en")
     crawl.settle("timeout", None)
-    crawl.meter.fetched(99.0)
+    crawl.crawl.fetched(99.0)
     drops = {"dropped_host_full": 4, 'a "quoted" \\ name\nof two lines': 1}
     text = metrics(crawl.look(drops=drops, limit="network"))
     found = samples(text)

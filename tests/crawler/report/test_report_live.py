@@ -20,7 +20,9 @@ from crawler.report.live import (
     Snapshot,
     WorkerState,
     decoded,
+    live_html,
     live_json,
+    read_live,
 )
 from crawler.report.progress import MARK, Display, Progress, line, panel, spark
 
@@ -255,3 +257,40 @@ def test_another_terminal_watches_a_crawl_until_it_ends_or_writes_no_more(
     write_next()
     with pytest.raises(RunFolderError, match="its state is of 2001-09-09 01:46:40 UTC: the crawl"):
         watch(tmp_path, lambda: 1e9 + 61.0, write_next)
+
+
+def test_the_file_gives_the_snapshot_back_and_anything_else_is_refused_in_one_line(
+    tmp_path: Path,
+) -> None:
+    found = snapshot(state="ending", reason="shutdown", goals=(Goal("words", 1, 9, 0.5),))
+    (tmp_path / LIVE_JSON).write_text(live_json(found))
+    assert read_live(tmp_path) == found
+    whole = live_json(replace(found, last=()))
+    for text in ("", "{}", "[]", whole[:-9], whole.replace('"layout":1', '"layout":2'), "\x00" * 9):
+        (tmp_path / LIVE_JSON).write_text(text)
+        with pytest.raises(RunFolderError, match="is not that of a crawl") as refused:
+            read_live(tmp_path)
+        assert "\n" not in str(refused.value)
+    (tmp_path / LIVE_JSON).unlink()
+    with pytest.raises(RunFolderError, match=r"has no live\.json"):
+        read_live(tmp_path)
+
+
+@pytest.mark.parametrize(("is_census", "rest"), [(False, "report.html"), (True, "census.html")])
+def test_the_page_reloads_until_the_end_and_shows_urls_as_text(is_census: bool, rest: str) -> None:
+    url = "http://a.de/\x1b]0;x\x07\u202e'\"<script>alert(1)</script>"
+    last = (LastPage(url, 0.5, "de", True),)
+    found = snapshot(limit="reading", goals=(Goal("pages", 1, 5),), last=last)
+    found = replace(found, about=replace(found.about, is_census=is_census))
+    page = live_html(found)
+    assert '<meta http-equiv="refresh" content="10">' in page
+    assert "default-src 'none'; style-src 'unsafe-inline'" in page
+    assert "reading: answers wait for a reader" in page
+    assert "<script" not in page
+    assert not {"\x1b", "\x07", "\u202e"} & set(page)
+    assert "http://a.de/?]0;x??&#39;&#34;&lt;script&gt;" in page
+    end = live_html(replace(found, state="finished", reason="pages"))
+    assert "refresh" not in end
+    assert f'<a href="{rest}">' in end
+    ending = live_html(replace(found, state="ending", in_flight=1234))
+    assert "Ending: waits for 1,234 requests" in ending

@@ -16,8 +16,8 @@ from crawler.report.live import live_json, together
 from crawler.run import open_run
 from crawler.shared.worker import Worker, storing
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
-from tests.crawler.report.test_live import Crawl
 from tests.crawler.shared.conftest import Joined, Joiner
+from tests.crawler.spiders.test_watch import Crawl
 from tests.support.crawls import rows
 
 
@@ -129,7 +129,7 @@ def test_workers_tell_each_other_their_figures_and_each_shows_those_of_all(
         own.settle(language=label)
     own.settle("timeout", None)
     theirs.settle()
-    theirs.meter.fetched(0.2)
+    theirs.crawl.fetched(0.2)
     assert other.share(live_json(theirs.look(9.0, drops={"a": 2}))) == {}
     told = joined.worker.share(live_json(own.look(1.0, drops={"a": 1, "b": 1})))
     assert list(told) == ["other"]

@@ -14,7 +14,7 @@ from crawler.spiders import dashboard
 from crawler.spiders.dashboard import Dashboard
 from tests.crawler.politeness.test_crawl_polite import linking
 from tests.crawler.politeness.test_crawl_polite import served as served_pages
-from tests.crawler.report.test_live import Crawl
+from tests.crawler.spiders.test_watch import Crawl
 from tests.support.crawls import rows, started, wait_for
 from tests.support.loopback import free_port
 from tests.support.nameserver import name_server

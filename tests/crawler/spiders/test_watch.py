@@ -1,43 +1,45 @@
-"""The state of a running crawl: what a meter counts, and the file that others read."""
+"""What a watch counts of a crawl while it runs."""
 
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from crawler.errors import RunFolderError
 from crawler.frontier.base import PAGE, Counts, HostStates, Lease, Record
-from crawler.report.live import (
-    LIVE_JSON,
-    About,
-    Goal,
-    Meter,
-    Snapshot,
-    Standing,
-    count_expected,
-    drops_of,
-    live_html,
-    live_json,
-    read_live,
-)
+from crawler.report.live import Goal, Snapshot
+from crawler.spiders import watch
+from crawler.spiders.watch import Watch, count_expected
+from crawler.strategies.focus.belief import Prior
+from crawler.strategies.focus.ordering import focus
 from tests.support.report_run import Row, make_run
 
-ABOUT = About("de focus", "de", "focus", "none", "live", False, True, 10)
 HOSTS = HostStates(ready=3, resting=20, fetching=2, full=7)
+CONFIG = {"lang": "de", "filter": "none", "web": "live", "is_census": False, "host_cap": 10}
 
 
 class Crawl:
-    """Settles URLs and tells them to a meter; the time passes when a test says so."""
+    """Settles URLs before a watch; the time passes when a test says so."""
 
     def __init__(self, run: sqlite3.Connection | None = None, pages: int = 0) -> None:
         self.now, self.pages, self.relevant = 500.0, pages, 0
-        self.meter = Meter(ABOUT, self.counts(), self.now, run or make_run(None, []))
-
-    def counts(self) -> Counts:
-        return Counts(9, 2, 1, self.pages, self.pages, self.relevant)
+        self.goals: tuple[tuple[str, float, float], ...] = ()
+        self.crawl: Any = SimpleNamespace(
+            config=SimpleNamespace(**CONFIG),
+            ordering=focus(lambda *_: [], Prior.shipped()),
+            run=SimpleNamespace(connection=run or make_run(None, []), folder=Path("none")),
+            visitor=SimpleNamespace(listeners=[]),
+            frontier=SimpleNamespace(host_states=lambda: HOSTS),
+            ending=SimpleNamespace(goals=lambda *_: self.goals),
+            clock=lambda: self.now,
+            counts=lambda: Counts(9, 2, 1, self.pages, self.pages, self.relevant),
+            **{"worker": None, "finish_reason": "", "fault": "", "reading": 0},
+        )
+        self.engine: Any = SimpleNamespace(crawling=True, engine=None)
+        self.watch = Watch(cast(Any, self.crawl), cast(Any, self.engine))
 
     def settle(self, outcome: str = PAGE, language: str | None = "de", **lease: Any) -> None:
         is_relevant = language == "de"
@@ -45,12 +47,12 @@ class Crawl:
         self.relevant += outcome == PAGE and is_relevant
         told = {"url": "http://a.de/", "host": "a.de", "score": 0.0, **lease}
         record = Record(outcome, self.now, 200, True, is_relevant, language)
-        self.meter.settle(Lease(1, depth=0, redirects=0, retries=0, **told), record)
+        (settle,) = self.crawl.visitor.listeners
+        settle(Lease(1, depth=0, redirects=0, retries=0, **told), record)
 
-    def look(self, seconds: float = 0.0, **standing: Any) -> Snapshot:
+    def look(self, seconds: float = 0.0, **changed: Any) -> Snapshot:
         self.now += seconds
-        told = {"state": "running", "counts": self.counts(), "hosts": HOSTS, "elapsed_s": self.now}
-        return self.meter.snapshot(Standing(**{**told, **standing}), self.now)
+        return replace(self.watch.look(), **changed)
 
 
 def test_outcomes_errors_and_refused_hosts_go_on_where_an_earlier_session_ended() -> None:
@@ -117,9 +119,9 @@ def test_the_goal_that_is_reached_first_is_told_with_its_time() -> None:
     crawl = Crawl()
     for _ in range(20):
         crawl.settle(language="de" if crawl.pages % 4 == 0 else "en")
-    goals = Goal("pages", 20, 100), Goal("relevant", 5, 10), Goal("hours", 90.0, 3600.0)
-    found = crawl.look(10.0, goals=goals)
-    assert [goal.left_s for goal in found.goals] == [40.0, 10.0, 3510.0]
+    crawl.goals = ("pages", 20, 100), ("relevant", 5, 10), ("hours", 90.0, 3600.0), ("words", 1, 2)
+    found = crawl.look(10.0)
+    assert [goal.left_s for goal in found.goals] == [40.0, 10.0, 3510.0, None]
     assert found.goal is not None
     assert found.goal.name == "relevant"
     assert Crawl().look(goals=(Goal("words", 1, 9),)).goal == Goal("words", 1, 9)
@@ -129,7 +131,7 @@ def test_the_goal_that_is_reached_first_is_told_with_its_time() -> None:
 def test_fetches_are_counted_by_their_seconds() -> None:
     crawl = Crawl()
     for seconds in (0.05, 0.1, 0.2, 31.0):
-        crawl.meter.fetched(seconds)
+        crawl.crawl.fetched(seconds)
     found = crawl.look()
     assert (round(found.fetch_s, 6), found.fetches) == (31.35, (2, 1, 0, 0, 0, 0, 0, 0, 1))
 
@@ -143,9 +145,8 @@ def test_drops_and_expected_urls_are_read_from_the_run(tmp_path: Path) -> None:
         "dropped_blocked": 1,
     }
     run = make_run(tmp_path, [], counts=counts)
-    assert list(drops_of(run).items()) == [
-        *(("ignored_file", 5), ("rejected", 3), ("dropped_blocked", 1))
-    ]
+    drops = Crawl(run).look().drops
+    assert list(drops.items()) == [("ignored_file", 5), ("rejected", 3), ("dropped_blocked", 1)]
     columns = "id, fingerprint, url, host, depth, redirects, tries, score, queued"
     rows: Iterable[tuple[object, ...]] = [
         (n, n, f"http://a.de/{n}", 1, 1, 0, 0, score, queued)
@@ -153,44 +154,33 @@ def test_drops_and_expected_urls_are_read_from_the_run(tmp_path: Path) -> None:
     ]
     run.executemany(f"INSERT INTO urls ({columns}) VALUES (?,?,?,?,?,?,?,?,?)", rows)
     run.commit()
-    assert count_expected(tmp_path, 0.0) == 2
-    assert count_expected(tmp_path / "none", 0.0) is None
+    assert count_expected(tmp_path, 0.0)[0] == 2
+    assert count_expected(tmp_path / "none", 0.0)[0] is None
 
 
-def test_the_file_gives_the_snapshot_back_and_anything_else_is_refused_in_one_line(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("changed", "state", "limit"),
+    [
+        ({}, "running", "frontier"),
+        ({"hosts": HOSTS._replace(ready=0)}, "running", "politeness"),
+        ({"hosts": HostStates(0, 0, 2, 7)}, "running", "queue"),
+        ({"is_full": True, "reading": 40}, "running", "reading"),
+        ({"is_full": True, "reading": 10, "crawling": False}, "ending", "network"),
+    ],
+)
+def test_a_snapshot_tells_what_the_next_page_waits_for(
+    changed: dict[str, Any], state: str, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl = Crawl()
-    crawl.settle(url='http://a.de/\x1b[31m\u202e"<script>')
-    found = crawl.look(2.0, state="ending", reason="shutdown", limit="network", expected=4)
-    (tmp_path / LIVE_JSON).write_text(live_json(found))
-    assert read_live(tmp_path) == found
-    whole = live_json(replace(found, last=()))
-    for text in ("", "{}", "[]", whole[:-9], whole.replace('"layout":1', '"layout":2'), "\x00" * 9):
-        (tmp_path / LIVE_JSON).write_text(text)
-        with pytest.raises(RunFolderError, match="is not that of a crawl") as refused:
-            read_live(tmp_path)
-        assert "\n" not in str(refused.value)
-    (tmp_path / LIVE_JSON).unlink()
-    with pytest.raises(RunFolderError, match=r"has no live\.json"):
-        read_live(tmp_path)
-
-
-@pytest.mark.parametrize(("is_census", "rest"), [(False, "report.html"), (True, "census.html")])
-def test_the_page_reloads_until_the_end_and_shows_urls_as_text(is_census: bool, rest: str) -> None:
-    crawl = Crawl()
-    crawl.settle(url="http://a.de/\x1b]0;x\x07\u202e'\"<script>alert(1)</script>")
-    found = crawl.look(2.0, limit="reading", goals=(Goal("pages", 1, 5),), drops={"rejected": 4})
-    found = replace(found, about=replace(ABOUT, is_census=is_census))
-    page = live_html(found)
-    assert '<meta http-equiv="refresh" content="10">' in page
-    assert "default-src 'none'; style-src 'unsafe-inline'" in page
-    assert "reading: answers wait for a reader" in page
-    assert "<script" not in page
-    assert not {"\x1b", "\x07", "\u202e"} & set(page)
-    assert "http://a.de/?]0;x??&#39;&#34;&lt;script&gt;" in page
-    end = live_html(replace(found, state="finished", reason="pages"))
-    assert "refresh" not in end
-    assert f'<a href="{rest}">' in end
-    ending = live_html(replace(found, state="ending", in_flight=1234))
-    assert "Ending: waits for 1,234 requests" in ending
+    monkeypatch.setattr(watch, "in_progress", lambda _: 64)
+    monkeypatch.setattr(watch, "_BUSY", 99.0)  # of a processor, which the machine may lack
+    crawl.engine.crawling = changed.get("crawling", True)
+    if changed.get("is_full"):
+        downloader = SimpleNamespace(needs_backout=lambda: True)
+        crawl.engine.engine = SimpleNamespace(downloader=downloader)
+    crawl.crawl.reading = changed.get("reading", 0)
+    crawl.crawl.frontier.host_states = lambda: changed.get("hosts", HOSTS)
+    found = [crawl.look() for _ in range(6)][-1]
+    assert (found.state, found.limit) == (state, limit)
+    crawl.crawl.finish_reason = "pages"
+    assert (crawl.look().state, crawl.look().reason) == ("finished", "pages")
