@@ -9,9 +9,10 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.core.engine import ExecutionEngine
 
 PAUSE_S: Final = 2.0
@@ -44,6 +45,25 @@ def slot_settings(requests: int) -> dict[str, Any]:
 def in_progress(engine: "ExecutionEngine") -> int:
     """Return the number of requests in progress."""
     return len(engine.downloader.active)
+
+
+def is_full(engine: "ExecutionEngine") -> bool:
+    """Return True if no more requests may begin."""
+    return engine.downloader.needs_backout()
+
+
+def begin(engine: "ExecutionEngine", request: "Request") -> None:
+    """Count a request that Scrapy's engine does not send as one of those in progress."""
+    cast("Any", engine)._slot.add_request(request)
+    engine.downloader.active.add(request)
+
+
+def end(engine: "ExecutionEngine", request: "Request") -> None:
+    """End the count of a request, and have the engine ask for the next one."""
+    slot = cast("Any", engine)._slot
+    engine.downloader.active.discard(request)
+    slot.remove_request(request)
+    slot.nextcall.schedule()
 
 
 class Throttle:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from OpenSSL import SSL
 from scrapy import exceptions
 from twisted.internet import error
-from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 
 from crawler.politeness.network import PrivateAddressError
@@ -59,9 +58,9 @@ def local_fault(error: BaseException) -> str:
     return ""
 
 
-def explain(failure: Failure) -> tuple[str, bool]:
+def explain(error: BaseException) -> tuple[str, bool]:
     """Return the reason for a failed download and whether it is final."""
-    for value in _causes(failure.value):
+    for value in _causes(error):
         for kinds, reason, is_final in _REASONS:
             if isinstance(value, kinds):
                 return reason, is_final

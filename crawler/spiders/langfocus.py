@@ -1,8 +1,8 @@
 """The language-focused spider: it passes responses to the visitor."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 from urllib.request import getproxies
 
 from scrapy import Request, Spider, signals
@@ -11,7 +11,6 @@ from scrapy.exceptions import CloseSpider, StopDownload
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 from scrapy.settings import BaseSettings
-from twisted.python.failure import Failure
 
 from crawler.corpus.item import PageItem, settled_item
 from crawler.crawl import Crawl
@@ -24,63 +23,27 @@ from crawler.politeness.network import (
     LocalFaultError,
     NoAddressYetError,
 )
-from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
+from crawler.politeness.robots import MAX_ROBOTS_BYTES
 from crawler.readers import Answer, ReadingError
 from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
 from crawler.spiders.concurrency import PAUSE_S, Throttle
 from crawler.spiders.faults import explain
 from crawler.spiders.messages import (
-    EXCHANGE,
+    FILE_BYTES,
     LEASE,
     LEASED_AT,
     READ_PAGE,
-    ROBOTS_BYTES,
-    ROBOTS_FILE,
     content_type_of,
     download_of,
-    redirect_target,
-    retry_after_s,
-    statements_of,
 )
-from crawler.spiders.middlewares import UNLIMITED
 from crawler.spiders.printable_log import make_log_printable
 from crawler.spiders.scrapy_settings import adapt, config_of, proxy_remarks
 from crawler.visit import NO_ADDRESS
 
-R = TypeVar("R")
-
 _TIMEOUT = "timeout"
 _LEAST_TIMEOUT_S = 1.0
 _SMALL_BODY_BYTES = 256 * 1024
-
-
-def settles(callback: Callable[[Any, Any], R]) -> Callable[[Any, Any], R | None]:
-    """Return a callback of the spider that handles ended leases and failures to write.
-
-    A lease of a shared crawl ends if its process is blocked for too long; the worker that has the
-    URL then settles it. If the run can no longer be written, the crawl ends. After any other
-    exception the URL is settled with the outcome `error`, since a crawl does not end before its
-    leases do.
-    """
-
-    @wraps(callback)
-    def guarded(spider: "LangfocusSpider", ended: Any) -> R | None:
-        try:
-            try:
-                return callback(spider, ended)
-            except (LeaseError, StorageError):
-                raise
-            except Exception:
-                spider.give_up(ended.request.meta[LEASE])
-                return None
-        except LeaseError:
-            return None
-        except StorageError as error:
-            spider.crawl.fault = str(error)
-            raise CloseSpider("storage") from error
-
-    return guarded
 
 
 class LangfocusSpider(Spider):
@@ -136,25 +99,11 @@ class LangfocusSpider(Spider):
             callback=self.parse,
             errback=self.on_failure,
             headers=self.crawl.revisits.conditions(url),
-            meta=meta | self._patience(),
+            meta=meta | self.patience(),
             dont_filter=True,
         )
 
-    def robots_request(self, url: str, meta: dict[str, Any]) -> Request:
-        """Return the request for the robots.txt that a leased page waits for.
-
-        Its download has no size limit: `on_bytes` stops it at the size at which robots.txt files
-        are cut.
-        """
-        return Request(
-            url,
-            callback=self.parse_robots,
-            errback=self.on_robots_failure,
-            meta={**meta, **self._patience(), ROBOTS_FILE: url, ROBOTS_BYTES: 0, UNLIMITED: 0},
-            dont_filter=True,
-        )
-
-    def _patience(self) -> dict[str, float]:
+    def patience(self) -> dict[str, float]:
         """Count a request; until a server answered, its download ends with the wait for that."""
         watch, now = self.crawl.ending, self.crawl.clock()
         watch.ask(now)
@@ -162,10 +111,14 @@ class LangfocusSpider(Spider):
         left_s = max(_LEAST_TIMEOUT_S, watch.answer_deadline - now)
         return {"download_timeout": left_s} if left_s < timeout_s else {}
 
-    @settles
     def parse(self, response: Response) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
-        lease: Lease = response.meta[LEASE]
+        items: list[PageItem] = []
+        with self.settling(response.meta[LEASE]):
+            items += self._parsed(response.meta[LEASE], response)
+        return items
+
+    def _parsed(self, lease: Lease, response: Response) -> list[PageItem]:
         if self._is_over(lease):
             return []
         self.crawl.fetched(self.crawl.clock() - response.meta[LEASED_AT])
@@ -179,14 +132,35 @@ class LangfocusSpider(Spider):
             return []
         return [settled_item(self.crawl.run.connection, lease, record)]
 
-    @settles
     def on_failure(self, failure: Any) -> None:
         """Settle a page whose download failed."""
-        lease: Lease = failure.request.meta[LEASE]
-        if self._is_over(lease) or self._waits(lease, failure):
+        lease, leased_at = failure.request.meta[LEASE], failure.request.meta[LEASED_AT]
+        with self.settling(lease):
+            if not self._is_over(lease) and not self.waits(lease, failure.value, leased_at):
+                reason, is_final = self.reason(lease, failure.value)
+                self.crawl.visitor.failed(lease, reason, is_final=is_final)
+
+    @contextmanager
+    def settling(self, lease: Lease) -> Iterator[None]:
+        """Handle ended leases and failures to write while a URL is settled.
+
+        A lease of a shared crawl ends if its process is blocked for too long; the worker that has
+        the URL then settles it. If the run can no longer be written, the crawl ends. After any
+        other exception the URL is settled with the outcome `error`, since a crawl does not end
+        before its leases do.
+        """
+        try:
+            try:
+                yield
+            except (LeaseError, StorageError):
+                raise
+            except Exception:
+                self.give_up(lease)
+        except LeaseError:
             return
-        reason, is_final = self._reason(lease, failure)
-        self.crawl.visitor.failed(lease, reason, is_final=is_final)
+        except StorageError as error:
+            self.crawl.fault = str(error)
+            raise CloseSpider("storage") from error
 
     def give_up(self, lease: Lease) -> None:
         """Settle a URL while an unexpected exception is handled; the log has its traceback."""
@@ -207,93 +181,44 @@ class LangfocusSpider(Spider):
         self.crawl.frontier.release(lease, now=self.crawl.clock())
         return True
 
-    def _stood_still(self, failure: Any) -> bool:
-        """Return True if this process was blocked during the download, so its time-out is ours."""
-        return self.crawl.waiting.ended_after(failure.request.meta[LEASED_AT])
-
-    @settles
-    def parse_robots(self, response: Response) -> None:
-        """Store a robots.txt; the page that waited for it is leased again after the delay."""
-        lease: Lease = response.meta[LEASE]
-        file: str = response.meta[ROBOTS_FILE]
-        crawl, now = self.crawl, self.crawl.clock()
-        crawl.robots.end(file)
-        if crawl.visitor.may_keep(statements_of(response.headers)):
-            crawl.keep_aside(response.meta.get(EXCHANGE))
-        if is_unreachable(response.status):
-            hold_s = retry_after_s(response, now) or 0.0
-            self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
-            return
-        target = redirect_target(response)
-        is_open = target is None or not crawl.blocking.blocks(target)
-        if target is not None and not (is_open and crawl.may_contact(target)):
-            self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=True)
-            return
-        if target is None or not crawl.robots.move(lease.url, target, now, file):
-            crawl.robots.keep(lease.url, response.status, response.body, now, file)
-        crawl.frontier.release(lease, now=now)
-
-    @settles
-    def on_robots_failure(self, failure: Any) -> None:
-        """Fetch nothing from a host whose robots.txt cannot be fetched (RFC 9309, 2.3.1.4)."""
-        lease: Lease = failure.request.meta[LEASE]
-        file: str = failure.request.meta[ROBOTS_FILE]
-        self.crawl.robots.end(file)
-        if self._waits(lease, failure):
-            return
-        reason, is_final = self._reason(lease, failure)
-        self._without_rules(lease, file, reason, is_final=is_final)
-
-    def _reason(self, lease: Lease, failure: Failure) -> tuple[str, bool]:
+    def reason(self, lease: Lease, error: Exception) -> tuple[str, bool]:
         """Return the reason of a failure, and whether a retry is useless."""
-        reason, is_final = explain(failure)
+        reason, is_final = explain(error)
         self.crawl.ending.fail(lease.host, reason)
         return reason, is_final
 
-    def _waits(self, lease: Lease, failure: Any) -> bool:
-        """Return True if the server of a URL did not cause the failure.
+    def waits(self, lease: Lease, error: Exception, asked_at: float) -> bool:
+        """Return True if the server of a URL did not cause the failure of its request.
 
         The URL is then queued again, or settled if a cap is reached.
         """
-        now = self.crawl.clock()
-        if isinstance(failure.value, NoAddressYetError):
+        now, frontier = self.crawl.clock(), self.crawl.frontier
+        if isinstance(error, NoAddressYetError):
             self.crawl.ending.fail(lease.host, NO_ADDRESS)
-        if isinstance(failure.value, BusyAddressError):
-            self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
+        if isinstance(error, BusyAddressError):
+            frontier.release(lease, now=now, not_before=now + error.wait_s)
             return True
-        if isinstance(failure.value, LocalFaultError):
-            self.crawl.frontier.release(lease, now=now, not_before=now + PAUSE_S)
-            self.throttle.slow_down(self.crawler.engine, str(failure.value), now)
+        if isinstance(error, LocalFaultError):
+            frontier.release(lease, now=now, not_before=now + PAUSE_S)
+            self.throttle.slow_down(self.crawler.engine, str(error), now)
             return True
-        if isinstance(failure.value, CapError):
-            if failure.value.outcome:
-                self.crawl.visitor.refused(lease, failure.value.outcome)
+        if isinstance(error, CapError):
+            if error.outcome:
+                self.crawl.visitor.refused(lease, error.outcome)
             return True
-        if isinstance(failure.value, LeaseError | StorageError):
-            raise failure.value
-        if explain(failure)[0] == _TIMEOUT and self._stood_still(failure):
-            self.crawl.frontier.release(lease, now=now)
+        if isinstance(error, LeaseError | StorageError):
+            raise error
+        # This process was blocked meanwhile, so the time-out is not the server's fault.
+        if self.crawl.waiting.ended_after(asked_at) and explain(error)[0] == _TIMEOUT:
+            frontier.release(lease, now=now)
             return True
         return False
 
-    def _without_rules(
-        self, lease: Lease, file: str, reason: str, *, is_final: bool, hold_s: float = 0.0
-    ) -> None:
-        """Ask for a file again later; after the last try the site is forbidden for a while."""
-        crawl, now, config = self.crawl, self.crawl.clock(), self.crawl.config
-        failures = 0 if is_final else crawl.robots.fail(lease.url, now, file)
-        if 0 < failures <= config.retry_times:
-            not_before = now + config.rest_s(failures, hold_s)
-            crawl.frontier.release(lease, now=now, not_before=not_before)
-            return
-        crawl.robots.keep(lease.url, None, b"", now, file)
-        crawl.visitor.failed(lease, reason, is_final=True)
-
     def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
-        """Stop the download of a robots.txt at the size that is obeyed."""
-        if ROBOTS_BYTES in request.meta:
-            request.meta[ROBOTS_BYTES] += len(data)
-            if request.meta[ROBOTS_BYTES] > MAX_ROBOTS_BYTES:
+        """Stop the download of a file of a host at the size that is read."""
+        if FILE_BYTES in request.meta:
+            request.meta[FILE_BYTES] += len(data)
+            if request.meta[FILE_BYTES] > MAX_ROBOTS_BYTES:
                 raise StopDownload(fail=False)
 
     def on_headers(
@@ -305,7 +230,7 @@ class LangfocusSpider(Spider):
         and the next request on that connection would fail.
         """
         self.crawl.ending.come()
-        if ROBOTS_BYTES in request.meta:
+        if FILE_BYTES in request.meta:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)

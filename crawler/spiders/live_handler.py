@@ -58,7 +58,7 @@ from crawler.politeness.network import (
 from crawler.politeness.turns import HostTurns, Line, Recent
 from crawler.reading import is_status
 from crawler.spiders.faults import HeadTooLarge, local_fault
-from crawler.spiders.messages import EXCHANGE, HEADS, LEASE, ROBOTS_BYTES, Heads, sent, take_slot
+from crawler.spiders.messages import EXCHANGE, FILE_BYTES, HEADS, LEASE, Heads, sent, take_slot
 from crawler.spiders.names import Names
 from crawler.url import host_of
 
@@ -139,7 +139,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             try:
                 response = await self._contact(request, address)
             except _FAILED as error:
-                if ROBOTS_BYTES not in request.meta:
+                if FILE_BYTES not in request.meta:
                     raise
                 self._chosen[host] = other
                 if other == addresses[0] or not isinstance(error, _REFUSED):

@@ -35,14 +35,11 @@ HEADS = "langfocus_heads"
 ROBOTS = "langfocus_robots"
 """The key of the version of robots.txt that allowed the request."""
 
-ROBOTS_BYTES = "langfocus_robots_bytes"
-"""The key of the bytes of a robots.txt until now; only a request for one has it."""
+FILE_BYTES = "langfocus_file_bytes"
+"""The key of the bytes of a file of a host until now; only a request for one has it."""
 
 EXCHANGE = "langfocus_exchange"
 """The key of a request and its answer as they were sent; missing if nothing keeps them."""
-
-ROBOTS_FILE = "langfocus_robots_file"
-"""The key of the URL of the file with rules that the request asks for."""
 
 READ_PAGE = "langfocus_page"
 """The key of a download and its page, which is None if the crawl reads it itself."""
@@ -68,10 +65,10 @@ class Heads(NamedTuple):
 def take_slot(crawl: Crawl, request: Request, address: str | None) -> None:
     """Note that the request for a leased URL is sent; raise `CapError` if it may not be.
 
-    `address` is the IP address of the server, None if it is not known. A robots.txt takes no slot.
+    `address` is the IP address of the server, None if it is not known. A file of a host takes none.
     """
     lease: Lease | None = request.meta.get(LEASE)
-    is_page = ROBOTS_BYTES not in request.meta
+    is_page = FILE_BYTES not in request.meta
     if lease is None or not (is_page or host_of(request.url) == lease.host):
         return
     is_page = is_page and not crawl.visitor.is_sitemap(lease)

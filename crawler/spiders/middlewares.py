@@ -17,7 +17,7 @@ from crawler.crawl import Crawl
 from crawler.frontier.base import Lease
 from crawler.readers import Readers
 from crawler.reading import Download
-from crawler.spiders.messages import LEASE, READ_PAGE, ROBOTS_FILE, download_of
+from crawler.spiders.messages import FILE_BYTES, LEASE, READ_PAGE, download_of
 
 MAX_LAYERS: Final = 3
 """Most layers of compression of a body; each may unpack to `DOWNLOAD_MAXSIZE` bytes."""
@@ -125,7 +125,7 @@ class PageReaders:
 def page_download(crawl: Crawl, request: Request, response: Response) -> Download | None:
     """Return the download of a leased URL whose page is to be read, None of any other."""
     lease: Lease | None = request.meta.get(LEASE)
-    if lease is None or ROBOTS_FILE in request.meta:
+    if lease is None or FILE_BYTES in request.meta:
         return None
     response.request = request  # as the engine does later
     download = download_of(response, crawl.clock())

@@ -18,8 +18,9 @@ from crawler.errors import StorageError, one_line
 from crawler.frontier.base import Lease, LeaseError, Sending
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
-from crawler.spiders.concurrency import IN_SLOT
+from crawler.spiders.concurrency import IN_SLOT, is_full
 from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS
+from crawler.spiders.site_files import RobotsFiles
 from crawler.strategies.orderings import SEED
 from crawler.visit import INTERRUPTED
 
@@ -92,7 +93,7 @@ class WakeUp:
 
 
 class FrontierScheduler(BaseScheduler):
-    """Returns requests for leased URLs and for the robots.txt files that they need."""
+    """Returns requests for leased URLs, and has the robots.txt files fetched that they need."""
 
     def __init__(
         self, crawl: Crawl, spider: "LangfocusSpider", wake_up: WakeUp, *, obey: bool
@@ -102,6 +103,7 @@ class FrontierScheduler(BaseScheduler):
         self._spider = spider
         self._wake_up = wake_up
         self._obey = obey
+        self._files = RobotsFiles(spider)
         self._returned: deque[Request] = deque()
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
@@ -194,6 +196,8 @@ class FrontierScheduler(BaseScheduler):
                 continue
             if request is not None:
                 return request
+            if is_full(self._spider.crawler.engine):
+                break
         self._set_wake_up()
         return None
 
@@ -229,16 +233,16 @@ class FrontierScheduler(BaseScheduler):
         if verdict in _REFUSALS:
             self._refuse(lease, _REFUSALS[verdict])
             return None
-        meta = {LEASE: lease, LEASED_AT: now, **IN_SLOT}
         if verdict is Verdict.UNKNOWN:
-            address = self._crawl.robots.ask(lease.url, now)
-            if address is None:
+            file = self._crawl.robots.ask(lease.url, now)
+            if file is None:
                 self._refuse(lease, ORIGINS_FULL)
-            elif self._crawl.robots.begin(address):
-                return self._spider.robots_request(address, meta)
+            elif self._crawl.robots.begin(file):
+                self._files.begin(lease, file)
             else:
                 self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
             return None
+        meta = {LEASE: lease, LEASED_AT: now, **IN_SLOT}
         if self._obey:
             meta[ROBOTS] = self._crawl.robots.version(lease.url)
         return self._spider.page_request(lease.url, meta)

@@ -1,8 +1,9 @@
-"""The downloader middleware that asks the hosts of relevant pages for their tdmrep.json.
+"""Asks hosts for their files: robots.txt before the first page, tdmrep.json after a relevant one.
 
-It asks before the page is settled, so that the page's record has the answer. The page keeps its
-lease: nothing else contacts the host meanwhile, and a kill loses no more than this page. A request
-has the limits of one for a robots.txt and takes no slot.
+A file is asked for with the lease of a page: nothing else contacts the host meanwhile, and a kill
+loses no more than this page. The request passes the downloader middlewares and the download
+handler, which keep it to the rules of a page. It takes no slot, and it passes none of the rest of
+Scrapy's engine, where it took longer than in the handler.
 """
 
 import asyncio
@@ -12,26 +13,28 @@ from typing import TYPE_CHECKING, Final, cast
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import Response
 
 from crawler.errors import StorageError
 from crawler.frontier.base import Lease, LeaseError
 from crawler.politeness.network import BusyAddressError
 from crawler.politeness.reservations import Reservations
-from crawler.politeness.robots import MAX_MOVES, Verdict
+from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
 from crawler.readers import Answer
 from crawler.reading import Download, Reading
-from crawler.spiders.concurrency import IN_SLOT
+from crawler.spiders.concurrency import begin, end
 from crawler.spiders.messages import (
     EXCHANGE,
+    FILE_BYTES,
     LEASE,
     LEASED_AT,
     READ_PAGE,
     redirect_target,
+    retry_after_s,
     statements_of,
 )
-from crawler.spiders.middlewares import page_download
+from crawler.spiders.middlewares import UNLIMITED, page_download
 from crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
@@ -41,8 +44,102 @@ _TRIES: Final = 5
 """Times that a file is asked for while others use its host or its address."""
 
 
+def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:
+    """Return the request for a file of a host, in the name of a lease.
+
+    Its download has no size limit: the spider stops it at the size at which files are cut.
+    """
+    meta = {LEASE: lease, LEASED_AT: spider.crawl.clock(), FILE_BYTES: 0, UNLIMITED: 0}
+    return Request(file, meta={**meta, **spider.patience()})
+
+
+async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
+    """Return the answer for a file, which is archived; raises what ends a download."""
+    crawl, downloader = spider.crawl, spider.crawler.engine.downloader
+    answer: Request | Response = request
+    while isinstance(answer, Request):  # a middleware of the user may send it again
+        request = answer
+        send = downloader.handlers.download_request_async
+        answer = await downloader.middleware.download_async(send, request)
+    if crawl.visitor.may_keep(statements_of(answer.headers)):
+        crawl.keep_aside(request.meta.get(EXCHANGE))
+    return answer
+
+
+def may_ask(spider: "LangfocusSpider", file: str) -> bool:
+    """Return True if a file lies neither in a private network nor behind the user's block."""
+    return spider.crawl.may_contact(file) and not spider.crawl.blocking.blocks(file)
+
+
+class RobotsFiles:
+    """Fetches the robots.txt files that leased pages wait for."""
+
+    def __init__(self, spider: "LangfocusSpider") -> None:
+        """Ask in the name of a spider."""
+        self._spider, self._crawl = spider, spider.crawl
+        self._fetches: set[asyncio.Task[None]] = set()
+
+    def begin(self, lease: Lease, file: str) -> None:
+        """Begin to fetch a file; its page is leased again when the rules are stored."""
+        request = file_request(self._spider, lease, file)
+        begin(self._spider.crawler.engine, request)
+        fetch = asyncio.ensure_future(self.fetch(lease, request))
+        self._fetches.add(fetch)
+        fetch.add_done_callback(self._fetches.discard)
+
+    async def fetch(self, lease: Lease, request: Request) -> None:
+        """Fetch a file, store its rules, and give its page back or settle it."""
+        try:
+            with suppress(CloseSpider), self._spider.settling(lease):
+                try:
+                    response = await answer_for(self._spider, request)
+                except Exception as error:
+                    self._failed(lease, request.url, error, request.meta[LEASED_AT])
+                else:
+                    self._answered(lease, request.url, response)
+        finally:
+            self._crawl.robots.end(request.url)
+            end(self._spider.crawler.engine, request)
+
+    def _answered(self, lease: Lease, file: str, response: Response) -> None:
+        crawl, now = self._crawl, self._crawl.clock()
+        if is_unreachable(response.status):
+            hold_s = retry_after_s(response, now) or 0.0
+            self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
+            return
+        target = redirect_target(response)
+        if target is not None and not may_ask(self._spider, target):
+            self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=True)
+            return
+        if target is None or not crawl.robots.move(lease.url, target, now, file):
+            crawl.robots.keep(lease.url, response.status, response.body, now, file)
+        crawl.frontier.release(lease, now=now)
+
+    def _failed(self, lease: Lease, file: str, error: Exception, asked_at: float) -> None:
+        """Fetch nothing from a host whose robots.txt cannot be fetched (RFC 9309, 2.3.1.4)."""
+        if not self._spider.waits(lease, error, asked_at):
+            reason, is_final = self._spider.reason(lease, error)
+            self._without_rules(lease, file, reason, is_final=is_final)
+
+    def _without_rules(
+        self, lease: Lease, file: str, reason: str, *, is_final: bool, hold_s: float = 0.0
+    ) -> None:
+        """Ask for a file again later; after the last try the site is forbidden for a while."""
+        crawl, now, config = self._crawl, self._crawl.clock(), self._crawl.config
+        failures = 0 if is_final else crawl.robots.fail(lease.url, now, file)
+        if 0 < failures <= config.retry_times:
+            not_before = now + config.rest_s(failures, hold_s)
+            crawl.frontier.release(lease, now=now, not_before=not_before)
+            return
+        crawl.robots.keep(lease.url, None, b"", now, file)
+        crawl.visitor.failed(lease, reason, is_final=True)
+
+
 class SiteFiles:
-    """Adds the statements of tdmrep.json to the downloads of relevant pages."""
+    """The middleware that adds the statements of tdmrep.json to the downloads of relevant pages.
+
+    It asks before the page is settled, so that the page's record has the answer.
+    """
 
     def __init__(self, spider: "LangfocusSpider") -> None:
         """Ask in the name of a spider."""
@@ -101,37 +198,33 @@ class SiteFiles:
         Redirects within the registered domain are followed: many hosts together could have a
         stranger's host asked without end.
         """
-        crawl = self._crawl
         for _ in range(MAX_MOVES + 1):
             response = await self._answer(lease, file)
             if response is None:
                 break
-            if crawl.visitor.may_keep(statements_of(response.headers)):
-                crawl.keep_aside(response.meta.get(EXCHANGE))
             target = redirect_target(response)
             if target is None:
                 body = response.body if 200 <= response.status < 300 else b""
-                self._reservations.keep(lease.url, body, crawl.clock())
+                self._reservations.keep(lease.url, body, self._crawl.clock())
                 return
             if domain_of(host_of(target)) != domain_of(lease.host):
                 break
             file = target
-        self._reservations.give_up(lease.url, crawl.clock())
+        self._reservations.give_up(lease.url, self._crawl.clock())
 
     async def _answer(self, lease: Lease, file: str) -> Response | None:
         """Return the answer for a file; None if it may not be asked for, or nothing came."""
         crawl, spider = self._crawl, self._spider
-        is_open = crawl.may_contact(file) and not crawl.blocking.blocks(file)
-        if not is_open or crawl.robots.verdict(file, crawl.clock()) is Verdict.FORBIDDEN:
+        if not may_ask(spider, file):
+            return None
+        if crawl.robots.verdict(file, crawl.clock()) is Verdict.FORBIDDEN:
             return None
         wait_s = max(crawl.config.delay_s, crawl.robots.delay_s(lease.url))
         for _ in range(_TRIES):
             with spider.throttle.beside(spider.crawler.engine):
                 await asyncio.sleep(wait_s)
-            meta = {LEASE: lease, LEASED_AT: crawl.clock(), **IN_SLOT}
-            request = spider.robots_request(file, meta)
             try:
-                return await spider.crawler.engine.download_async(request)
+                return await answer_for(spider, file_request(spider, lease, file))
             except BusyAddressError as error:
                 wait_s = error.wait_s
             except (LeaseError, StorageError):

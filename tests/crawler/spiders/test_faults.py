@@ -1,5 +1,6 @@
 """What goes wrong in this process costs at most one URL, and nothing on other hosts."""
 
+import asyncio
 import errno
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from twisted.internet.error import getConnectError
 from twisted.python.failure import Failure
@@ -23,11 +25,12 @@ from crawler.opening import open_crawl
 from crawler.politeness.network import BusyAddressError, LocalFaultError
 from crawler.spiders.faults import local_fault
 from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS_FILE
+from crawler.spiders.messages import LEASE, LEASED_AT
 from crawler.spiders.scheduler import FrontierScheduler
+from crawler.spiders.site_files import RobotsFiles
 from tests.crawler.frontier.test_frontier_contract import lease_now
 
-CALLBACKS = ("parse", "on_failure", "parse_robots", "on_robots_failure")
+CALLBACKS = ("parse", "on_failure", "robots.txt", "robots.txt failed")
 
 
 @pytest.fixture
@@ -43,25 +46,37 @@ def crawl(tmp_path: Path) -> Iterator[Crawl]:
 @pytest.fixture
 def spider(crawl: Crawl) -> LangfocusSpider:
     made = LangfocusSpider()
-    made.crawl = crawl
+    made.crawl, made.settings = crawl, Settings()
     downloader = SimpleNamespace(total_concurrency=64, active=set(range(8)))
-    engine: Any = SimpleNamespace(downloader=downloader)
+    downloader.needs_backout, downloader.handlers = bool, SimpleNamespace(download_request_async=0)
+    slot = SimpleNamespace(
+        add_request=id, remove_request=id, nextcall=SimpleNamespace(schedule=int)
+    )
+    engine: Any = SimpleNamespace(downloader=downloader, _slot=slot)
     made.crawler = cast(Any, SimpleNamespace(engine=engine))
     return made
 
 
-def ended(name: str, lease: Lease, error: Exception | None = None) -> Any:
-    """What Scrapy passes to a callback of the spider."""
-    request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0, ROBOTS_FILE: "x"})
-    if name.startswith("parse"):
-        return HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
-    return failed(request, error or OSError("x"))
+def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | None = None) -> None:
+    """End the download of a page or a file as Scrapy does."""
+    request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0})
+    response = HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
+    failure = Failure(error or OSError("x"))  # type: ignore[no-untyped-call]
+    failure.request = request  # type: ignore[attr-defined]
+    if name == "parse":
+        spider.parse(response)
+    elif name == "on_failure":
+        spider.on_failure(failure)
+    else:
 
+        async def download_async(send: object, request: Request) -> HtmlResponse:
+            if name == "robots.txt":
+                return response
+            raise error or OSError("x")
 
-def failed(request: Request, error: Exception) -> Any:
-    failure = Failure(error)  # type: ignore[no-untyped-call]
-    failure.request = request  # type: ignore[attr-defined]  # as Scrapy does
-    return failure
+        downloader: Any = spider.crawler.engine.downloader
+        downloader.middleware = SimpleNamespace(download_async=download_async)
+        asyncio.run(RobotsFiles(spider).fetch(lease, request))
 
 
 @pytest.fixture
@@ -85,10 +100,10 @@ def broken(*_: object, **__: object) -> None:
 def test_an_unexpected_fault_settles_its_url_and_the_crawl_ends(
     name: str, crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.spiders.langfocus.statements_of", broken)
+    monkeypatch.setattr("crawler.spiders.site_files.redirect_target", broken)
     monkeypatch.setattr("crawler.spiders.langfocus.download_of", broken)
     monkeypatch.setattr("crawler.spiders.langfocus.explain", broken)
-    getattr(spider, name)(ended(name, lease_now(crawl.frontier, crawl.clock())))
+    end(name, spider, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("error",)]
     assert not crawl.has_more()
 
@@ -111,25 +126,33 @@ def test_a_queue_that_cannot_be_read_ends_the_crawl(
 
 
 def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
-    crawl: Crawl,
-    spider: LangfocusSpider,
-    scheduler: FrontierScheduler,
-    monkeypatch: pytest.MonkeyPatch,
+    crawl: Crawl, spider: LangfocusSpider, scheduler: FrontierScheduler
 ) -> None:
-    monkeypatch.setattr(spider, "_patience", dict)
+    asked: list[str] = []
+
+    async def crawled() -> None:
+        came = asyncio.Event()
+
+        async def download_async(send: object, request: Request) -> None:
+            asked.append(request.url)
+            await came.wait()
+            raise BusyAddressError("192.0.2.1", 0.0)
+
+        downloader: Any = spider.crawler.engine.downloader
+        downloader.middleware = SimpleNamespace(download_async=download_async)
+        assert scheduler.next_request() is scheduler.next_request() is None
+        counts = crawl.frontier.counts()
+        assert (counts.queued, counts.leased) == (1, 1)
+        came.set()
+        await asyncio.gather(*scheduler._files._fetches)
+        assert scheduler.next_request() is None
+        await asyncio.gather(*scheduler._files._fetches)
+
     crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
     for url in ("http://a.de/", "http://c.de/"):
         assert crawl.robots.move(url, "http://victim.de/robots.txt", crawl.clock())
-    first = scheduler.next_request()
-    assert first is not None
-    assert first.url == "http://victim.de/robots.txt"
-    assert scheduler.next_request() is None
-    counts = crawl.frontier.counts()
-    assert (counts.queued, counts.leased) == (1, 1)
-    spider.on_robots_failure(failed(first, BusyAddressError("192.0.2.1", 0.0)))
-    again = scheduler.next_request()
-    assert again is not None
-    assert again.url == first.url
+    asyncio.run(crawled())
+    assert asked == ["http://victim.de/robots.txt"] * 2
 
 
 def test_a_fault_after_a_url_was_settled_changes_nothing(
@@ -137,7 +160,7 @@ def test_a_fault_after_a_url_was_settled_changes_nothing(
 ) -> None:
     spider._wants_items = True
     monkeypatch.setattr("crawler.spiders.langfocus.settled_item", broken)
-    spider.parse(ended("parse", lease_now(crawl.frontier, crawl.clock())))
+    end("parse", spider, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("page",)]
 
 
@@ -146,18 +169,18 @@ def test_a_url_that_cannot_be_settled_at_all_ends_the_crawl(
 ) -> None:
     monkeypatch.setattr(crawl.visitor, "failed", broken)
     with pytest.raises(CloseSpider):
-        spider.on_failure(ended("on_failure", lease_now(crawl.frontier, crawl.clock())))
+        end("on_failure", spider, lease_now(crawl.frontier, crawl.clock()))
     assert "http://a.de/ can be neither settled nor given back" in crawl.fault
     assert not outcomes(crawl)
 
 
-@pytest.mark.parametrize("name", ["on_failure", "on_robots_failure"])
+@pytest.mark.parametrize("name", ["on_failure", "robots.txt failed"])
 def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
     name: str, crawl: Crawl, spider: LangfocusSpider, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):
         lease = lease_now(crawl.frontier, crawl.clock() + 1000)
-        getattr(spider, name)(ended(name, lease, LocalFaultError("Too many open files")))
+        end(name, spider, lease, LocalFaultError("Too many open files"))
     assert outcomes(crawl) == []
     assert crawl.counts().queued == 1
     assert spider.crawler.engine.downloader.total_concurrency == 4
