@@ -1,7 +1,5 @@
 """Reads and writes learned arrays in one .npz file, without unpickling."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 import zlib

@@ -9,8 +9,6 @@ numba takes half a second and 100 MB, so Python itself runs what is done for a f
 is the same, and so are the numbers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """The country of an IP address, from a MaxMind DB file such as GeoLite2-Country."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path

@@ -8,8 +8,6 @@ scripts come from CLDR, which Babel reads on first use. A language beyond these 
 model of fastText may know, has its ISO 639-3 code.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

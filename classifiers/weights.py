@@ -5,8 +5,6 @@ than the others, and even steps would round the small ones to 0. A table has one
 each bucket of features; the score of a text is the sum of the rows of its features.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

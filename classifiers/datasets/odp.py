@@ -4,8 +4,6 @@ The dump is nearly valid XML with a tag on each line. Only the address and the c
 are read: whatever else is wrong in it costs nothing.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator

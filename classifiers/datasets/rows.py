@@ -1,7 +1,5 @@
 """Labelled URLs: the base of all readers, tab-separated tables, and splits by registered domain."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import zlib
@@ -15,6 +13,7 @@ from typing import IO, Final, Generic, NamedTuple, TypeVar
 
 from classifiers.errors import DatasetError
 from classifiers.languages import canonical
+from classifiers.urls.cctld import host_of
 
 Row_co = TypeVar("Row_co", covariant=True)
 
@@ -158,15 +157,7 @@ def domain_reader() -> Callable[[str], str]:
         parts = extract(host)
         return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
 
-    return lambda url: of_host(_host(url))
-
-
-def _host(url: str) -> str:
-    rest = url.partition("://")
-    authority = rest[2] if rest[1] else rest[0]
-    for delimiter in "/?#":
-        authority = authority.partition(delimiter)[0]
-    return authority.rpartition("@")[2].partition(":")[0].lower().rstrip(".")
+    return lambda url: of_host(host_of(url))
 
 
 def distinct(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:

@@ -1,7 +1,5 @@
 """Labelled texts in tab-separated files, and labelled pages in folders."""
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 import zlib

@@ -4,8 +4,6 @@ Languages of URLs are integer arrays (n_urls,), the columns of a table of decisi
 language.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

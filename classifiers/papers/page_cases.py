@@ -3,8 +3,6 @@
 Each page is parsed once and given to each method once. `page_tables` makes tables of the answers.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter, defaultdict

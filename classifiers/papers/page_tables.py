@@ -4,8 +4,6 @@ A case without an answer counts as wrong, except in coverage (the share of cases
 and precision (the share of right ones among these).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ All figures are percentages. A cell has our figure, its standard deviation if it
 folds, and the paper's figure if there is one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """Facts that are written by hand or copied, and the place of all files that ship."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]

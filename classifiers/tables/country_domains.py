@@ -3,8 +3,6 @@
 :mod:`classifiers.languages` asks CLDR for every country code that is not in these tables.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from classifiers.tables import rows

@@ -1,7 +1,5 @@
 """The codes of the project, and its differences from CLDR."""
 
-from __future__ import annotations
-
 from typing import Final
 
 # Without nb, sh and tw: see OWN.

@@ -5,8 +5,6 @@ alone. Naming one language has two measures: how often the first answer is right
 confidence means what it says.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final

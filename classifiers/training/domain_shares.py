@@ -5,8 +5,6 @@ sites under the domains of its countries, in proportion to the speakers there, a
 its own; half where sites of other languages are outside of their countries, most under `com`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache

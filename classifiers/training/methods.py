@@ -10,8 +10,6 @@ top-level-domain learns from the URLs of such a folder, or from labelled URLs. N
 use `langfocus evaluate`.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter
@@ -42,16 +40,6 @@ NAMES: Final = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train a method and write its file; an error is one line and exit code 1."""
-    opts = _parser().parse_args(arguments)
-    if opts.least_appearances is not None and opts.method != BYTES:
-        sys.exit(f"--least-appearances is for {BYTES}")
-    try:
-        _train(opts)
-    except (ClassifierError, OSError) as error:
-        sys.exit(str(error))
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Trains a method that identifies pages.")
     parser.add_argument("method", choices=list(NAMES))
     parser.add_argument("data", nargs="+", type=Path)
@@ -69,7 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--held-out", type=float, default=0.0, help="leave out this share of the texts or hosts"
     )
-    return parser
+    opts = parser.parse_args(arguments)
+    if opts.least_appearances is not None and opts.method != BYTES:
+        sys.exit(f"--least-appearances is for {BYTES}")
+    try:
+        _train(opts)
+    except (ClassifierError, OSError) as error:
+        sys.exit(str(error))
 
 
 def _train(opts: argparse.Namespace) -> None:

@@ -220,7 +220,7 @@ def _pair_matrix(urls: Sequence[str], tokens: Sequence[Token], pairs: Columns, n
 
     keys = np.array([clues.key_of(token.kind, token.text) for token in tokens], np.uint64)
     known_keys, places = np.unique(keys, return_inverse=True)
-    rows = clues.find_clues(encode(urls), known_keys)
+    rows = clues.find_clues(encode(urls), len(urls), known_keys)
     at, slot = np.nonzero(rows >= 0)
     found = np.ones(len(at), np.float32), (at, rows[at, slot])
     stands_for = np.ones(len(keys), np.float32), (places, pairs)

@@ -7,8 +7,6 @@ all machines, since reading them takes most of the time. Sums are taken in the o
 features, so the same rows give the same bits.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -86,16 +84,6 @@ def _costs(
     return costs.astype(np.float32)
 
 
-@inlined
-def _best_dual(
-    margin: np.float32, cost: np.float32, length: np.float32, dual: np.float32
-) -> np.float32:
-    """The dual variable that is best for one row, all others as they are."""
-    spread = np.float32(0.5) / cost
-    gradient = margin - np.float32(1) + spread * dual
-    return max(dual - gradient / (length + spread), np.float32(0))
-
-
 # A function of its own: inside the long loop these sums are not vectorised.
 @inlined
 def _score(rows: _Rows, row: int, learned: Floats, scores: Floats) -> None:
@@ -140,7 +128,9 @@ def _epoch(
             dual = duals[row, machine]
             best = dual
             if cost > 0:
-                best = _best_dual(sign * scores[machine], cost, rows.lengths[row], dual)
+                spread = np.float32(0.5) / cost
+                gradient = sign * scores[machine] - np.float32(1) + spread * dual
+                best = max(dual - gradient / (rows.lengths[row] + spread), np.float32(0))
             steps[machine] = (best - dual) * sign
             duals[row, machine] = best
             moved += abs(best - dual)

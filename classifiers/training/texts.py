@@ -6,8 +6,6 @@ others as a page, once with its language and once without. The answer without it
 for the answer of the model that ships to an unknown language.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

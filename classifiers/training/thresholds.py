@@ -4,8 +4,6 @@ Everything is set on URLs of registered domains that the classifiers have not se
 decision values on training data are too high.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

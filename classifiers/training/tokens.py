@@ -4,8 +4,6 @@ A token may stand for several languages: `br` is the code of Breton and Brazil. 
 is learned (:mod:`classifiers.training.naming`).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -131,7 +129,7 @@ def code_words(
         meant[token.text].add(token.language)
     texts = {clues.key_of(kind, text): text for text in meant for kind in WORD_PLACES}
     keys = sorted(texts)
-    rows = clues.find_clues(encode(urls), np.array(keys, np.uint64))
+    rows = clues.find_clues(encode(urls), len(urls), np.array(keys, np.uint64))
     own: dict[str, set[str]] = defaultdict(set)
     other: dict[str, set[str]] = defaultdict(set)
     for url, slot in np.argwhere(rows >= 0).tolist():

@@ -16,8 +16,6 @@ One linear SVM for each language against all others, with balanced classes (Bayk
 - URLs of filter lists are not learned under a domain of another language.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -152,7 +150,8 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
     rest = _with_scores(matrix(urls[n_chosen:], bits), names)
     folds = np.array(folds_of(urls[n_chosen:], _FOLDS, seed), np.int64)
     unseen = np.vstack([unseen, _unseen_values(fitted, rest, folds)])
-    weights = _folded(weights, names, options.buckets)
+    if names is not None:  # the weights of the scores are added into those of the features
+        weights = weights[: options.buckets] + names @ weights[options.buckets :]
     use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
     return UrlModel(
@@ -188,8 +187,7 @@ def matrix(urls: Sequence[str], bits: int) -> Any:
 
     from classifiers.urls import ngrams
 
-    batch = encode(urls)
-    pointers, indices, values = ngrams.csr(batch.points, len(batch), bits)
+    pointers, indices, values = ngrams.csr(encode(urls), len(urls), bits)
     features = csr_matrix((values, indices, pointers), shape=(len(urls), 1 << bits))
     features.sum_duplicates()
     return features
@@ -253,14 +251,6 @@ def _with_scores(features: Any, machines: Floats | None) -> Any:
     if machines is None:
         return features
     return hstack([features, csr_matrix(features @ machines)], format="csr")
-
-
-def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
-    """Weights of the features alone; those of the scores are added into them."""
-    if machines is None:
-        return weights
-    folded: Floats = weights[:n_buckets] + machines @ weights[n_buckets:]
-    return folded
 
 
 def _cross_fitted(

@@ -4,12 +4,9 @@ Letters are decoded and in lower case: those of internationalised names, and tho
 percent-encoded UTF-8. A byte that is no part of a letter is the code point 0xDC00 + byte.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -47,24 +44,12 @@ def _lower_case() -> dict[int, int]:
 _LOWER: Final = _lower_case()
 
 
-@dataclass(frozen=True)
-class Batch:
-    """The code points of n URLs, one per line; the last line has no line end."""
-
-    points: npt.NDArray[np.uint32]
-    n_urls: int
-
-    def __len__(self) -> int:
-        """Return the number of URLs."""
-        return self.n_urls
-
-
-def encode(urls: Sequence[str]) -> Batch:
-    """The URLs as a batch; any text is one."""
+def encode(urls: Sequence[str]) -> npt.NDArray[np.uint32]:
+    """The code points of URLs, one per line; the last line has no line end. Any text is a URL."""
     if isinstance(urls, str):
         raise TypeError("expected a sequence of URLs, not one string")
     data = "\n".join(map(_read, urls)).encode("utf-32-le", "surrogatepass")
-    return Batch(np.frombuffer(data, np.uint32), len(urls))
+    return np.frombuffer(data, np.uint32)
 
 
 def unaddressed(urls: Sequence[str]) -> list[int]:

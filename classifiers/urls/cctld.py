@@ -1,7 +1,5 @@
 """The baseline: the language of the top-level domain alone (Baykan 2013, 2.2 and 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,12 +14,17 @@ GENERIC = frozenset({"com", "org", "net", "info", "biz"})
 
 def top_level_domain(url: str) -> str:
     """The last label of a URL's host in lower case; '' if there is none."""
-    rest = url[:2048].partition("://")
+    host = host_of(url[:2048])
+    return host.rpartition(".")[2] if "." in host else ""
+
+
+def host_of(url: str) -> str:
+    """The host of a URL in lower case, without credentials, port and the last period."""
+    rest = url.partition("://")
     authority = rest[2] if rest[1] else rest[0]
     for delimiter in "/?#":
         authority = authority.partition(delimiter)[0]
-    host = authority.rpartition("@")[2].partition(":")[0].strip().rstrip(".")
-    return host.rpartition(".")[2].lower() if "." in host else ""
+    return authority.rpartition("@")[2].partition(":")[0].strip().lower().rstrip(".")
 
 
 def score(urls: Sequence[str], language: str) -> npt.NDArray[np.float32]:

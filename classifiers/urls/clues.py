@@ -6,8 +6,6 @@ than `de` as the value of a parameter. What a clue says about a language is lear
 :mod:`classifiers.urls.ngrams`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 
@@ -15,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from classifiers.urls.batch import MAX_CHARACTERS, Batch
+from classifiers.urls.batch import MAX_CHARACTERS
 from classifiers.urls.letters import LINE_END, Points, host_bounds, is_letter, label_start
 from classifiers.urls.ngrams import FACTOR, KIND_FACTOR, WORD_FACTOR, label_key, mixed
 
@@ -221,16 +219,12 @@ def place_of(keys: Keys, clue: np.uint64) -> int:
     return low if low < len(keys) and keys[low] == clue else -1
 
 
-def find_clues(batch: Batch, keys: Keys) -> Rows:
+@compiled
+def find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
     """The rows of the known clues of each URL, (n_urls, MAX_CLUES); -1 where there are fewer.
 
-    `keys` are sorted; a row is a place in them.
+    `points` are those of `batch.encode`. `keys` are sorted; a row is a place in them.
     """
-    return _find_clues(batch.points, len(batch), keys)
-
-
-@compiled
-def _find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
     found = np.empty(MAX_CLUES, np.uint64)
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)
     start = 0

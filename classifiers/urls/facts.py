@@ -10,8 +10,6 @@ another, 0 for none. A URL with a code of the language and one of another, as in
 A language beyond the project's codes has no top-level domain.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -132,8 +130,7 @@ class UrlFacts:
         language that it does not name has no mark of a top-level domain: the weight of that mark
         belongs beside the answer of a model.
         """
-        batch = encode(urls)
-        return _facts(batch.points, len(batch), self._asked)
+        return _facts(encode(urls), len(urls), self._asked)
 
 
 @inlined

@@ -3,8 +3,6 @@
 A letter becomes a symbol of 9 bits.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

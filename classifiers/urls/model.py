@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from classifiers import arrayfile
 from classifiers.errors import LanguageError, ModelError
-from classifiers.urls.batch import Batch, encode, plain, unaddressed
+from classifiers.urls.batch import encode, plain, unaddressed
 from classifiers.urls.posteriors import Evidence, Prior
 from classifiers.urls.scoring import Weights, best_of, score_many
 from classifiers.weights import table_of
@@ -145,7 +145,7 @@ class UrlModel:
 
     def scores(self, urls: Sequence[str]) -> Scores:
         """Decision values, (n_urls, n_languages); positive means Yes. Any text is a URL."""
-        return self._scores(encode(urls))
+        return score_many(encode(urls), len(urls), self.weights)
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
         """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
@@ -184,8 +184,7 @@ class UrlModel:
 
     def shares(self, urls: Sequence[str], prior: Prior | None = None) -> Scores:
         """The probability of each of `named_languages`, (n_urls, n_named); rows sum to 1."""
-        batch = encode(urls)
-        logits, _ = self.posterior.logits(self._scores(batch), batch, prior)
+        logits, _ = self.posterior.logits(self.scores(urls), encode(urls), prior)
         logits = logits[:, : len(self.named_languages)]
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         result: Scores = powers / powers.sum(axis=1, keepdims=True)
@@ -223,14 +222,11 @@ class UrlModel:
         ]
         return sorted(found, key=lambda each: (-abs(each.weight), each.text))[:top]
 
-    def _scores(self, batch: Batch) -> Scores:
-        return score_many(batch.points, len(batch), self.weights)
-
     def _named(self, urls: Sequence[str], prior: Prior | None) -> tuple[Places, Scores, Scores]:
         """The place of the language of each URL, or -1, its probability, and all scores."""
-        batch = encode(urls)
-        scores = self._scores(batch)
-        logits, has_evidence = self.posterior.logits(scores, batch, prior)
+        points = encode(urls)
+        scores = score_many(points, len(urls), self.weights)
+        logits, has_evidence = self.posterior.logits(scores, points, prior)
         places, shares = best_of(logits)
         # Without features a decision value is the intercept, exactly.
         has_evidence |= (scores != self.intercepts).any(axis=1)

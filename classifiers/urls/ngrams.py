@@ -10,8 +10,6 @@ A letter is a symbol of 9 bits, so that the last seven fit into one integer, the
 is the low bits of the window, so no n-gram waits for the hash of another.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 
@@ -73,30 +71,20 @@ _HALF = np.uint64(32)
 WORD_FACTOR = np.uint64(FACTOR)
 
 
-def _stop_windows() -> tuple[np.uint64, ...]:
-    """The window at the end of each stop word."""
-    windows = []
-    for word in STOP_WORDS:
-        window = 0
-        for letter in f"_{word}_":
-            window = window << SYMBOL_BITS | ord(letter)
-        windows.append(np.uint64(window))
-    return tuple(windows)
+def _window(text: str) -> np.uint64:
+    """The window after some letters."""
+    window = 0
+    for letter in text:
+        window = window << SYMBOL_BITS | ord(letter)
+    return np.uint64(window)
 
 
-def _gram_factors() -> tuple[np.uint64, ...]:
-    """For each size of n-grams, the factor that mixes them at the top of a product.
-
-    A factor that ends with as many 0 bits as older symbols leave in a window leaves them out.
-    """
-    return tuple(
-        np.uint64((factor << 64 - SYMBOL_BITS * size) & (1 << 64) - 1)
-        for size, factor in enumerate(GRAM_FACTORS, MIN_GRAM)
-    )
-
-
-_GRAM_FACTORS = _gram_factors()
-_STOP_WINDOWS = _stop_windows()
+# A factor that ends with as many 0 bits as older symbols leave in a window leaves them out.
+_GRAM_FACTORS = tuple(
+    np.uint64((factor << 64 - SYMBOL_BITS * size) & (1 << 64) - 1)
+    for size, factor in enumerate(GRAM_FACTORS, MIN_GRAM)
+)
+_STOP_WINDOWS = tuple(_window(f"_{word}_") for word in STOP_WORDS)
 
 Offsets = npt.NDArray[np.int64]
 Counts = tuple[int, int]
@@ -148,11 +136,6 @@ def short_word(
     key = np.uint64(place) << np.uint64(45) | window
     key |= symbol(delimiters[0]) << np.uint64(46) | symbol(delimiters[1]) << np.uint64(55)
     return bucket_of(SHORT, key, shift)
-
-
-@inlined
-def is_stop_word(window: np.uint64) -> bool:
-    return bool(window in _STOP_WINDOWS)
 
 
 @inlined
@@ -221,7 +204,7 @@ def _words(
                 n_grams = add_grams(window, length + 1, shift, grams, n_grams)
             continue
         found, window = decoded(found), window << _SHIFT | np.uint64(EDGE)
-        if length < 2 or is_stop_word(window):
+        if length < 2 or window in _STOP_WINDOWS:
             n_grams = kept
         else:
             n_grams = add_grams(window, length + 2, shift, grams, n_grams)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from classifiers.errors import LanguageError
 from classifiers.languages import known
 from classifiers.tables import rows
-from classifiers.urls.batch import Batch
+from classifiers.urls.letters import Points
 from classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
 from classifiers.weights import Floats
 
@@ -120,13 +120,13 @@ class Evidence:
         return base
 
     def logits(
-        self, scores: Floats, batch: Batch, prior: Prior | None = None
+        self, scores: Floats, points: Points, prior: Prior | None = None
     ) -> tuple[Floats, Flags]:
         """Log-likelihood ratios and log-prior, (n_urls, n_languages or more).
 
         They are right up to an addend for each URL; columns beyond the languages are -inf. `scores`
-        are the decision values of the URLs, (n_urls, n_classifiers). The flags (n_urls,) say which
-        URLs have a known clue.
+        are the decision values of the URLs of `points`, (n_urls, n_classifiers). The flags
+        (n_urls,) say which URLs have a known clue.
         """
         base = self.base(Prior.evened() if prior is None else prior)
-        return logits_of(batch.points, scores, self.of_urls, base)
+        return logits_of(points, scores, self.of_urls, base)

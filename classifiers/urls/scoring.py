@@ -4,8 +4,6 @@ A score is the decision value of a classifier, a sum of weights of features. Dec
 clues together are the evidence for each language that can be named.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final, NamedTuple
 

@@ -224,8 +224,8 @@ def _study(
 ) -> Study:
     from joblib import cpu_count
 
+    from classifiers.papers.baykan.grams import listed, locate
     from classifiers.papers.baykan.samples import draw, joined
-    from classifiers.papers.baykan.servers import listed, locate
     from classifiers.papers.baykan.special import texts_of
     from classifiers.papers.baykan.study import Study
 

@@ -1,7 +1,5 @@
 """The methods that identify the language of a page, by name."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from importlib import import_module

@@ -9,8 +9,6 @@ the page for them, so its harvest rate would measure its own guesses.
 Unlike in Cai 2009, 3.2.3, no declaration goes before the text.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from functools import cache

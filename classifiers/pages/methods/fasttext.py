@@ -10,8 +10,6 @@ layout is that of fastText's `FastText::saveModel`, version 12: magic number and
 dictionary, the matrix of words, the matrix of labels; each matrix plain or as a product quantiser.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import re

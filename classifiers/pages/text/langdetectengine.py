@@ -1,7 +1,5 @@
 """Texts read by the package langdetect."""
 
-from __future__ import annotations
-
 from langdetect import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import LangDetectException
 

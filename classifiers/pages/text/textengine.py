@@ -11,8 +11,6 @@ The size of a language's Web is the prior. The probabilities are right on texts 
 Values have one byte. `classifiers.training.texts` trains the model.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import operator

@@ -6,8 +6,6 @@ and the word itself; of scripts without spaces between words they are the 1- to 
 summed in pieces of some hundred letters.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from functools import cache

@@ -5,8 +5,6 @@ each row. Names of classifiers are `cctld`, `cctld+`, `ip`, `svm:words`
 (an algorithm with a feature set) and `ip+svm:words`, which says Yes if one of both does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -23,9 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classifiers.errors import StudyError
 from classifiers.languages import tlds_of
-from classifiers.papers.baykan.grams import CUSTOM, counter, parts
+from classifiers.papers.baykan.grams import CUSTOM, Countries, counter, parts, spelled
 from classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
-from classifiers.papers.baykan.servers import Countries, spelled
 from classifiers.papers.baykan.similarity import (
     Flags,
     Markov,

@@ -5,8 +5,6 @@ kinds that they describe do not add up to the total, counters of the whole URL a
 are added, as the table of `CustomFeatures` shows.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -21,8 +19,7 @@ from classifiers.papers.baykan.dictionaries import (
     dictionary_words,
     trained_words,
 )
-from classifiers.papers.baykan.grams import Names, parts, words
-from classifiers.papers.baykan.servers import Countries
+from classifiers.papers.baykan.grams import Countries, Names, parts, words
 from classifiers.tables.country_domains import TABLE_I
 
 WordList = Callable[[str], Collection[str]]

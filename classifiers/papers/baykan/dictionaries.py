@@ -5,8 +5,6 @@ words are the inflected forms of simplemma, and cities those of GeoNames. Each a
 the spellings of hosts: `muenchen` and `munchen` for `münchen`.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The experiments of Baykan 2013 and 2008: each is a row of classifiers, data and a measure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -1,5 +1,7 @@
 """What a URL is made of: its words and two parts, and the feature sets that count them, by name.
 
+The countries of hosts' servers (2.2, "IP") are looked up before a study begins.
+
 Baykan 2013, 2.1: a URL is split at all characters that are no letters; single letters and six
 special words are left out. Letters of every script count, percent-encoded or not, also in names
 that are spelled `xn--`. Unlike in `classifiers.urls.ngrams`, bytes that are not UTF-8 separate
@@ -10,9 +12,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote
 
@@ -21,10 +25,16 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
+from classifiers.errors import StudyError
+from classifiers.geoip import CountryLookup, country_lookup, parsed_address
 from classifiers.urls.batch import MAX_CHARACTERS, plain
 
 Source = Literal["word", "url"]
 Names = npt.NDArray[np.object_]
+Addresses = Mapping[str, Sequence[str]]
+"""Host in lower case -> its addresses."""
+Countries = Mapping[str, str]
+"""Host in lower case -> the ISO 3166-1 code of its server's country, where that is known."""
 
 _SIZES: Final = {f"{size}-grams": (size, size) for size in range(1, 8)} | {
     "3-4-grams": (3, 4),
@@ -164,3 +174,45 @@ def grams(url: str, smallest: int, largest: int, source: Source) -> list[str]:
         for end in range(start + smallest, min(start + largest, len(text)) + 1)
     ]
     return found if smallest > 1 else [gram for gram in found if gram != _EDGE]
+
+
+def locate(urls: Iterable[str], mmdb: Path, addresses: Addresses) -> Countries:
+    """The countries of the servers of some URLs, by a MaxMind DB file.
+
+    GeoIPError if the file cannot be read.
+    """
+    look_up = country_lookup(mmdb)
+    hosts = sorted({host for url in urls if (host := spelled(parts(url)[0]))})
+    found = {host: server_country(host, look_up, addresses) for host in hosts}
+    return {host: code for host, code in found.items() if code}
+
+
+def server_country(host: str, countries: CountryLookup, addresses: Addresses) -> str | None:
+    """The ISO 3166-1 code of the country of a host's server; None if it is not known.
+
+    The first address of the host whose country is known decides. A host that is an IP address
+    stands for itself.
+    """
+    bare = host.strip("[]")
+    own = [bare] if parsed_address(bare) else addresses.get(host, ())
+    return next((country for country in map(countries, own) if country), None)
+
+
+def listed(path: Path) -> Addresses:
+    """The addresses of a file with lines `host<TAB>address`; StudyError for others."""
+    table: dict[str, list[str]] = defaultdict(list)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: cannot be read ({error})") from error
+    for number, line in enumerate(lines, start=1):
+        host, tab, address = line.partition("\t")
+        if not tab and line.strip():
+            raise StudyError(f"{path}:{number}: expected host and address with a tab between")
+        table[spelled(host)].append(address.strip())
+    return table
+
+
+def spelled(host: str) -> str:
+    """A host as the keys of `Countries` spell it."""
+    return host.strip().strip(".").lower()

@@ -1,7 +1,5 @@
 """The URLs that classifiers are trained and tested on, and their folds (Baykan 2013, 3.2)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each has two models: one of the language's URLs, one of the other URLs. Features
 URL has are ignored, since they do not separate the two models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final, Self

@@ -1,7 +1,5 @@
 """Experiments that are no row of measures: Table XV, Figure 2, 4.3.1, and three of 2008."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ N-grams and words are counted once for all URLs. A classifier gets only the colu
 its training URLs: the result is the same as if the counting had been fitted on these alone.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +18,8 @@ from scipy.sparse import csr_matrix
 from classifiers.errors import StudyError
 from classifiers.papers import evaluation
 from classifiers.papers.baykan.algorithms import algorithm, ask, parse, vectorizer
-from classifiers.papers.baykan.grams import CUSTOM, Names
+from classifiers.papers.baykan.grams import CUSTOM, Countries, Names
 from classifiers.papers.baykan.samples import Corpus, Flags, Numbers, Sample, sample
-from classifiers.papers.baykan.servers import Countries
 
 Progress = Callable[[int, int], None]
 Texts = Mapping[str, Sequence[str]]

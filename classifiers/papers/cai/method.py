@@ -3,8 +3,6 @@
 The first evidence with a language decides.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ nearest of them, by the out-of-place measure of Cavnar and Trenkle. The names of
 of `classifiers.pages.charset.charsets`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

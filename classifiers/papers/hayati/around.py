@@ -4,8 +4,6 @@ That are its top-level domain, the pages that link to it and those that it links
 link to pages in their own language: 95 % of 799 links did (5.3).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each language is the list of its 399 most common 1- to 5-grams; a text has the l
 has the smallest out-of-place distance to its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Letters of a text, cleaned as in Hayati 2004 (section 2), and its n-grams as numbers."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from functools import cache

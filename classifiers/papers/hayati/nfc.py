@@ -4,8 +4,6 @@ The 3-grams that distinguish the languages best are the axes of a space; each la
 direction in it, and a text belongs to the language with which it makes the smallest angle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple

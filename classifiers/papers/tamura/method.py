@@ -5,8 +5,6 @@ other language uses. The n-grams are bytes, like those of libTextCat in the pape
 procedure reads a page a second time in another encoding.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

@@ -17,7 +17,7 @@ KEYS = np.array(sorted(KNOWN), np.uint64)
 
 
 def found(urls: list[str]) -> list[list[tuple[str, str]]]:
-    rows = clues.find_clues(encode(urls), KEYS)
+    rows = clues.find_clues(encode(urls), len(urls), KEYS)
     return [[KNOWN[int(KEYS[row])] for row in each if row >= 0] for each in rows.tolist()]
 
 

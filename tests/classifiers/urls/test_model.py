@@ -176,7 +176,7 @@ def test_scoring_needs_no_scikit_learn_and_that_of_a_few_urls_no_numba() -> None
 
 def test_python_gives_the_numbers_of_the_compiled_code_to_the_bit(model: UrlModel) -> None:
     urls = [*DIGESTS, *(f"http://{n}.{code}/{code}_{n}" for n, code in enumerate(model.languages))]
-    batch = encode(urls)
+    points = encode(urls)
 
     def same(function: Any, *arguments: object) -> Any:
         made = function.dispatcher(*arguments)
@@ -185,9 +185,9 @@ def test_python_gives_the_numbers_of_the_compiled_code_to_the_bit(model: UrlMode
                 np.testing.assert_array_equal(one, other)
         return made
 
-    scores = same(scoring.score_many, batch.points, len(batch), model.weights)
+    scores = same(scoring.score_many, points, len(urls), model.weights)
     base = model.posterior.base(Prior.evened())
-    logits = same(scoring.logits_of, batch.points, scores, model.posterior.of_urls, base)[0]
+    logits = same(scoring.logits_of, points, scores, model.posterior.of_urls, base)[0]
     same(scoring.best_of, logits)
 
 

@@ -14,8 +14,7 @@ BITS = 17
 
 def features(url: str, bits: int = BITS) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """The buckets of a URL's features and their values."""
-    batch = encode([url])
-    _, indices, values = ngrams.csr(batch.points, len(batch), bits)
+    _, indices, values = ngrams.csr(encode([url]), 1, bits)
     return indices, values
 
 
