@@ -5,11 +5,10 @@ from collections.abc import Collection
 from struct import Struct
 from typing import Final
 
-import msgspec
-
 from crawler.frontier.learning import Scorer, Tallies
 from crawler.frontier.links import KnownUrl, Links
 from crawler.frontier.rules import FrontierRules
+from crawler.frontier.storage import rows_among
 from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence, units_of
 
@@ -54,6 +53,7 @@ class Learner(Scorer):
 
     def __init__(self, connection: sqlite3.Connection, prior: Prior, rules: FrontierRules) -> None:
         """Continue with what the run's database holds."""
+        self._connection = connection
         self._sql = connection.execute
         self._many = connection.executemany
         self._prior = prior
@@ -90,11 +90,8 @@ class Learner(Scorer):
                 kept.clear()
                 missing = list(units)
             kept.update(dict.fromkeys(missing, (0, 0)))
-            rows = self._sql(
-                "SELECT unit, labelled, relevant FROM tallies"
-                " WHERE unit IN (SELECT value FROM json_each(?))",
-                (msgspec.json.encode(missing).decode(),),
-            )
+            query = "SELECT unit, labelled, relevant FROM tallies WHERE unit IN "
+            rows = rows_among(self._connection, query, missing)
             kept.update({unit: (labelled, relevant) for unit, labelled, relevant in rows})
         return kept
 
