@@ -41,7 +41,7 @@ class Preparation:
 def prepare(config: Config) -> Preparation:
     """Return the parts of a crawl that need no run folder; raises `CrawlError`."""
     ordering = _ordering(config)
-    web = _open_web(config)
+    config, web = _open_web(config)
     method = page_method(config.identify, fasttext_file(config.fasttext))
     check_language(config.lang, method)
     check_goals(config, doubts=ordering.doubts_up_to is not None)
@@ -51,7 +51,7 @@ def prepare(config: Config) -> Preparation:
         check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
     blocking = Blocking(None if config.block is None else Path(config.block))
     return Preparation(
-        _with_seeds(config, web),
+        config,
         ordering,
         web,
         _reader(config, method, ordering),
@@ -105,26 +105,23 @@ def _ordering(config: Config) -> Ordering:
         raise SettingError(str(error)) from error
 
 
-def _open_web(config: Config) -> Web | None:
-    """Return the Web that is crawled, None for the live one; raises `CrawlError`."""
+def _open_web(config: Config) -> tuple[Config, Web | None]:
+    """Return the Web that is crawled, None for the live one; raises `CrawlError`.
+
+    The configuration gets the sample web's own seeds if none were given.
+    """
     if config.web == "sample":
         from crawler.sources.sample import SampleWeb
 
-        return SampleWeb(hosts=config.sample_hosts)
+        sample = SampleWeb(hosts=config.sample_hosts)
+        if not config.seeds and not config.is_census:
+            config = replace(config, seeds=tuple(sample.seeds(config.lang)))
+        return config, sample
     if config.archive is None:
-        return None
+        return config, None
     from crawler.sources.archive import ArchiveWeb
 
-    return ArchiveWeb(str(config.archive))
-
-
-def _with_seeds(config: Config, web: Web | None) -> Config:
-    """Return a configuration with the sample web's own seeds if none were given."""
-    from crawler.sources.sample import SampleWeb
-
-    if config.seeds or config.is_census or not isinstance(web, SampleWeb):
-        return config
-    return replace(config, seeds=tuple(web.seeds(config.lang)))
+    return config, ArchiveWeb(str(config.archive))
 
 
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
@@ -144,21 +141,23 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
     `ordering` is the ordering of the crawl. `method` identifies the pages. A census has no
     language: the lines of its list that name no host are told.
     """
+    hosts = config.hosts
+    if hosts is not None and hosts.skipped:
+        lines = f"{hosts.skipped:,} lines name no host and are skipped"
+        return (f"{hosts.path}: {lines}, the first: {hosts.first_skipped}",)
     if not config.lang:
-        return _notes(config)
+        return ()
     name = languages.name(config.lang)
-    found = [_of_urls(ordering, name), _of_pages(config.lang, method, name)]
+    found = [_of_pages(config.lang, method, name)]
+    if isinstance(ordering, Focus) and not ordering.knows_urls:
+        found.insert(
+            0,
+            f"the URL model does not know {name}: the frontier is ordered by domains and codes in "
+            "URLs, links and what the crawl learns of servers",
+        )
     if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
         found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
     return tuple(filter(None, found))
-
-
-def _notes(config: Config) -> tuple[str, ...]:
-    hosts = config.hosts
-    if hosts is None or not hosts.skipped:
-        return ()
-    lines = f"{hosts.skipped:,} lines name no host and are skipped"
-    return (f"{hosts.path}: {lines}, the first: {hosts.first_skipped}",)
 
 
 def check_language(lang: str, method: PageMethod) -> None:
@@ -174,15 +173,6 @@ def check_language(lang: str, method: PageMethod) -> None:
             f"-a lang={lang}: no model here reads {name}; {FASTTEXT_FILE}=FILE names a model of "
             "fastText that does"
         )
-
-
-def _of_urls(ordering: Ordering, name: str) -> str:
-    if not isinstance(ordering, Focus) or ordering.knows_urls:
-        return ""
-    return (
-        f"the URL model does not know {name}: the frontier is ordered by domains and codes in "
-        "URLs, links and what the crawl learns of servers"
-    )
 
 
 def _of_pages(lang: str, method: PageMethod, name: str) -> str:

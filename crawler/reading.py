@@ -102,18 +102,14 @@ def is_status(code: int) -> bool:
     return 100 <= code <= 999
 
 
-class Sifted(NamedTuple):
-    """Links to be queued, normalised, each once, and the numbers of others by the reason."""
+def sift(
+    urls: Sequence[str], is_blocked: Callable[[str], bool] = lambda _: False
+) -> tuple[list[str], dict[str, int]]:
+    """Return the links of a page that may be queued, and the numbers of others by the reason.
 
-    wanted: list[str]
-    left_out: dict[str, int]
-
-
-def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = lambda _: False) -> Sifted:
-    """Return the links of a page that may be queued; `urls` are absolute.
-
-    Left out are URLs of files that are no pages, unusable ones, those with a port that no browser
-    opens, those that look endless, and those that are blocked.
+    `urls` are absolute. The links are normalised, each is there once. Left out are URLs of files
+    that are no pages, unusable ones, those with a port that no browser opens, those that look
+    endless, and those that are blocked.
     """
     normal = [url for url in map(normalise, urls) if url]
     allowed = [url for url in normal if not has_bad_port(url)]
@@ -127,7 +123,7 @@ def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = lambda _: Fals
         "ignored_trap": len(pages) - len(finite),
         "blocked": len(finite) - len(wanted),
     }
-    return Sifted(list(dict.fromkeys(wanted)), left_out)
+    return list(dict.fromkeys(wanted)), left_out
 
 
 def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[Link]:
@@ -200,21 +196,15 @@ def page_reader(
         wanted, left_out = sift(followed)
         left_out["ignored_url"] += page.dropped_links
         left_out["ignored_nofollow"] = len(links) - len(followed)
-        source = _source(told.language == language, depth, page.alternates, target)
+        declared: dict[bool, list[str]] = {True: [], False: []}
+        for url, tag in page.alternates if target else ():
+            if normal := normalise(url):
+                declared[target in meant(tag)].append(normal)
+        in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
+        source = LinkSource(told.language == language, depth, in_target, in_others)
         return reading._replace(links=scored(ordering, wanted, source), left_out=left_out)
 
     return read
-
-
-def _source(
-    is_relevant: bool, depth: int, alternates: Sequence[tuple[str, str]], target: str
-) -> LinkSource:
-    """Return a page as the source of its links; without a target no declaration counts."""
-    declared: dict[bool, list[str]] = {True: [], False: []}
-    for url, tag in alternates if target else ():
-        if normal := normalise(url):
-            declared[target in meant(tag)].append(normal)
-    return LinkSource(is_relevant, depth, frozenset(declared[True]), frozenset(declared[False]))
 
 
 def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:

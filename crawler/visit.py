@@ -103,7 +103,7 @@ class Visitor:
         self.read = read
         self._clock = clock
         self.listeners = list(listeners)
-        self._keep = keep
+        self._keep: Keep = keep or (lambda *_: nullcontext())
         self._sitemaps = sitemaps
         self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
         self._copied_texts = CopiedTexts()
@@ -165,15 +165,8 @@ class Visitor:
                 links, left_out = self._sitemaps.of_file(lease, found, now)
                 record = self._record(SITEMAP, download, left_out=left_out)
                 return self._settle(lease, record, links, download=download)
-        if is_success:
-            return self._succeeded(lease, download, page)
-        return self._settle_other(lease, download)
-
-    def _succeeded(self, lease: Lease, download: Download, page: Reading | str | None) -> Record:
-        if not is_text(download.content_type):
-            return self._settle(lease, self._record("media", download), download=download)
-        if isinstance(page, str):
-            return self._settle(lease, self._record(page, download), download=download)
+        if not is_success:
+            return self._settle_other(lease, download)
         return self._settle_page(lease, download, page)
 
     def failed(
@@ -191,32 +184,28 @@ class Visitor:
         """Settle a URL without contacting its host."""
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
-    def _settle_page(self, lease: Lease, download: Download, page: Reading | None) -> Record:
+    def _settle_page(self, lease: Lease, download: Download, page: Reading | str | None) -> Record:
+        if not is_text(download.content_type):
+            page = "media"
+        if isinstance(page, str):
+            return self._settle(lease, self._record(page, download), download=download)
         reading = page or self.read(download, lease.depth)
         wanted = [link for link in reading.links if not self._is_blocked(link.url)]
         left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
-        record = self._record(PAGE, download, reading, left_out)
-        record = self._without_copy(lease, record, reading)
-        if record.is_copy:
-            wanted = scored(
-                self._ordering, [link.url for link in wanted], LinkSource(False, lease.depth)
-            )
         record = replace(
-            record,
+            self._record(PAGE, download, reading, left_out),
             canonical=self._canonical(lease, reading),
             visit=self._visit(lease, download, download.body),
         )
+        domain = domain_of(lease.host)
+        if record.is_relevant and self._copied_texts.is_copy(reading.sketch, domain):
+            record = replace(record, is_relevant=False, is_copy=1)
+            source = LinkSource(is_relevant=False, depth=lease.depth)
+            wanted = scored(self._ordering, [link.url for link in wanted], source)
         if self._sitemaps is not None and record.is_relevant:
             # Before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
         return self._settle(lease, record, wanted, download=download)
-
-    def _without_copy(self, lease: Lease, record: Record, reading: Reading) -> Record:
-        """Return the record of a page; a copy of a text is not relevant."""
-        if not record.is_relevant:
-            return record
-        is_copy = self._copied_texts.is_copy(reading.sketch, domain_of(lease.host))
-        return replace(record, is_relevant=False, is_copy=1) if is_copy else record
 
     def _settle_other(self, lease: Lease, download: Download) -> Record:
         """Settle a URL whose answer has no page: an error, or 304 for a page of an earlier run."""
@@ -260,7 +249,7 @@ class Visitor:
             return False
         now, is_kept = self._clock(), self.may_keep(download.statements)
         try:
-            with self._kept(lease, None, download.exchange if is_kept else None):
+            with self._keep(lease, None, download.exchange if is_kept else None):
                 self._frontier.retry(lease, now=now, not_before=now, url=url)
         except KnownUrlError:
             return False
@@ -350,11 +339,6 @@ class Visitor:
             return None
         return url
 
-    def _kept(
-        self, lease: Lease, record: Record | None, exchange: Exchange | None
-    ) -> AbstractContextManager[None]:
-        return nullcontext() if self._keep is None else self._keep(lease, record, exchange)
-
     def _settle(
         self,
         lease: Lease,
@@ -365,7 +349,7 @@ class Visitor:
         was_contacted: bool = True,
     ) -> Record:
         exchange = None if download is None else download.exchange
-        with self._kept(lease, record, exchange):
+        with self._keep(lease, record, exchange):
             now = self._clock()
             self._frontier.admit(lease, record, links, now=now, was_contacted=was_contacted)
         for tell in self.listeners:

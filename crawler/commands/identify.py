@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import os
 import sys
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from classifiers.pages.method import PageLanguage, PageMethod, unknown
 from crawler.commands.base import Parser, pairs
 from crawler.errors import CrawlError, SettingError
+from crawler.url import is_unwanted_file
 
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
+    from crawler.reading import Download
 
 Record = dict[str, Any]
 
+STDIN = "-"
+"""The name of a page on standard input."""
+
+LONGEST_LINE: Final = 1 << 20
+"""Bytes of a line of URLs that are read; the rest is skipped."""
+
+_CHUNK_BYTES: Final = 1 << 16
+_GZIP: Final = b"\x1f\x8b"
 _OPTION_OF: Final = {"explain": "urls", "method": "pages"}
 """The options of one kind of source alone."""
 
@@ -99,38 +115,189 @@ def run(opts: argparse.Namespace) -> None:
 
 def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     from classifiers.urls.model import UrlModel
-    from crawler.commands import url_lines
+    from crawler.report.formatting import printable
 
     if len(opts.sources) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
     file = given.get("LANGFOCUS_URL_MODEL")
     model = UrlModel.load(Path(file) if file else None)
-    write = url_lines.table if sys.stdout.isatty() else url_lines.json_lines
-    if opts.explain:
-        write = url_lines.explained_lines
-    for urls in url_lines.line_batches(opts.sources[0] if opts.sources else None):
-        yield write(model, urls)
+    for urls in line_batches(opts.sources[0] if opts.sources else None):
+        rows = _explained(model, urls) if opts.explain else _records(model, urls)
+        if opts.explain or not sys.stdout.isatty():
+            yield "".join(json.dumps(row) + "\n" for row in rows)
+            continue
+        yield "".join(
+            f"{row['language'] or '-':<8} {100 * row['confidence']:5.1f} %  "
+            f"{printable(row['url'])}\n"
+            for row in rows
+        )
+
+
+def line_batches(path: str | None) -> Iterator[list[str]]:
+    """Yield the lines of a file, or of standard input for None and `-`, gzipped or not.
+
+    From a pipe or a terminal a batch has the lines that have arrived. Lines have no ends; bytes
+    that are not UTF-8 are kept as surrogates. A byte order mark is left out. Raises `OSError` for a
+    file that cannot be opened and `CrawlError` for damaged gzip data.
+    """
+    is_stdin = path in (None, "-")
+    mark = "\ufeff"
+    with nullcontext(sys.stdin.buffer) if is_stdin else Path(str(path)).open("rb") as stream:
+        try:
+            for lines in _whole_lines(_chunks(stream)):
+                texts = [line.decode("utf-8", "surrogateescape").rstrip("\r") for line in lines]
+                texts[0] = texts[0].removeprefix(mark)
+                mark = ""
+                yield texts
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            name = "standard input" if is_stdin else path
+            raise CrawlError(f"{name}: damaged gzip data ({error})") from error
+
+
+def _chunks(stream: Any) -> Iterator[bytes]:
+    unpacked = stream
+    if stream.peek(len(_GZIP)).startswith(_GZIP):
+        unpacked = gzip.GzipFile(fileobj=stream)
+    while chunk := unpacked.read1(_CHUNK_BYTES):
+        yield chunk
+
+
+def _whole_lines(chunks: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines that each chunk ends, without their line ends."""
+    carry = b""  # the beginning of a line whose end has not come
+    for chunk in chunks:
+        *lines, carry = (carry + chunk).split(b"\n")
+        carry = carry[:LONGEST_LINE]
+        if lines:
+            yield [lines[0][:LONGEST_LINE], *lines[1:]]
+    if carry:
+        yield [carry]
+
+
+def _records(model: UrlModel, urls: Sequence[str]) -> Iterator[Record]:
+    """Yield the language of each URL and the confidence."""
+    import numpy as np
+
+    names = (*model.named_languages, None)
+    codes, confidences = model.name(urls)
+    rounded = np.rint(confidences * 10_000).astype(np.int64) / 10_000
+    for url, at, confidence in zip(urls, codes.tolist(), rounded.tolist(), strict=True):
+        yield {"url": url, "language": names[at], "confidence": confidence}
+
+
+def _explained(model: UrlModel, urls: Sequence[str]) -> Iterator[Record]:
+    """Yield the records with their decision values and the words behind them."""
+    for record, scores in zip(_records(model, urls), model.scores(urls).tolist(), strict=True):
+        rounded = (round(score, 4) for score in scores)
+        is_text = bool(record["url"].strip())
+        record["scores"] = dict(zip(model.languages, rounded, strict=True)) if is_text else {}
+        # Languages that are known by rules have no weights: the best of the others is explained.
+        language = record["language"] if record["language"] in model.languages else None
+        found = model.explain(record["url"], language)
+        record["explain"] = [[each.text, round(each.weight, 4)] for each in found]
+        yield record
 
 
 def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file, method
-    from crawler.commands.page_lines import PageLines
 
     if not opts.sources:
         raise SettingError("identify pages needs files or folders, or - for standard input")
     fasttext = fasttext_file(given.get(FASTTEXT_FILE))
-    pages = PageLines(method(opts.method or DEFAULT_METHOD, fasttext))
+    pages = _Pages(method(opts.method or DEFAULT_METHOD, fasttext))
     for record in pages.records(opts.sources):
         yield json.dumps(record) + "\n"
     if pages.failures:
         raise CrawlError(f"not all of it could be read ({pages.failures:,}): see the reasons")
 
 
+@dataclass(slots=True)
+class _Pages:
+    """Makes the records of pages by a method; `failures` is the number of those not read."""
+
+    by: PageMethod
+    failures: int = 0
+
+    def records(self, names: Iterable[str]) -> Iterator[Record]:
+        """Yield the records of files, archives, and the files of folders, in their order."""
+        for name in names:
+            for path in _files(name):
+                yield from self._of_file(path)
+
+    def _of_file(self, name: str) -> Iterator[Record]:
+        from crawler.reading import Download
+        from crawler.sources.warc_reader import is_warc
+
+        path = Path(name)
+        try:
+            if name != STDIN and is_warc(path):
+                yield from self._of_archive(path)
+                return
+            body = sys.stdin.buffer.read() if name == STDIN else path.read_bytes()
+            record = self._read(name, Download("", 200, body))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            yield self._unread(name, f"cannot be read: {reason}")
+            return
+        self.failures += record["reason"].startswith("no page: ")
+        yield record
+
+    def _of_archive(self, path: Path) -> Iterator[Record]:
+        from crawler.corpus.sources import page_in
+        from crawler.sources.archive import answers
+        from crawler.sources.warc_reader import Damage
+
+        is_empty = True
+        for found in answers(path):
+            is_empty = False
+            if isinstance(found, Damage):
+                yield self._unread(str(path), str(found))
+            else:
+                page = page_in(found)
+                if isinstance(page, str):
+                    yield _record(found.url, unknown(page))
+                else:
+                    yield self._read(found.url, page)
+        if is_empty:
+            yield self._unread(str(path), "no answer of a server in this WARC file")
+
+    def _read(self, name: str, download: Download) -> Record:
+        from crawler.reading import identified
+
+        page, found = identified(download, self.by)
+        return _record(name, found, page.charset if page else None)
+
+    def _unread(self, name: str, reason: str) -> Record:
+        self.failures += 1
+        return _record(name, unknown(reason))
+
+
+def _files(name: str) -> Iterator[str]:
+    """Yield a file, or the files of a folder and of those in it that may be pages, by name."""
+    if not Path(name).is_dir():
+        yield name
+        return
+    for folder, folders, files in os.walk(name):
+        folders.sort()
+        paths = (os.path.join(folder, file) for file in sorted(files))  # noqa: PTH118
+        yield from (path for path in paths if not is_unwanted_file(f"file://{path}"))
+
+
+def _record(name: str, found: PageLanguage, charset: str | None = None) -> Record:
+    return {
+        "source": name,
+        "language": found.language,
+        "confidence": round(found.confidence, 4),
+        "method": found.method,
+        "charset": charset,
+        "reason": found.reason,
+    }
+
+
 def _languages(opts: argparse.Namespace, _: Mapping[str, str]) -> Iterator[str]:
     if opts.sources:
         raise SettingError(f"{opts.sources[0]}: identify languages takes no arguments")
-    for record in language_records():
-        yield json.dumps(record) + "\n"
+    yield from (json.dumps(record) + "\n" for record in language_records())
 
 
 _LINES: Final = {"urls": _urls, "pages": _pages, "languages": _languages}

@@ -18,8 +18,7 @@ from benchmarks.languages_page import PAGE, language_table
 from classifiers.pages.text.textengine import known_languages
 from classifiers.training import urls as training
 from classifiers.urls.model import UrlModel
-from crawler.commands.identify import language_records
-from crawler.commands.url_lines import LONGEST_LINE, _whole_lines, line_batches
+from crawler.commands.identify import LONGEST_LINE, _whole_lines, language_records, line_batches
 from crawler.config import SEED_FOLDER
 from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
