@@ -16,10 +16,6 @@ from crawler.config import Arguments, Config
 from crawler.errors import CrawlError
 from langfocus.past_run import Run
 
-_ERROR = "langfocus: "
-"""The beginning of an error message on standard error."""
-
-
 P = ParamSpec("P")
 
 
@@ -70,18 +66,13 @@ def crawl(
         chosen = Path(folder) if folder is not None else _new_folder(config)
         is_new = folder is None or not chosen.exists()
         line = command(values, _texts(settings or {}), chosen)
-        code, last = run_child(line, shows_progress=shows_progress)
-    if code and is_new:
+        end = run_child(line, shows_progress=shows_progress)
+    if end.code and is_new:
         with suppress(OSError):
             chosen.rmdir()  # a crawl that was refused leaves no empty folder
-    if code:
-        raise CrawlError(_message(last, code))
+    if end.code:
+        raise CrawlError(str(end))
     return Run(chosen)
-
-
-def _message(lines: list[str], code: int) -> str:
-    told = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
-    return (told or lines or [f"the crawl ended with exit code {code}"])[-1]
 
 
 def _new_folder(config: Config) -> Path:

@@ -135,20 +135,20 @@ def _crawled(crawl: Planned, settings: Mapping[str, str]) -> Summary:
     """
     from crawler.child import command, run_child
     from crawler.report.harvest import summarise
+    from crawler.shared.crew import End
 
     settings = {"LANGFOCUS_WARC": "False", **settings}
     name = f"{crawl.lang} {crawl.strategy}"
     continuation = f"the same command with -s JOBDIR={crawl.folder.parent} continues"
     try:
         with _signals_interrupt():
-            code, said = run_child(command(crawl.arguments, settings, crawl.folder))
+            end = run_child(command(crawl.arguments, settings, crawl.folder))
     except KeyboardInterrupt:
-        code, said = ExitCode.INTERRUPTED, []
-    if code == ExitCode.INTERRUPTED:
+        end = End(ExitCode.INTERRUPTED, "")
+    if end.code == ExitCode.INTERRUPTED:
         raise KeyboardInterrupt(f"interrupted during {name}; {continuation}")
-    if code != ExitCode.DONE:
-        reason = f": {said[-1]}" if said else ""
-        raise CrawlError(f"the crawl {name} failed with exit code {code}{reason}; {continuation}")
+    if end.code != ExitCode.DONE:
+        raise CrawlError(f"the crawl {name} failed: {end}; {continuation}")
     return summarise(crawl.folder)
 
 

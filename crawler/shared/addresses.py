@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from crawler.shared.stored import AwayError, StoredCrawl
+from crawler.shared.stored import StoredCrawl
 
 
 class SharedOccupancy:
@@ -37,49 +37,35 @@ class SharedOccupancy:
             pipe.expire(key, int(2 * self._lease_s) + 1)
             pipe.zcard(key)
 
-        try:
-            answer = self._crawl.at_address(address).run(join)[-1]
-        except AwayError:
-            if not self._crawl.may_be_away:
-                raise
-            return False
+        part = self._crawl.at_address(address)
+        is_over = part.reach(lambda: bool(part.run(join)[-1] > self._at_once), away=True)
         self._stays.setdefault(address, []).append(stay)
-        if answer > self._at_once:
+        if is_over:
             self.leave(address)
-            return False
-        return True
+        return not is_over
 
     def leave(self, address: str) -> None:
-        """Stop counting one request."""
+        """Stop counting one request; what a part that is away counts ends by itself."""
         if not self._at_once:
             return
-        stay = self._stays[address].pop()
-        self._tell(
-            self._crawl.at_address(address), lambda pipe: pipe.zrem(self._key(address), stay)
-        )
+        part, stay = self._crawl.at_address(address), self._stays[address].pop()
+        part.reach(lambda: part.run(lambda pipe: pipe.zrem(self._key(address), stay)))
 
     def renew(self) -> None:
         """Make the requests of this worker count for another `lease_s` seconds."""
         ends_at = self._clock() + self._lease_s
         self._stays = {address: stays for address, stays in self._stays.items() if stays}
-        parts = {self._crawl.at_address(address) for address in self._stays} or {self._crawl}
+        by_part: dict[StoredCrawl, list[str]] = {}
+        for address in self._stays:
+            by_part.setdefault(self._crawl.at_address(address), []).append(address)
 
-        def prolong(part: StoredCrawl, pipe: Any) -> None:
-            for address, stays in self._stays.items():
-                if self._crawl.at_address(address) is part:
-                    pipe.zadd(self._key(address), dict.fromkeys(stays, ends_at), xx=True)
-                    pipe.expire(self._key(address), int(2 * self._lease_s) + 1)
+        def prolong(addresses: list[str], pipe: Any) -> None:
+            for address in addresses:
+                pipe.zadd(self._key(address), dict.fromkeys(self._stays[address], ends_at), xx=True)
+                pipe.expire(self._key(address), int(2 * self._lease_s) + 1)
 
-        for part in parts:
-            self._tell(part, partial(prolong, part))
-
-    def _tell(self, part: StoredCrawl, ask: Callable[[Any], object]) -> None:
-        """Run commands that a part need not get: what it counts ends by itself."""
-        try:
-            part.run(ask)
-        except AwayError:
-            if not self._crawl.may_be_away:
-                raise
+        for part, addresses in by_part.items():
+            part.reach(partial(part.run, partial(prolong, addresses)))
 
     def _key(self, address: str) -> str:
         return self._crawl.at_address(address).key(f"address:{address}")

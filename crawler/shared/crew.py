@@ -106,7 +106,7 @@ class OwnServer:
 
 
 class End(NamedTuple):
-    """The end of a worker: its exit code, and the last message of `langfocus`, "" if none."""
+    """The end of a crawl: its exit code, and its last message, "" if none."""
 
     code: int
     message: str
@@ -118,7 +118,7 @@ class End(NamedTuple):
 
 
 class Crew:
-    """Worker processes. `tell` shows a line to the user; each line of their logs comes once.
+    """Crawls in processes of their own. `tell` shows a line to the user, each line of a log once.
 
     A line for which `take` returns True is not for the user.
     """
@@ -131,12 +131,13 @@ class Crew:
         *,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start a worker for each name; `lines` are their command lines."""
+        """Start a process for each name; `lines` are their command lines."""
         self.stops = 0
         self.ends: dict[str, End] = {}
         self._tell, self._take = tell, take
         self._told: set[str] = set()
         self._messages: dict[str, str] = {}
+        self._last: dict[str, str] = {}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         how = {**quiet, "text": True, "errors": "replace", "env": environment}
         self._running = {name: _start(line, **how) for name, line in lines.items()}
@@ -164,14 +165,15 @@ class Crew:
             process.kill()
             process.wait()
 
-    def wait(self, meanwhile: Callable[[], None]) -> None:
+    def wait(self, meanwhile: Callable[[], object] = dict) -> None:
         """Return when all workers have ended; do something `meanwhile`, again and again."""
         is_told = 0
         while self._running:
             if is_told < self.stops:
                 is_told = self.stops
                 again = "; press Ctrl-C again to stop at once" if is_told == 1 else " at once"
-                self._tell(f"stopping {len(self)} workers{again}")
+                crawl = "the crawl" if len(self) == 1 else f"{len(self)} workers"
+                self._tell(f"stopping {crawl}{again}")
             for name, process in list(self._running.items()):
                 if process.poll() is not None:
                     self._end(name, process.returncode)
@@ -181,19 +183,22 @@ class Crew:
     def _end(self, name: str, code: int) -> None:
         del self._running[name]
         self._logs[name].join(_STEP_S * 100)
-        end = self.ends[name] = End(code, self._messages.get(name, ""))
+        told = self._messages.get(name) or self._last.get(name, "")
+        end = self.ends[name] = End(code, told)
         if code and not self.stops and self._running:
             self._tell(f"{name} has ended ({end}); {len(self._running)} go on")
 
     def _relay(self, name: str, log: IO[str] | None) -> None:
-        """Show what a worker logs; its last message is kept for its end."""
+        """Show what a process logs; its last message is kept for its end."""
         with cast("IO[str]", log) as lines:
             for line in lines:
                 if self._take(line):
                     continue
                 if line.startswith(_MESSAGE):
                     self._messages[name] = line.removeprefix(_MESSAGE).strip()
-                elif line.strip() and not self.stops and line not in self._told:
+                    continue
+                self._last[name] = line.strip() or self._last.get(name, "")
+                if line.strip() and not self.stops and line not in self._told:
                     if len(self._told) < _MOST_TOLD:
                         self._told.add(line)
-                    self._tell(f"{name}: {line.rstrip()}")
+                    self._tell(f"{name}: {line.rstrip()}" if name else line.rstrip())

@@ -75,9 +75,9 @@ class SharedLearner(Scorer):
         return [self._scored(links, [*islice(known, len(links))], of) for links, of in pages]
 
     def settle(
-        self, lease: Lease, record: Record, links: Sequence[Link]
+        self, lease: Lease, record: Record, links: Sequence[Link], *, learns: bool
     ) -> tuple[list[Link], LinkOrigin, dict[str, object]]:
-        """Learn from a page; return its links with new scores, their origin, and what it counts.
+        """Return a page's links with new scores, their origin, and what it counts; learn from it.
 
         The last are arguments of the script: the units of the page, and what their tallies get.
         """
@@ -86,7 +86,7 @@ class SharedLearner(Scorer):
         self._tallies.clear()
         self.tallies(set(chain.from_iterable(map(units_of, urls))))
         units = units_of(lease.url) if record.is_labelled else ()
-        if own is not None and record.is_labelled:
+        if own is not None and learns:
             self._belief.learn(self._standings([own])[0], is_relevant=record.is_relevant)
             self._pages += 1
         for unit in units:

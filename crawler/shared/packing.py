@@ -87,11 +87,6 @@ class LinkPacker:
         groups = [(host, self.domain_of(host), of_host) for host, of_host in hosts.items()]
         return Packed(self._packer.pack(groups), keys)
 
-    def bytes_of(self, value: object) -> bytes:
-        """Return a value as the script reads it."""
-        packed: bytes = self._packer.pack(value)
-        return packed
-
     def list_of(self, packed: Sequence[bytes]) -> bytes:
         """Return one list of values that are packed."""
         header: bytes = self._packer.pack_array_header(len(packed))

@@ -71,6 +71,7 @@ class _Held(NamedTuple):
     is_sent: bool = False
     address: str = ""  # the holder of slots for its server's address, "" if none was told
     was_sent: bool = False  # also before this lease
+    is_learned: bool = False  # its page, before the server was away
 
     def named(self) -> dict[str, str]:
         """Return the arguments that name the lease."""
@@ -88,9 +89,7 @@ class Taken(Candidate):
 class RedisFrontier(StoredCrawl):
     """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
 
-    # What a shard tells beside the arguments of `next` and of `admit`.
-    _bounds: Mapping[str, object] = {}
-    _queued_elsewhere: Mapping[str, object] = {}
+    _bounds: Mapping[str, object] = {}  # what a shard tells beside the arguments of `next`
     _refusal_of_next = ""
 
     def __init__(
@@ -137,24 +136,21 @@ class RedisFrontier(StoredCrawl):
         self._learner = learner
         if rules.prior is not None and learner is None:
             self._learner = SharedLearner(member.worker, rules.prior, rules, self._fields)
-        self._open()
+        self._join()
         if self._learner is not None and learner is None:
             self._take_over(self._learner)
         self._wait_s = member.wait_s
 
     def _eviction(self) -> str:
         """Return what is wrong if the server deletes keys when its memory is full, else ""."""
-        try:
-            told = self._insist(lambda: [server.info("memory") for server in self._servers()])
-        except RefusedError:  # the server does not tell it
-            return ""
+        told = self._servers_tell(lambda server: server.info("memory"))
         policies = {info.get("maxmemory_policy", _KEEPS_ALL) for info in told} - {_KEEPS_ALL}
         if not policies:
             return ""
-        policy = ", ".join(sorted(policies))
         return (
-            "this Redis deletes keys when its memory is full (maxmemory-policy "
-            f"{policy}), so a crawl would lose URLs and delays; set maxmemory-policy {_KEEPS_ALL}"
+            f"this Redis deletes keys when its memory is full (maxmemory-policy "
+            f"{', '.join(sorted(policies))}), so a crawl would lose URLs and delays; "
+            f"set maxmemory-policy {_KEEPS_ALL}"
         )
 
     def check_eviction(self) -> None:
@@ -162,7 +158,7 @@ class RedisFrontier(StoredCrawl):
         if told := self._eviction():
             raise StorageError(told)
 
-    def _open(self) -> None:
+    def _join(self) -> None:
         rules = binding(self._rules, self._member)
         try:
             answer = self._call(
@@ -204,20 +200,21 @@ class RedisFrontier(StoredCrawl):
         Raises `LeaseError` also if the lease had ended by itself: its new owner settles the URL.
         """
         self._now = now
-        held, counted = self._held_as(lease), _UNCOUNTED
+        held, counted = self.held_as(lease), _UNCOUNTED
         row = page_values(lease, record)
         check_page(row | {"id": 1, "queued": 0})
         if self._learner is None:
             origin = origin_of(lease, record, None)
         else:
             learner = self._learner.at(self._fields)
-            links, origin, counted = learner.settle(lease, record, links)
+            learns = record.is_labelled and not held.is_learned
+            links, origin, counted = learner.settle(lease, record, links, learns=learns)
+            self._held[lease.fingerprint] = held._replace(is_learned=True)
         packed = self._packer.pack(links, origin, lease.url)
         told = self._end(
             "admit",
             lease,
             packed,
-            self._outbox(origin, lease.url),
             record={
                 "is_page": int(record.outcome == PAGE),
                 "always_followed": int(origin.always_followed),
@@ -233,14 +230,14 @@ class RedisFrontier(StoredCrawl):
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=json.dumps(row),
             **counted,
-            **self._queued_elsewhere,
+            **self._of_others(origin, lease.url),
         )
         self._merge()
         return packed.admissions(told)
 
-    def _outbox(self, origin: LinkOrigin, parent: str) -> bytes:
-        """Return the links of a settled page that belong to other shards, packed."""
-        return b""
+    def _of_others(self, origin: LinkOrigin, parent: str) -> dict[str, object]:
+        """Return what `admit` tells of other shards: a page's links to them, their queued URLs."""
+        return {}
 
     def _merge(self) -> None:
         """Exchange what the workers learned, now and then."""
@@ -256,7 +253,7 @@ class RedisFrontier(StoredCrawl):
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         self._now = now
-        held = self._held_as(lease)
+        held = self.held_as(lease)
         told: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent)}
         if url is not None:
             told["new"] = str(fingerprint(url))
@@ -275,7 +272,7 @@ class RedisFrontier(StoredCrawl):
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
     ) -> Sending:
         """Return whether the request for a leased URL may be sent; note that it is."""
-        self._now, held = now, self._held_as(lease)
+        self._now, held = now, self.held_as(lease)
         holder = holder_of(address) if address and self._rules.address_cap else ""
         answer = self._call(
             "send",
@@ -290,9 +287,14 @@ class RedisFrontier(StoredCrawl):
         if answer is None:
             del self._held[lease.fingerprint]
             raise LeaseError(f"{lease.url} is not leased")
+        return self.sending_of(lease, answer)
+
+    def sending_of(self, lease: Lease, answer: str) -> Sending:
+        """Return the meaning of an answer of the script; a URL with more penalties goes back."""
         if not answer.isdecimal():
             return Sending(answer)
-        score = with_penalties(held.lease.score, int(answer), self._rules.doubts_up_to)
+        score = self.held_as(lease).lease.score
+        score = with_penalties(score, int(answer), self._rules.doubts_up_to)
         self._call("lower", **self._given_back(lease, score, is_penalized=True))
         return Sending.LATER
 
@@ -303,7 +305,8 @@ class RedisFrontier(StoredCrawl):
         named = self._held.pop(lease.fingerprint).named()
         return {"back": {**named, "tier": repr(0.0 - score), "lowered": int(is_penalized)}}
 
-    def _held_as(self, lease: Lease) -> _Held:
+    def held_as(self, lease: Lease) -> _Held:
+        """Return what this worker knows of its lease; raises `LeaseError`."""
         try:
             return self._held[lease.fingerprint]
         except KeyError:
@@ -406,12 +409,14 @@ class RedisFrontier(StoredCrawl):
 
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""
-        try:
-            ask = [server.config_get for server in self._servers()]
-            kept = self._insist(lambda: [each("appendonly") for each in ask])
-        except RefusedError:
-            return True
-        return all(told.get("appendonly") != "no" for told in kept)
+        told = self._servers_tell(lambda server: server.config_get("appendonly"))
+        return all(each.get("appendonly") != "no" for each in told)
+
+    def _servers_tell(self, ask: Callable[[Any], Mapping[str, str]]) -> list[Mapping[str, str]]:
+        """Return the answers of all servers, [] if they do not tell it to this user."""
+        with suppress(RefusedError):
+            return self._insist(lambda: [ask(server) for server in self._servers()])
+        return []
 
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
         """Do nothing: the server has each change at once."""
@@ -434,28 +439,15 @@ class RedisFrontier(StoredCrawl):
     # Calls.
 
     def _end(
-        self,
-        command: str,
-        lease: Lease,
-        packed: Packed | None = None,
-        outbox: bytes = b"",
-        **arguments: object,
+        self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
     ) -> str:
-        named = self._held_as(lease).named()
-        answer = self._call(command, packed, outbox, **named, **arguments)
+        answer = self._call(command, packed, **self.held_as(lease).named(), **arguments)
         del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
 
-    def _call(
-        self,
-        command: str,
-        packed: Packed | None = None,
-        outbox: bytes = b"",
-        /,
-        **arguments: object,
-    ) -> Any:
+    def _call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
         """Run a command of `lua/calls.lua` exactly once, even if the connection breaks."""
         self._calls += 1
         body = encoded(json.dumps(arguments, ensure_ascii=False))
@@ -470,8 +462,6 @@ class RedisFrontier(StoredCrawl):
             packed.body if packed else b"",
             self._beginning.encode(),
         ]
-        if outbox:
-            values.append(outbox)
         return self._insist(lambda: self._run(values))
 
     def _run(self, values: Sequence[bytes]) -> Any:

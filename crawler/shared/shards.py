@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any, TypeVar
 from zlib import crc32
 
@@ -38,8 +39,9 @@ class Shards(StoredCrawl):
     parts: Sequence[StoredCrawl]
 
     def each(self, ask: Callable[[Any], T]) -> list[T]:
-        """Return the answers of the shards that can be reached; here each must be."""
-        return [ask(part) for part in self.parts]
+        """Return the answers of the shards that can be reached, without None."""
+        found = [part.reach(partial(ask, part)) for part in self.parts]
+        return [answer for answer in found if answer is not None]
 
     def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
         """Return up to `number` records of a worker, the oldest ones of each shard first."""

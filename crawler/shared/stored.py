@@ -114,7 +114,6 @@ class StoredCrawl:
     A method that reads a value that no crawl writes raises `RefusedError`.
     """
 
-    may_be_away = False  # parts of the crawl; then the others go on
     _counted: tuple[str, ...] = ("hosts", "pages", "labelled", "relevant", "queued")
 
     def __init__(
@@ -141,7 +140,7 @@ class StoredCrawl:
             raise SettingError(told)
         self.crawl = crawl
         self._client: Any = client
-        self._place, self._places = shard or (0, 1)
+        self.place, self._places = shard or (0, 1)
         self._prefix = f"{{{crawl}}}:" if shard is None else f"{{{crawl}/{shard[0]:02d}}}:"
         self._wait_s = wait_s
         self._sleep = sleep
@@ -385,10 +384,14 @@ class StoredCrawl:
         A shard's records have every so-many-th number, so that no number comes twice.
         """
         row = json.loads(fields["row"])
-        number = (int(fields["number"]) - 1) * self._places + self._place + 1
+        number = (int(fields["number"]) - 1) * self._places + self.place + 1
         row |= {"id": number, "queued": int(fields["queued"])}
         check_page(row)
         return Settled(entry, row)
+
+    def reach(self, do: Callable[[], T], away: T | None = None) -> T | None:
+        """Return the answer of a part of the crawl, `away` if it need not answer now."""
+        return do()
 
     def at_address(self, address: str) -> "StoredCrawl":
         """Return the part of the crawl that counts the requests at an address."""

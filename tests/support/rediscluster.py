@@ -58,6 +58,8 @@ class RedisCluster:
         options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "500"]
         options += ["--cluster-require-full-coverage", "no", "--bind", "127.0.0.1"]
         options += ["--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"]
+        # Each second (the default), a busy disk makes a server answer before it writes.
+        options += ["--appendfsync", "always"]
         self.servers[place].start(*options, port=self.ports[place])
 
     def client(self, place: int) -> Any:

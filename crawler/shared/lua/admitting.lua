@@ -124,7 +124,7 @@ end
 
 -- Keeps the links of a page to other shards, { shard, number, links as JSON }, until they are delivered.
 local function send_links(origin)
-  for _, one in ipairs(ARGV[9] and unpack_one(ARGV[9]) or {}) do
+  for _, one in ipairs(arguments.outbox or {}) do
     local target, number, links = unpack(one)
     redis_call('XADD', P .. 'outbox:' .. target, '*', 'number', number, 'links', links,
       'origin', cjson.encode(origin))

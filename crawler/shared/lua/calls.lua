@@ -212,16 +212,18 @@ function commands.keep_robots()
   return 'ok'
 end
 
--- Returns the best tier of the URLs that are not leased: those that are ready, and those of a leased
--- host. '' if there is none.
+-- Returns the best tier of the URLs that are not leased: those that are ready, those of a leased
+-- host, and the best one of another shard. '' if there is none.
 local function best_other(host, place)
-  local _, _, others = best()
+  local found, _, _, others = '', best()
   local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 1, 'WITHSCORES')
-  local tier = head[head[1] == place and 4 or 2]
-  if tier and (not others or tonumber(tier) < tonumber(others)) then
-    return tier
+  local own = head[head[1] == place and 4 or 2]
+  for _, tier in ipairs({ own or '', others or '', arguments.rival or '' }) do
+    if found == '' or tier ~= '' and tonumber(tier) < tonumber(found) then
+      found = tier
+    end
   end
-  return others or ''
+  return found
 end
 
 -- Returns whether the shard hopes for something better than a doubtful URL, as the answer tells it.
@@ -237,12 +239,12 @@ function commands.next()
     return 'again'
   end
   local host, place, tier, entry = best()
-  local is_shard = arguments.than ~= nil
+  local is_shard = arguments.rival ~= nil
   if is_shard and host and is_budget_leased() then
     return 'budget'
   elseif not host or is_budget_leased() or is_waiting(tier) then
     return is_shard and 'none ' .. hopes_told() .. commands.ready_at() or 'none'
-  elseif is_shard and arguments.than ~= '' and tonumber(tier) >= tonumber(arguments.than) then
+  elseif is_shard and arguments.rival ~= '' and tonumber(tier) > tonumber(arguments.rival) then
     return 'worse ' .. hopes_told() .. tier
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)

@@ -7,7 +7,7 @@
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
 -- command's arguments as JSON, links as `admit_links` takes them, and the name of the beginning of
--- the crawl that the client joined, and links to other shards. An order, of discovery or of draws, has 15 digits; a tier is minus
+-- the crawl that the client joined. An order, of discovery or of draws, has 15 digits; a tier is minus
 -- a score. Keys, after the prefix:
 --
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON

@@ -15,6 +15,7 @@ from crawler.commands.compare import Planned, planned
 from crawler.report.comparison import OF_PAPER, Runs, comparison_report, over_time, portions
 from crawler.report.harvest import Summary, summarise
 from crawler.report.table import Table
+from crawler.shared.crew import End
 from tests.support import processes
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
@@ -154,10 +155,11 @@ def test_the_runs_are_shown_with_their_cap_and_their_filter(
     assert said in note
 
 
-def forked(command: Sequence[str]) -> tuple[int, list[str]]:
+def forked(command: Sequence[str]) -> End:
     """Run a crawl of a comparison without the imports of Python."""
     assert command[:3] == [sys.executable, "-P", "-m"]
-    return processes.run(*command[3:], environment=os.environ, folder=Path.cwd()).returncode, []
+    done = processes.run(*command[3:], environment=os.environ, folder=Path.cwd())
+    return End(done.returncode, "")
 
 
 @pytest.fixture
@@ -218,7 +220,7 @@ def test_a_crawl_that_fails_ends_the_comparison(
     arguments = ("-a", "lang=de", "-a", "strategies=soft,random,bfs", "-a", "pages=20")
     assert compare(*arguments, "-s", f"JOBDIR={tmp_path}") == 1
     printed = capsys.readouterr()
-    assert "the crawl de random failed with exit code 1" in printed.err
+    assert "the crawl de random failed: exit code 1; the same" in printed.err
     assert "de soft" in printed.out
     assert not (tmp_path / "de-bfs").exists()
     figures = json.loads((tmp_path / "compare.json").read_text(encoding="utf-8"))

@@ -1,8 +1,10 @@
 """A crawl with several shards: what is exact of the whole, and what goes on without a shard."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -20,7 +22,7 @@ from crawler.shared.merging import merge
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.sharded import ShardedFrontier
 from crawler.shared.shards import shard_of, stored_crawl
-from crawler.shared.stored import connect
+from crawler.shared.stored import AwayError, connect
 from crawler.shared.worker import Worker
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.evidence import Evidence
@@ -94,7 +96,7 @@ def join(redis_server: RedisServer) -> Iterator[Sharded]:
         client = connect(rules.pop("url", redis_server.url))
         told: dict[str, Any] = {"now": 0.0, "sleep": lambda _: None}
         joined.append(ShardedFrontier(client, crawl, FrontierRules(**rules), member, **told))
-        joined[-1]._delivered_at = 0.0
+        joined[-1]._post.delivered_at = 0.0
         return joined[-1]
 
     yield join
@@ -131,11 +133,11 @@ def test_links_that_are_delivered_twice_are_admitted_once(join: Sharded) -> None
     assert one.totals()["stored"] == 40
     assert one.counts().queued == 39 + answers.count(Admission.SENT)
     for worker in (one, other):
-        worker._deliver({*range(4)}, 0.0)
+        worker._post.deliver({*range(4)}, 0.0)
     assert (one.totals()["stored"], one.totals()["seen"], one.counts().queued) == (40, 0, 39)
     # An entry that comes after them is a new one.
     other.admit(lease_now(other), page(), links(*range(40, 80)), now=0.0)
-    other._deliver({*range(4)}, 0.0)
+    other._post.deliver({*range(4)}, 0.0)
     assert (one.totals()["stored"], one.counts().queued) == (80, 78)
 
 
@@ -143,7 +145,7 @@ def test_the_links_of_a_worker_that_died_come_when_nothing_else_is_left(join: Sh
     dead, other = join("w1"), join("w2")
     dead.seed(links(0), 0.0)
     dead.admit(lease_now(dead), page(), links(*range(1, 20)), now=0.0)
-    dead._unsent.clear()
+    dead._post.unsent.clear()
     found = []
     while lease := other.next(0.0):
         found.append(lease.url)
@@ -183,6 +185,32 @@ def test_the_slots_of_an_address_are_exact_over_shards(join: Sharded) -> None:
             worker.admit(lease, page("en"), now=0.0)
     assert answers.count(Sending.NOW) == 10
     assert answers.count(Sending.ADDRESS_FULL) == 50
+
+
+def test_a_url_with_the_penalties_of_its_address_is_sent_with_them(join: Sharded) -> None:
+    worker = join(address_cap=100, prior=PRIOR, doubts_up_to=0.0)
+    worker.seed([Link(f"http://h{n}.de/", 0.0, Evidence(1.0)) for n in range(30)], 0.0)
+    sent = Counter[Sending]()
+    while sent.total() < 90 and (lease := worker.next(0.0)):
+        sent[worker.send(lease, "192.0.2.1", now=0.0)] += 1
+        if lease.fingerprint in worker._part(lease.host)._held:
+            worker.admit(lease, page("en"), now=0.0)
+    assert sent[Sending.NOW] == 30
+
+
+def test_a_page_whose_shard_went_away_while_it_was_settled_is_learned_once(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join(prior=PRIOR, doubts_up_to=0.0)
+    worker.seed([Link("http://a.de/", 0.0, Evidence(1.0))], 0.0)
+    lease = lease_now(worker)
+    part = worker._part(lease.host)
+    with monkeypatch.context() as away:
+        away.setattr(part, "_end", Mock(side_effect=AwayError))
+        assert worker.admit(lease, page(), now=0.0) == []
+    assert len(part.late) == 1
+    worker.renew(0.0)
+    assert (worker.counts().pages, belief_of(worker).labelled, part.late) == (1, 1, [])
 
 
 def test_workers_on_shards_believe_what_all_of_them_learned(join: Sharded) -> None:
