@@ -56,7 +56,14 @@ def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays
                 if missing:
                     raise ModelError(f"{path}: not a model of this kind: no array {missing[0]!r}")
                 found = [*names, *(name for name in optional if name in loaded.files)]
-                _check_size(path, loaded.zip, found)
+                # zipfile unpacks no more than is declared.
+                infos = loaded.zip.infolist()
+                size = sum(i.file_size for i in infos if i.filename.removesuffix(".npy") in found)
+                if size > MAX_UNPACKED_BYTES:
+                    raise ModelError(
+                        f"{path}: the model file unpacks to {size / 1e6:,.0f} MB; "
+                        f"at most {MAX_UNPACKED_BYTES / 1e6:,.0f} MB are read"
+                    )
                 return {name: loaded[name] for name in found}
     except FileNotFoundError as error:
         raise ModelError(f"{path}: no such model file; `langfocus train` makes one") from error
@@ -70,15 +77,3 @@ def unreadable(path: Path, error: Exception) -> ModelError:
     """The error of one line about a model file that is damaged."""
     reason = " ".join(str(error).split())[:120] or type(error).__name__
     return ModelError(f"{path}: the model file cannot be read ({reason})")
-
-
-def _check_size(path: Path, archive: zipfile.ZipFile | None, names: Sequence[str]) -> None:
-    """Raise ModelError if arrays take too much memory; zipfile unpacks no more than is declared."""
-    members = {} if archive is None else {info.filename: info for info in archive.infolist()}
-    found = [members.get(f"{name}.npy") or members.get(name) for name in names]
-    size = sum(info.file_size for info in found if info is not None)
-    if size > MAX_UNPACKED_BYTES:
-        raise ModelError(
-            f"{path}: the model file unpacks to {size / 1e6:,.0f} MB; "
-            f"at most {MAX_UNPACKED_BYTES / 1e6:,.0f} MB are read"
-        )

@@ -1,6 +1,7 @@
 """Errors of language identification, and the base of all errors of the project."""
 
-from importlib import metadata
+from importlib import import_module, metadata
+from types import ModuleType
 
 
 class LangfocusError(Exception):
@@ -53,3 +54,14 @@ class MissingPackageError(ClassifierError, ImportError):
         return (
             f"{self.package} {found} cannot be used, is it too old? pip install --upgrade {wanted}"
         )
+
+
+def optional(name: str, extra: str, package: str = "") -> ModuleType:
+    """A module of the package of an extra; MissingPackageError if it is not installed.
+
+    `package` is the name to install if it is not the first part of the module's.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingPackageError(package or name.partition(".")[0], extra) from error

