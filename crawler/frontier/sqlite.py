@@ -166,28 +166,26 @@ class SqliteFrontier:
         held = self._held(lease)
         pick = held.pick
         holder = None if address is None or not self._rules.address_cap else holder_of(address)
-        score, dropped = pick.score, 0
-        with self._storage.transaction() as counts:
-            host = None
-            if not held.was_sent:
-                host, domain, place = self._holders(lease.host, holder)
-                full = full_of(self._rules, host, domain, place)
-                if full is not None:
-                    return full
-                if place is not None:
-                    penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
-                    score = with_penalties(score, penalties, self._rules.doubts_up_to)
-            if score < pick.score:
+        score, host, dropped = pick.score, None, 0
+        if not held.was_sent:
+            host, domain, place = self._holders(lease.host, holder)
+            full = full_of(self._rules, host, domain, place)
+            if full is not None:
+                return full
+            if place is not None:
+                penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
+                score = with_penalties(score, penalties, self._rules.doubts_up_to)
+        if score < pick.score:
+            with self._storage.transaction() as counts:
                 counts["lowered"] += 1
                 self._storage.set_score(pick.url_id, score)
-            elif is_page:
+            self._end_lease(lease, pick.host.ready_at, now)
+            return Sending.LATER
+        if is_page:  # a file of a host changes nothing, so no transaction costs it time
+            with self._storage.transaction() as counts:
                 self._storage.send(pick.url_id)
                 if host is not None:
                     dropped = self._take_slots(host, [domain, place], counts)
-        if score < pick.score:
-            self._end_lease(lease, pick.host.ready_at, now)
-            return Sending.LATER
-        if is_page:
             held.was_sent, held.is_sent_now, held.address = True, True, holder
         self._hosts.leave(pick.host.id, dropped)
         return Sending.NOW

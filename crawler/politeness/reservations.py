@@ -22,7 +22,9 @@ MAX_LOCATION: Final = 1_000
 """Characters of the location of a rule; a rule with more is left out."""
 
 _NO_RULES: Final = "[]"
-_PATH: Final = "/.well-known/tdmrep.json"
+TDMREP_PATH: Final = "/.well-known/tdmrep.json"
+"""The path of the file on each host."""
+
 _VALUES: Final = ((1, "1"), (0, "0"))
 """Spellings of the values in JSON; any other leaves a page without a reservation."""
 
@@ -69,7 +71,7 @@ class Reservations:
         if kept is not None and kept.text == _NO_RULES:
             self._without[host] = kept.fetched_at
         since = self._without.get(host, kept.fetched_at if kept else 0.0)
-        return None if since > now - MAX_AGE_S else f"{origin_of(url)}{_PATH}"
+        return None if since > now - MAX_AGE_S else f"{origin_of(url)}{TDMREP_PATH}"
 
     def keep(self, url: str, body: bytes, now: float) -> None:
         """Store the rules of the host of `url`: a body, b"" for a host without a file."""

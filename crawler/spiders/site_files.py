@@ -19,7 +19,7 @@ from scrapy.http import Response
 from crawler.errors import StorageError
 from crawler.frontier.base import Lease, LeaseError
 from crawler.politeness.network import BusyAddressError
-from crawler.politeness.reservations import Reservations
+from crawler.politeness.reservations import TDMREP_PATH, Reservations
 from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
 from crawler.readers import Answer
 from crawler.reading import Download, Reading
@@ -54,14 +54,18 @@ def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:
 
 
 async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
-    """Return the answer for a file, which is archived; raises what ends a download."""
+    """Return the answer for a file, which is archived; raises what ends a download.
+
+    An error instead of a tdmrep.json is not archived: the frontier keeps that there is no file.
+    """
     crawl, downloader = spider.crawl, spider.crawler.engine.downloader
     answer: Request | Response = request
     while isinstance(answer, Request):  # a middleware of the user may send it again
         request = answer
         send = downloader.handlers.download_request_async
         answer = await downloader.middleware.download_async(send, request)
-    if crawl.visitor.may_keep(statements_of(answer.headers)):
+    is_missing = answer.status >= 400 and request.url.endswith(TDMREP_PATH)
+    if not is_missing and crawl.visitor.may_keep(statements_of(answer.headers)):
         crawl.keep_aside(request.meta.get(EXCHANGE))
     return answer
 

@@ -225,8 +225,6 @@ def test_a_crawl_whose_reader_is_killed_again_and_again_has_every_page_once(
     web = SmallWeb(pages=300)
     arguments = ("lang=de", "strategy=bfs", "filter=none", f"seeds={web.url(0)}")
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS": 8}
-    # A page that waits for a tdmrep.json has two of the eight places.
-    settings["LANGFOCUS_DIRECTIVES_OBEY"] = False
     with (
         loopback(web, answers=160) as proxy,
         started_crawl(*arguments, proxy=proxy.url, LANGFOCUS_READERS=1, **settings) as crawl,
