@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter, itemgetter
+from threading import Lock
 from typing import Any, get_type_hints
 
 
@@ -87,7 +88,8 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
 
 
 _ADD_PAGE = f"INSERT INTO pages VALUES (NULL{', ?' * (len(PAGE_COLUMNS) - 1)})"  # noqa: S608
-_TRY_PAGE = insert_pages().replace("INSERT", "INSERT OR REPLACE")  # another thread may be here
+_TRY_PAGE = insert_pages()
+_TRYING = Lock()  # two threads cannot bind values to one statement
 
 
 def page_values(lease: object, record: object) -> dict[str, Any]:
@@ -110,13 +112,14 @@ def add_page(connection: sqlite3.Connection, values: Mapping[str, Any]) -> int:
 
 def check_page(values: Mapping[str, Any]) -> None:
     """Raise ValueError unless `values` are a whole row that a run can store."""
-    table = _empty_table()
-    try:
-        table.execute(_TRY_PAGE, values)
-    except (ValueError, OverflowError, sqlite3.Error) as error:
-        raise ValueError(f"this record cannot be stored: {error}") from error
-    finally:
-        table.execute("DELETE FROM pages")
+    with _TRYING:
+        table = _empty_table()
+        try:
+            table.execute(_TRY_PAGE, values)
+        except (ValueError, OverflowError, sqlite3.Error) as error:
+            raise ValueError(f"this record cannot be stored: {error}") from error
+        finally:
+            table.execute("DELETE FROM pages")
 
 
 @cache

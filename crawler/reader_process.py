@@ -57,16 +57,17 @@ def main(control: int) -> None:
         gc.collect()
         gc.freeze()  # so that readers go on sharing this memory
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        with suppress(ConnectionError):  # the crawl has ended: the next call tells it
+        # A crawl that ended without having read our answer resets the socket.
+        with suppress(ConnectionError):
             crawl.sendall(b"R")
-        while True:
-            limits, sockets, *_ = socket.recv_fds(crawl, 1024, 1)
-            if not sockets:
-                return
-            if os.fork() == 0:
-                crawl.close()
-                _serve(Connection(sockets[0]), read_page, Limits(*msgspec.json.decode(limits)))
-            os.close(sockets[0])
+            while True:
+                limits, sockets, *_ = socket.recv_fds(crawl, 1024, 1)
+                if not sockets:
+                    return
+                if os.fork() == 0:
+                    crawl.close()
+                    _serve(Connection(sockets[0]), read_page, Limits(*msgspec.json.decode(limits)))
+                os.close(sockets[0])
 
 
 def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import pickle
+import select
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -193,6 +196,24 @@ def test_an_exception_of_a_page_is_answered_with_its_traceback() -> None:
 def test_a_page_larger_than_a_socket_holds_is_read(started: Started) -> None:
     large = [long_page(3_000_000) for _ in range(5)]
     assert [type(answer) for answer in started.read(*large)] == [Reading] * 5
+
+
+def test_a_crawl_that_ends_while_the_models_load_leaves_no_traceback() -> None:
+    ours, theirs = socket.socketpair()
+    code = f"from crawler.reader_process import main; main({theirs.fileno()})"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]
+    ) as template:
+        theirs.close()
+        assert template.stdin
+        template.stdin.write(pickle.dumps(CONFIG))
+        template.stdin.close()
+        assert select.select([ours], [], [], HANG_S)[0]  # it is ready, and nobody has read that
+        ours.close()
+        assert template.stderr
+        assert template.stderr.read() == b""
+    assert template.returncode == 0
 
 
 def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:
