@@ -22,6 +22,7 @@ import numpy.typing as npt
 from classifiers.datasets import LabelledUrl, domain_reader, stable_share
 from classifiers.errors import optional
 from classifiers.languages import scripts, tlds_of
+from classifiers.tables import rows
 
 FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of Baykan 2013."""
@@ -42,22 +43,7 @@ language alone must not count for a larger language."""
 _WORDY: Final = re.compile(r"(?:[A-Za-z]{3,}[^A-Za-z]+){2}[A-Za-z]{3,}")
 """Three words or more."""
 
-ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
-    "ar": ("cp1256", "iso8859-6"),
-    "be": ("cp1251",),
-    "bg": ("cp1251",),
-    "el": ("cp1253",),
-    "fa": ("cp1256",),
-    "he": ("cp1255",),
-    "ja": ("cp932", "euc-jp"),
-    "ko": ("cp949",),
-    "mk": ("cp1251",),
-    "ru": ("cp1251", "koi8-r"),
-    "sr": ("cp1251",),
-    "th": ("cp874",),
-    "uk": ("cp1251", "koi8-u"),
-    "zh": ("gb18030", "big5hkscs"),
-}
+ENCODINGS: Final = {code: tuple(x.split()) for code, x in rows("path-encodings.txt").items()}
 """Legacy encodings in which paths of a language are still written."""
 
 _SHARED_SCRIPTS: Final = ("Latn", "Cyrl", "Arab")

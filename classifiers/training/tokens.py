@@ -12,6 +12,7 @@ import numpy as np
 from babel.core import get_global
 
 from classifiers import languages
+from classifiers.tables import rows
 from classifiers.training.examples import plain
 from classifiers.urls import clues
 from classifiers.urls.batch import encode
@@ -19,16 +20,10 @@ from classifiers.urls.batch import encode
 CODE, COUNTRY, NAME, SCRIPT = "code", "country", "name", "script"
 """Why a token stands for a language."""
 
-_USED_COUNTRIES: Final = """\
-by be, bz br, bzh br, cymru cy, frl fy, hk zh, ie ga, in hi, kz kk, lu lb, me sr, tat tt, uk en"""
+_USED_COUNTRIES: Final = rows("used-countries.txt")
 """Names of countries and regions that stand for another language in URLs than as domains."""
 _LEAST_NAME: Final = 4
-_BLOCKS: Final = """\
-Grek 380 1F00 1F80, Cyrl 400 480, Armn 500, Hebr 580, Arab 600 680, Thaa 780, Deva 900, Beng 980,
-Guru A00, Gujr A80, Orya B00, Taml B80, Telu C00, Knda C80, Mlym D00, Sinh D80, Thai E00, Laoo E80,
-Tibt F00 F80, Mymr 1000, Geor 1080, Ethi 1200 1280 1300, Cher 1380, Cans 1400 1480 1500 1580 1600,
-Khmr 1780, Mong 1800, Olck 1C00, Tfng 2D00,
-Yiii A000 A080 A100 A180 A200 A280 A300 A380 A400"""
+_BLOCKS: Final = rows("letter-blocks.txt")
 """Scripts, and the 128 characters each in which their letters are (Unicode, Blocks.txt).
 
 Latin, Han, Hangul and kana are left out: the classifiers know them well."""
@@ -41,13 +36,6 @@ _LEAST_SITES: Final = 3
 """Sites in other languages from which a code can be a word."""
 _TIMES: Final = 4
 """A word stands on more sites of other languages than on that many times those of its own."""
-
-
-def _pairs(table: str) -> Iterator[tuple[str, list[str]]]:
-    """The first word of each entry of a table, and the others."""
-    for entry in table.split(","):
-        first, *others = entry.split()
-        yield first, others
 
 
 class Token(NamedTuple):
@@ -90,7 +78,7 @@ def _countries() -> Iterator[tuple[str, str, str]]:
         spoken = languages.language_of_tld(country) if len(country) == 2 else None
         if spoken and spoken != country:
             yield country, COUNTRY, spoken
-    for country, (code,) in _pairs(_USED_COUNTRIES):
+    for country, code in _USED_COUNTRIES.items():
         yield country, COUNTRY, code
 
 
@@ -105,10 +93,9 @@ def _names() -> Iterator[tuple[str, str, str]]:
 
 def _letters(wanted: Sequence[str]) -> Iterator[Token]:
     """One letter of each block of a script, for the languages that are written in it."""
-    blocks = dict(_pairs(_BLOCKS))
     for code in wanted:
         for script in languages.scripts(code):
-            for block in blocks.get(script, ()):
+            for block in _BLOCKS.get(script, "").split():
                 yield Token(clues.BLOCK, chr(int(block, 16)), SCRIPT, code)
 
 

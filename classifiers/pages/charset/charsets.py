@@ -10,19 +10,8 @@ from numpy.typing import NDArray
 
 from classifiers.tables import rows
 
-_CODECS: dict[str, str] = {
-    "shift_jis": "cp932",
-    "euc-kr": "cp949",
-    "windows-874": "cp874",
-    "big5": "big5hkscs",
-    "ibm866": "cp866",
-    "ibm855": "cp855",
-    "x-mac-cyrillic": "mac_cyrillic",
-    "macintosh": "mac_roman",
-    "utf-16le": "utf-16-le",
-    "utf-16be": "utf-16-be",
-    "iso-8859-8-i": "iso-8859-8",
-}
+_CODECS = rows("codecs.txt")
+"""WHATWG name -> Python's codec where it has another name, or one that reads more."""
 
 _LABELS = {
     label: name

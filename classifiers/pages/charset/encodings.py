@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from classifiers.pages.charset import charsets, detection
+from classifiers.tables import rows
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -52,19 +53,7 @@ _SURE_SEQUENCES = 10
 DECLARING = frozenset({"http", "meta"})
 """Sources of a declared encoding; a detected one is no declaration."""
 
-STRONG_LANGUAGES = {
-    name: code
-    for code, names in {
-        "th": "windows-874",
-        "ja": "shift_jis euc-jp iso-2022-jp",
-        "ko": "euc-kr iso-2022-kr johab",
-        "zh": "gb18030 big5",
-        "el": "windows-1253 iso-8859-7",
-        "he": "windows-1255 iso-8859-8",
-        "vi": "windows-1258",
-    }.items()
-    for name in names.split()
-}
+STRONG_LANGUAGES = rows("strong-encodings.txt")
 """Encodings that are used for one language only (Cai 2009; Tamura 2007, 2.2)."""
 
 WEAK_LANGUAGES: dict[str, str] = {"windows-1254": "tr", "koi8-u": "uk"}

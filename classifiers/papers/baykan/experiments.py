@@ -1,6 +1,12 @@
-"""The experiments of Baykan 2013 and 2008: each is a row of classifiers, data and a measure."""
+"""The experiments of Baykan 2013 and 2008: each is a row of a measure, classifiers and data.
+
+`experiments.tsv` has the title of each, the paper's table, the tables of `figures.tsv`, the last
+of which marks the best classifiers, and notes; several are separated by `|`.
+"""
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from classifiers.papers.baykan import special
@@ -22,6 +28,7 @@ SINGLE: Final = [f"{n}-grams" for n in "3456"]
 MULTIPLE: Final = ["3-4-grams", "3-4-5-grams", "3-4-5-6-grams", "allgrams"]
 SHARES: Final = tuple(Setting(share=share) for share in (1.0, 0.1, 0.01, 0.001))
 """Shares of the training URLs, as in 4.7.2."""
+_ONE: Final = (STANDARD,)
 
 _BASES: Final = ("cctld", "ip")
 _ALL: Final = "allgrams-from-word"
@@ -47,148 +54,66 @@ def each(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def of_classifiers(names: Sequence[str]) -> Experiment:
-    """The experiment that compares the named classifiers."""
+_NGRAMS: Final = each("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE))
+_SVMS: Final = each("svm", ["words", *of_both(SINGLE + MULTIPLE)])
+_BOTH_SVMS: Final = [
+    f"{svm}:{features}"
+    for features in ("words", "3-grams-from-word", _ALL, "custom")
+    for svm in ("svm-perf", "svm")
+]
+
+Row = tuple[Callable[[Experiment, Study, Sequence[str]], Tables], Sequence[str], Sequence[Setting]]
+_ROWS: Final[dict[str, Row]] = {
+    "baselines": (baselines, ("cctld", "cctld+", "ip"), _ONE),
+    "words": (four, each("nb me re ros svm", ["words"]), _ONE),
+    "ngrams": (best_of_each_algorithm, _NGRAMS, _ONE),
+    "svm-features": (f1_by_language, _SVMS, _ONE),
+    "custom": (four, each("nb me re svm dt", ["custom"]), _ONE),
+    "feature-comparison": (with_empty, each("svm", ["words", _ALL, "custom"]), _ONE),
+    "comparison": (compared, _COMPARED, _ONE),
+    "training-sizes": (f1_curve, _COMPARED, SHARES),
+    "domains": (special.domains, (), _ONE),
+    "tree": (special.tree, (), _ONE),
+    "few-features": (special.few_features, (), _ONE),
+    "svm-perf": (f1_by_language, _BOTH_SVMS, (DISJOINT, STANDARD)),
+    "domain-disjoint": (f1_by_language, _BEYOND, (STANDARD, DISJOINT)),
+    "best-combination": (special.best_combination, _BEYOND, _ONE),
+    "content": (special.content, ("nb:words", "me:words"), _ONE),
+}
+_ROWS_OF_TEST_SET: Final[dict[str, Row]] = {
+    "test-set": (special.test_set, _WITH_WORDS, _ONE),
+    "test-sizes": (f1_curve, _COMPARED, SHARES),
+}
+
+
+@cache
+def _described() -> dict[str, list[str]]:
+    """Name -> title, source, tables and notes."""
+    lines = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()
+    return {name: cells for name, *cells in (line.split("\t") for line in lines)}
+
+
+def _experiment(name: str, row: Row) -> Experiment:
+    measure, classifiers, data = row
+    title, source, tables, notes = _described()[name]
     return Experiment(
-        "classifiers",
-        "The classifiers chosen",
-        "Baykan 2013, Tables V, VII, IX, XII, XIV",
-        tuple(names),
-        four,
-        printed=("V", "XIV", "IX", "XII", ""),
+        name,
+        title,
+        source,
+        tuple(classifiers),
+        measure,
+        tuple(data),
+        printed=tuple(tables.split("|")),
+        notes=tuple(filter(None, notes.split("|"))),
     )
 
 
-def _of(
-    table: str,
-    name: str,
-    title: str,
-    classifiers: tuple[str, ...],
-    measure: Callable[[Experiment, Study, Sequence[str]], Tables],
-) -> Experiment:
-    """An experiment beside one table of Baykan 2013."""
-    source = f"Baykan 2013, Table {table}"
-    return Experiment(name, title, source, classifiers, measure, printed=(table,))
+def of_classifiers(names: Sequence[str]) -> Experiment:
+    """The experiment that compares the named classifiers."""
+    return _experiment("classifiers", (four, names, _ONE))
 
 
-_NGRAMS: Final = each("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE))
-_SVMS: Final = each("svm", ["words", *of_both(SINGLE + MULTIPLE)])
-_THREE: Final = each("svm", ["words", _ALL, "custom"])
-
-_ROWS: Final = (
-    Experiment(
-        "baselines",
-        "Top-level domain and IP address",
-        "Baykan 2013, Tables V and VII",
-        ("cctld", "cctld+", "ip"),
-        baselines,
-        printed=("V",),
-    ),
-    _of("IX", "words", "Words as features", each("nb me re ros svm", ["words"]), four),
-    _of("X", "ngrams", "The best n-grams of each algorithm", _NGRAMS, best_of_each_algorithm),
-    _of("XI", "svm-features", "F1 of SVM with words and n-grams", _SVMS, f1_by_language),
-    _of("XII", "custom", "Custom-made features", each("nb me re svm dt", ["custom"]), four),
-    _of("XIII", "feature-comparison", "SVM with three feature sets, all URLs", _THREE, with_empty),
-    _of("XIV", "comparison", "Comparison of approaches", _COMPARED, compared),
-    Experiment(
-        "training-sizes",
-        "Macro-averaged F1 by the share of the training URLs",
-        "Baykan 2013, Figure 5 and 4.7.2",
-        _COMPARED,
-        f1_curve,
-        SHARES,
-        ("Figure 5",),
-    ),
-    Experiment(
-        "domains",
-        "Test URLs whose domain is in the training set, %",
-        "Baykan 2013, 4.3.1",
-        (),
-        special.domains,
-        printed=("4.3.1",),
-    ),
-    Experiment(
-        "tree",
-        "The top of the decision tree",
-        "Baykan 2013, Figure 2",
-        (),
-        special.tree,
-        notes=(
-            "f(+), f(-): share of the positive and negative test URLs that end up at the leaf, %",
-        ),
-    ),
-    Experiment(
-        "few-features",
-        "F1 of a decision tree with all features",
-        "Baykan 2008",
-        (),
-        special.few_features,
-        notes=("chosen on the training URLs of the first fold, measured on its test URLs",),
-    ),
-    Experiment(
-        "svm-perf",
-        "F1 of the paper's SVM (hinge loss, weights not scaled) and of ours",
-        "in brackets: Baykan 2013, Table XI",
-        tuple(
-            f"{svm}:{features}"
-            for features in ("words", "3-grams-from-word", _ALL, "custom")
-            for svm in ("svm-perf", "svm")
-        ),
-        f1_by_language,
-        (DISJOINT, STANDARD),
-        ("XI",),
-    ),
-    Experiment(
-        "domain-disjoint",
-        "F1 on test URLs of any domain, and of domains not trained on",
-        "",
-        _BEYOND,
-        f1_by_language,
-        (STANDARD, DISJOINT),
-    ),
-    Experiment(
-        "best-combination",
-        "The best combination for each language",
-        "Baykan 2008, Table 9",
-        _BEYOND,
-        special.best_combination,
-        printed=("2008, 9",),
-        notes=(
-            "the combination is the one chosen in most folds",
-            "the figures of 2008 are means over three other test sets",
-        ),
-    ),
-    Experiment(
-        "content",
-        "F1 of classifiers trained on URLs and on the content of pages, tested on URLs",
-        "Baykan 2008, Table 10",
-        ("nb:words", "me:words"),
-        special.content,
-        printed=("2008, 10",),
-    ),
-)
-EXPERIMENTS: Final = {row.name: row for row in _ROWS}
+EXPERIMENTS: Final = {name: _experiment(name, row) for name, row in _ROWS.items()}
 """The experiments, in the order in which they are carried out."""
-
-_ROWS_OF_TEST_SET: Final = (
-    Experiment(
-        "test-set",
-        "Classifiers on the test set",
-        "in brackets: Baykan 2013, Table XVI, on Flash pages",
-        _WITH_WORDS,
-        special.test_set,
-        printed=("XVI",),
-        notes=("all test URLs count; the other languages have equal weight as negatives",),
-    ),
-    Experiment(
-        "test-sizes",
-        "Macro-averaged F1 on the test set by the share of the training URLs",
-        "Baykan 2013, Figure 6 and 5.1",
-        _COMPARED,
-        f1_curve,
-        SHARES,
-        ("Figure 6",),
-    ),
-)
-OF_TEST_SET: Final = {row.name: row for row in _ROWS_OF_TEST_SET}
+OF_TEST_SET: Final = {name: _experiment(name, row) for name, row in _ROWS_OF_TEST_SET.items()}
 """The experiments with a test set of its own."""
