@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crawler.politeness.directives import reservation
-from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, RobotsStore
+from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, Kept, RobotsStore
 from crawler.politeness.robots_rules import matches, plain_path, plain_pattern
-from crawler.politeness.turns import Recent
 from crawler.url import host_of, origin_of
 
 MAX_RULES: Final = 200
@@ -21,7 +20,6 @@ MAX_RULES: Final = 200
 MAX_LOCATION: Final = 1_000
 """Characters of the location of a rule; a rule with more is left out."""
 
-_NO_RULES: Final = "[]"
 TDMREP_PATH: Final = "/.well-known/tdmrep.json"
 """The path of the file on each host."""
 
@@ -57,44 +55,30 @@ def _rules(found: dict[str, Any]) -> Iterator[Rule]:
 
 
 class Reservations:
-    """The rules of hosts. The frontier stores them; hosts without rules stay in memory too."""
+    """The rules of hosts; the frontier stores them."""
 
     def __init__(self, store: RobotsStore) -> None:
         """Keep the rules in a store."""
-        self._store = store
-        self._without: Recent[float] = Recent()
+        self._kept = Kept(store, list[Rule])
 
     def file_for(self, url: str, now: float) -> str | None:
         """Return the URL of the file that is to be asked for, None if its answer is known."""
-        host = host_of(url)
-        kept = None if host in self._without else self._store.robots(_name(host))
-        if kept is not None and kept.text == _NO_RULES:
-            self._without[host] = kept.fetched_at
-        since = self._without.get(host, kept.fetched_at if kept else 0.0)
-        return None if since > now - MAX_AGE_S else f"{origin_of(url)}{TDMREP_PATH}"
+        kept = self._kept.get(_name(url))
+        is_known = kept is not None and kept[1] > now - MAX_AGE_S
+        return None if is_known else f"{origin_of(url)}{TDMREP_PATH}"
 
     def keep(self, url: str, body: bytes, now: float) -> None:
-        """Store the rules of the host of `url`: a body, b"" for a host without a file."""
-        rules, host = rules_in(body), host_of(url)
-        self._store.set_robots(_name(host), json.dumps(rules), now)
-        self._without.pop(host, None)
-        if not rules:
-            self.give_up(url, now)
-
-    def give_up(self, url: str, now: float) -> None:
-        """Ask a host no more for its file today, which could not be fetched."""
-        self._without[host_of(url)] = now
+        """Store the rules of the host of `url`: a body, b"" without a file or an answer."""
+        self._kept.set(_name(url), rules_in(body), now)
 
     def of(self, url: str) -> tuple[str, ...]:
         """Return the statements about a page: those of the first rule that matches its path."""
-        host = host_of(url)
-        kept = None if host in self._without else self._store.robots(_name(host))
-        rules: list[Rule] = json.loads(kept.text) if kept else []
+        rules, _ = self._kept.get(_name(url)) or ([], 0.0)
         path = plain_path(url) if rules else ""
         found = (statements for location, statements in rules if matches(location, path))
-        return tuple(next(found, ()))
+        return next(found, ())
 
 
-def _name(host: str) -> str:
+def _name(url: str) -> str:
     """Return a name that no file has, and that begins like the URLs of the host."""
-    return f"http://{host}/ tdmrep"
+    return f"http://{host_of(url)}/ tdmrep"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
 from hashlib import sha256
-from typing import Final, Protocol
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -52,6 +52,8 @@ SITEMAP_FILES: Final = 10
 
 CACHE_BYTES = 16 * 1024 * 1024
 """Bytes of rules that stay in memory; a file of 512 KiB has at most 3 MiB of them."""
+
+Value = TypeVar("Value")
 
 _ALWAYS: Final = float("-inf")
 _SERVER_IS_BUSY = 429
@@ -101,7 +103,49 @@ class _Told(msgspec.Struct, frozen=True, omit_defaults=True):
         return fetched_at + (UNREACHABLE_S if self.rules is None else MAX_AGE_S)
 
 
-_STORED = msgspec.json.Decoder(_Told)
+class Kept(Generic[Value]):
+    """Values by names in a store; those that were used since the memory was last full stay in it.
+
+    They may take `most_bytes`, counted as their texts.
+    """
+
+    def __init__(self, store: RobotsStore, kind: type[Value], most_bytes: int = CACHE_BYTES):
+        self._store, self._decoder = store, msgspec.json.Decoder(kind)
+        self._known: dict[str, tuple[Value, float, int]] = {}  # the last: bytes
+        self._bytes, self._most_bytes = 0, most_bytes
+
+    def get(self, name: str) -> tuple[Value, float] | None:
+        """Return a value and when it was stored; None for one that is missing or damaged."""
+        if name not in self._known:
+            kept = self._store.robots(name)
+            if kept is None:
+                return None
+            try:
+                value = self._decoder.decode(kept.text)
+            except (msgspec.DecodeError, UnicodeEncodeError):
+                return None
+            self._remember(name, value, kept.fetched_at, len(kept.text))
+        return self._known[name][:2]
+
+    def set(self, name: str, value: Value, now: float) -> None:
+        """Store a value."""
+        text = msgspec.json.encode(value).decode()
+        self._store.set_robots(name, text, now)
+        self.forget(name)
+        self._remember(name, value, now, len(text))
+
+    def forget(self, name: str) -> None:
+        """Have a value read from the store when it is wanted again."""
+        self._bytes -= self._known.pop(name, (None, 0, 0))[2]
+
+    def _remember(self, name: str, value: Value, at: float, characters: int) -> None:
+        """Remember a value; if there is no room for it, all others are forgotten for now."""
+        size = len(name) + characters + _ENTRY_BYTES
+        if self._bytes + size > self._most_bytes:
+            self._known.clear()
+            self._bytes = 0
+        self._bytes += size
+        self._known[name] = value, at, size
 
 
 class Robots:
@@ -126,10 +170,8 @@ class Robots:
         self._store = store
         self._bot = " ".join(user_agent.partition("/")[0].split())
         self._max_delay_s = max_delay_s
-        self._known: dict[str, tuple[_Told, float, int]] = {}  # the last: bytes
-        self._bytes, self._most_bytes = 0, cache_bytes
+        self._kept = Kept(store, _Told, cache_bytes)
         self._files = HostFiles(store, "robots", max(1, (host_cap or FILES) - USUAL_ORIGINS))
-        self._in_flight: set[str] = set()
 
     def verdict(self, url: str, now: float) -> Verdict:
         """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt is stored.
@@ -171,16 +213,6 @@ class Robots:
         is_allowed = _is_usual(name) or bool(self._files.choose([name], now))
         return _address_of(name) if is_allowed else None
 
-    def begin(self, file: str) -> bool:
-        """Note that the URL of a file is asked for; False if an answer is awaited already."""
-        is_new = file not in self._in_flight
-        self._in_flight.add(file)
-        return is_new
-
-    def end(self, file: str) -> None:
-        """Note that the request for a file has ended; what it told is stored next."""
-        self._in_flight.discard(file)
-
     def move(self, url: str, location: str, now: float, asked: str = "") -> bool:
         """Record that a file redirects to `location`; False after too many redirects.
 
@@ -192,18 +224,18 @@ class Robots:
         before = names[: names.index(name) + 1] if name in names else [name]
         if target in before or len(before) > MAX_MOVES:
             return False
-        self._keep(name, _Told(self._bot, Rules(), target=target), now)
+        self._kept.set(name, _Told(self._bot, Rules(), target=target), now)
         self._tell_delay(url)
         return True
 
     def fail(self, url: str, now: float, asked: str = "") -> int:
         """Record that a file (see `move`) could not be fetched; return how often in a row."""
         name = self._asked(url, asked, now)
-        kept = self._store.robots(name)
-        is_recent = kept is not None and kept.fetched_at > now - UNREACHABLE_S
-        before = self._restored(kept.text) if kept is not None and is_recent else None
-        failures = 1 + (before.failures if before is not None else 0)
-        self._keep(name, _Told(self._bot, failures=failures), now)
+        self._kept.forget(name)
+        told, at = self._kept.get(name) or (_Told(""), 0.0)
+        is_ours = told.bot == self._bot and at > now - UNREACHABLE_S
+        failures = 1 + (told.failures if is_ours else 0)
+        self._kept.set(name, _Told(self._bot, failures=failures), now)
         return failures
 
     def keep(self, url: str, status: int | None, body: bytes, now: float, asked: str = "") -> None:
@@ -216,7 +248,7 @@ class Robots:
         name = self._asked(url, asked, now)
         if status is not None and 300 <= status < 400:
             name = origin_of(url)  # the files on the way are near enough for other origins
-        self._keep(name, self._read(status, body), now)
+        self._kept.set(name, self._read(status, body), now)
         for each in {url, _address_of(name)}:
             self._tell_delay(each)
 
@@ -253,40 +285,11 @@ class Robots:
         return way
 
     def _told(self, name: str, now: float) -> _Told | None:
-        if name not in self._known:
-            kept = self._store.robots(name)
-            told = None if kept is None else self._restored(kept.text)
-            # Another worker may have had more success.
-            if kept is None or told is None or told.failures:
-                return None
-            self._remember(name, told, kept)
-        told, fetched_at, _ = self._known[name]
-        return told if told.good_until(fetched_at) > now else None
-
-    def _restored(self, text: str) -> _Told | None:
-        """Return what a stored text tells; None if it is damaged or for another bot."""
-        try:
-            told = _STORED.decode(text)
-        except (msgspec.DecodeError, UnicodeEncodeError):
-            return None
-        return told if told.bot == self._bot else None
-
-    def _keep(self, name: str, told: _Told, now: float) -> None:
-        kept = KeptRobots(msgspec.json.encode(told).decode(), now)
-        self._store.set_robots(name, kept.text, now)
-        if name in self._known:
-            self._bytes -= self._known.pop(name)[2]
-        if not told.failures:
-            self._remember(name, told, kept)
-
-    def _remember(self, name: str, told: _Told, kept: KeptRobots) -> None:
-        """Remember a file; if there is no room for it, all others are forgotten for now."""
-        size = len(name) + len(kept.text) + _ENTRY_BYTES
-        if self._bytes + size > self._most_bytes:
-            self._known.clear()
-            self._bytes = 0
-        self._bytes += size
-        self._known[name] = told, kept.fetched_at, size
+        told, fetched_at = self._kept.get(name) or (_Told(""), 0.0)
+        if told.failures:
+            self._kept.forget(name)  # another worker may have had more success
+        is_ours = told.bot == self._bot and not told.failures
+        return told if is_ours and told.good_until(fetched_at) > now else None
 
 
 class HostFiles:

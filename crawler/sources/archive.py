@@ -16,6 +16,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
+from weakref import finalize
 
 from fastwarc.warc import ArchiveIterator, HeaderMap
 
@@ -83,6 +84,7 @@ class ArchiveWeb:
         self._volumes = find_volumes(path)
         # A database without a name is a temporary file.
         self._index = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        finalize(self, self._index.close)
         self._index.execute(_TABLE)
         self._index.execute("BEGIN")
         self._index.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", self._scanned())

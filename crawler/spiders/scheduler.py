@@ -237,9 +237,7 @@ class FrontierScheduler(BaseScheduler):
             file = self._crawl.robots.ask(lease.url, now)
             if file is None:
                 self._refuse(lease, ORIGINS_FULL)
-            elif self._crawl.robots.begin(file):
-                self._files.begin(lease, file)
-            else:
+            elif not self._files.begin(lease, file):
                 self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
             return None
         meta = {LEASE: lease, LEASED_AT: now, **IN_SLOT}

@@ -81,28 +81,32 @@ class RobotsFiles:
     def __init__(self, spider: "LangfocusSpider") -> None:
         """Ask in the name of a spider."""
         self._spider, self._crawl = spider, spider.crawl
-        self._fetches: set[asyncio.Task[None]] = set()
+        self._fetches: dict[str, asyncio.Task[None]] = {}
 
-    def begin(self, lease: Lease, file: str) -> None:
-        """Begin to fetch a file; its page is leased again when the rules are stored."""
+    def begin(self, lease: Lease, file: str) -> bool:
+        """Begin to fetch a file; its page is leased again when the rules are stored.
+
+        False if it is fetched already.
+        """
+        if file in self._fetches:
+            return False
         request = file_request(self._spider, lease, file)
         begin(self._spider.crawler.engine, request)
-        fetch = asyncio.ensure_future(self.fetch(lease, request))
-        self._fetches.add(fetch)
-        fetch.add_done_callback(self._fetches.discard)
+        self._fetches[file] = asyncio.ensure_future(self.fetch(lease, file, request))
+        return True
 
-    async def fetch(self, lease: Lease, request: Request) -> None:
+    async def fetch(self, lease: Lease, file: str, request: Request) -> None:
         """Fetch a file, store its rules, and give its page back or settle it."""
         try:
             with suppress(CloseSpider), self._spider.settling(lease):
                 try:
                     response = await answer_for(self._spider, request)
                 except Exception as error:
-                    self._failed(lease, request.url, error, request.meta[LEASED_AT])
+                    self._failed(lease, file, error, request.meta[LEASED_AT])
                 else:
-                    self._answered(lease, request.url, response)
+                    self._answered(lease, file, response)
         finally:
-            self._crawl.robots.end(request.url)
+            self._fetches.pop(file, None)
             end(self._spider.crawler.engine, request)
 
     def _answered(self, lease: Lease, file: str, response: Response) -> None:
@@ -189,15 +193,16 @@ class SiteFiles:
         if self._is_other(page):
             return download, page
         if isinstance(page, Reading) and file is not None:
-            await self._ask(lease, file)
+            body = await self._body(lease, file)
+            self._reservations.keep(lease.url, body, self._crawl.clock())
         return replace(download, reserved=self._reservations.of(lease.url)), page
 
     def _is_other(self, page: Answer | None) -> bool:
         """Return True for a page that was read and is not in the language."""
         return isinstance(page, Reading) and page.language != self._crawl.config.lang
 
-    async def _ask(self, lease: Lease, file: str) -> None:
-        """Store what is answered for a file; where nothing is, the host is given up.
+    async def _body(self, lease: Lease, file: str) -> bytes:
+        """Return the body of a file; b"" where there is none, or no answer.
 
         Redirects within the registered domain are followed: many hosts together could have a
         stranger's host asked without end.
@@ -208,13 +213,11 @@ class SiteFiles:
                 break
             target = redirect_target(response)
             if target is None:
-                body = response.body if 200 <= response.status < 300 else b""
-                self._reservations.keep(lease.url, body, self._crawl.clock())
-                return
+                return response.body if 200 <= response.status < 300 else b""
             if domain_of(host_of(target)) != domain_of(lease.host):
                 break
             file = target
-        self._reservations.give_up(lease.url, self._crawl.clock())
+        return b""
 
     async def _answer(self, lease: Lease, file: str) -> Response | None:
         """Return the answer for a file; None if it may not be asked for, or nothing came."""

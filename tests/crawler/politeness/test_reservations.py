@@ -82,21 +82,19 @@ def test_the_first_location_that_matches_a_path_decides(
     assert Reservations(store).of("https://b.de/") == ()
 
 
-def test_a_host_is_asked_once_a_day_at_its_first_origin() -> None:
+@pytest.mark.parametrize("body", [WHOLE.encode(), b""])
+def test_a_host_is_asked_once_a_day_at_its_first_origin(body: bytes) -> None:
     store = Store()
-    asked = "http://www.a.de:81/.well-known/tdmrep.json"
-    for body, given_up in ((WHOLE.encode(), False), (b"", False), (b"", True)):
-        known = Reservations(store)
-        assert known.file_for("http://www.a.de:81/x?y#z", MAX_AGE_S) == asked
-        if given_up:
-            known.give_up("http://a.de/", MAX_AGE_S)
-        else:
-            known.keep("http://a.de/", body, MAX_AGE_S)
-        later = known if given_up else Reservations(store)
-        assert {known.file_for(u, MAX_AGE_S) for u in ("https://a.de/", "http://a.de:1/")} == {None}
-        assert later.file_for("http://www.a.de:81/", MAX_AGE_S * 1.9) is None
-        assert later.file_for("http://www.a.de:81/", MAX_AGE_S * 2) == asked
-        store.texts.clear()
+    known, asked = Reservations(store), "http://www.a.de:81/.well-known/tdmrep.json"
+    assert known.file_for("http://www.a.de:81/x?y#z", MAX_AGE_S) == asked
+    known.keep("http://a.de/", body, MAX_AGE_S)
+    for each in (known, Reservations(store)):
+        assert {each.file_for(u, MAX_AGE_S) for u in ("https://a.de/", "http://a.de:1/")} == {None}
+        assert each.file_for("http://www.a.de:81/", MAX_AGE_S * 1.9) is None
+        assert each.file_for("http://www.a.de:81/", MAX_AGE_S * 2) == asked
+        assert each.of("http://a.de/") == (OUT if body else ())
+    store.set_robots("http://a.de/ tdmrep", "damaged", MAX_AGE_S)
+    assert Reservations(store).file_for("http://www.a.de:81/", MAX_AGE_S) == asked
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """An archive is found as people keep it, and a crawl is answered from it."""
 
 import gzip
+import sqlite3
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +52,10 @@ def test_an_archived_answer_comes_back(tmp_path: Path, name: str) -> None:
     assert web.respond("http://a.de/") == Answer(404, expected, b"abc", "192.0.2.7")
     assert web.respond("http://b.de/").ip is None
     assert (len(web), list(web.urls())) == (2, ["http://a.de/", "http://b.de/"])
+    index = web._index
+    del web
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):  # Python 3.13 warns of others
+        index.execute("SELECT 1")
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | Non
 
         downloader: Any = spider.crawler.engine.downloader
         downloader.middleware = SimpleNamespace(download_async=download_async)
-        asyncio.run(RobotsFiles(spider).fetch(lease, request))
+        asyncio.run(RobotsFiles(spider).fetch(lease, "x", request))
 
 
 @pytest.fixture
@@ -144,9 +144,9 @@ def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
         counts = crawl.frontier.counts()
         assert (counts.queued, counts.leased) == (1, 1)
         came.set()
-        await asyncio.gather(*scheduler._files._fetches)
+        await asyncio.gather(*scheduler._files._fetches.values())
         assert scheduler.next_request() is None
-        await asyncio.gather(*scheduler._files._fetches)
+        await asyncio.gather(*scheduler._files._fetches.values())
 
     crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
     for url in ("http://a.de/", "http://c.de/"):
