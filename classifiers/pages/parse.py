@@ -86,7 +86,6 @@ def parse_page(
     content_type: str | None,
     url: str,
     content_language: str | None = None,
-    max_characters: int = MAX_CHARACTERS,
 ) -> ParsedPage:
     """The text, links and declarations of a page.
 
@@ -94,7 +93,7 @@ def parse_page(
     none. Any bytes give a page; nothing raises. About 0.8 ms per 100 kB.
     """
     decoded = decode(body[:MAX_BYTES], content_type)
-    raw = read(decoded.utf8, max_characters)
+    raw = read(decoded.utf8, MAX_CHARACTERS)
     resolver = Resolver(_base(raw.elements, url), decoded.charset)
     kept, dropped = kept_links(filter(None, map(_target, raw.elements)), resolver)
     heads, metas = (

@@ -67,19 +67,7 @@ MOST_CONTROL: Final = 0.03
 
 # The signatures of the WHATWG's MIME Sniffing Standard (6.1 to 6.3) and of the formats that are
 # often saved beside pages.
-_SIGNED: Final = re.compile(
-    rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|BM.{4}\x00{4}|II\*\x00|MM\x00\*"  # images
-    rb"|\x00\x00[\x01\x02]\x00[\x01-\xff]\x00"  # icons
-    rb"|RIFF.{4}(?:WEBP|WAVE|AVI )|FORM.{4}AIFF|ID3[\x02-\x04]|\xff[\xfb\xf3\xf2][\x10-\xef]"
-    rb"|OggS\x00|fLaC\x00|MThd\x00|\x00\x00..ftyp|\x1a\x45\xdf\xa3|[CFZ]WS[\x01-\x2f]"  # sound
-    rb"|%PDF-|%!PS-Adobe-|\xd0\xcf\x11\xe0|SQLite format 3\x00|\x93NUMPY"  # documents, data
-    rb"|wOFF|wOF2|\x00\x01\x00\x00\x00|OTTO\x00|ttcf\x00"  # fonts
-    rb"|\x1f\x8b|PK(?:\x03\x04|\x05\x06|\x07\x08)|Rar!\x1a\x07|7z\xbc\xaf|BZh[1-9][1\x17]"
-    rb"|\xfd7zXZ\x00|[\x22-\x28]\xb5\x2f\xfd|\x04\x22\x4d\x18|.{257}ustar[\x00 ]"  # archives
-    rb"|\x7fELF|MZ.{58,510}PE\x00\x00|[\xce\xcf]\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]"
-    rb"|\xca\xfe\xba\xbe|\x00asm",  # programs
-    re.DOTALL,
-)
+_SIGNED: Final = re.compile("|".join(rows("signatures.txt").values()).encode(), re.DOTALL)
 # The binary data bytes of the MIME Sniffing Standard, 3, without the shifts of ISO-2022-KR.
 _CONTROL: Final = bytes({*range(9), 0x0B, *range(0x10, 0x1B), *range(0x1C, 0x20)})
 _NO_TEXT: Final = dict.fromkeys([*_CONTROL, 0xFFFD])

@@ -49,13 +49,6 @@ def test_texts_are_read_in_order_with_codes_of_the_project(tmp_path: Path) -> No
     assert data.skipped == 0
 
 
-def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "data.md").read_text(encoding="utf-8")
-    example = page.partition("```text\n")[2].partition("```")[0]
-    data = texts(tmp_path / "t.tsv", example)
-    assert [(row.language, row.kind) for row in data] == [("de", "sentence")]
-
-
 def test_texts_that_cannot_be_used_are_counted_by_reason(tmp_path: Path) -> None:
     rows = "short\tde\n \tde\tk\ts\nword\tnolanguage\tk\ts\nWort\tde\tk\ts\n"
     data = texts(tmp_path / "t.tsv", HEADER + rows)

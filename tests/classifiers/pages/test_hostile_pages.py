@@ -56,14 +56,6 @@ def test_an_ordinary_page_is_read_whatever_it_declares(declared: str) -> None:
         assert method().identify(page).language == "de"
 
 
-@pytest.mark.parametrize("cut", range(1, 6))
-def test_a_page_that_ends_within_a_character_is_read(cut: int) -> None:
-    body = ("<p>" + "Der Fluß liegt still über den Wiesen. " * 20 + "😀").encode()[:-cut]
-    page = parse_page(body, content_type=None, url=URL)
-    assert page.charset == "utf-8"
-    assert method().identify(page).language == "de"
-
-
 def numbered(pattern: bytes, number: int) -> bytes:
     return b" ".join(pattern % at for at in range(number))
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from classifiers import languages
 from classifiers.arrayfile import write_arrays
@@ -15,7 +13,6 @@ from classifiers.datasets.texts import LabelledText, LabelledTexts
 from classifiers.errors import DatasetError, ModelError
 from classifiers.pages.charset.charsets import canonical_label, codec
 from classifiers.pages.method import answers_of
-from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.papers.cai import method as cai
 from classifiers.papers.cai import models as cai_models
@@ -243,16 +240,3 @@ def test_a_text_in_utf8_is_confirmed_in_its_legacy_encoding() -> None:
         assert found.language == code
         assert any(f"text: {code} in {name} " in found.reason for name in names)
     assert set(SENTENCES) <= tamura.shipped().languages
-
-
-@pytest.mark.parametrize("name", ["cai", "tamura", "cavnar-trenkle", "nfc", "inlinks"])
-@given(body=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-@settings(max_examples=60, deadline=None)
-def test_any_bytes_give_an_answer_with_a_reason(name: str, body: bytes) -> None:
-    page = parse_page(body, content_type=None, url="")
-    found = method(name).identify(page)
-    assert method(name).name == name
-    assert found == method(name).identify(page)
-    assert found.reason
-    assert 0 <= found.confidence <= 1
-    assert (found.language is None) == (found.method == "none")

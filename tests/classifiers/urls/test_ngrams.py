@@ -66,10 +66,6 @@ def test_the_number_of_each_kind_of_feature_is_that_of_its_letters() -> None:
     assert len(listed(url)) == 20 + 1 + 2 * (3 + 1) + 2
 
 
-def test_a_broken_internationalised_label_stays_as_it_is() -> None:
-    assert listed("http://xn--9999999999.de/") == listed("http://xN--9999999999.de/")
-
-
 def test_one_string_is_refused_as_a_batch() -> None:
     with pytest.raises(TypeError, match="sequence of URLs"):
         encode("http://example.de/")

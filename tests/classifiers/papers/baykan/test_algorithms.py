@@ -2,8 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.stats import entropy
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -226,11 +224,6 @@ def test_com_and_org_are_english_with_plus_only_and_net_never_is() -> None:
     urls = ["http://a.com/", "http://a.org/", "http://a.net/", "http://a.uk/"]
     assert answers("cctld", urls)["en"] == "0001"
     assert answers("cctld+", urls) == answers("cctld", urls) | {"en": "1101"}
-
-
-@given(st.text())
-def test_at_most_one_language_has_a_top_level_domain(url: str) -> None:
-    assert sum(int(answer) for answer in answers("cctld", [url]).values()) <= 1
 
 
 def test_the_country_of_the_server_decides_not_the_domain() -> None:

@@ -72,11 +72,6 @@ def counts(fitted: Any, url: str) -> dict[str, float]:
     return {str(names[column]): float(row[0, column]) for column in row.indices}
 
 
-def test_n_grams_from_the_url_run_over_what_is_no_letter() -> None:
-    assert "yde" in counts(learned_from(of(3, 3, "url"), URLS), URLS[0])
-    assert "yde" not in counts(learned_from(of(3, 3, "word"), URLS), URLS[0])
-
-
 @settings(deadline=None)
 @given(texts, st.integers(1, 7), st.integers(0, 4), st.sampled_from(["word", "url"]))
 def test_n_grams_are_those_of_a_slow_count(

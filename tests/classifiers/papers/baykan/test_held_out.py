@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from classifiers.datasets import LabelledUrl
 from classifiers.errors import DatasetError
 from classifiers.papers.baykan import dictionaries
 from classifiers.papers.baykan.experiments import OF_TEST_SET
@@ -40,20 +39,6 @@ def test_decisions_are_those_of_a_classifier_fitted_on_all_training_urls(
     learned = urls[trained].tolist()
     expected = answers_anew(name, learned, sample.y[trained], urls[~trained].tolist())
     assert (study.decisions(name, "fr")[~trained] == expected).all()
-
-
-def test_other_languages_weigh_the_same_however_many_urls_they_have() -> None:
-    many = [LabelledUrl(f"http://x{at}.de/", "de", "editor", "rule") for at in range(90)]
-    few = [LabelledUrl(f"http://y{at}.com/", "fr", "editor", "rule") for at in range(10)]
-    own = [LabelledUrl(f"http://z{at}.it/", "it", "editor", "rule") for at in range(10)]
-    three = ("de", "fr", "it")
-    study = Study(joined(draw(labelled(20), three), [*many, *few, *own]))
-    # The top-level domain says Yes to no French and to all German URLs.
-    (precision, recall, negative, _), *_ = study.scores("cctld", "de")
-    assert (precision, recall, negative) == (1, 1, 1)
-    study.corpus.columns[study.corpus.is_tested] = np.repeat([1, 0, 2], [90, 10, 10])
-    (_, recall, negative, _), *_ = study.scores("cctld", "de")
-    assert (recall, negative) == (0, 0.5)
 
 
 def test_the_tables_are_those_of_the_paper(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
