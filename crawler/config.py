@@ -495,7 +495,14 @@ class Config(Arguments):
         if "hosts" not in arguments:
             arguments = {"lang": "", **arguments}
         values = {name: ARGUMENTS[name].value(arguments[name]) for name in arguments}
-        values |= of_settings(settings or {})
+        values |= {
+            SETTINGS[name].name: SETTINGS[name].value(value)
+            for name, value in (settings or {}).items()
+            if name in SETTINGS
+            and value is not None
+            # An empty text unsets it.
+            and not (value == "" and SETTINGS[name].kind in (str, Path))
+        }
         web = values.get("web", cls.web)
         if (web == "archive") != ("archive" in values):
             raise SettingError("-a web=archive and -a archive=FILE.warc.gz go together")
@@ -514,17 +521,6 @@ class Config(Arguments):
     def is_census(self) -> bool:
         """True if the portal pages of listed hosts are fetched, and no links are followed."""
         return self.hosts is not None
-
-    @property
-    def listed(self) -> dict[str, str]:
-        """The values of `meta` that tell which hosts a census has; {} for a crawl."""
-        if self.hosts is None:
-            return {}
-        return {
-            "hosts": self.hosts.digest,
-            "hosts_number": str(self.hosts.number),
-            "hosts_file": self.hosts.path.name,
-        }
 
     def rest_s(self, failures: int, hold_s: float = 0.0) -> float:
         """Return the seconds for which a host rests after so many failures in a row.
@@ -577,20 +573,6 @@ ARGUMENTS: Final = {name: one for name, one in _KNOBS.items() if not one.setting
 
 SETTINGS: Final = {one.setting: one for one in _KNOBS.values() if one.setting}
 """The declarations of the settings, by name."""
-
-
-def manuals(of: Mapping[str, Knob]) -> dict[str, str]:
-    """Return the help of arguments or settings."""
-    return {name: one.manual for name, one in of.items()}
-
-
-def of_settings(given: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields of the declared settings that are given; "" and None unset a text."""
-    return {
-        one.name: one.value(given[name])
-        for name, one in SETTINGS.items()
-        if given.get(name) is not None and not (given[name] == "" and one.kind in (str, Path))
-    }
 
 
 def _census(values: dict[str, Any]) -> Config:

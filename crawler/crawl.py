@@ -159,41 +159,32 @@ class Ending:
 
 @dataclass(slots=True)
 class Crawl:
-    """An open crawl. `web` is None for the live Web.
-
-    `lock` keeps other processes out of the run folder until it is closed. `fault` is the reason why
-    the crawl cannot continue, "" if it can. `worker` is set if other processes share the frontier;
-    `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
-    of requests for each address. `ending` knows when the crawl must end. `gaps` tells what does not
-    know the language. `archive` keeps the exchanges of the crawl; None: they are not kept.
-    `written` is set when the frontier's latest changes are on the disk; None: they always are.
-    `fetched` is called with the seconds from the lease of a page to its answer, which was read.
-    `reading` is the number of answers that wait for a reader or are read now.
-    `blocking` is all that may not be fetched, `revisits` are the pages of an earlier run.
-    """
+    """An open crawl."""
 
     config: Config
     ordering: Ordering
-    web: Web | None
+    web: Web | None  # None: the live Web
     run: OpenRun
     frontier: Frontier
     robots: Robots
     clock: CrawlClock
     visitor: Visitor
-    lock: ExitStack
-    waiting: Waiting
-    occupancy: Occupancy
+    lock: ExitStack  # keeps other processes out of the run folder until it is closed
+    waiting: Waiting  # knows when a shared frontier last blocked this process
+    occupancy: Occupancy  # enforces the limit of requests for each address
     ending: Ending
-    revisits: Revisits
-    worker: Worker | None = None
-    gaps: tuple[str, ...] = ()
-    archive: WarcArchive | None = None
+    revisits: Revisits  # the pages of an earlier run
+    worker: Worker | None = None  # if other processes share the frontier
+    gaps: tuple[str, ...] = ()  # what does not know the language
+    archive: WarcArchive | None = None  # keeps the exchanges; None: they are not kept
     blocking: Blocking = field(default_factory=Blocking)
-    written: asyncio.Event | None = None
+    written: asyncio.Event | None = (
+        None  # the latest changes are on the disk; None: they always are
+    )
     finish_reason: str = ""
-    fault: str = ""
-    fetched: Callable[[float], object] = lambda _: None
-    reading: int = 0
+    fault: str = ""  # why the crawl cannot continue
+    fetched: Callable[[float], object] = lambda _: None  # gets the seconds from lease to answer
+    reading: int = 0  # answers that wait for a reader or are read now
     _counts: Counts | None = None
     _counted_at: float = float("-inf")
     _has_jumped: bool = False
@@ -260,20 +251,16 @@ class Crawl:
         return self.ending.reached(self.counts(), self.clock())
 
     def _is_unanswered(self) -> bool:
-        now = self.clock()
-        is_awaited = self.ending.awaits_answer
-        return is_awaited and self.ending.is_unanswered(now, self.frontier.ready_at(now))
+        now, ending = self.clock(), self.ending
+        return ending.awaits_answer and ending.is_unanswered(now, self.frontier.ready_at(now))
 
     def next(self) -> Lease | None:
         """Return the lease of the next URL, None if there is none now or no more is wanted."""
         now = self.clock()
-        self._follow_block_file(now)
-        return self.frontier.next(now) if self.ending.may_fetch(now) else None
-
-    def _follow_block_file(self, now: float) -> None:
         if self.blocking.follow(now):
             number = self.frontier.drop_blocked(self.blocking.blocks)
             _log.warning("%s queued URLs are dropped, as they are blocked now", f"{number:,}")
+        return self.frontier.next(now) if self.ending.may_fetch(now) else None
 
     def ready_at(self) -> float | None:
         """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
@@ -293,17 +280,15 @@ class Crawl:
 
     def tend(self) -> None:
         """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""
-        if self.worker is not None:
-            self._follow_server(self.worker)
-            self.worker.tend(self.clock())
-
-    def _follow_server(self, worker: Worker) -> None:
-        jump_s = self.clock.follow(worker.frontier.time)
+        if self.worker is None:
+            return
+        jump_s = self.clock.follow(self.worker.frontier.time)
         if jump_s and not self._has_jumped:
             self._has_jumped = True
             _log.warning(
                 "the clock of the Redis server jumped by %.0f s; this worker keeps its time", jump_s
             )
+        self.worker.tend(self.clock())
 
     def close(self, finish_reason: str) -> None:
         """Store the reason for the end of the session and close the run."""

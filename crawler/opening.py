@@ -139,7 +139,14 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
     with ExitStack() as undo:
         shared = None
         if config.frontier is not None:
-            membership = _membership(config, meta, folder)
+            politeness = {name: getattr(config, name) for name in _POLITENESS}
+            identity = {key: meta.get(key, "") for key in IDENTITY} | politeness
+            membership = Membership(
+                worker=worker_name(folder),
+                identity=identity,
+                lease_s=config.lease_s,
+                shards=config.shards,
+            )
             shared = _shared_frontier(config.frontier, rules, membership, waiting, clock)
             undo.callback(shared.close)
         lock = undo.enter_context(lock_run(folder))
@@ -195,6 +202,12 @@ def new_folder(name: str, now: float) -> Path:
 
 
 def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
+    hosts, listed, shared = config.hosts, {}, ""
+    if hosts is not None:
+        number = str(hosts.number)
+        listed = {"hosts": hosts.digest, "hosts_number": number, "hosts_file": hosts.path.name}
+    if config.frontier is not None:
+        shared = config.crawl_name or crawl_name(config, ordering)
     return {
         "lang": config.lang,
         "strategy": ordering.name,
@@ -207,7 +220,7 @@ def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
         "host_queue": config.queue_slots,
         "directory_depth": config.directory_depth,
         "identify": config.identify,
-        **config.listed,
+        **listed,
         "since": "" if config.since is None else str(Path(config.since).resolve()),
         "block": "" if config.block is None else str(config.block),
         "web": str(config.archive) if config.archive else config.web,
@@ -217,16 +230,9 @@ def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
         "delay_s": config.delay_s,
         "version": config.version,
         "command": config.command,
-        "shared": _shared_name(config, ordering),
+        "shared": shared,
         "shards": config.shards,
     }
-
-
-def _shared_name(config: Config, ordering: Ordering) -> str:
-    """Return the name of the crawl in a shared frontier, "" if the frontier is not shared."""
-    if config.frontier is None:
-        return ""
-    return config.crawl_name or crawl_name(config, ordering)
 
 
 def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
@@ -256,16 +262,6 @@ def _rules(config: Config, ordering: Ordering) -> FrontierRules:
         is_expected_only=config.expected == ONLY_EXPECTED,
         random_state=config.random_state,
         keeps_links=config.keeps_links,
-    )
-
-
-def _membership(config: Config, meta: Mapping[str, object], folder: Path) -> Membership:
-    return Membership(
-        worker=worker_name(folder),
-        identity={key: meta.get(key, "") for key in IDENTITY}
-        | {name: getattr(config, name) for name in _POLITENESS},
-        lease_s=config.lease_s,
-        shards=config.shards,
     )
 
 

@@ -151,15 +151,17 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
             raise _damaged(folder, "it is missing, but its log run.db-wal exists")
         else:
             create(path, values)
-        connection = connect(path)
+        with ExitStack() as undo:
+            connection = undo.enter_context(closing(connect(path)))
+            connection.execute("BEGIN IMMEDIATE")
+            # The budget and the seeds may grow from one session to the next.
+            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+            session = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
+            connection.execute("COMMIT")
+            undo.pop_all()
     except (OSError, sqlite3.Error) as error:
         raise _unusable(folder, error) from error
-    try:
-        session = _begin(connection, values, now)
-    except sqlite3.Error as error:
-        connection.close()
-        raise _unusable(folder, error) from error
-    return OpenRun(folder, connection, session)
+    return OpenRun(folder, connection, session.lastrowid or 0)
 
 
 def lock_run(folder: Path) -> ExitStack:
@@ -178,21 +180,17 @@ def lock_run(folder: Path) -> ExitStack:
             file = os.open(folder / "run.lock", flags, 0o666)
             undo.callback(os.close, file)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _lock_folder(own)
+            try:
+                fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise
+            except OSError:
+                pass  # a file system that locks only files
         except BlockingIOError as error:
             raise RunFolderError(f"{folder}: another process is crawling in it") from error
         except OSError as error:
             raise _unusable(folder, error) from error
         return undo.pop_all()
-
-
-def _lock_folder(descriptor: int) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        return  # a file system that locks only files
 
 
 @contextmanager
@@ -341,16 +339,6 @@ def _log_of(path: Path) -> int:
     """Return the bytes that a killed process left in the log of a database."""
     log = path.with_name(f"{path.name}-wal")
     return log.stat().st_size if log.exists() else 0
-
-
-def _begin(connection: sqlite3.Connection, values: Mapping[str, str], now: float) -> int:
-    """Begin a session on a run that was checked, and return its number."""
-    connection.execute("BEGIN IMMEDIATE")
-    # The budget and the seeds may grow from one session to the next.
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-    cursor = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
-    connection.execute("COMMIT")
-    return cursor.lastrowid or 0
 
 
 @contextmanager

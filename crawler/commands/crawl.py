@@ -67,7 +67,7 @@ class CrawlCommand(scrapy_crawl.Command):
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command, and those of a crawl to the manual."""
-    from crawler.config import ARGUMENTS, SETTINGS, manuals
+    from crawler.config import ARGUMENTS, SETTINGS
 
     parser.usage = (
         "langfocus crawl -a lang=LANG [-a NAME=VALUE] [-s NAME=VALUE] [--workers N] [-O FILE]"
@@ -90,8 +90,8 @@ def arguments(parser: Parser) -> None:
     )
     parser.epilog = "\n".join(
         [
-            meanings("arguments (-a NAME=VALUE):", manuals(ARGUMENTS)),
-            meanings("settings (-s NAME=VALUE):", manuals(SETTINGS)),
+            meanings("arguments (-a NAME=VALUE):", {n: k.manual for n, k in ARGUMENTS.items()}),
+            meanings("settings (-s NAME=VALUE):", {n: k.manual for n, k in SETTINGS.items()}),
             _EXAMPLES,
         ]
     )
@@ -127,12 +127,14 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
     """Open the crawl, so that an error is one line, and let Scrapy run it to its end."""
     if rest:
         raise not_understood(rest[0], "langfocus crawl")
+    from crawler.opening import open_crawl
     from crawler.spiders.langfocus import LangfocusSpider
     from crawler.spiders.printable_log import leave_out_settings
+    from crawler.spiders.scrapy_settings import config_of
 
     if settings["LOG_LEVEL"] != "DEBUG":
         leave_out_settings()
-    crawl = LangfocusSpider.open(arguments, settings)
+    crawl = open_crawl(config_of(arguments, settings))
     process.crawl(LangfocusSpider, crawl=crawl)
     process.start()
     _judge(crawl)

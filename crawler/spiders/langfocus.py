@@ -1,6 +1,7 @@
 """The language-focused spider: it passes responses to the visitor."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.request import getproxies
@@ -10,7 +11,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, StopDownload
 from scrapy.http import Response
 from scrapy.http.headers import Headers
-from scrapy.settings import BaseSettings
 
 from crawler.corpus.item import PageItem, settled_item
 from crawler.crawl import Crawl
@@ -27,7 +27,7 @@ from crawler.politeness.robots import MAX_ROBOTS_BYTES
 from crawler.readers import Answer, ReadingError
 from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
-from crawler.spiders.concurrency import PAUSE_S, Throttle
+from crawler.spiders.concurrency import PAUSE_S, Throttle, begin, end
 from crawler.spiders.faults import explain
 from crawler.spiders.messages import (
     FILE_BYTES,
@@ -60,6 +60,7 @@ class LangfocusSpider(Spider):
     def __init__(self) -> None:
         super().__init__()
         self.throttle = Throttle()
+        self.tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_crawler(
@@ -71,7 +72,7 @@ class LangfocusSpider(Spider):
         """
         make_log_printable()
         if crawl is None:
-            crawl = cls.open(arguments, crawler.settings)
+            crawl = open_crawl(config_of(arguments, crawler.settings))
         spider = cls()
         spider.crawl = crawl
         spider._set_crawler(crawler)
@@ -81,27 +82,56 @@ class LangfocusSpider(Spider):
         for line in remarks:
             spider.logger.warning("%s", line)
         adapt(crawler.settings, crawl)
-        spider._wants_items = _wants_items(crawler.settings)
+        wants = map(crawler.settings.getdict, ("FEEDS", "ITEM_PIPELINES"))
+        spider._wants_items = any(wants)
         crawler.signals.connect(spider.on_headers, signals.headers_received)
         crawler.signals.connect(spider.on_bytes, signals.bytes_received)
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
         return spider
 
-    @classmethod
-    def open(cls, arguments: dict[str, str], settings: BaseSettings) -> Crawl:
-        """Return the open crawl of some arguments; raises `CrawlError`."""
-        return open_crawl(config_of(arguments, settings))
+    def begin_work(self, request: Request, work: Coroutine[Any, Any, None]) -> None:
+        """Begin some work with a request, which counts as one in progress until the work ends."""
+        begin(self.crawler.engine, request)
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
 
-    def page_request(self, url: str, meta: dict[str, Any]) -> Request:
-        """Return the request for a leased page."""
-        return Request(
-            url,
-            callback=self.parse,
-            errback=self.on_failure,
-            headers=self.crawl.revisits.conditions(url),
-            meta=meta | self.patience(),
-            dont_filter=True,
-        )
+    def begin_page(self, lease: Lease, meta: dict[str, Any]) -> None:
+        """Begin to fetch a leased page; `meta` is that of its request."""
+        headers = self.crawl.revisits.conditions(lease.url)
+        meta = {LEASE: lease, **meta, **self.patience()}
+        request = Request(lease.url, headers=headers, meta=meta)
+        self.begin_work(request, self.fetch(lease, request))
+
+    async def fetch(self, lease: Lease, request: Request) -> None:
+        """Fetch a page and settle it; its item goes to feeds and pipelines."""
+        engine = self.crawler.engine
+        try:
+            with self.settling(lease):
+                try:
+                    response = await self.answer(request)
+                except Exception as error:
+                    self._failed(lease, error, request.meta[LEASED_AT])
+                    return
+                for item in self._settled(lease, response):
+                    await engine.scraper.start_itemproc_async(item, response=response)
+        finally:
+            end(engine, request)
+
+    async def answer(self, request: Request) -> Response:
+        """Return the answer to a request; raises what ends a download.
+
+        The request passes the downloader middlewares and the download handler, and none of the rest
+        of Scrapy's engine, which took longer than these.
+        """
+        downloader = self.crawler.engine.downloader
+        answer: Request | Response = request
+        while isinstance(answer, Request):  # a middleware of the user may send it again
+            request = answer
+            send = downloader.handlers.download_request_async
+            answer = await downloader.middleware.download_async(send, request)
+        answer.request = request
+        return answer
 
     def patience(self) -> dict[str, float]:
         """Count a request; until a server answered, its download ends with the wait for that."""
@@ -111,14 +141,10 @@ class LangfocusSpider(Spider):
         left_s = max(_LEAST_TIMEOUT_S, watch.answer_deadline - now)
         return {"download_timeout": left_s} if left_s < timeout_s else {}
 
-    def parse(self, response: Response) -> list[PageItem]:
+    def _settled(self, lease: Lease, response: Response) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
-        items: list[PageItem] = []
-        with self.settling(response.meta[LEASE]):
-            items += self._parsed(response.meta[LEASE], response)
-        return items
-
-    def _parsed(self, lease: Lease, response: Response) -> list[PageItem]:
+        received = {"response": response, "request": response.request, "spider": self}
+        self.crawler.signals.send_catch_log(signals.response_received, **received)
         if self._is_over(lease):
             return []
         self.crawl.fetched(self.crawl.clock() - response.meta[LEASED_AT])
@@ -132,13 +158,11 @@ class LangfocusSpider(Spider):
             return []
         return [settled_item(self.crawl.run.connection, lease, record)]
 
-    def on_failure(self, failure: Any) -> None:
+    def _failed(self, lease: Lease, error: Exception, leased_at: float) -> None:
         """Settle a page whose download failed."""
-        lease, leased_at = failure.request.meta[LEASE], failure.request.meta[LEASED_AT]
-        with self.settling(lease):
-            if not self._is_over(lease) and not self.waits(lease, failure.value, leased_at):
-                reason, is_final = self.reason(lease, failure.value)
-                self.crawl.visitor.failed(lease, reason, is_final=is_final)
+        if not self._is_over(lease) and not self.waits(lease, error, leased_at):
+            reason, is_final = self.reason(lease, error)
+            self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
     @contextmanager
     def settling(self, lease: Lease) -> Iterator[None]:
@@ -160,7 +184,6 @@ class LangfocusSpider(Spider):
             return
         except StorageError as error:
             self.crawl.fault = str(error)
-            raise CloseSpider("storage") from error
 
     def give_up(self, lease: Lease) -> None:
         """Settle a URL while an unexpected exception is handled; the log has its traceback."""
@@ -234,11 +257,9 @@ class LangfocusSpider(Spider):
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)
-        if is_large and not is_text(kind) and not self._may_be_sitemap(kind):
+        is_sitemap = self.crawl.config.reads_sitemaps and may_be_sitemap(kind)
+        if is_large and not is_text(kind) and not is_sitemap:
             raise StopDownload(fail=False)
-
-    def _may_be_sitemap(self, content_type: str | None) -> bool:
-        return self.crawl.config.reads_sitemaps and may_be_sitemap(content_type)
 
     def on_idle(self) -> None:
         """Close the spider with the reason why there is no more work."""
@@ -250,7 +271,3 @@ class LangfocusSpider(Spider):
             self.crawl.fault, goal = str(error), "storage"
         if goal:
             raise CloseSpider(goal)
-
-
-def _wants_items(settings: BaseSettings) -> bool:
-    return bool(settings.getdict("FEEDS") or settings.getdict("ITEM_PIPELINES"))

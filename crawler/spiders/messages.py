@@ -82,6 +82,8 @@ def download_of(response: Response, now: float) -> Download:
     """Return a response as a download; it arrived at `now`, in unix seconds."""
     headers = response.headers
     meta = {} if response.request is None else response.request.meta
+    # A proxy answers with its own address.
+    address = None if meta.get("proxy") else response.ip_address
     return Download(
         response.url,
         response.status,
@@ -90,7 +92,7 @@ def download_of(response: Response, now: float) -> Download:
         _text(headers.get(b"Content-Language")),
         _location(response),
         retry_after_s(response, now),
-        _address(response),
+        None if address is None else str(address),
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
         robots=meta.get(ROBOTS),
@@ -100,21 +102,13 @@ def download_of(response: Response, now: float) -> Download:
     )
 
 
-def _address(response: Response) -> str | None:
-    """Return the IP address of the server; None if a proxy answered for it."""
-    is_proxied = response.request is not None and bool(response.request.meta.get("proxy"))
-    return str(response.ip_address) if response.ip_address and not is_proxied else None
-
-
 def statements_of(headers: Headers) -> tuple[str, ...]:
     """Return the statements of headers about the use of the answer."""
     return directives.of_headers(
-        (name, value) for name in directives.HEADERS for value in _texts(headers, name)
+        (name, value.decode("utf-8", "replace").strip())
+        for name in directives.HEADERS
+        for value in headers.getlist(name)
     )
-
-
-def _texts(headers: Headers, name: str) -> list[str]:
-    return [value.decode("utf-8", "replace").strip() for value in headers.getlist(name)]
 
 
 def redirect_target(response: Response) -> str | None:
@@ -182,6 +176,8 @@ def sent(request: Request, response: Response) -> Exchange:
     has_proxy = bool(request.meta.get("proxy"))
     answer = _OF_PROXY.sub(b"", heads.answer) if has_proxy else heads.answer
     address = None if has_proxy else response.ip_address
+    truncated = "disconnect" if "dataloss" in response.flags else ""
+    truncated = "length" if "download_stopped" in response.flags else truncated
     return Exchange(
         request.url,
         request.meta[LEASED_AT],
@@ -189,14 +185,8 @@ def sent(request: Request, response: Response) -> Exchange:
         response.body,
         _SECRET.sub(b"", heads.request),
         None if address is None else str(address),
-        _truncated(response),
+        truncated,
     )
-
-
-def _truncated(response: Response) -> str:
-    if "download_stopped" in response.flags:
-        return "length"
-    return "disconnect" if "dataloss" in response.flags else ""
 
 
 def replayed(request: Request, answer: Answer) -> Exchange:
@@ -204,11 +194,8 @@ def replayed(request: Request, answer: Answer) -> Exchange:
     if answer.source is not None:
         began_at, head, body = answer.source
         return Exchange(request.url, began_at, head, body, ip=answer.ip)
-    lines = [f"HTTP/1.1 {answer.status} {_phrase(answer.status)}"]
+    phrase = HTTPStatus(answer.status).phrase if answer.status in set(HTTPStatus) else "-"
+    lines = [f"HTTP/1.1 {answer.status} {phrase}"]
     lines += [f"{name}: {value}" for name, value in answer.headers]
     head = "\r\n".join([*lines, "", ""]).encode("utf-8", "replace")
     return Exchange(request.url, request.meta[LEASED_AT], head, answer.body, ip=answer.ip)
-
-
-def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "-"

@@ -56,7 +56,10 @@ class Unpacking(HttpCompressionMiddleware):
             return response
         response.headers[_NAME] = names
         try:
-            return super().process_response(_without_limit_of_its_own(request), response)
+            if UNLIMITED in request.meta:
+                meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
+                request = request.replace(meta=meta)
+            return super().process_response(request, response)
         except IgnoreRequest as error:
             raise DownloadCancelledError(str(error)) from error
         except Exception as error:  # each of the four formats has different errors
@@ -66,23 +69,13 @@ class Unpacking(HttpCompressionMiddleware):
 def _encodings(response: Response) -> list[bytes]:
     """Return the encodings of a body in their order; raises `BrokenEncoding` for an unknown one."""
     told = b",".join(response.headers.getlist(_NAME)).lower().split(b",")
-    names = [name.strip() for name in told]
-    names = [name for name in names if name in _KNOWN or not _is_harmless(name)]
-    for name in names:
-        if name not in _KNOWN:
+    names = []
+    for name in map(bytes.strip, told):
+        if name in _KNOWN:
+            names.append(name)
+        elif name not in _NO_ENCODINGS and canonical_label(name.decode("latin-1")) is None:
             raise BrokenEncoding(f"unknown Content-Encoding {name[:40]!r}")
     return names
-
-
-def _is_harmless(name: bytes) -> bool:
-    return name in _NO_ENCODINGS or canonical_label(name.decode("latin-1")) is not None
-
-
-def _without_limit_of_its_own(request: Request) -> Request:
-    if UNLIMITED not in request.meta:
-        return request
-    meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
-    return request.replace(meta=meta)
 
 
 class PageReaders:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from crawler.errors import StorageError
@@ -23,7 +23,7 @@ from crawler.politeness.reservations import TDMREP_PATH, Reservations
 from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
 from crawler.readers import Answer
 from crawler.reading import Download, Reading
-from crawler.spiders.concurrency import begin, end
+from crawler.spiders.concurrency import end
 from crawler.spiders.messages import (
     EXCHANGE,
     FILE_BYTES,
@@ -58,15 +58,10 @@ async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
 
     An error instead of a tdmrep.json is not archived: the frontier keeps that there is no file.
     """
-    crawl, downloader = spider.crawl, spider.crawler.engine.downloader
-    answer: Request | Response = request
-    while isinstance(answer, Request):  # a middleware of the user may send it again
-        request = answer
-        send = downloader.handlers.download_request_async
-        answer = await downloader.middleware.download_async(send, request)
+    answer, crawl = await spider.answer(request), spider.crawl
     is_missing = answer.status >= 400 and request.url.endswith(TDMREP_PATH)
     if not is_missing and crawl.visitor.may_keep(statements_of(answer.headers)):
-        crawl.keep_aside(request.meta.get(EXCHANGE))
+        crawl.keep_aside(answer.meta.get(EXCHANGE))
     return answer
 
 
@@ -81,24 +76,24 @@ class RobotsFiles:
     def __init__(self, spider: "LangfocusSpider") -> None:
         """Ask in the name of a spider."""
         self._spider, self._crawl = spider, spider.crawl
-        self._fetches: dict[str, asyncio.Task[None]] = {}
+        self._awaited: set[str] = set()
 
     def begin(self, lease: Lease, file: str) -> bool:
         """Begin to fetch a file; its page is leased again when the rules are stored.
 
         False if it is fetched already.
         """
-        if file in self._fetches:
+        if file in self._awaited:
             return False
         request = file_request(self._spider, lease, file)
-        begin(self._spider.crawler.engine, request)
-        self._fetches[file] = asyncio.ensure_future(self.fetch(lease, file, request))
+        self._awaited.add(file)
+        self._spider.begin_work(request, self.fetch(lease, file, request))
         return True
 
     async def fetch(self, lease: Lease, file: str, request: Request) -> None:
         """Fetch a file, store its rules, and give its page back or settle it."""
         try:
-            with suppress(CloseSpider), self._spider.settling(lease):
+            with self._spider.settling(lease):
                 try:
                     response = await answer_for(self._spider, request)
                 except Exception as error:
@@ -106,7 +101,7 @@ class RobotsFiles:
                 else:
                     self._answered(lease, file, response)
         finally:
-            self._fetches.pop(file, None)
+            self._awaited.discard(file)
             end(self._spider.crawler.engine, request)
 
     def _answered(self, lease: Lease, file: str, response: Response) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.config import ARGUMENTS, SETTINGS, Config, Knob, manuals
+from crawler.config import ARGUMENTS, SETTINGS, Config, Knob
 from crawler.errors import SettingError
 
 GIVEN = {"lang": "de", "web": "sample"}
@@ -137,7 +137,7 @@ def test_a_number_of_0_is_not_an_unset_number() -> None:
 
 
 def test_the_manual_tells_choices_and_defaults() -> None:
-    told = manuals({**ARGUMENTS, **SETTINGS})
+    told = {name: one.manual for name, one in (ARGUMENTS | SETTINGS).items()}
     assert told["tolerance"].endswith("(default: 10)")
     assert told["LANGFOCUS_RANDOM_STATE"].endswith("(default: 0)")
     assert told["web"].endswith(": live, sample, archive (default: live)")

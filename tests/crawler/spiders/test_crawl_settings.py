@@ -1,21 +1,17 @@
 """A crawl that cannot be done is refused in one line, with an exit code, and nothing is written."""
 
-import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scrapy import Request
 from scrapy.settings import Settings
-from scrapy.utils.misc import load_object
 
 from crawler.commands.base import pairs, parser_of
 from crawler.commands.base import settings_of as command_settings
 from crawler.config import ARGUMENTS, SETTINGS, Config
 from crawler.errors import CrawlError, SettingError
 from crawler.opening import open_crawl
-from crawler.settings import DOWNLOADER_MIDDLEWARES_BASE
 from crawler.spiders.scrapy_settings import config_of, proxy_remarks
 from tests.support import processes
 from tests.support.crawls import ROOT, crawl, environment, finished, summary
@@ -204,32 +200,3 @@ def test_any_number_of_connections_is_understood_and_the_log_has_no_dictionaries
     assert "the crawl has ended: pages" in done.stderr
     for dictionary in ("Overridden settings", "Enabled ", "Versions:", "Dumping Scrapy stats"):
         assert dictionary not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("named", "url", "proxy", "password"),
-    [
-        ({"http_proxy": "http://p:1"}, "http://a.de/", "http://p:1", None),
-        ({"http_proxy": "http://p:1"}, "https://a.de/", None, None),
-        ({"http_proxy": "http://u:w@p:1"}, "http://a.de/", "http://p:1", b"Basic dTp3"),
-        ({"http_proxy": "http://p:1", "no_proxy": "a.de"}, "http://b.a.de/", None, None),
-        ({"http_proxy": "http://p:1", "no_proxy": "a.de"}, "http://b.de/", "http://p:1", None),
-        ({"no_proxy": "a.de"}, "http://b.de/", None, None),
-    ],
-)
-def test_a_request_goes_to_the_proxy_that_the_environment_names(
-    named: dict[str, str],
-    url: str,
-    proxy: str | None,
-    password: bytes | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        monkeypatch.delenv(name)
-    for name, value in named.items():
-        monkeypatch.setenv(name, value)
-    request = Request(url)
-    (path,) = (name for name, at in DOWNLOADER_MIDDLEWARES_BASE.items() if at == 750)
-    load_object(path)().process_request(request)
-    assert request.meta.get("proxy") == proxy
-    assert request.headers.get("Proxy-Authorization") == password
