@@ -170,7 +170,7 @@ class Admitter:
         if source.tally is None or not self.rules.filter.uses_relevance:
             return {}
         units = {url.url: self.rules.filter.units_of(url.url) for url in new}
-        tallies = self.storage.tallies(chain.from_iterable(units.values()))
+        tallies = self.storage.units.of(set(chain.from_iterable(units.values())))
         return {
             url: self.rules.filter.worst([tallies[unit] for unit in of_url])
             for url, of_url in units.items()

@@ -1,18 +1,17 @@
 """What the SQLite frontier learns: evidence, records of units and weights, in its database."""
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from struct import Struct
 from typing import Final
 
-from crawler.frontier.learning import Scorer, Tallies
+from crawler.frontier.learning import Scorer
 from crawler.frontier.links import KnownUrl, Links
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.storage import rows_among
+from crawler.frontier.storage import Tallies
+from crawler.strategies.filters import Tally
 from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence, units_of
-
-_KEPT_TALLIES: Final = 200_000
 
 TABLES: Final = """\
 CREATE TABLE tallies(
@@ -53,17 +52,12 @@ class Learner(Scorer):
 
     def __init__(self, connection: sqlite3.Connection, prior: Prior, rules: FrontierRules) -> None:
         """Continue with what the run's database holds."""
-        self._connection = connection
         self._sql = connection.execute
-        self._many = connection.executemany
         self._prior = prior
-        self._tallies: dict[str, tuple[int, int]] = {}
+        self._tallies = Tallies(connection, "tallies", "labelled, relevant")
+        self._before: Belief | None = None
         super().__init__(self._stored_belief(), rules)
-
-    def reload(self) -> None:
-        """Forget what is not stored: a transaction was rolled back."""
-        self._tallies.clear()
-        self._belief = self._stored_belief()
+        self._written = self._belief.labelled
 
     def known(self, url: int) -> KnownUrl:
         """Return a queued URL by its id."""
@@ -72,28 +66,36 @@ class Learner(Scorer):
 
     def learn(self, url: KnownUrl, *, is_relevant: bool) -> None:
         """Learn from the page of a URL, which has a label."""
+        self._before = self._belief.copy()
         self._belief.learn(self._standings([url])[0], is_relevant=is_relevant)
-        units = units_of(url.url)
-        kept = self.tallies(units)
-        new = {unit: (kept[unit][0] + 1, kept[unit][1] + is_relevant) for unit in units}
-        self._tallies.update(new)
-        rows = [(unit, *tally) for unit, tally in new.items()]
-        self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
-        self._store_belief()
+        self._tallies.count(units_of(url.url), is_relevant=is_relevant)
 
-    def tallies(self, units: Collection[str]) -> Tallies:
+    def tallies(self, units: Collection[str]) -> Mapping[str, Tally]:
         """Return records of units, from memory if they are there."""
-        kept = self._tallies
-        missing = [unit for unit in units if unit not in kept]
-        if missing:
-            if len(kept) + len(missing) > _KEPT_TALLIES:
-                kept.clear()
-                missing = list(units)
-            kept.update(dict.fromkeys(missing, (0, 0)))
-            query = "SELECT unit, labelled, relevant FROM tallies WHERE unit IN "
-            rows = rows_among(self._connection, query, missing)
-            kept.update({unit: (labelled, relevant) for unit, labelled, relevant in rows})
-        return kept
+        return self._tallies.of(units)
+
+    def begin(self) -> None:
+        """See `WrittenLater`."""
+        self._tallies.begin()
+        self._before = None
+
+    def undo(self) -> None:
+        """See `WrittenLater`."""
+        self._tallies.undo()
+        if self._before is not None:
+            self._belief = self._before
+
+    def write(self) -> None:
+        """See `WrittenLater`."""
+        if self._belief.labelled == self._written:
+            return
+        self._tallies.write()
+        belief = self._belief
+        values = (belief.labelled, belief.relevant, *belief.packed())
+        # SQLite changes a row of the same size where it stands; a replaced one moves.
+        if not self._sql(_SET_BELIEF, values).rowcount:
+            self._sql("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", values)
+        self._written = belief.labelled
 
     def _stored_belief(self) -> Belief:
         """Return the weights; the prior if nothing is stored."""
@@ -103,10 +105,3 @@ class Learner(Scorer):
             belief.labelled, belief.relevant = row[:2]
             belief.unpack(*row[2:])
         return belief
-
-    def _store_belief(self) -> None:
-        belief = self._belief
-        values = (belief.labelled, belief.relevant, *belief.packed())
-        # SQLite changes a row of the same size where it stands; a replaced one moves.
-        if not self._sql(_SET_BELIEF, values).rowcount:
-            self._sql("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", values)

@@ -11,7 +11,6 @@ slot of its URL is written: a host that was asked for ten URLs is full after a k
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -30,7 +29,7 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.evidence_rows import Learner
+from crawler.frontier.evidence_rows import Learner, known_url
 from crawler.frontier.learning import Candidate, chosen
 from crawler.frontier.links import LinkOrigin, Links, origin_of
 from crawler.frontier.rules import FrontierRules
@@ -79,6 +78,7 @@ class SqliteFrontier:
         self._learner: Learner | None = None
         if rules.prior is not None:
             self._learner = Learner(connection, rules.prior, rules)
+            self._storage.written_later.append(self._learner)
         self._leased: dict[int, _Leased] = {}
         self._leaving: Counter[int] = Counter()
         self._admitter = Admitter(
@@ -118,15 +118,9 @@ class SqliteFrontier:
         """Settle a leased URL and return the admission of each of its links, in their order."""
         held = self._held(lease)
         host = held.pick.host
-        try:
-            with self._storage.transaction() as counts:
-                counts.update(record.counts)
-                outcome, dropped, is_new_host = self._settle(lease, held, record, links, counts)
-        except BaseException:
-            if self._learner is not None:
-                with suppress(sqlite3.Error):  # the first error says more
-                    self._learner.reload()
-            raise
+        with self._storage.transaction() as counts:
+            counts.update(record.counts)
+            outcome, dropped, is_new_host = self._settle(lease, held, record, links, counts)
         if record.outcome == PAGE:
             self._pages += 1
             self._labelled += record.language is not None
@@ -244,11 +238,12 @@ class SqliteFrontier:
         pick = self._hosts.take(now)
         if pick is None:
             return None
-        lease, penalties, was_sent = self._lease(pick)
+        lease, penalties, was_sent, evidence = self._lease(pick)
         is_penalized = penalties > penalties_of(pick.score, self._rules.doubts_up_to)
         score = with_penalties(pick.score, penalties, self._rules.doubts_up_to)
         if self._learner is not None:
-            lease, score = self._learner.again(lease, self._learner.known(pick.url_id), penalties)
+            known = known_url(lease.url, lease.score, lease.depth, evidence)
+            lease, score = self._learner.again(lease, known, penalties)
         return _Taken(lease, pick.score, score, is_penalized, pick, was_sent)
 
     def _best_besides(self, taken: _Taken) -> float | None:
@@ -266,16 +261,16 @@ class SqliteFrontier:
             counts["lowered"] += taken.is_penalized
         self._hosts.rest(host, host.ready_at, now)
 
-    def _lease(self, pick: Pick) -> tuple[Lease, int, bool]:
-        """Return the lease of a URL, its penalties with its domain, and if it got a request."""
-        lease, was_sent = self._storage.lease(pick.url_id)
+    def _lease(self, pick: Pick) -> tuple[Lease, int, bool, bytes | None]:
+        """Return a URL's lease, its domain's penalties, if it got a request, and its evidence."""
+        lease, was_sent, evidence = self._storage.lease(pick.url_id)
         cap = self._rules.domain_cap
         if not cap or was_sent:
-            return lease, 0, was_sent
+            return lease, 0, was_sent, evidence
         taken, relevant = self._storage.slots(domain_of(lease.host))
         if are_full(cap, taken, relevant):
             lease = replace(lease, is_beyond_cap=True)
-        return lease, penalties_for(cap, taken, relevant), was_sent
+        return lease, penalties_for(cap, taken, relevant), was_sent, evidence
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
@@ -353,8 +348,10 @@ class SqliteFrontier:
         """
         pick, host = held.pick, held.pick.host
         origin = origin_of(lease, record, self._learn(pick, record))
-        was_sent, is_page = self._storage.unqueue(pick.url_id), record.outcome == PAGE
-        is_new_host = self._storage.settle_host(host.id, is_page=is_page, was_sent=was_sent)
+        self._storage.unqueue(pick.url_id)
+        is_new_host = self._storage.settle_host(
+            host.id, is_page=record.outcome == PAGE, was_sent=held.was_sent
+        )
         if record.is_download and record.is_relevant:
             self._earn(lease, held.address)
         dropped = 0
@@ -399,11 +396,10 @@ class SqliteFrontier:
     def _tallies(self, lease: Lease, record: Record) -> list[Tally]:
         """Return the tallies of a page's units, this page included."""
         units = self._rules.filter.units_of(lease.url)
-        if not record.is_download:
-            known = self._storage.tallies(units)
-            return [known[unit] for unit in units]
-        is_relevant = record.is_relevant
-        return [self._storage.count_download(unit, is_relevant=is_relevant) for unit in units]
+        if record.is_download:
+            return self._storage.units.count(units, is_relevant=record.is_relevant)
+        known = self._storage.units.of(units)
+        return [known[unit] for unit in units]
 
     # Leases.
 

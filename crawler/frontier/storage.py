@@ -3,10 +3,10 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from crawler.errors import StorageError
 from crawler.frontier import outlinks
@@ -42,6 +42,8 @@ RESPELLED = 2
 
 _MOST_KEYS: Final = 1024
 """The most keys that a statement asks for at once."""
+
+_KEPT_TALLIES: Final = 100_000
 
 _ROBOTS_BYTES = "SELECT COALESCE(SUM(bytes), 0) FROM robots"
 
@@ -113,6 +115,71 @@ def rows_among(
         yield from connection.execute(f"{query}({'?,' * (places - 1)}?)", part)
 
 
+class WrittenLater(Protocol):
+    """Values in memory that a transaction changes, and that are written when a group ends."""
+
+    def begin(self) -> None:
+        """Note that a transaction begins."""
+
+    def undo(self) -> None:
+        """Undo what the transaction changed."""
+
+    def write(self) -> None:
+        """Write what changed since the last call."""
+
+
+class Tallies:
+    """Pages and relevant pages of units: a table whose last used rows are in memory."""
+
+    def __init__(self, connection: sqlite3.Connection, table: str, numbers: str) -> None:
+        """Read the columns `unit` and `numbers` of a table."""
+        self._connection = connection
+        self._query = f"SELECT unit, {numbers} FROM {table} WHERE unit IN "  # noqa: S608  # both are constants
+        self._insert = f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)"  # noqa: S608  # as above
+        self._kept: dict[str, Tally] = {}  # with all of the next
+        self._changed: dict[str, Tally] = {}
+        self._before: dict[str, Tally] = {}
+
+    def of(self, units: Collection[str]) -> Mapping[str, Tally]:
+        """Return the tally of each of these units, `NOTHING` of a new one; others may be there."""
+        missing = [unit for unit in units if unit not in self._kept]
+        if missing:
+            if len(self._kept) + len(missing) > _KEPT_TALLIES:
+                self._kept = self._changed.copy()
+                missing = [unit for unit in units if unit not in self._kept]
+            self._kept.update(dict.fromkeys(missing, NOTHING))
+            rows = rows_among(self._connection, self._query, missing)
+            self._kept.update({unit: Tally(pages, relevant) for unit, pages, relevant in rows})
+        return self._kept
+
+    def count(self, units: Collection[str], *, is_relevant: bool) -> list[Tally]:
+        """Add a page to the tallies of its units, and return these."""
+        kept = self.of(units)
+        self._before.update({unit: kept[unit] for unit in units})
+        new = {unit: Tally(kept[unit][0] + 1, kept[unit][1] + is_relevant) for unit in units}
+        self._changed.update(new)
+        self._kept.update(new)
+        return list(new.values())
+
+    def begin(self) -> None:
+        """See `WrittenLater`."""
+        self._before.clear()
+
+    def undo(self) -> None:
+        """See `WrittenLater`."""
+        for unit, tally in self._before.items():
+            self._kept[unit] = tally
+            self._changed.pop(unit, None)
+            if tally != NOTHING:
+                self._changed[unit] = tally
+
+    def write(self) -> None:
+        """See `WrittenLater`."""
+        rows = [(unit, *tally) for unit, tally in self._changed.items()]
+        self._connection.executemany(self._insert, rows)
+        self._changed.clear()
+
+
 class Storage:
     """The statements of the frontier on one connection in autocommit mode."""
 
@@ -125,6 +192,9 @@ class Storage:
         self._connection = connection
         self._later: Callable[[], object] | None = None
         self._is_lost = False
+        self.units = Tallies(connection, "units", "downloaded, relevant")
+        self.written_later: list[WrittenLater] = [self.units]
+        self._counts: Counter[str] = Counter()  # of the group
         self._sql = connection.execute
         self._many = connection.executemany
         self.last_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
@@ -146,13 +216,12 @@ class Storage:
         try:
             self._begin()
             yield counts
-            if counts:
-                self._many(
-                    "INSERT INTO counts VALUES (?, ?)"
-                    " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-                    [(name, number) for name, number in counts.items() if number],
-                )
-            self._sql("COMMIT" if self._later is None else "RELEASE change")
+            if self._later is None:
+                self._write(counts)
+                self._sql("COMMIT")
+            else:
+                self._sql("RELEASE change")
+                self._counts.update(counts)
         except BaseException as error:
             self._undo()
             if isinstance(error, sqlite3.Error) and is_of_storage(error):
@@ -168,11 +237,23 @@ class Storage:
         if self._later is None or not self._connection.in_transaction:
             return
         try:
+            self._write(self._counts)
+            self._counts.clear()
             self._sql("COMMIT")
         except sqlite3.Error as error:
             self._undo()
             self._is_lost = True
             raise StorageError(f"the run can no longer be written: {error}") from error
+
+    def _write(self, counts: Mapping[str, int]) -> None:
+        """Write what is written once for all transactions of a group."""
+        self._many(
+            "INSERT INTO counts VALUES (?, ?)"
+            " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+            [(name, number) for name, number in counts.items() if number],
+        )
+        for values in self.written_later:
+            values.write()
 
     def end_groups(self) -> None:
         """Write what is grouped; from now on each transaction is written at once."""
@@ -188,6 +269,8 @@ class Storage:
                 self._later()
         if self._later is not None:
             self._sql("SAVEPOINT change")
+        for values in self.written_later:
+            values.begin()
 
     def _undo(self) -> None:
         """Undo a transaction that failed; some errors, a full disk for example, undo its group."""
@@ -198,6 +281,8 @@ class Storage:
                 self._sql("RELEASE change")
             else:
                 self._sql("ROLLBACK")
+        for values in self.written_later:
+            values.undo()
         self._is_lost = was_grouped and not self._connection.in_transaction
 
     def set_back(self, now: float) -> None:
@@ -269,15 +354,16 @@ class Storage:
         ).fetchone()
         return None if row is None else float(row[0])
 
-    def lease(self, url_id: int) -> tuple[Lease, bool]:
-        """Return the lease of a URL, and True if the URL got a request."""
-        key, url, score, depth, redirects, tries, sent, parent = self._sql(
-            "SELECT fingerprint, url, score, depth, redirects, tries, sent,"
+    def lease(self, url_id: int) -> tuple[Lease, bool, bytes | None]:
+        """Return the lease of a URL, True if the URL got a request, and its evidence."""
+        key, url, score, depth, redirects, tries, sent, evidence, parent = self._sql(
+            "SELECT fingerprint, url, score, depth, redirects, tries, sent, evidence,"
             " (SELECT p.url FROM urls AS p WHERE p.id = u.parent) FROM urls AS u WHERE id = ?",
             (url_id,),
         ).fetchone()
         lease = Lease(key, url, host_of(url), score, depth, redirects, tries, parent)
-        return (replace(lease, is_respelled=True) if sent == RESPELLED else lease), sent > 0
+        lease = replace(lease, is_respelled=True) if sent == RESPELLED else lease
+        return lease, sent > 0, evidence
 
     def drop_blocked(
         self, is_blocked: Callable[[str], bool], leased: Sequence[int]
@@ -296,13 +382,9 @@ class Storage:
 
     # Settling.
 
-    def unqueue(self, url_id: int) -> bool:
-        """Remove a URL from the queue; it still counts as seen. True if it got a request."""
-        row = self._sql(
-            "UPDATE urls SET queued = 0, evidence = NULL WHERE id = ? RETURNING sent",
-            (url_id,),
-        )
-        return bool(row.fetchone()[0])
+    def unqueue(self, url_id: int) -> None:
+        """Remove a URL from the queue; it still counts as seen."""
+        self._sql("UPDATE urls SET queued = 0, evidence = NULL WHERE id = ?", (url_id,))
 
     def count_try(self, url_id: int) -> None:
         """Count a failure of a URL before its request."""
@@ -356,17 +438,6 @@ class Storage:
         )
         return bool(row.fetchone()[0] == 1 and is_page)
 
-    def count_download(self, unit: str, *, is_relevant: bool) -> Tally:
-        """Add a page to the tally of its unit and return the tally."""
-        return Tally(
-            *self._one(
-                "INSERT INTO units VALUES (?, 1, ?) ON CONFLICT(unit) DO UPDATE SET"
-                " downloaded = downloaded + 1, relevant = relevant + excluded.relevant"
-                " RETURNING downloaded, relevant",
-                (unit, int(is_relevant)),
-            )
-        )
-
     def drop(self, host: int, unit: str | None) -> int:
         """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
 
@@ -413,14 +484,6 @@ class Storage:
                 self.last_host += 1
                 found[name] = HostRow(self.last_host, name, is_new=True)
         return found
-
-    def tallies(self, units: Iterable[str]) -> Mapping[str, Tally]:
-        """Return the tally of each of these units; a unit without a page has an empty tally."""
-        names = dict.fromkeys(units, NOTHING)
-        rows = rows_among(
-            self._connection, "SELECT unit, downloaded, relevant FROM units WHERE unit IN ", names
-        )
-        return names | {unit: Tally(downloaded, relevant) for unit, downloaded, relevant in rows}
 
     def slots(self, holder: str) -> tuple[int, int]:
         """Return the slots of a domain or an address that are taken, and its relevant pages."""

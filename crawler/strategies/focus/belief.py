@@ -101,6 +101,12 @@ class Belief:
         self.mean = np.array(self.prior.mean)
         self.covariance = np.array(self.prior.covariance)
 
+    def copy(self) -> "Belief":
+        """Return a belief that does not change with this one."""
+        belief = Belief(self.prior, self.labelled, self.relevant)
+        belief.mean, belief.covariance = self.mean.copy(), self.covariance.copy()
+        return belief
+
     @property
     def rate(self) -> float:
         """The share of relevant pages in the crawl, a half before the first page."""

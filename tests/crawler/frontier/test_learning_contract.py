@@ -136,8 +136,7 @@ def test_a_settlement_that_fails_leaves_belief_and_tallies_as_they_were(
     else:
         with monkeypatch.context() as patch:
             error = sqlite3.OperationalError("disk I/O error")
-            patch.setattr(Learner, "_store_belief", Mock(side_effect=error))
-            patch.setattr(Learner, "_stored_belief", Mock(side_effect=error))
+            patch.setattr(Learner, "write", Mock(side_effect=error))
             with pytest.raises(StorageError):
                 failed.admit(lease, page("en"), links, now=0.0)
         failed = new_sqlite_frontier(folders[1])
