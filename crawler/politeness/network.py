@@ -178,14 +178,6 @@ def is_private_address(address: str | IPv4Address | IPv6Address) -> bool:
     return not ip.is_global or ip.is_multicast or any(ip in network for network in _PRIVATE)
 
 
-def host_of_proxy(proxy: str) -> str:
-    """Return the host of a proxy in the format of `http_proxy`, "" for none."""
-    try:
-        return urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname or ""
-    except ValueError:
-        return ""
-
-
 def _literal(name: str) -> str | None:
     """Return the address that a host spells, None for a name."""
     if ":" in name:

@@ -200,7 +200,3 @@ class LookupTurns:
             return
         number, _ = self._unanswered.pop(domain, (0, now))
         self._unanswered[domain] = number + 1, now
-
-    def __len__(self) -> int:
-        """Return the number of lookups in progress."""
-        return len(self._began_at)

@@ -47,7 +47,6 @@ class Unreachable(Exception):
     def __init__(self, reason: Reason, url: str = "") -> None:
         super().__init__(f"{reason}: {url}" if url else reason)
         self.reason: Reason = reason
-        self.url = url
 
 
 class NotArchived(Unreachable, LookupError):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from itertools import compress, islice
 from pathlib import Path
 from typing import Final
@@ -112,19 +112,13 @@ def _named(text: str) -> Iterator[str]:
 
 def _portal(name: str) -> str | None:
     """Return the URL of a host's portal page; None for a text that is no host."""
-    if not _SCHEME.match(name):
-        name = f"http://{_bracketed(name)}/"
-    url = normalise(name)
+    if _SCHEME.match(name):
+        url = normalise(name)
+    else:
+        url = normalise(f"http://{name}/") or normalise(f"http://[{name}]/")
     origin = _ORIGIN.match(url) if url else None
     is_host = origin is not None and ("." in host_of(origin[0]) or ":" in host_of(origin[0]))
     return origin[0] if origin is not None and is_host else None
-
-
-def _bracketed(name: str) -> str:
-    try:
-        return f"[{name}]" if ip_address(name).version == 6 else name
-    except ValueError:
-        return name
 
 
 def _hash(host: str) -> int:

@@ -52,7 +52,6 @@ from crawler.politeness.network import (
     CapError,
     LocalFaultError,
     PrivateAddressError,
-    host_of_proxy,
     is_private_address,
 )
 from crawler.politeness.turns import HostTurns, Line, Recent
@@ -102,7 +101,6 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the reason why the host was not contacted."""
-        proxy = host_of_proxy(request.meta.get("proxy") or "")
         host = host_of(request.url)
         lease: Lease | None = request.meta.get(LEASE)
         visitor = lease.host if lease else host
@@ -113,7 +111,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             raise BusyAddressError(f"{host} is in use by other requests", wait_s)
         was_contacted = True
         try:
-            response = await self._download(request, proxy)
+            response = await self._download(request)
             if self._crawl.archive is not None:
                 request.meta[EXCHANGE] = sent(request, response)
             return response
@@ -126,8 +124,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     def _delay_of(self, url: str) -> float:
         return max(self._delay_s, self._crawl.robots.delay_s(url))
 
-    async def _download(self, request: Request, proxy: str) -> Response:
-        if proxy:
+    async def _download(self, request: Request) -> Response:
+        if request.meta.get("proxy"):
             return await self._contact(request, "")
         host = urlparse_cached(request).hostname or ""
         allows_private = self._crawl.allows_private(request.url)
