@@ -11,8 +11,9 @@ from functools import lru_cache, partial
 from typing import Final
 from xml.sax.saxutils import unescape
 
-from classifiers.datasets.rows import Dataset, LabelledUrl, code_of, opened, unreadable
+from classifiers.datasets.rows import Dataset, LabelledUrl, opened, unreadable
 from classifiers.errors import DatasetError
+from classifiers.languages import canonical
 from classifiers.tables import rows
 
 _NAMES: Final = rows("odp-categories.txt")
@@ -88,4 +89,4 @@ def _language_of(topic: str) -> str | None:
     if place["regional"]:
         return ""
     name = (place["name"] or "").replace("_", " ")
-    return _NAMES.get(name) or code_of(name) if place["world"] else "en"
+    return _NAMES.get(name) or canonical(name) if place["world"] else "en"

@@ -81,12 +81,6 @@ def left_out(reasons: Counter[str]) -> str:
     return f"{reasons.total()} rows left out" + (f" ({', '.join(counts)})" if counts else "")
 
 
-@lru_cache(maxsize=4096)
-def code_of(tag: str) -> str | None:
-    """The code of the project; None if the language is not known."""
-    return canonical(tag)
-
-
 @dataclass
 class LabelledUrls(Dataset[LabelledUrl]):
     """The rows of a .tsv or .tsv.gz file with the columns of COLUMNS, in any order.
@@ -97,7 +91,7 @@ class LabelledUrls(Dataset[LabelledUrl]):
 
     def _rows(self) -> Iterator[LabelledUrl]:
         for url, lang, label_kind, source in cells_of(self.path, COLUMNS, self.reasons):
-            language = code_of(lang)
+            language = canonical(lang)
             if not url:
                 self.reasons["no URL"] += 1
             elif language is None:

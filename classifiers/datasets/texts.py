@@ -13,11 +13,11 @@ from classifiers.datasets.rows import (
     Dataset,
     LabelledUrl,
     cells_of,
-    code_of,
     opened,
     stable_share,
     unreadable,
 )
+from classifiers.languages import canonical
 
 TEXT_COLUMNS = ("text", "lang", "kind", "source")
 SIB_COLUMNS = ("text", "flores_code", "split")
@@ -69,7 +69,7 @@ class LabelledTexts(Dataset[LabelledText]):
 
     def _rows(self) -> Iterator[LabelledText]:
         for text, lang, kind, source in self._cells():
-            language = code_of(lang)
+            language = canonical(lang)
             if not text:
                 self.reasons["no text"] += 1
             elif language is None:
@@ -119,7 +119,7 @@ class LabelledPages(Dataset[LabelledPage]):
     ) -> Iterator[LabelledPage]:
         name = file.removesuffix(".gz").removesuffix(".html")
         lang, url, kind = table.get(name, ("", "", ""))
-        language = code_of(lang)
+        language = canonical(lang)
         if name not in table:
             self.reasons["not in the table"] += 1
         elif name in seen:

@@ -7,13 +7,7 @@ from typing import Final
 
 from classifiers.tables import rows
 
-TABLE_I: Final[dict[str, str]] = {
-    "en": "au ca cg edu gb gh gov ie ke mil mw ng nz sd tz ug uk um us za zm",
-    "de": "at ch de li lu",
-    "fr": "bf ci cm dz fr gf gn ht mg ml ne pf sn td tf tn",
-    "es": "ar bo cl co cu ec es gt mx pe pr ve",
-    "it": "it va",
-}
+TABLE_I: Final = rows("table-i.txt")
 """Language -> its country codes (Baykan 2013, 2.1, Table I); these win over all other sources."""
 
 WRITTEN: Final[dict[str, str]] = {"es": "py", "en": "vu zw", "fr": "bi"}

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from classifiers.datasets.rows import Dataset, cells_of, code_of, unreadable
+from classifiers.datasets.rows import Dataset, cells_of, unreadable
 from classifiers.datasets.texts import LabelledPage
 from classifiers.errors import DatasetError
+from classifiers.languages import canonical
 from crawler.sources.archive import answers
 from crawler.sources.warc_reader import Damage
 from crawler.url import normalise
@@ -50,7 +51,7 @@ class ArchivedPages(Dataset[LabelledPage]):
     def _labels(self) -> dict[str, str]:
         found: dict[str, str] = {}
         for written, *tags in cells_of(self.labels, ("url",), Counter(), LABELS):
-            url, language = normalise(written), code_of(next(filter(None, tags), ""))
+            url, language = normalise(written), canonical(next(filter(None, tags), ""))
             if url and language:
                 found[url] = language
         if not found:

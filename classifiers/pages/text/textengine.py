@@ -210,18 +210,6 @@ class TextReading:
     known: float = 0.0
     """Log-odds that the text is in a known language."""
 
-    def ranking(self) -> Ranking:
-        """The candidates with their probabilities, best first.
-
-        They sum to the probability that the text is in a known language. Empty if that is less
-        than a half.
-        """
-        if not self.codes or self.known < 0:
-            return []
-        chances = np.exp(self.nats - self.nats[0])
-        chances /= chances.sum() * (1 + math.exp(-self.known))
-        return list(zip(self.codes, chances.tolist(), strict=True))
-
     def behind(self, code: str) -> float:
         """Nats by which a language is behind the first one; 0 if it is no candidate."""
         return float(self.nats[0] - self.nats[self.codes.index(code)]) if code in self.codes else 0
@@ -255,8 +243,17 @@ class LangfocusEngine(RankingMethod):
         return TextReading(ballot, codes, sums.nats, known)
 
     def rank(self, text: str) -> Ranking:
-        """The languages of the winning script by probability; empty if none is known."""
-        return self.read(text).ranking()
+        """The candidates of a text with their probabilities, best first.
+
+        They sum to the probability that the text is in a known language. Empty if that is less
+        than a half.
+        """
+        reading = self.read(text)
+        if not reading.codes or reading.known < 0:
+            return []
+        chances = np.exp(reading.nats - reading.nats[0])
+        chances /= chances.sum() * (1 + math.exp(-reading.known))
+        return list(zip(reading.codes, chances.tolist(), strict=True))
 
     def _known(self, typical: float, sums: Sums) -> float:
         """Log-odds that the first language is right, whose n-grams have `typical` nats."""
