@@ -3,18 +3,19 @@
     python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
     python -m benchmarks.killloop --readers [--kills 60]
 
-Serves a web (`benchmarks.killweb`) from a separate process and starts `scrapy crawl langfocus` on
-it. It sends the crawl SIGKILL 0.5 to 3 seconds after its first fetch, and one time in five at any
-moment of its first two seconds. Then it starts the crawl again. After the last kill the crawl may
-end. With `--frontier redis` three processes share a frontier in a redis-server with an append-only
-file, and any of the four is killed. A walk of the web and the server's own log judge the result.
-Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
-many URLs as the cap. No host was contacted sooner than the delay after its last answer. The WARC
-files hold each answer of the run once and nothing else, and an export has the text of every page in
-the language (`benchmarks.killoutputs`). Nothing that was answered is fetched again, except after a
-kill. With `--readers` the crawl goes on, and each second one of the processes that read its pages
-is killed, after it stood still while pages came: then nothing at all is fetched again. Prints one
-JSON line; exit code 1 if anything is wrong.
+Serves a web (`benchmarks.killweb`) and starts `scrapy crawl langfocus` on it. It sends the crawl
+SIGKILL 0.5 to 3 seconds after its first fetch, and one time in five at any moment of its first two
+seconds. Then it starts the crawl again. After the last kill the crawl may end. With `--frontier
+redis` three processes share a frontier in a redis-server with an append-only file, and any of the
+four is killed. With `--frontier cluster` some share shards in a Redis Cluster of three masters,
+each with a replica that takes over when its master is killed. A walk of the web and the server's
+own log judge the result. Every reachable URL has exactly one record with the right outcome. Crowded
+hosts have exactly as many URLs as the cap. No host was contacted sooner than the delay after its
+last answer. The WARC files hold each answer of the run once and nothing else, and an export has the
+text of every page in the language (`benchmarks.killoutputs`). Nothing that was answered is fetched
+again, except after a kill. With `--readers` the crawl goes on, and each second one of the processes
+that read its pages is killed, after it stood still while pages came: then nothing at all is fetched
+again. Prints one JSON line; exit code 1 if anything is wrong.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import methodcaller
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -39,12 +41,13 @@ from benchmarks.claim import Claim
 from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Resource, Server, served
 from crawler.readers import CRASHED
+from crawler.shared.shards import ShardedCrawl, stored_crawl
 from crawler.shared.stored import connect
 from tests.support.crawls import ROOT, command, environment, rows, summary
 from tests.support.processes import children
+from tests.support.rediscluster import RedisCluster
 from tests.support.redisserver import RedisServer
 
-_WORKERS = 3
 _BUSY = 503
 _FILES = (".xml", ".gz", ".rss", "/tdmrep.json")
 _START_S = 300.0
@@ -122,7 +125,7 @@ def wait_for_fetches(server: Server, worker: Worker) -> bool:
 def kill_workers(
     server: Server,
     workers: Sequence[Worker],
-    redis: RedisServer | None,
+    redis: RedisServer | RedisCluster | None,
     kills: int,
     random: Random,
 ) -> Kills:
@@ -141,10 +144,13 @@ def kill_workers(
         if victim.ends_within(pause_s):
             break
         if redis is not None and random.random() < 0.25:
-            redis.kill()
             done.at.append(time.monotonic())
-            time.sleep(random.uniform(0.0, 1.0))
-            redis.start()
+            if isinstance(redis, RedisCluster):
+                redis.fail(random)
+            else:
+                redis.kill()
+                time.sleep(random.uniform(0.0, 1.0))
+                redis.start()
             done.hit["redis-server"] += 1
         else:
             victim.kill()
@@ -238,12 +244,17 @@ def _miscrowded(web: KillWeb, records: Sequence[Row]) -> list[str]:
     return wrong
 
 
-def slots_in(redis: RedisServer, crawl: str) -> dict[str, int]:
+def slots_in(redis: RedisServer | RedisCluster, crawl: str, shards: int) -> dict[str, int]:
     """Return the slots of the cap that each host holds in a shared frontier."""
-    client = connect(redis.url)
-    sent: Any = client.hgetall(f"{{{crawl}}}:sent")
-    client.close()
-    return {host: int(number) for host, number in sent.items()}
+    stored = stored_crawl(connect(redis.url), crawl, shards)
+    parts = stored.parts if isinstance(stored, ShardedCrawl) else [stored]
+    found: dict[str, int] = {}
+    for part in parts:
+        ask = methodcaller("hgetall", part.key("sent"))
+        sent = part.run(ask)[0]
+        found |= {host: int(number) for host, number in sent.items()}
+    stored.close()
+    return found
 
 
 def asked(log: Iterable[Access]) -> dict[str, set[str]]:
@@ -303,7 +314,8 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     random, began_at = Random(arguments.random_state), time.monotonic()
     with ExitStack() as stack:
         server = stack.enter_context(served(web, arguments.latency))
-        redis, number = None, 1
+        redis: RedisServer | RedisCluster | None = None
+        number = 1
         settings: dict[str, object] = {
             "DOWNLOAD_DELAY": arguments.delay,
             "CONCURRENT_REQUESTS": 16,
@@ -313,10 +325,15 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             "LANGFOCUS_SITEMAPS": True,
         }
         if arguments.frontier == "redis":
-            redis, number = RedisServer(folder), _WORKERS
+            redis = RedisServer(folder)
             redis.start("--appendfsync", "everysec")
+        elif arguments.frontier == "cluster":
+            redis = RedisCluster(folder, 3, replicas=3)
+        if redis is not None:
+            number = arguments.workers
             stack.callback(redis.kill)
             settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": "killloop"}
+            settings |= {"LANGFOCUS_SHARDS": arguments.shards}
         folders = [folder / f"run{n}" for n in range(number)]
         crawl = ["lang=de", f"strategy={arguments.strategy}", "filter=none", f"seeds={web.seed}"]
         workers = [
@@ -334,7 +351,10 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         wrong = finish(workers)
         run, slots = folders[0], None
         if redis is not None:
-            run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
+            run, slots = (
+                merged(folder, folders, redis.url),
+                slots_in(redis, "killloop", arguments.shards),
+            )
     if kills.hit.total() < arguments.kills:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
     if slots is None:
@@ -395,17 +415,20 @@ def claims(kills: int) -> Iterator[Claim]:
     }
     for name, line in victims.items():
         with tempfile.TemporaryDirectory() as folder:
-            told = measure(_parser().parse_args([*usual, *line]), Path(folder))
+            told = measure(parser().parse_args([*usual, *line]), Path(folder))
         wrong, made = told["wrong_in_all"], sum(told["kills"].values())
         print(*told["wrong"], sep="\n", end="", file=sys.stderr)
         yield Claim(f"without a fault after {made} kills: {name}", [-wrong], "faults", 0.0)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Return the arguments of the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--pages", type=int, default=3000, help="about as many URLs are crawled")
-    parser.add_argument("--frontier", choices=("sqlite", "redis"), default="sqlite")
+    parser.add_argument("--frontier", choices=("sqlite", "redis", "cluster"), default="sqlite")
+    parser.add_argument("--workers", type=int, default=3, help="of a shared frontier")
+    parser.add_argument("--shards", type=int, default=1, help="of a shared frontier")
     parser.add_argument("--strategy", default="bfs")
     parser.add_argument("--delay", type=float, default=0.1, help="DOWNLOAD_DELAY, seconds")
     parser.add_argument("--latency", type=float, default=0.5, help="of an answer, seconds")
@@ -417,7 +440,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(line: Sequence[str] | None = None) -> int:
     """Print the JSON line; 1 if anything was wrong."""
-    arguments = _parser().parse_args(line)
+    arguments = parser().parse_args(line)
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,23 +4,21 @@ It has three kinds of hosts. Some have at most as many URLs as the host cap admi
 must be crawled. On some of these a redirect leads to one more URL, which takes a slot of its own.
 Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can be reached
 through a crowded host alone. Some hosts have pages that only their sitemaps and feeds name. The
-server is a separate process. Its log has the times of each request and of its answer.
+server's log has the times of each request and of its answer.
 """
 
 import asyncio
 import gzip
-import multiprocessing
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection
-from multiprocessing.sharedctypes import Synchronized
 from random import Random
 from time import monotonic
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from tests.support.loopback import on_loopback, sent
 from tests.support.smallweb import SENTENCES
 
 HOST_CAP = 10
@@ -278,16 +276,11 @@ def _spread(random: Random, number: int) -> list[str]:
 
 @dataclass
 class Server:
-    """A running server; `log` exists after the end of the context."""
+    """A running server, and the answers that it gave."""
 
-    port: int
-    _requests: "Synchronized[int]"
+    port: int = 0
+    requests: int = 0
     log: list[Access] = field(default_factory=list)
-
-    @property
-    def requests(self) -> int:
-        """The number of requests so far."""
-        return self._requests.value
 
     @property
     def proxy(self) -> str:
@@ -297,58 +290,24 @@ class Server:
 
 @contextmanager
 def served(web: KillWeb, latency_s: float) -> Iterator[Server]:
-    """Serve a web from a separate process; answers take half to one and a half `latency_s`."""
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    requests = context.Value("l", 0)
-    process = context.Process(target=_run, args=(web, latency_s, there, requests), daemon=True)
-    process.start()
-    server = Server(here.recv(), requests)
-    try:
+    """Serve a web from a thread; answers take half to one and a half `latency_s`."""
+    server, asked, random = Server(), Counter[str](), Random(web.random_state)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            url = head.split(" ", 2)[1]
+            server.requests += 1
+            began = monotonic()
+            status, headers, body = web.answer(url, asked[url])
+            asked[url] += 1
+            await asyncio.sleep(latency_s * random.uniform(0.5, 1.5))
+            # After the answer was sent, the thread may have to wait for a processor.
+            server.log.append(Access(began, monotonic(), url, status))
+            await sent(writer, _response(status, headers, body))
+
+    with on_loopback(talk) as server.port:
         yield server
-    finally:
-        here.send("stop")
-        server.log += (Access(*access) for access in here.recv())
-        process.join(10)
-
-
-def _run(web: KillWeb, latency_s: float, pipe: Connection, requests: "Synchronized[int]") -> None:
-    asyncio.run(_serve(web, latency_s, pipe, requests))
-
-
-async def _serve(
-    web: KillWeb, latency_s: float, pipe: Connection, requests: "Synchronized[int]"
-) -> None:
-    log: list[Access] = []
-    asked: dict[str, int] = defaultdict(int)
-    random = Random(web.random_state)
-
-    async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                url = head.split(" ", 2)[1]
-                requests.value += 1
-                began = monotonic()
-                status, headers, body = web.answer(url, asked[url])
-                asked[url] += 1
-                await asyncio.sleep(latency_s * random.uniform(0.5, 1.5))
-                # After the answer was sent, the process may have to wait for a processor.
-                log.append(Access(began, monotonic(), url, status))
-                writer.write(_response(status, headers, body))
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client went away
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(connection, "127.0.0.1", 0)
-    stopped = asyncio.Event()
-    asyncio.get_running_loop().add_reader(pipe.fileno(), stopped.set)
-    pipe.send(server.sockets[0].getsockname()[1])
-    await stopped.wait()
-    server.close()
-    pipe.send([tuple(access) for access in log])
 
 
 def _response(status: int, headers: dict[str, str], body: bytes) -> bytes:

@@ -42,7 +42,7 @@ from crawler.page_row import check_page, page_values
 from crawler.shared.learner import SharedLearner
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkPacker, Packed, encoded
-from crawler.shared.stored import RefusedError, StoredCrawl
+from crawler.shared.stored import AwayError, RefusedError, StoredCrawl
 from crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:
@@ -413,8 +413,8 @@ class RedisFrontier(StoredCrawl):
         return all(each.get("appendonly") != "no" for each in told)
 
     def _servers_tell(self, ask: Callable[[Any], Mapping[str, str]]) -> list[Mapping[str, str]]:
-        """Return the answers of all servers, [] if they do not tell it to this user."""
-        with suppress(RefusedError):
+        """Return the answers of all servers, [] if one is away or does not tell it to this user."""
+        with suppress(RefusedError, AwayError):
             return self._insist(lambda: [ask(server) for server in self._servers()])
         return []
 

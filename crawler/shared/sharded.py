@@ -332,14 +332,16 @@ class ShardedFrontier(Shards, _Part):
     # URLs.
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
-        """Queue the seeds; see `Frontier.seed`."""
+        """Queue the seeds; those of a shard that is away are `Admission.SENT`."""
         answers: dict[int, Admission] = {}
         for place, numbers in self._by_place(links).items():
             part = self.parts[place]
             part.quiet_until = -inf
-            told = part.seed([links[n] for n in numbers], now, depth)
-            answers |= zip(numbers, told, strict=True)
-        return [answers[n] for n in range(len(links))]
+            told = part.reach(
+                partial(part.seed, [links[n] for n in numbers], now, depth), is_late=True
+            )
+            answers |= zip(numbers, told or (), strict=False)
+        return [answers.get(n, Admission.SENT) for n in range(len(links))]
 
     def _by_place(self, links: Sequence[Link]) -> dict[int, list[int]]:
         places: dict[int, list[int]] = {}

@@ -4,6 +4,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -61,6 +62,19 @@ class RedisCluster:
         # Each second (the default), a busy disk makes a server answer before it writes.
         options += ["--appendfsync", "always"]
         self.servers[place].start(*options, port=self.ports[place])
+
+    def fail(self, random: Random) -> None:
+        """Kill a master, and start it again when its replica has taken over."""
+        roles = {n: self.client(n).info("replication")["role"] for n in range(len(self.ports))}
+        masters = [place for place, role in roles.items() if role == "master"]
+        place = random.choice(masters)
+        self.servers[place].kill()
+        others = [self.client(n) for n in roles if n != place]
+        wait_until(
+            lambda: sum(c.info("replication")["role"] == "master" for c in others) == len(masters)
+        )
+        self.start(place)
+        wait_until(lambda: self._is_copied(self.client(place)))
 
     def client(self, place: int) -> Any:
         import redis

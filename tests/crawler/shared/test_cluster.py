@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from crawler.errors import StorageError
-from crawler.frontier.base import Link, Sending
+from crawler.frontier.base import Admission, Link, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
@@ -72,6 +72,11 @@ def test_the_other_shards_go_on_while_a_server_is_away_and_nothing_is_lost(
         frontier.admit(lease, page(), now=0.0)
     frontier.renew(0.0)
     frontier.check_eviction()
+    assert frontier.is_durable()
+    late = [Link(f"http://late{n}.de/", 0.0) for n in range(20)]
+    answers = frontier.seed(late, 0.0)
+    assert {*answers} == {Admission.STORED, Admission.SENT}
+    seeds += late
     assert len(fetched) > 12
     cluster.start(2)
 
@@ -87,5 +92,5 @@ def test_the_other_shards_go_on_while_a_server_is_away_and_nothing_is_lost(
         [each.url for each in seeds] + [f"{held.url}2" for held in leases]
     )
     counts = frontier.counts()
-    assert (counts.pages, counts.queued, counts.leased) == (72, 0, 0)
+    assert (counts.pages, counts.queued, counts.leased) == (92, 0, 0)
     frontier.close()
