@@ -275,7 +275,7 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
     answer = found.answer
     kind, location = answer.header("Content-Type"), answer.header("Location")
     if answer.status in _REDIRECTS and location:
-        return _Row(url, REDIRECT, links=sift([absolute(location, url) or ""]).wanted)
+        return _Row(url, REDIRECT, links=sift([absolute(location, url) or ""])[0])
     if not (200 <= answer.status < 300 and is_text(kind)):
         return _Row(url, FAILED)
     language = answer.header("Content-Language")
@@ -340,4 +340,4 @@ def _of_links(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Ro
         if url is None:
             left_out["rows with an invalid URL"] += len(targets)
         else:
-            yield _Row(url, links=sift(targets).wanted)
+            yield _Row(url, links=sift(targets)[0])

@@ -1,9 +1,10 @@
 """Crawls of a Web graph: the same pages in the same order as a crawl of that Web would fetch.
 
-One worker, and no host ever rests. Filters, orderings and the frontier decide as they do live
-(`crawler.strategies`, `crawler.frontier.sqlite`); their rules are written a second time in
-`crawler.simulate.kernel`, which is compiled, and tests compare the two. Orderings that draw
-(`random`, `cctld`) draw with the same probabilities, not with the same random numbers.
+One worker. Hosts may rest, and URLs may be in shards, as in `crawler.shared.sharded`. Filters,
+orderings and the frontier decide as they do live (`crawler.strategies`, `crawler.frontier.sqlite`);
+their rules are written a second time in `crawler.simulate.kernel`, which is compiled, and tests
+compare the two. Orderings that draw (`random`, `cctld`) draw with the same probabilities, not with
+the same random numbers.
 
 For `focus` a graph with URLs has the evidence that their text gives. It does not know which URLs
 pages declare to be in a language (`hreflang`, sitemaps). A graph without URLs has the top-level
@@ -20,6 +21,7 @@ import numpy.typing as npt
 
 from classifiers.languages import tlds_of
 from crawler.errors import SettingError
+from crawler.shared.shards import shard_of
 from crawler.simulate import kernel
 from crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
 from crawler.simulate.plan import ORDERINGS, Simulation
@@ -35,6 +37,7 @@ from crawler.strategies.focus.evidence import (
     evidence_of,
     units_of,
 )
+from crawler.url import host_of
 
 FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")
 """What becomes of links, of seeds too: queued, seen before, rejected by the filter, to a host that
@@ -53,6 +56,7 @@ _KINDS: Final = {
 _N_FACTS: Final = len(Evidence._fields)
 
 Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def simulate(graph: WebGraph, simulation: Simulation) -> Course:
         kernel.mark_wanted(web.link_start, web.link_target, seeds, state, reached, parent)
     else:
         state |= np.uint8(kernel.WANTED)
-    memory = _memory(graph, rules, state, n_fetchable, min(last, n_pages), simulation.random_state)
+    memory = _memory(graph, simulation, rules, state, n_fetchable, min(last, n_pages))
     known, counts = _learning(graph if kind == kernel.LEARNED else None, target), memory.counts
     has_ended = last > 0 and kernel.crawl(web, rules, memory, known, seeds, last)
     number = int(counts[kernel.N_PAGES])
@@ -110,6 +114,9 @@ def _check(graph: WebGraph, simulation: Simulation) -> None:
         raise SettingError(f"the graph has no ordering {simulation.ordering!r}; it has {known}")
     if simulation.ordering == "cctld" and graph.server_domain is None:
         raise SettingError("the graph does not know the domains of its servers: no cctld")
+    is_drawn = _KINDS.get(simulation.ordering) == kernel.DRAW
+    if is_drawn and (simulation.shards > 1 or simulation.rest):
+        raise SettingError(f"{simulation.ordering} draws from one queue: use shards=1 and rest=0")
 
 
 def _rules(simulation: Simulation, kind: int) -> Rules:
@@ -124,6 +131,8 @@ def _rules(simulation: Simulation, kind: int) -> Rules:
         simulation.host_cap,
         simulation.host_queue,
         kind,
+        simulation.choices,
+        simulation.rest,
     )
 
 
@@ -139,6 +148,7 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
         matches = np.array([domain in matching for domain in graph.domains] + [False], np.uint8)
         tier = matches[graph.server_domain]
     scores = graph.scores.get(simulation.ordering, np.zeros(1, np.float32))
+    shard, first = _shards(graph, simulation.shards)
     return WebArrays(
         frozen(server),
         frozen(unit),
@@ -146,7 +156,28 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
         frozen(graph.link_target),
         frozen(scores),
         frozen(tier),
+        frozen(shard),
+        frozen(first),
     )
+
+
+def _shards(graph: WebGraph, number: int) -> tuple[Ints, Longs]:
+    """The shard of each server (S,), and where the queue of each begins (number + 1,).
+
+    The registered domain decides, as in a crawl; without URLs each server is one.
+    """
+    if number == 1:
+        shard = np.zeros(graph.n_servers, np.int32)
+    elif graph.has_urls:
+        last = np.full(graph.n_servers, -1)
+        last[graph.page_server] = np.arange(graph.n_vertices)
+        shards = [shard_of(host_of(graph.url(v)), number) if v >= 0 else 0 for v in last.tolist()]
+        shard = np.array(shards, np.int32)
+    else:
+        names = (shard_of(f"{server}.example", number) for server in range(graph.n_servers))
+        shard = np.fromiter(names, np.int32, graph.n_servers)
+    of_fetchable = shard[graph.page_server[graph.page_status > 0]]
+    return shard, np.append(0, np.cumsum(np.bincount(of_fetchable, minlength=number)))
 
 
 def _states(graph: WebGraph) -> npt.NDArray[np.uint8]:
@@ -158,17 +189,19 @@ def _states(graph: WebGraph) -> npt.NDArray[np.uint8]:
 
 def _memory(
     graph: WebGraph,
+    simulation: Simulation,
     rules: Rules,
     state: npt.NDArray[np.uint8],
     n_fetchable: int,
     limit: int,
-    random_state: int,
 ) -> Memory:
     kind, n, n_servers = rules.kind, n_fetchable, graph.n_servers
     n_units = 2 * n_servers + graph.n_directories if rules.uses_relevance else 1
     n_scores = 1 if kind == kernel.DRAW else n
-    counts = np.zeros(kernel.N_COUNTS, np.int64)
-    counts[FIRST] = n
+    sizes = np.zeros((simulation.shards, 2), np.int64)
+    sizes[0, FIRST] = n
+    chance = np.random.default_rng(simulation.random_state).integers(0, 1 << 63, 1, dtype=np.uint64)
+    n_resting, n_rests = (n_servers, n) if rules.rest else (1, 1)
 
     def zeros(length: int) -> npt.NDArray[np.int32]:
         return np.zeros(length, np.int32)
@@ -186,11 +219,16 @@ def _memory(
         waiting=zeros(n_servers),
         order=zeros(limit),
         queue=zeros(limit),
-        counts=counts,
+        counts=np.zeros(kernel.N_COUNTS, np.int64),
         heap=zeros(n),
+        sizes=sizes,
         score=np.zeros(n_scores),
         place=np.full(n_scores, EMPTY, np.int32),
-        chance=np.random.default_rng(random_state).integers(0, 1 << 63, 1, dtype=np.uint64),
+        chance=chance,
+        ready=np.zeros(n_resting, np.int64),
+        contacted=zeros(n_rests),
+        parked=np.full(n_resting, EMPTY, np.int32),
+        parked_next=zeros(n_rests),
     )
 
 

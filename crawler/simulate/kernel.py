@@ -16,15 +16,15 @@ from classifiers.compiled import compiled, inlined
 from crawler.frontier.learning import LEAST_CHANGE, MOST_TRIED
 from crawler.simulate.queues import (
     EMPTY,
-    FIRST,
     SIZE,
     add_scored,
     add_to_bag,
     draw,
+    draw_below,
+    is_better,
     move,
     remove_scored,
     second_place,
-    take_best,
 )
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.focus.belief import MOST_COUNTED
@@ -55,8 +55,9 @@ relevant pages and else 0; the least depth; that of the graph; or it follows wha
 (`focus`)."""
 
 N_PAGES, WAITING, STORED, SEEN, REJECTED, HOST_FULL, DROPPED, FOUND = range(8)
-N_COUNTS: Final = FIRST + 1
-"""Places in `Memory.counts`: results, then how far the queues are filled."""
+CLOCK, CONTACTED, RESTED, N_COUNTS = range(8, 12)
+"""Places in `Memory.counts`: results, then the time in fetches, and how many servers were contacted
+and have rested since."""
 
 _MOST_HALVINGS: Final = 62
 
@@ -70,6 +71,8 @@ class WebArrays(NamedTuple):
     link_target: Ints  # (L,)
     score: Floats  # (V,) with SCORE
     tier: Bytes  # (S,): 1 for servers from whose URLs is drawn first
+    shard: Ints  # (S,): the queue that has the URLs of a server
+    first: Longs  # (n_shards + 1,): where the queue of each shard begins in `Memory.heap`
 
 
 class Rules(NamedTuple):
@@ -84,6 +87,8 @@ class Rules(NamedTuple):
     host_cap: int
     host_queue: int
     kind: int
+    choices: int  # shards whose best URLs are compared, 1 or 2
+    rest: int  # fetches between two of one host; 0: no host rests
 
 
 class Memory(NamedTuple):
@@ -102,10 +107,15 @@ class Memory(NamedTuple):
     order: Ints  # the pages of the course
     queue: Ints  # the queued URLs after each of them
     counts: Longs  # (N_COUNTS,)
-    heap: Ints  # (F,): a heap, with DRAW a bag
+    heap: Ints  # (F,): a heap for each shard, with DRAW a bag
+    sizes: Longs  # (n_shards, 2): how far each of them is filled
     score: Doubles  # (F,) but with DRAW
     place: Ints  # (F,) but with DRAW: where a number stands in the heap, or EMPTY
     chance: Words  # (1,): the state of the random numbers
+    ready: Longs  # (S,): the time when a server may be contacted again
+    contacted: Ints  # (F,): the server of each fetch
+    parked: Ints  # (S,): a URL of a server that rests, or EMPTY
+    parked_next: Ints  # (F,): another one of the same server, or EMPTY
 
 
 class Learning(NamedTuple):
@@ -162,15 +172,16 @@ def _score(learning: Learning, number: int, vertex: int, host: int) -> float:
 
 
 @inlined
-def _rescore(memory: Memory, learning: Learning, number: int, vertex: int, host: int) -> None:
+def _rescore(web: WebArrays, memory: Memory, learning: Learning, number: int, vertex: int) -> None:
     """Score a queued URL anew; a small change is not written (`Learner.rescore`)."""
-    heap, score, place = memory.heap, memory.score, memory.place
+    score, place, host = memory.score, memory.place, web.server[vertex]
     if place[number] == EMPTY:
         return
     before, now = score[number], _score(learning, number, vertex, host)
     if abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0):
         score[number] = now
-        move(heap, place, score, memory.counts, place[number])
+        heap, size = _queue_of(web, memory, web.shard[host])
+        move(heap, place, score, size, place[number])
 
 
 @inlined
@@ -198,51 +209,121 @@ def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
             links[number, place] = min(total, MOST_COUNTED)
 
 
+# --- Which URL is next
+
+
 @inlined
-def _is_void_at(web: WebArrays, rules: Rules, memory: Memory, at: int) -> bool:
-    """Whether the URL at a place of the heap of scores is void."""
-    vertex = memory.found[memory.heap[at]]
+def _queue_of(web: WebArrays, memory: Memory, shard: int) -> tuple[Ints, Longs]:
+    """The heap of a shard, and how far it is filled."""
+    return memory.heap[web.first[shard] : web.first[shard + 1]], memory.sizes[shard]
+
+
+@inlined
+def _is_set_aside(web: WebArrays, rules: Rules, memory: Memory, shard: int, at: int) -> bool:
+    """Remove the URL at a place of a heap if it is void, park it if its host rests."""
+    heap, size = _queue_of(web, memory, shard)
+    number = heap[at]
+    vertex = memory.found[number]
     host = web.server[vertex]
-    if 0 < rules.host_cap <= memory.sent[host]:
-        return True
-    if not rules.uses_relevance:
-        return False
-    whole = len(memory.is_closed) - len(web.tier) + host
-    return bool(memory.is_closed[web.unit[vertex]] or memory.is_closed[whole])
+    is_void = 0 < rules.host_cap <= memory.sent[host]
+    if rules.uses_relevance and not is_void:
+        whole = len(memory.is_closed) - len(web.tier) + host
+        is_void = memory.is_closed[web.unit[vertex]] != 0 or memory.is_closed[whole] != 0
+    rests = not is_void and rules.rest > 0 and memory.ready[host] > memory.counts[CLOCK]
+    if is_void or rests:
+        remove_scored(heap, memory.place, memory.score, size, at)
+    if rests:
+        memory.parked_next[number] = memory.parked[host]
+        memory.parked[host] = number
+    return is_void or rests
 
 
 @inlined
-def _has_fallen(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> bool:
+def _end_rests(web: WebArrays, memory: Memory) -> None:
+    """Queue the URLs of servers that have rested."""
+    counts, score = memory.counts, memory.score
+    while counts[RESTED] < counts[CONTACTED]:
+        host = memory.contacted[counts[RESTED]]
+        if memory.ready[host] > counts[CLOCK]:
+            break
+        counts[RESTED] += 1
+        heap, size = _queue_of(web, memory, web.shard[host])
+        number = memory.parked[host]
+        memory.parked[host] = EMPTY
+        while number != EMPTY:
+            add_scored(heap, memory.place, score, size, number)
+            number = memory.parked_next[number]
+
+
+@inlined
+def _best(web: WebArrays, rules: Rules, memory: Memory, shard: int) -> int:
+    """The best URL of a shard, or EMPTY; it stays in its heap."""
+    heap, size = _queue_of(web, memory, shard)
+    while size[SIZE] > 0:
+        if not _is_set_aside(web, rules, memory, shard, 0):
+            return int(np.int64(heap[0]))
+    return EMPTY
+
+
+@inlined
+def _has_fallen(
+    web: WebArrays, rules: Rules, memory: Memory, learning: Learning, shard: int, rival: int
+) -> bool:
     """Score the best URL anew; True if it is then not the best (`SqliteFrontier._fell`)."""
-    heap, counts, score, place = memory.heap, memory.counts, memory.score, memory.place
-    other = second_place(heap, score, counts)
-    while other != EMPTY and _is_void_at(web, rules, memory, other):
-        remove_scored(heap, place, score, counts, other)
-        other = second_place(heap, score, counts)
+    score = memory.score
+    heap, size = _queue_of(web, memory, shard)
+    other = second_place(heap, score, size)
+    while other != EMPTY and _is_set_aside(web, rules, memory, shard, other):
+        other = second_place(heap, score, size)
+    best_other = -np.inf if other == EMPTY else score[heap[other]]
+    if rival != EMPTY:
+        best_other = max(best_other, score[rival])
     number = heap[0]
     vertex = memory.found[number]
     now, before = _score(learning, number, vertex, web.server[vertex]), score[number]
-    if now > before - LEAST_CHANGE or (other == EMPTY and now > DOUBTS_UP_TO):
+    if now > before - LEAST_CHANGE or (best_other == -np.inf and now > DOUBTS_UP_TO):
         return False
-    if other != EMPTY and now >= score[heap[other]]:
+    if best_other > -np.inf and now >= best_other:
         return False
     score[number] = now
-    move(heap, place, score, counts, 0)
+    move(heap, memory.place, score, size, 0)
     return True
 
 
 @inlined
 def _take_best(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> int:
-    """The number of the URL that is most probably relevant, or EMPTY."""
-    heap, counts, tried = memory.heap, memory.counts, 0
-    while counts[SIZE] > 0:
-        if _is_void_at(web, rules, memory, 0):
-            take_best(heap, memory.place, memory.score, counts)
-        else:
-            tried += 1
-            if tried == MOST_TRIED or not _has_fallen(web, rules, memory, learning):
+    """The better of the best URLs of two shards that are drawn, else that of another, or EMPTY."""
+    n_shards, score, tried = len(memory.sizes), memory.score, 0
+    one = other = 0
+    if n_shards > 1:
+        one = other = draw_below(memory.chance, n_shards)
+    if n_shards > 1 and rules.choices > 1:
+        other = (one + 1 + draw_below(memory.chance, n_shards - 1)) % n_shards
+    if _best(web, rules, memory, one) == EMPTY and _best(web, rules, memory, other) == EMPTY:
+        for _ in range(n_shards - 1):
+            one = (one + 1) % n_shards
+            if _best(web, rules, memory, one) != EMPTY:
                 break
-    return take_best(heap, memory.place, memory.score, counts)
+        other = one
+    while True:
+        number, rival = _best(web, rules, memory, one), EMPTY
+        if other != one:
+            rival = _best(web, rules, memory, other)
+        if rival != EMPTY and (number == EMPTY or is_better(score, rival, number)):
+            one, other = other, one
+            number, rival = rival, number
+        tried += 1
+        if (
+            number == EMPTY
+            or rules.kind != LEARNED
+            or tried == MOST_TRIED
+            or not _has_fallen(web, rules, memory, learning, one, rival)
+        ):
+            break
+    if number != EMPTY:
+        heap, size = _queue_of(web, memory, one)
+        remove_scored(heap, memory.place, score, size, 0)
+    return number
 
 
 # --- The crawl
@@ -256,10 +337,10 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
 
     No filter applies to seeds, the host cap does.
     """
-    server, unit, link_start, link_target, graph_score, tier = web
-    follows, by_unit, conservative, closes, tolerance, half_life, cap, room, kind = rules
+    server, unit, link_start, link_target, graph_score, tier, shard, _ = web
+    follows, by_unit, conservative, closes, tolerance, half_life, cap, room, kind, _, rest = rules
     state, number_of, found, depth, downloaded, relevant, queued, is_closed = memory[:8]
-    sent, waiting, order, queue, counts, heap, score, place, chance = memory[8:]
+    sent, waiting, order, queue, counts, heap, sizes, score, place, chance = memory[8:18]
     first_whole = len(is_closed) - len(tier)
     # The page whose links are followed; at first it is the list of seeds.
     targets, first, end, is_seed_list = seeds, 0, len(seeds), True
@@ -282,9 +363,11 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                     continue
                 if kind == SOFT and is_good:
                     number = number_of[target]
-                    if place[number] != EMPTY and score[number] == 0.0:
+                    if score[number] == 0.0:
                         score[number] = 1.0
-                        move(heap, place, score, counts, place[number])
+                        if place[number] != EMPTY:
+                            own_heap, size = _queue_of(web, memory, shard[host])
+                            move(own_heap, place, score, size, place[number])
                 elif kind == LEARNED:
                     here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
                     _count_link(learning.links, number_of[target], inherited, here)
@@ -320,7 +403,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             found[new] = target
             depth[new] = depth_below
             if kind == DRAW:
-                add_to_bag(heap, counts, new, tier[host] != 0)
+                add_to_bag(heap, sizes[0], new, tier[host] != 0)
                 continue
             if kind == DEPTH:
                 score[new] = -depth_below
@@ -333,7 +416,8 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
                 _count_link(learning.links, new, inherited, here)
                 score[new] = _score(learning, new, target, host)
-            add_scored(heap, place, score, counts, new)
+            own_heap, size = _queue_of(web, memory, shard[host])
+            add_scored(own_heap, place, score, size, new)
         if is_page:
             closed = EMPTY
             if closes and relevant[own_whole] == 0 and downloaded[own_whole] > limit:
@@ -358,7 +442,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 if was & QUEUED and not was & SETTLED and was & STATUS:
                     number = number_of[target]
                     if number < n_before:
-                        _rescore(memory, learning, number, target, server[target])
+                        _rescore(web, memory, learning, number, target)
         if is_page:
             order[counts[N_PAGES]] = source
             queue[counts[N_PAGES]] = counts[WAITING]
@@ -366,12 +450,14 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
         if counts[N_PAGES] >= until:
             return False
         while True:
-            if kind == LEARNED:
-                number = _take_best(web, rules, memory, learning)
-            elif kind == DRAW:
-                number = draw(heap, counts, chance)
+            if kind == DRAW:
+                number = draw(heap, sizes[0], chance)
             else:
-                number = take_best(heap, place, score, counts)
+                _end_rests(web, memory)
+                number = _take_best(web, rules, memory, learning)
+            if number == EMPTY and counts[RESTED] < counts[CONTACTED]:
+                counts[CLOCK] = memory.ready[memory.contacted[counts[RESTED]]]
+                continue
             if number == EMPTY:
                 return True
             source = found[number]
@@ -394,6 +480,11 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             if status == REDIRECT:
                 inherited = number
         state[source] = was | np.uint8(SETTLED)
+        if rest:
+            counts[CLOCK] += 1
+            memory.ready[host] = counts[CLOCK] + rest
+            memory.contacted[counts[CONTACTED]] = host
+            counts[CONTACTED] += 1
         counts[WAITING] -= 1
         sent[host] += 1
         waiting[host] -= 1

@@ -41,6 +41,10 @@ ARGUMENTS: Final = {
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
     "host_cap": "URLs of one host that are ever fetched, 0 for any number (default: 0)",
+    "shards": "queues of one crawl, by registered domain, as with LANGFOCUS_SHARDS; the best "
+    "URLs of two that are drawn are compared (default: 1)",
+    "rest": "fetches of other hosts between two of one host, of the queued URLs that allow it: "
+    "pages a second times the delay (default: 0, no host rests)",
     "pages": "end each crawl after this many pages (default: when nothing is queued)",
     "random_state": "another number, other draws of random and cctld (default: 0)",
 }
@@ -65,8 +69,11 @@ class Simulation:
     host_cap: int = 0  # 0: any number of URLs of a host
     host_queue: int = 0  # as in a crawl
     half_life: int = 0  # downloads after which the tolerance is halved, each time; 0: it stays
-    random_state: int = 0  # counts for `random` and `cctld` only
+    random_state: int = 0  # counts for `random`, `cctld` and shards only
     limit: int | None = None  # pages; None: the crawl ends when nothing is left
+    shards: int = 1  # queues of the crawl; the registered domain decides
+    choices: int = 2  # shards that are drawn, 1 or 2; the better of their best URLs is next
+    rest: int = 0  # fetches between two of a host, if others are ready; 0: no host rests
 
     @property
     def filter_name(self) -> str:
@@ -88,6 +95,8 @@ class Simulation:
             parts.append(f"T={self.tolerance}")
         if self.half_life:
             parts.append(f"half-life {self.half_life}")
+        if self.shards > 1:
+            parts.append(f"S={self.shards}")
         return " ".join(parts)
 
 
@@ -105,13 +114,16 @@ def make_plan(given: Mapping[str, str], graph: WebGraph) -> list[Simulation]:
     lang = language_in(graph, given.get("lang"), "-a lang")
     pairs = _pairs(given, _orderings(graph, lang))
     host_cap, random_state = _number(given, "host_cap"), _number(given, "random_state")
-    limit = _number(given, "pages") or None
+    limit, rest = _number(given, "pages") or None, _number(given, "rest")
+    shards = _numbers(given, "shards", "1")
+    if 0 in shards:
+        raise SettingError("-a shards=0: a whole number of at least 1 is needed")
     tolerances = _numbers(given, "tolerances", "5,10,20")
     half_lives = _numbers(given, "half_life", str(HALF_LIFE))
     if 0 in half_lives:
         raise SettingError("-a half_life=0: a whole number of at least 1 is needed")
     found = []
-    for ordering, name in pairs:
+    for (ordering, name), number in product(pairs, shards):
         rule = make_filter("server-conservative" if name == DECLINING else name)
         for tolerance in tolerances if rule.uses_relevance else tolerances[:1]:
             for half_life in half_lives if name == DECLINING else [0]:
@@ -125,6 +137,8 @@ def make_plan(given: Mapping[str, str], graph: WebGraph) -> list[Simulation]:
                         half_life,
                         random_state,
                         limit,
+                        shards=number,
+                        rest=rest,
                     )
                 )
     return list(dict.fromkeys(found))

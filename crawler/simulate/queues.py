@@ -1,6 +1,6 @@
 """Compiled random numbers, and the queues of a simulated crawl: a heap of scores, a bag for draws.
 
-They hold numbers of URLs. `counts[SIZE]` is how many entries a queue has.
+They hold numbers of URLs. `counts` are those of the queue: `counts[SIZE]` is how many it has.
 """
 
 import math
@@ -18,8 +18,8 @@ Doubles = npt.NDArray[np.float64]
 
 EMPTY: Final = -1
 """The number that an empty queue gives."""
-SIZE, FIRST = 8, 9
-"""Places in the counts of a crawl: the entries of its queue, and where the first tier begins."""
+SIZE, FIRST = 0, 1
+"""Places in the counts of a queue: its entries, and where the first tier begins."""
 
 
 @inlined
@@ -86,7 +86,7 @@ def draw(bag: Ints, counts: Longs, chance: Words) -> int:
 
 
 @inlined
-def _is_better(score: Doubles, one: int, other: int) -> bool:
+def is_better(score: Doubles, one: int, other: int) -> bool:
     return bool(score[one] > score[other] or (score[one] == score[other] and one < other))
 
 
@@ -94,15 +94,15 @@ def _is_better(score: Doubles, one: int, other: int) -> bool:
 def move(heap: Ints, place: Ints, score: Doubles, counts: Longs, at: int) -> None:
     """Move an entry whose score changed up or down to its place."""
     number, size = heap[at], counts[SIZE]
-    while at > 0 and _is_better(score, number, heap[(at - 1) >> 1]):
+    while at > 0 and is_better(score, number, heap[(at - 1) >> 1]):
         heap[at] = heap[(at - 1) >> 1]
         place[heap[at]] = at
         at = (at - 1) >> 1
     while 2 * at + 1 < size:
         below = 2 * at + 1
-        if below + 1 < size and _is_better(score, heap[below + 1], heap[below]):
+        if below + 1 < size and is_better(score, heap[below + 1], heap[below]):
             below += 1
-        if not _is_better(score, heap[below], number):
+        if not is_better(score, heap[below], number):
             break
         heap[at] = heap[below]
         place[heap[at]] = at
@@ -130,19 +130,9 @@ def remove_scored(heap: Ints, place: Ints, score: Doubles, counts: Longs, at: in
 
 
 @inlined
-def take_best(heap: Ints, place: Ints, score: Doubles, counts: Longs) -> int:
-    """Remove the best entry and return it, or EMPTY."""
-    if counts[SIZE] == 0:
-        return EMPTY
-    number = heap[0]
-    remove_scored(heap, place, score, counts, 0)
-    return int(np.int64(number))
-
-
-@inlined
 def second_place(heap: Ints, score: Doubles, counts: Longs) -> int:
     """The place of the best entry but the first, or EMPTY."""
     size = counts[SIZE]
     if size < 2:
         return EMPTY
-    return 2 if size > 2 and _is_better(score, heap[2], heap[1]) else 1
+    return 2 if size > 2 and is_better(score, heap[2], heap[1]) else 1

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 from crawler.errors import GraphError, SettingError
+from crawler.shared.shards import shard_of
 from crawler.simulate.build import build
 from crawler.simulate.engine import FATES, GraphEvidence, evidence_in, simulate
 from crawler.simulate.plan import Simulation, prepared
+from crawler.simulate.queues import draw_below
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import FILTERS, make_filter
+from crawler.url import host_of
 from tests.support.crawls import crawl, rows
 from tests.support.loopback import loopback
 from tests.support.simulatedwebs import crawl_live, random_graph
@@ -160,6 +163,56 @@ def test_what_a_graph_does_not_have_is_refused() -> None:
         simulate(graph, Simulation(rule, "bfs", target="ja"))
     with pytest.raises(SettingError, match="no cctld"):
         simulate(replace(graph, server_domain=None), Simulation(rule, "cctld"))
+
+
+def modelled(graph: WebGraph, simulation: Simulation) -> list[int]:
+    """A breadth-first crawl with shards and rests; every question looks at all queued URLs."""
+    chance = np.random.default_rng(simulation.random_state).integers(0, 1 << 63, 1, dtype=np.uint64)
+    n, rest = simulation.shards, simulation.rest
+    shard = [shard_of(host_of(graph.url(v)), n) if n > 1 else 0 for v in range(graph.n_vertices)]
+    depth, order, clock = {int(v): 0 for v in graph.seeds}, list[int](), 0
+    ready: Counter[int] = Counter()
+    found, queued = list(depth), set(depth)
+
+    def best(place: int) -> tuple[int, int] | None:
+        open_ = [v for v in queued if shard[v] == place and ready[graph.page_server[v]] <= clock]
+        return min(((depth[v], found.index(v)) for v in open_), default=None)
+
+    while queued:
+        one = draw_below(chance, n) if n > 1 else 0
+        other = (one + 1 + draw_below(chance, n - 1)) % n if n > 1 < simulation.choices else one
+        known = [best(place) for place in (one, other)]
+        known += [best((one + step) % n) for step in range(1, n)] if known == [None, None] else []
+        offers = [offer for offer in known if offer]
+        if not offers:
+            clock = min(time for time in ready.values() if time > clock)
+            continue
+        page = found[min(offers)[1] if known[:2] != [None, None] else offers[0][1]]
+        queued.remove(page)
+        order.append(page)
+        clock += 1
+        ready[graph.page_server[page]] = clock + rest
+        for target in graph.links(page).tolist():
+            if target not in depth:
+                depth[target] = depth[page] + 1
+                found.append(target)
+                queued.add(target)
+    return order
+
+
+@pytest.mark.parametrize("rest", [0, 3, 40])
+@pytest.mark.parametrize(("shards", "choices"), [(1, 2), (4, 2), (4, 1), (64, 2)])
+def test_shards_and_rests_choose_as_a_plain_model_does(
+    shards: int, choices: int, rest: int
+) -> None:
+    graph = random_graph(7, vertices=240, servers=20)
+    simulation = Simulation(
+        make_filter("none"), "bfs", shards=shards, choices=choices, rest=rest, random_state=2
+    )
+    course = simulate(graph, simulation)
+    with np.errstate(over="ignore"):  # the random numbers overflow
+        assert course.order.tolist() == modelled(graph, simulation)
+    assert len(course.order) > 100
 
 
 def without_urls(graph: WebGraph) -> WebGraph:
