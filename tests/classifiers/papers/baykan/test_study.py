@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from classifiers.errors import StudyError
 from classifiers.papers.baykan.measures import empty
 from classifiers.papers.baykan.samples import draw
 from classifiers.papers.baykan.special import domain_seen
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study, counted_parts
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 
@@ -114,6 +115,15 @@ def test_folds_that_few_domains_leave_empty_are_passed_over() -> None:
     # The positives are all of one domain: whoever tests them has learned from none.
     for name in ("nb:words", "re:3-grams-from-url"):
         assert not study.decisions(name, "en", setting)[study.sample("en", setting).y].any()
+
+
+def test_columns_that_no_training_url_has_are_left_out() -> None:
+    counts = csr_matrix(np.array([[1.0, 0, 2], [0, 0, 3], [4.0, 5, 6]]))
+    train, test, y = np.array([0, 1]), np.array([2]), np.zeros(3, bool)
+    parted = counted_parts(counts, np.array(list("abc"), object), train, test, y)
+    assert parted.names.tolist() == ["a", "c"]
+    assert parted.training.toarray().tolist() == [[1, 2], [0, 3]]
+    assert parted.testing.toarray().tolist() == [[4, 6]]
 
 
 def test_ip_without_countries_and_folds_that_are_no_cross_validation_are_refused(
