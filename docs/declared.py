@@ -43,11 +43,12 @@ def knobs(of: Mapping[str, Knob]) -> Iterator[Entry]:
         is_number = one.kind in (int, float)
         has_default = one.default not in (None, "", ())
         help_, _, told = one.help.partition(" (default: ")
+        otherwise = "required" if help_.endswith("; required") else "none"
         facts = {
             "unit": unit_of(one),
             "values": ", ".join(f"`{choice}`" for choice in one.choices),
             "least": f"{one.least:,}" if is_number and one.least else "",
-            "default": f"`{one.default}`" if has_default else told.removesuffix(")") or "none",
+            "default": f"`{one.default}`" if has_default else told.removesuffix(")") or otherwise,
             "reason": one.why,
         }
         yield Entry(name, help_, facts)

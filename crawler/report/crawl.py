@@ -97,8 +97,6 @@ def print_summary(summary: Summary, stream: TextIO | None = None) -> None:
     printer.table(Table(title, ("", "Run"), headline(summary)))
     printer.table(_languages(summary, _MOST_PRINTED))
     printer.table(counts_table("Outcomes", ("outcome", "URLs"), summary.outcomes, _MOST_PRINTED))
-    for advice in summary.advice:
-        printer.line(f"advice: {advice}")
 
 
 def headline(summary: Summary) -> list[tuple[str, Cell]]:
@@ -153,6 +151,7 @@ def crawl_report(
     `found` has the tables of domains, hosts, examples and seeds (`crawler.report.details`).
     """
     cards = sorted(headline(summary), key=lambda row: not row[0].startswith("harvest rate"))
+    low, high = map(percent, Portion(0, 0, summary.labelled, summary.relevant, 0, 0).interval)
     harvest, queue, hosts = _charts(summary, course)
     asked, *others = _tables(summary)
     *by_yield, examples, seeds = found
@@ -160,9 +159,9 @@ def crawl_report(
         title=f"Crawl for {language_name(summary.lang)} ({summary.lang}), {summary.strategy}",
         lead=_lead(summary),
         cards=cards,
+        interval=f"{low} to {high}" if summary.labelled else "",
         parts=[
             *(f"Note: {gap}." for gap in summary.gaps),
-            *(f"Advice: {sentence}." for sentence in summary.advice),
             *([] if labels is None else [labels]),
             harvest,
             _languages(summary, _MOST_ROWS),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.report.formatting import json_text, language_name, percent, share_of
+from crawler.report.formatting import json_text, share_of
 from crawler.run import reading, sessions_of
 from crawler.strategies.focus.ordering import probability_of
 from crawler.whole_file import write_whole
@@ -38,6 +38,7 @@ FROM numbered LEFT JOIN new ON new.place = number / :size
 GROUP BY number / :size ORDER BY number / :size"""
 
 _LISTS: Final = ("seeds", "gaps")
+_NAMES: Final = ("lang", "strategy", "filter", "web", "command")
 _APART: Final = (*_LISTS, "command")
 """Keys of `meta` that are no settings, or have their own figure."""
 
@@ -55,7 +56,9 @@ FROM (SELECT max(outcome = 'page') AS has_page, count(status) AS answered
 
 _SCORES: Final = """\
 SELECT score, language = ? AND NOT is_copy FROM pages
-WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0"""
+WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0
+      AND url NOT IN (SELECT url FROM earlier)"""
+"""A page of an earlier run is asked for first, whatever its probability without its links is."""
 
 _LAST: Final = """\
 SELECT count(*) FILTER (WHERE language = ? AND NOT is_copy), count(language)
@@ -82,8 +85,6 @@ WHERE e.url IS NOT NULL OR v.page IS NOT NULL GROUP BY 1"""
 
 _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
-
-_IDLE_PAGES: Final = 200
 
 _DOUBTS: Final = ("focus", "svm", "cctld")
 """The orderings whose scores up to 0 are those of URLs that they do not expect in the language."""
@@ -188,7 +189,6 @@ class Summary:
     counts: dict[str, int]  # the frontier's own counters (`crawler/report/reasons.tsv`)
     seeds: list[str]  # where the crawl began
     gaps: list[str]  # what does not know the language, a sentence each (`crawler.preparation`)
-    advice: list[str]  # what a next crawl may do otherwise, a sentence each (`_advice`)
     settings: dict[str, str]  # all that the run was asked for
     command: str  # that asks for the same crawl in a new folder; "" where it is not known
     changes: Mapping[str, int] | None = None  # what became of earlier pages, with `-a since`
@@ -211,7 +211,6 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
         lang = str(meta["lang"])
         counters, copies, size = _tallies(connection)
-        counted: dict[str, Any] = {name: _falling(counter) for name, counter in counters.items()}
         pages = counters["outcomes"]["page"]
         labelled = counters["languages"].total()
         relevant = counters["languages"][lang] - copies
@@ -223,9 +222,13 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         after = connection.execute(_LAST, (lang, pages - last_expected)).fetchone()[0]
         queued, queued_expected = connection.execute(_QUEUED).fetchone()
         has_doubts = meta.get("ordering") in _DOUBTS
+        asked: dict[str, Any] = {name: str(meta.get(name, "")) for name in _NAMES}
+        asked |= {name: _whole(meta.get(name)) for name in ("tolerance", "host_cap")}
+        asked |= {name: _falling(counter) for name, counter in counters.items()}
+        asked |= {name: [str(t) for t in json.loads(meta.get(name) or "[]")] for name in _LISTS}
         return Summary(
-            **_settings(meta),
-            **counted,
+            **asked,
+            settings={str(k): str(v) for k, v in meta.items() if k not in _APART},
             pages=pages,
             labelled=labelled,
             relevant=relevant,
@@ -250,24 +253,12 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             calibration_error=error,
             counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
             changes=_changes(connection),
-            advice=_advice(lang, pages, last_relevant),
         )
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:
     """The path of `summary.json` in `folder`, after replacing it in one step."""
     return write_whole(folder / "summary.json", json_text(summary.as_json()))
-
-
-def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a summary that say how the crawl was set up."""
-    return {
-        **{name: str(meta.get(name, "")) for name in ("lang", "strategy", "filter", "web")},
-        **{name: _whole(meta.get(name)) for name in ("tolerance", "host_cap")},
-        **{name: [str(text) for text in json.loads(meta.get(name) or "[]")] for name in _LISTS},
-        "command": str(meta.get("command", "")),
-        "settings": {str(k): str(v) for k, v in meta.items() if k not in _APART},
-    }
 
 
 def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], int, int]:
@@ -293,7 +284,8 @@ def _calibration(
 ) -> tuple[float, float] | tuple[None, None]:
     """The Brier score and the expected calibration error of the probabilities of pages.
 
-    They are those that pages with a label, but no seeds, had just before their fetch. The score is
+    They are those that pages with a label had just before their fetch, but for seeds and the pages
+    of an earlier run. The score is
     the mean of (probability - label)**2 (Brier 1950, "Verification of forecasts expressed in terms
     of probability"). The error is the difference between mean probability and share of relevant
     pages in each of ten bins, weighted by its pages (Naeini, Cooper and Hauskrecht 2015, "Obtaining
@@ -325,16 +317,6 @@ def _changes(connection: sqlite3.Connection) -> dict[str, int] | None:
         "not_asked": earlier - states.total(),
         "new": new,
     }
-
-
-def _advice(lang: str, pages: int, last: int) -> list[str]:
-    """Sentences about what a next crawl for the language may do otherwise."""
-    if pages - last < _IDLE_PAGES:
-        return []
-    return [
-        f"the last page in {language_name(lang)} was page {last:,} of {pages:,} "
-        f"({percent((pages - last) / pages)} came after it): -a expected=only ends a crawl earlier"
-    ]
 
 
 def _falling(counter: Counter[str]) -> dict[str, int]:

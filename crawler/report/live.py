@@ -15,13 +15,13 @@ from crawler.frontier.base import (
     PAGE,
 )
 from crawler.report.formatting import NOTHING, Cell, duration, number, share_of
-from crawler.report.page import Chart, Report
+from crawler.report.page import RELOAD_S, Chart, Report
 from crawler.report.table import Table, counts_table
 from crawler.whole_file import read_regular, write_whole
 
 LIVE_JSON: Final = "live.json"
 LIVE_HTML: Final = "live.html"
-WRITTEN_EVERY_S: Final = 10
+WRITTEN_EVERY_S: Final = RELOAD_S
 
 FETCH_BUCKETS_S: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper bounds of the counts in `Seconds.counts`, which has one more, for longer fetches."""
@@ -250,7 +250,7 @@ def live_html(snapshot: Snapshot) -> str:
             counts_table("Dropped", ("reason", "URLs"), snapshot.drops, _MOST_ROWS),
             Table("Workers", ("name", "said at", "pages", "pages/s"), workers, text_columns=2),
         ],
-        refresh_s=0 if is_finished else WRITTEN_EVERY_S,
+        is_reloaded=not is_finished,
         link=rest if is_finished else "",
     ).html()
 

@@ -1,14 +1,16 @@
 """A report: its figures as JSON, its tables in a terminal, and its page.
 
-The page is one HTML file without scripts and network requests. Every text in it is escaped,
-because titles, URLs and names of hosts come from the Web. Its template draws line charts as SVG
-with texts in HTML: only the lines stretch with the width of the page, so texts keep their size on a
-narrow screen.
+The page is one HTML file without network requests; that of a running crawl has one script, the
+others have none. Every text in it is escaped, because titles, URLs and names of hosts come from the
+Web. Its template draws line charts as SVG with texts in HTML: only the lines stretch with the width
+of the page, so texts keep their size on a narrow screen.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from hashlib import sha256
 from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,6 +21,11 @@ from crawler.report.table import WIDE, Printer, Table
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+
+RELOAD_S: Final = 10
+_RELOAD: Final = f"setTimeout(() => location.reload(), {1000 * RELOAD_S})"
+RELOADS: Final = f"script-src 'sha256-{b64encode(sha256(_RELOAD.encode()).digest()).decode()}'"
+"""What the content security policy of a page says that loads itself again."""
 
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _FIRST_HUE: Final = 250
@@ -179,15 +186,19 @@ class Report:
     parts: Sequence[Part]
     figures: Mapping[str, Any] = field(default_factory=dict)
     """All figures as JSON types."""
-    refresh_s: int = 0
-    """Seconds after which a browser loads the page again, 0: it does not."""
+    interval: str = ""
+    """The 95 % interval of the first card."""
+    is_reloaded: bool = False
+    """A browser loads the page again every `RELOAD_S` seconds, also without scripts."""
     link: str = ""
     """A page in the same folder that tells more."""
 
     def html(self) -> str:
         """Return the text of the HTML file."""
         template = _environment().get_template("page.html")
-        return template.render(report=self, parts=list(filter(_has_figure, self.parts)))
+        parts = list(filter(_has_figure, self.parts))
+        reload = {"policy": RELOADS, "script": _RELOAD, "seconds": RELOAD_S}
+        return template.render(report=self, parts=parts, reload=reload)
 
     def tables(self) -> list[Table]:
         """Return all tables, those of charts too."""

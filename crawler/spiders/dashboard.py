@@ -14,6 +14,7 @@ from typing import Any, Final
 from crawler.politeness.network import LOOPBACK
 from crawler.report.live import Snapshot, live_html, live_json
 from crawler.report.metrics import metrics
+from crawler.report.page import RELOADS
 
 _MOST_HEAD_BYTES: Final = 8192
 _MOST_CONNECTIONS: Final = 64
@@ -27,8 +28,9 @@ _PAGES: Final[dict[str, tuple[str, Callable[[Snapshot], str]]]] = {
     "/metrics": ("text/plain; version=0.0.4; charset=utf-8", metrics),
 }
 
-_HEADERS: Final = """\
-Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'
+_POLICY: Final = f"default-src 'none'; style-src 'unsafe-inline'; {RELOADS}"
+_HEADERS: Final = f"""\
+Content-Security-Policy: {_POLICY}; frame-ancestors 'none'
 Cross-Origin-Resource-Policy: same-origin
 X-Content-Type-Options: nosniff
 Referrer-Policy: no-referrer

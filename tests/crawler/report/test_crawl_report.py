@@ -65,6 +65,7 @@ def test_the_figures_stand_in_the_report_and_a_hostile_seed_is_text(report: Beau
     assert names[0] == "harvest rate"
     assert figures["pages"] == "818"
     assert figures["harvest rate"] == "66.6 %"
+    assert "95 % interval: 62.8 % to 70.2 %" in cards[0].get_text()
     assert figures["of these by ngrams"] == "614"
     assert "Languages" in [heading.get_text() for heading in report.find_all("h2")]
     assert [bool(svg["aria-label"]) for svg in report.find_all("svg")] == [True] * 3

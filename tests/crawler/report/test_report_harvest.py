@@ -172,6 +172,11 @@ def test_the_errors_of_an_ordering_that_learns_are_those_of_labelled_pages_witho
 ) -> None:
     with closing(learnt_run(*scores)) as run:
         summary = summarise(run)
+        run.execute("UPDATE pages SET url = 'http://earlier.de/', score = 7 WHERE id = 4")
+        run.execute("UPDATE pages SET depth = 1 WHERE id = 4")
+        with_earlier = "INSERT INTO earlier (url, digest, looks, changes, first_at, seen_at)"
+        run.execute(f"{with_earlier} VALUES ('http://earlier.de/', 'x', 0, 0, 0.0, 0.0)")
+        assert summarise(run).brier == summary.brier
         run.execute("UPDATE pages SET reasons = NULL")
         other = summarise(run)
     assert summary.brier == pytest.approx(brier)

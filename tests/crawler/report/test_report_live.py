@@ -1,7 +1,10 @@
 """What a terminal, a pipe and another process see of a crawl; the clock stands still."""
 
+import html
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -283,14 +286,18 @@ def test_the_page_reloads_until_the_end_and_shows_urls_as_text(is_census: bool, 
     found = snapshot(limit="reading", goals=(Goal("pages", 1, 5),), last=last)
     found = replace(found, about=replace(found.about, is_census=is_census))
     page = live_html(found)
-    assert '<meta http-equiv="refresh" content="10">' in page
-    assert "default-src 'none'; style-src 'unsafe-inline'" in page
+    assert '<noscript><meta http-equiv="refresh" content="10"></noscript>' in page
+    (script,) = re.findall("<script>(.*?)</script>", page)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert html.unescape(page).count(policy) == 1
+    assert script == "setTimeout(() => location.reload(), 10000)"
     assert "reading: answers wait for a reader" in page
-    assert "<script" not in page
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
     assert "http://a.de/?]0;x??&#39;&#34;&lt;script&gt;" in page
     end = live_html(replace(found, state="finished", reason="pages"))
     assert "refresh" not in end
+    assert "script" not in end.partition("</head>")[0]
     assert f'<a href="{rest}">' in end
     ending = live_html(replace(found, state="ending", in_flight=1234))
     assert "Ending: waits for 1,234 requests" in ending
