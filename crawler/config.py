@@ -105,14 +105,10 @@ class Knob(NamedTuple):
                 f"{self.label}={given}: no such {self.name}; there are {', '.join(self.choices)}"
             )
         if self.kind is bool:
-            return self._truth(given)
+            if str(given).lower() not in _TRUTHS:
+                raise SettingError(f"{self.label}={given}: True or False is needed")
+            return _TRUTHS[str(given).lower()]
         return self._number(given) if self.kind in (int, float) else self.kind(given)
-
-    def _truth(self, given: object) -> bool:
-        text = str(given).lower()
-        if text not in _TRUTHS:
-            raise SettingError(f"{self.label}={given}: True or False is needed")
-        return _TRUTHS[text]
 
     def _number(self, given: object) -> float:
         least = -math.inf if self.least is None else self.least

@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.clock import CrawlClock
@@ -48,18 +47,6 @@ _GOALS = ("relevant", "words", "expected", "hours")
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Store:
-    """The stored parts of a crawl. `worker` is None if no other process shares the frontier."""
-
-    lock: ExitStack
-    run: OpenRun
-    frontier: Frontier
-    occupancy: Occupancy
-    worker: Worker | None
-    archive: WarcArchive | None
-
-
 def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     """Return a crawl ready to begin; raises `CrawlError` before anything is written.
 
@@ -70,8 +57,8 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     prepared = prepare(config)
     config, ordering = prepared.config, prepared.ordering
     waiting = Waiting(clock)
-    store = _open_store(prepared, waiting, clock)
-    frontier, connection = store.frontier, store.run.connection
+    lock, run, frontier, occupancy, worker, archive = _open_store(prepared, waiting, clock)
+    connection = run.connection
     # A census tells the failure of each URL.
     awaits_answer = prepared.web is None and not config.is_census and not frontier.counts().pages
     ending = Ending.of_run(config, connection, clock(), awaits_answer=awaits_answer)
@@ -92,7 +79,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         prepared.read,
         clock,
         listeners=[lambda _, record: ending.count(record)],
-        keep=None if store.archive is None else store.archive.keeping,
+        keep=None if archive is None else archive.keeping,
         sitemaps=_sitemaps(prepared, robots, frontier, blocking.blocks),
         country_of=prepared.country_of,
         is_blocked=blocking.blocks,
@@ -102,18 +89,18 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         config=config,
         ordering=ordering,
         web=prepared.web,
-        run=store.run,
+        run=run,
         frontier=frontier,
         robots=robots,
         clock=clock,
         visitor=visitor,
-        lock=store.lock,
+        lock=lock,
         waiting=waiting,
-        occupancy=store.occupancy,
+        occupancy=occupancy,
         ending=ending,
-        worker=store.worker,
+        worker=worker,
         gaps=prepared.gaps,
-        archive=store.archive,
+        archive=archive,
         blocking=blocking,
         revisits=revisits,
     )
@@ -129,8 +116,13 @@ def _sitemaps(
     return Sitemaps(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
 
 
-def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _Store:
-    """Open the run folder and the frontier; after an error nothing stays open."""
+def _open_store(
+    prepared: Preparation, waiting: Waiting, clock: CrawlClock
+) -> tuple[ExitStack, OpenRun, Frontier, Occupancy, Worker | None, WarcArchive | None]:
+    """Open the run folder and the frontier; after an error nothing stays open.
+
+    The worker is None if no other process shares the frontier.
+    """
     config, ordering = prepared.config, prepared.ordering
     folder = config.run_folder or new_folder(crawl_name(config, ordering), clock())
     meta = {**_meta(config, ordering), "gaps": list(prepared.gaps)}
@@ -169,7 +161,7 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
         if config.keeps_warc:
             archive = _archive(run, meta, config, now)
         undo.pop_all()
-    return _Store(lock, run, frontier, occupancy, worker, archive)
+    return lock, run, frontier, occupancy, worker, archive
 
 
 def _archive(run: OpenRun, meta: Mapping[str, object], config: Config, now: float) -> WarcArchive:
@@ -293,7 +285,8 @@ def _worker(
     frontier: RedisFrontier, occupancy: SharedOccupancy, run: OpenRun, config: Config
 ) -> Worker:
     """Return the worker; raises `RunFolderError` if Redis has lost the pages of its folder."""
-    if run.has_pages() and not frontier.totals().get("settled"):
+    has_pages = run.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0]
+    if has_pages and not frontier.totals().get("settled"):
         raise RunFolderError(
             f"{run.folder}: holds pages of a crawl that the Redis server does not know; "
             "use a new folder"

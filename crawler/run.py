@@ -119,10 +119,6 @@ class OpenRun:
     connection: sqlite3.Connection
     session: int
 
-    def has_pages(self) -> bool:
-        """Return True if a URL was settled in this run."""
-        return bool(self.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0])
-
     def end_session(self, now: float, finish_reason: str) -> None:
         """Store the time and the reason at which this process stopped working on the run."""
         self.connection.execute(

@@ -242,11 +242,7 @@ def _known_parameters(query: str) -> str:
     if "&" not in query:
         return "" if _is_ignored(query) else query
     kept = [parameter for parameter in query.split("&") if not _is_ignored(parameter)]
-    return "&".join(sorted(kept, key=_name))
-
-
-def _name(parameter: str) -> str:
-    return parameter.partition("=")[0]
+    return "&".join(sorted(kept, key=lambda parameter: parameter.partition("=")[0]))
 
 
 def _is_ignored(parameter: str) -> bool:

@@ -158,7 +158,10 @@ def _judge(crawl: Crawl) -> None:
     if crawl.finish_reason in _STOPPED:
         raise KeyboardInterrupt(f"stopped; {continuation}")
     if crawl.finish_reason == UNANSWERED:
-        raise CrawlError(_unanswered(crawl.ending.failures))
+        reasons = crawl.ending.failures
+        told = ": names cannot be resolved here"
+        told = told if set(reasons) == {NO_ADDRESS} else _in_words(reasons, "host")
+        raise CrawlError(f"no seed answered{told}; try -a web=sample")
     counts = crawl.counts()
     if counts.labelled or (counts.pages and crawl.finish_reason != _NOTHING_LEFT):
         return
@@ -172,19 +175,12 @@ def _judge(crawl: Crawl) -> None:
         raise CrawlError(f"no seed gave a page{_in_words(statuses, 'URL')}")
 
 
-def _unanswered(reasons: Mapping[str, int]) -> str:
-    told = _in_words(reasons, "host")
-    if set(reasons) == {NO_ADDRESS}:
-        told = ": names cannot be resolved here"
-    return f"no seed answered{told}; try -a web=sample"
-
-
 def _in_words(reasons: Mapping[str, int], noun: str) -> str:
     """Return reasons with the number of hosts or URLs, the most frequent first."""
     from crawler.report.details import meaning
 
-    told = []
-    for name, number in Counter(reasons).most_common():
-        words = meaning(name)
-        told.append(f"{words}: {number:,} {noun}{'s' if number > 1 else ''}")
+    told = [
+        f"{meaning(name)}: {number:,} {noun}{'s' if number > 1 else ''}"
+        for name, number in Counter(reasons).most_common()
+    ]
     return f"; {', '.join(told)}" if reasons else ""
