@@ -1,7 +1,7 @@
 """The language-focused spider: it passes responses to the visitor."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.request import getproxies
@@ -24,7 +24,7 @@ from crawler.politeness.network import (
     NoAddressYetError,
 )
 from crawler.politeness.robots import MAX_ROBOTS_BYTES
-from crawler.readers import Answer, ReadingError
+from crawler.readers import Answer, Readers, ReadingError, processors
 from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
 from crawler.spiders.concurrency import PAUSE_S, Throttle, begin, end
@@ -33,7 +33,6 @@ from crawler.spiders.messages import (
     FILE_BYTES,
     LEASE,
     LEASED_AT,
-    READ_PAGE,
     content_type_of,
     download_of,
 )
@@ -46,6 +45,10 @@ _LEAST_TIMEOUT_S = 1.0
 _SMALL_BODY_BYTES = 256 * 1024
 
 
+Read = tuple[Download, Answer | None]
+"""A download and its page; None: the crawl reads it itself."""
+
+
 class LangfocusSpider(Spider):
     """Crawls the part of the Web that is written in one language.
 
@@ -56,6 +59,8 @@ class LangfocusSpider(Spider):
     name = "langfocus"
     crawl: Crawl
     _wants_items = False
+    _readers: Readers | None = None
+    add_reserved: "Callable[[Lease, Download, Answer | None], Awaitable[Read]] | None" = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,6 +89,10 @@ class LangfocusSpider(Spider):
         adapt(crawler.settings, crawl)
         wants = map(crawler.settings.getdict, ("FEEDS", "ITEM_PIPELINES"))
         spider._wants_items = any(wants)
+        config = crawl.config
+        if config.readers != 0:
+            spider._readers = Readers(config.readers or max(1, processors() - 1), config)
+            crawler.signals.connect(spider._readers.close, signals.spider_closed, weak=False)
         crawler.signals.connect(spider.on_headers, signals.headers_received)
         crawler.signals.connect(spider.on_bytes, signals.bytes_received)
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
@@ -110,10 +119,15 @@ class LangfocusSpider(Spider):
             with self.settling(lease):
                 try:
                     response = await self.answer(request)
+                    download = download_of(response, self.crawl.clock())
+                    if self.crawl.visitor.reads(lease, download):
+                        download, page = await self._read(lease, download)
+                    else:
+                        page = None
                 except Exception as error:
                     self._failed(lease, error, request.meta[LEASED_AT])
                     return
-                for item in self._settled(lease, response):
+                for item in self._settled(lease, response, download, page):
                     await engine.scraper.start_itemproc_async(item, response=response)
         finally:
             end(engine, request)
@@ -141,15 +155,32 @@ class LangfocusSpider(Spider):
         left_s = max(_LEAST_TIMEOUT_S, watch.answer_deadline - now)
         return {"download_timeout": left_s} if left_s < timeout_s else {}
 
-    def _settled(self, lease: Lease, response: Response) -> list[PageItem]:
+    async def _read(self, lease: Lease, download: Download) -> Read:
+        """Return a download with what its host reserves, and its page if a reader read it.
+
+        A page that is read counts as a download that goes on, so no more than
+        `CONCURRENT_REQUESTS` pages wait for a reader.
+        """
+        page = None
+        if self._readers is not None:
+            self.crawl.reading += 1
+            try:
+                page = await self._readers.read(download, lease.depth)
+            finally:
+                self.crawl.reading -= 1
+        if self.add_reserved is None:
+            return download, page
+        return await self.add_reserved(lease, download, page)
+
+    def _settled(
+        self, lease: Lease, response: Response, download: Download, page: Answer | None
+    ) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
         received = {"response": response, "request": response.request, "spider": self}
         self.crawler.signals.send_catch_log(signals.response_received, **received)
         if self._is_over(lease):
             return []
         self.crawl.fetched(self.crawl.clock() - response.meta[LEASED_AT])
-        read: tuple[Download, Answer | None] | None = response.meta.pop(READ_PAGE, None)
-        download, page = read or (download_of(response, self.crawl.clock()), None)
         if isinstance(page, ReadingError):
             raise page
         record = self.crawl.visitor.answered(lease, download, page)

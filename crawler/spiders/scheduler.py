@@ -19,7 +19,7 @@ from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.concurrency import is_full
 from crawler.spiders.messages import LEASED_AT, ROBOTS
-from crawler.spiders.site_files import RobotsFiles
+from crawler.spiders.site_files import RobotsFiles, SiteFiles
 from crawler.strategies.orderings import SEED
 from crawler.visit import INTERRUPTED
 
@@ -103,6 +103,8 @@ class FrontierScheduler(BaseScheduler):
         self._wake_up = wake_up
         self._obey = obey
         self._files = RobotsFiles(spider)
+        if crawl.web is None and crawl.config.obeys_robots and crawl.config.obeys_directives:
+            spider.add_reserved = SiteFiles(spider).added
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
 

@@ -9,11 +9,9 @@ Scrapy's engine, where it took longer than in the handler.
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from scrapy import Request, Spider
-from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
+from scrapy import Request
 from scrapy.http import Response
 
 from crawler.errors import StorageError
@@ -29,12 +27,11 @@ from crawler.spiders.messages import (
     FILE_BYTES,
     LEASE,
     LEASED_AT,
-    READ_PAGE,
     redirect_target,
     retry_after_s,
     statements_of,
 )
-from crawler.spiders.middlewares import UNLIMITED, page_download
+from crawler.spiders.middlewares import UNLIMITED
 from crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
@@ -139,7 +136,7 @@ class RobotsFiles:
 
 
 class SiteFiles:
-    """The middleware that adds the statements of tdmrep.json to the downloads of relevant pages.
+    """Adds the statements of tdmrep.json to the downloads of relevant pages.
 
     It asks before the page is settled, so that the page's record has the answer.
     """
@@ -149,33 +146,7 @@ class SiteFiles:
         self._spider, self._crawl = spider, spider.crawl
         self._reservations = Reservations(spider.crawl.frontier)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "SiteFiles":
-        """Return the middleware; raises `NotConfigured` for a crawl that asks no host.
-
-        Those are crawls without servers, and those that do not obey robots.txt or directives.
-        """
-        spider = cast("LangfocusSpider", crawler.spider)
-        crawl = getattr(spider, "crawl", None)
-        if crawl is None or crawl.web is not None:
-            raise NotConfigured
-        if not (crawl.config.obeys_robots and crawl.config.obeys_directives):
-            raise NotConfigured
-        return cls(spider)
-
-    async def process_response(
-        self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Response:
-        """Return the response when the file of its host is known, if its page is relevant."""
-        if READ_PAGE in request.meta:
-            download, page = request.meta[READ_PAGE]
-        else:
-            download, page = page_download(self._crawl, request, response), None
-        if download is not None:
-            request.meta[READ_PAGE] = await self._added(request.meta[LEASE], download, page)
-        return response
-
-    async def _added(
+    async def added(
         self, lease: Lease, download: Download, page: Answer | None
     ) -> tuple[Download, Answer | None]:
         """Return a download with the statements of its host's file, and its page."""
