@@ -48,7 +48,8 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
     with loopback(web) as proxy:
         finished(*arguments(web), proxy=proxy.url, JOBDIR=tmp_path / "calm", DOWNLOAD_DELAY=DELAY_S)
     random = Random(5)
-    settings = {"JOBDIR": tmp_path / "killed", "DOWNLOAD_DELAY": DELAY_S}
+    # Each kill may interrupt the same URL, which counts as a try.
+    settings = {"JOBDIR": tmp_path / "killed", "DOWNLOAD_DELAY": DELAY_S, "RETRY_TIMES": 4}
     with loopback(web) as proxy:
         for _ in range(4):
             proxy.answers = len(proxy.log) + random.randrange(5, 35)
