@@ -64,12 +64,12 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _stored(address: str, share: Path) -> StoredCrawl:
-    from crawler.shared.merging import crawl_of, shards_of
+    from crawler.shared.merging import crawl_of
     from crawler.shared.shards import stored_crawl
     from crawler.shared.stored import connect
 
-    crawl = crawl_of(share)
-    stored = stored_crawl(connect(address), crawl, shards_of(share))
+    crawl, shards = crawl_of(share)
+    stored = stored_crawl(connect(address), crawl, shards)
     if not stored.exists():
         raise CrawlError(f"there is no crawl {crawl} at that address")
     return stored

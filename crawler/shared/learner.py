@@ -62,12 +62,8 @@ class SharedLearner(Scorer):
         self._fields = fields
         return self
 
-    def scored(self, links: Sequence[Link], depth: int) -> list[Link]:
-        """Return seeds with the scores that their URLs have, queued or new."""
-        return self.arrived([(links, LinkOrigin(depth))])[0]
-
     def arrived(self, pages: Sequence[tuple[Sequence[Link], LinkOrigin]]) -> list[list[Link]]:
-        """Return the links of several pages with the scores that their URLs have here."""
+        """Return the links of several pages with the scores of their URLs, queued or new."""
         self._tallies.clear()
         urls = [link.url for links, _ in pages for link in links]
         known = iter(self._known([fingerprint(url) for url in urls]))

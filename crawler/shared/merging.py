@@ -86,14 +86,10 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     return merged
 
 
-def crawl_of(share: Path) -> str:
-    """Return the name of the shared crawl whose worker wrote a folder."""
-    return _share(share).meta["shared"]
-
-
-def shards_of(share: Path) -> int:
-    """Return the number of shards of that crawl."""
-    return int(_share(share).meta.get("shards", 1))
+def crawl_of(share: Path) -> tuple[str, int]:
+    """Return name and number of shards of the crawl whose worker wrote a folder."""
+    meta = _share(share).meta
+    return meta["shared"], int(meta.get("shards", 1))
 
 
 def _share(folder: Path) -> _Share:

@@ -181,7 +181,7 @@ class RedisFrontier(StoredCrawl):
         for start in range(0, len(links), _SEEDS_A_CALL):
             some = links[start : start + _SEEDS_A_CALL]
             if self._learner is not None:
-                some = self._learner.at(self._fields).scored(some, depth)
+                some = self._learner.at(self._fields).arrived([(some, origin)])[0]
             packed = self._packer.pack(some, origin)
             answers += packed.admissions(self._call("seed", packed))
         return answers

@@ -41,7 +41,7 @@ from crawler.frontier.links import LinkOrigin, Links
 from crawler.frontier.slots import holder_of, penalties_of
 from crawler.shared.packing import Packed
 from crawler.shared.redis import RedisFrontier
-from crawler.shared.shards import Shard, Shards, shard_of, total
+from crawler.shared.shards import Shards, shard_of, total
 from crawler.shared.stored import AwayError, StoredCrawl
 from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.orderings import Draw
@@ -121,7 +121,7 @@ class Entry(NamedTuple):
     links: str  # JSON, by `FrontierShard._of_others`
 
 
-class FrontierShard(Shard, _Part):
+class FrontierShard(_Part):
     """One shard of the frontier, for one worker; what it learns is merged by the whole crawl."""
 
     foreign: Mapping[int, Sequence[Link]] = {}  # links of the next page that belong to other shards

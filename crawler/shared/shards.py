@@ -27,12 +27,6 @@ def stored_crawl(client: "Client", crawl: str, shards: int, **how: Any) -> Store
     return whole if shards == 1 else ShardedCrawl(client, crawl, shards, **how)
 
 
-class Shard(StoredCrawl):
-    """Reads one shard. Links on their way to others count as queued."""
-
-    _counted = (*StoredCrawl._counted, "outbox")
-
-
 class Shards(StoredCrawl):
     """Reads all shards as one crawl; its own keys are those of the whole crawl."""
 
@@ -106,4 +100,4 @@ class ShardedCrawl(Shards):
     def __init__(self, client: "Client", crawl: str, shards: int, **how: Any) -> None:
         """Read the crawl with that name; `client` comes from `connect`."""
         super().__init__(client, crawl, **how)
-        self.parts = [Shard(client, crawl, shard=(n, shards), **how) for n in range(shards)]
+        self.parts = [StoredCrawl(client, crawl, shard=(n, shards), **how) for n in range(shards)]

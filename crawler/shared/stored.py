@@ -114,8 +114,6 @@ class StoredCrawl:
     A method that reads a value that no crawl writes raises `RefusedError`.
     """
 
-    _counted: tuple[str, ...] = ("hosts", "pages", "labelled", "relevant", "queued")
-
     def __init__(
         self,
         client: "Client",
@@ -222,8 +220,11 @@ class StoredCrawl:
         )
 
     def counts(self) -> Counts:
-        """Return the numbers of queued URLs, leased URLs and pages of all workers."""
-        names = self._counted
+        """Return the numbers of queued URLs, leased URLs and pages of all workers.
+
+        Links on their way to other shards count as queued.
+        """
+        names = ("hosts", "pages", "labelled", "relevant", "queued", "outbox")
 
         def counts(numbers: Sequence[str | None], leased: int) -> Counts:
             hosts, pages, labelled, relevant, *queued = (int(number or 0) for number in numbers)
