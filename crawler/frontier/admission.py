@@ -119,17 +119,18 @@ class Admitter:
 
     def _meet(self, urls: Sequence[UrlRow], seen: Mapping[int, UrlRow]) -> list[UrlRow]:
         """Store what the page adds to queued URLs; return those with another score."""
-        moved, in_place = [], []
+        changed, moved = [], []
         for url in urls:
             known = seen.get(url.fingerprint)
-            if known is None:
+            if known is None or url == known:
                 continue
-            if url.score != known.score and not self.is_leased(url.fingerprint):
+            if self.is_leased(url.fingerprint):
+                changed.append(url._replace(score=known.score))
+                continue
+            changed.append(url)
+            if url.score != known.score:
                 moved.append(url)
-            elif url.evidence != known.evidence:
-                in_place.append(url)
-        self.storage.change(in_place, scores=False)
-        self.storage.change(moved, scores=True)
+        self.storage.change(changed)
         return moved
 
     def _store(

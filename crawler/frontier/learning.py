@@ -24,7 +24,7 @@ from crawler.frontier.slots import (
     with_penalties,
     without_penalties,
 )
-from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing, Weighed
+from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing
 from crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
 from crawler.url import host_of
 
@@ -79,13 +79,9 @@ class Scorer(ABC):
     def tallies(self, units: Collection[str]) -> Tallies:
         """Return the records of units, (0, 0) for one without a page; others may be among them."""
 
-    def weigh(self, url: KnownUrl) -> Weighed:
-        """Return the log-odds of a URL, with their parts."""
-        return self._belief.weigh(self._standings([url])[0])
-
     def again(self, lease: Lease, url: KnownUrl, penalties: int) -> tuple[Lease, float]:
         """Return the lease of a URL as it is scored now, and its score in the queue."""
-        weighed = self.weigh(url)
+        weighed = self._belief.weigh(self._standings([url])[0])
         score = self.score(url, weighed.odds, penalties)
         return replace(lease, score=weighed.odds, reasons=weighed.reasons()), score
 
@@ -111,12 +107,12 @@ class Scorer(ABC):
         odds = self._belief.scores(self._standings(urls))
         scored = []
         for url, found, now in zip(urls, known, odds, strict=True):
-            score = self._new(url, now) if found is None else self._changed(url, now)
+            if found is not None:
+                score = self._changed(url, now)
+            else:
+                score = url.score if url.score >= FIRST_SCORE else self._in_queue(url, now, 0)
             scored.append(KnownUrl(url.url, score, url.depth, url.evidence, url.links))
         return scored
-
-    def _new(self, url: KnownUrl, odds: float) -> float:
-        return url.score if url.score >= FIRST_SCORE else self._in_queue(url, odds, 0)
 
     def _changed(self, url: KnownUrl, odds: float) -> float:
         before, now = url.score, self.score(url, odds)

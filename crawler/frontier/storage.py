@@ -531,14 +531,10 @@ class Storage:
             urls,
         )
 
-    def change(self, urls: Sequence[UrlRow], *, scores: bool) -> None:
-        """Store the evidence of queued URLs, with `scores` their scores too."""
-        if scores:
-            values = [(url.evidence, url.score, url.id) for url in urls]
-            self._many("UPDATE urls SET evidence = ?, score = ? WHERE id = ?", values)
-        else:
-            kept = [(url.evidence, url.id) for url in urls]
-            self._many("UPDATE urls SET evidence = ? WHERE id = ?", kept)
+    def change(self, urls: Sequence[UrlRow]) -> None:
+        """Store the evidence and the scores of queued URLs."""
+        values = [(url.evidence, url.score, url.id) for url in urls]
+        self._many("UPDATE urls SET evidence = ?, score = ? WHERE id = ?", values)
 
     # Politeness.
 
