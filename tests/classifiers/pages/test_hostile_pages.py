@@ -107,6 +107,26 @@ def test_a_long_ordinary_page_is_read_to_its_end(piece: bytes) -> None:
     assert affordable(body) is body
 
 
+ATTRIBUTES = {
+    b"<p %b>": [b"a", b"a=1", b"a = '>'", b'a=">"', b"a='<b>'", b"<b", b"a/"],
+    b"</p %b>": [b"a"],
+    b'<p x="%b>': [b"a"],
+}
+
+
+@pytest.mark.parametrize(
+    ("tag", "attribute"), [(tag, each) for tag, of in ATTRIBUTES.items() for each in of]
+)
+def test_a_page_ends_before_a_tag_of_more_than_3000_attributes(
+    tag: bytes, attribute: bytes
+) -> None:
+    before, text = b"<b>text</b> " * 100 + b"long " * 10_000, b"<p title='> b'> and < so on"
+    many, few = (before + tag % (b" " + b" ".join([attribute] * n)) for n in (3_001, 1_400))
+    assert affordable(many + text) == before
+    assert affordable(few + text) == few + text
+    assert affordable(before + b"<!" + b"word " * 9_000) == before + b"<!" + b"word " * 9_000
+
+
 def test_a_page_of_too_many_tags_is_read_to_the_last_that_counts() -> None:
     body = b"<br>x" * (MOST_TAGS + 1)
     assert affordable(body) == b"<br>x" * MOST_TAGS

@@ -117,6 +117,7 @@ def test_a_link_is_nofollow_if_every_element_says_so() -> None:
     assert page.nofollowed == {"http://example.org/a", "http://example.org/c"}
     assert page.nofollowed < set(page.links)
     assert parse("<a href=/a rel=me>nothing here</a>").nofollowed == frozenset()
+    assert parse("<a href=/a rel=NOFOLLOW>x</a>").nofollowed == {"http://example.org/a"}
 
 
 def test_translations_and_feeds_are_read() -> None:
