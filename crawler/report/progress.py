@@ -30,7 +30,6 @@ _LEAST_LABELLED: Final = 5
 """Pages with a label that a bar has: the rate of fewer is only noise."""
 
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
-_PLAIN_LEVELS: Final = "_.-=+*#@"
 _COLOURS: Final = {"running": "green", "ending": "yellow", "finished": "bold"}
 
 
@@ -53,7 +52,9 @@ class Display(AbstractContextManager["Display"]):
         self._stream = stream
         self._clock = clock
         self._console = Console(file=stream, force_terminal=True, markup=False, highlight=False)
-        self.is_terminal = stream.isatty() and not self._console.is_dumb_terminal
+        # A terminal that knows only ASCII gets plain lines too.
+        is_plain = self._console.is_dumb_terminal or self._console.options.ascii_only
+        self.is_terminal = stream.isatty() and not is_plain
         self._interval = refresh_s if self.is_terminal else every_s
         self._shown_at = clock()
         self._live: Live | None = None
@@ -64,11 +65,6 @@ class Display(AbstractContextManager["Display"]):
     def size(self) -> tuple[int, int]:
         """The columns and rows of the terminal."""
         return (*self._console.size,) if self.is_terminal else (sys.maxsize, 1)
-
-    @property
-    def is_plain(self) -> bool:
-        """True if the terminal knows only ASCII."""
-        return self._console.options.ascii_only
 
     def __exit__(self, *error: object) -> None:
         """Remove the row."""
@@ -181,7 +177,7 @@ class Progress:
     def _rows(self, snapshot: Snapshot) -> str | Group:
         self._drawn = snapshot
         if self._display.is_terminal:
-            return panel(snapshot, *self._display.size, is_plain=self._display.is_plain)
+            return panel(snapshot, *self._display.size)
         return line(snapshot)
 
 
@@ -204,13 +200,13 @@ def line(snapshot: Snapshot, width: int = sys.maxsize) -> str:
 # --- The panel
 
 
-def panel(snapshot: Snapshot, width: int, height: int, *, is_plain: bool = False) -> Group:
+def panel(snapshot: Snapshot, width: int, height: int) -> Group:
     """The state of a crawl in rows that fit a terminal; the last pages take the rows left."""
     # A character in the last column makes some terminals begin another row.
     width = max(20, width - 1)
     rows = [
-        *(_head(snapshot, width), _goal(snapshot, width, is_plain=is_plain)),
-        *(_row(name, parts, width) for name, parts in _figures(snapshot, width, is_plain).items()),
+        *(_head(snapshot, width), _goal(snapshot, width)),
+        *(_row(name, parts, width) for name, parts in _figures(snapshot, width).items()),
     ]
     # One row more for the cursor: the "^C" that a terminal writes there disappears.
     room = height - len(rows) - 2
@@ -235,18 +231,17 @@ def _head(snapshot: Snapshot, width: int) -> Text:
     return _text((title, "bold"), (gap, ""), (state, _COLOURS[snapshot.state]))
 
 
-def _goal(snapshot: Snapshot, width: int, *, is_plain: bool) -> Text:
+def _goal(snapshot: Snapshot, width: int) -> Text:
     """The bar of the goal that will be reached first, or a rule."""
     goal = snapshot.goal
-    full, empty = "#-" if is_plain else "━─"
     if goal is None:
-        return _text((empty * width, "dim"))
+        return _text(("─" * width, "dim"))
     told = f" {percent(goal.done / goal.of)} of {_whole(goal.name, goal.of)}"
     if goal.left_s is not None and snapshot.state != "finished":
         told += f", {duration(goal.left_s)} left"
     room = max(8, width - len(told))
     done = round(room * min(1.0, max(0.0, goal.done / goal.of)))
-    return _text((full * done, "green"), (empty * (room - done), "dim"), (told, ""))
+    return _text(("━" * done, "green"), ("─" * (room - done), "dim"), (told, ""))
 
 
 def _whole(name: str, number: float) -> str:
@@ -254,7 +249,7 @@ def _whole(name: str, number: float) -> str:
     return duration(number) if name == "hours" else f"{number:,.0f} {noun}"
 
 
-def _figures(snapshot: Snapshot, width: int, is_plain: bool) -> Mapping[str, Iterable[str]]:
+def _figures(snapshot: Snapshot, width: int) -> Mapping[str, Iterable[str]]:
     """The rows of the panel by their names."""
     hosts, expected = snapshot.hosts, snapshot.expected
     counts = [f"{snapshot.pages:,}"]
@@ -264,7 +259,7 @@ def _figures(snapshot: Snapshot, width: int, is_plain: bool) -> Mapping[str, Ite
         rates = [percent(snapshot.share), f"last 200 {percent(snapshot.harvest_last)}"]
         counts.append(f"relevant {snapshot.relevant:,}")
         room = width - _LABEL_COLUMNS - sum(len(rate) + 2 for rate in rates)
-        rates.append(spark(snapshot.course, room, _PLAIN_LEVELS if is_plain else _LEVELS))
+        rates.append(spark(snapshot.course, room))
     counts += [f"errors {snapshot.errors:,}", f"{snapshot.pages_per_s:,.1f} pages/s"]
     now = state_of(snapshot)
     if snapshot.state == "ending":
@@ -310,7 +305,7 @@ def _row(name: str, parts: Iterable[str], width: int) -> Text:
     return row
 
 
-def spark(course: Iterable[tuple[int, int]], width: int, levels: str = _LEVELS) -> str:
+def spark(course: Iterable[tuple[int, int]], width: int) -> str:
     """A row of blocks, at most `width`: the harvest rate of equal parts of the pages so far."""
     parts = list(course)
     bars = []
@@ -319,7 +314,7 @@ def spark(course: Iterable[tuple[int, int]], width: int, levels: str = _LEVELS) 
     for place in range(number):
         some = parts[place * len(parts) // number : (place + 1) * len(parts) // number]
         share = share_of(sum(part[0] for part in some), sum(part[1] for part in some))
-        bars.append(" " if share is None else levels[round(share * (len(levels) - 1))])
+        bars.append(" " if share is None else _LEVELS[round(share * (len(_LEVELS) - 1))])
     return "".join(bars)
 
 
