@@ -6,7 +6,6 @@ order in which they came. A page whose reader died is read once more.
 
 import asyncio
 import logging
-import os
 import pickle
 import socket
 import subprocess
@@ -38,13 +37,6 @@ _SOCKET_BYTES: Final = 2**20
 _CHUNK_BYTES: Final = 2**20
 
 _log = logging.getLogger(__name__)
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class ReadingError(Exception):

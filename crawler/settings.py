@@ -28,6 +28,8 @@ DOWNLOAD_WARNSIZE = 0  # bytes of a body that is worth a warning; 0: none is
 DOWNLOAD_FAIL_ON_DATALOSS = False  # False: a body that was cut off is read as far as it came
 DNS_TIMEOUT = 20  # seconds for the address of a host
 DNSCACHE_SIZE = 100_000  # addresses that are remembered
+# Scrapy starts this number of tasks for each response, even for one item; our spider yields one.
+CONCURRENT_ITEMS = 1
 
 # Scrapy's dictionaries of versions and counts bury the log of a crawl; summary.json has the counts.
 LOG_VERSIONS: list[str] = []
@@ -37,6 +39,8 @@ STATS_DUMP = False
 # Scrapy costs every page, so only those that a crawl uses are here.
 SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES_BASE = {
+    "crawler.spiders.site_files.SiteFiles": 5,
+    "crawler.spiders.middlewares.PageReaders": 10,
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "crawler.spiders.middlewares.Unpacking": 590,

@@ -20,7 +20,6 @@ from crawler.errors import CrawlError, SettingError, StorageError
 from crawler.opening import new_folder
 from crawler.politeness.network import check_port
 from crawler.preparation import check_goals
-from crawler.readers import processors
 from crawler.report.crawl import report
 from crawler.report.live import WRITTEN_EVERY_S, Snapshot, State, decoded, write_live
 from crawler.report.progress import MARK, PASSED_ON, Display, Progress
@@ -29,6 +28,7 @@ from crawler.shared.crew import Crew, OwnServer
 from crawler.shared.merging import check_free, merge
 from crawler.shared.shards import stored_crawl
 from crawler.shared.stored import StoredCrawl, connect
+from crawler.spiders.middlewares import processors
 
 if TYPE_CHECKING:
     from crawler.config import Config

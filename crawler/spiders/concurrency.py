@@ -1,10 +1,12 @@
-"""How many requests are sent at once: all that knows Scrapy's downloader and its slots.
+"""How many requests Scrapy sends at once: all that knows its downloader and download slots.
 
-The frontier keeps the delays, and one connection to a host. So no request goes through Scrapy's
-slots for downloads: they are counted here as the engine counts its own.
+The frontier keeps the delays, and one connection to a host. So all requests share one slot, which
+has no delay and is as wide as the crawl. Scrapy plans to replace slots by throttling scopes (its
+pull request 6931); then this module changes, and its test says so.
 """
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -22,7 +24,22 @@ _CALM_S: Final = 30.0
 _MOST_WAITING: Final = 4
 """Requests that may wait beside the limit, as multiples of it: each holds a page in memory."""
 
+_SLOT: Final = "langfocus"
+_MOST_PER_DOMAIN: Final = 1000
+
+IN_SLOT: Final = {"download_slot": _SLOT}
+"""What the meta of each request has."""
+
 _log = logging.getLogger(__name__)
+
+
+def slot_settings(requests: int) -> dict[str, Any]:
+    """Return Scrapy's settings for this number of requests at once, 0 for any number."""
+    most = requests or sys.maxsize
+    return {
+        "CONCURRENT_REQUESTS_PER_DOMAIN": min(most, _MOST_PER_DOMAIN),
+        "DOWNLOAD_SLOTS": {_SLOT: {"concurrency": most, "delay": 0, "jitter": 0}},
+    }
 
 
 def in_progress(engine: "ExecutionEngine") -> int:

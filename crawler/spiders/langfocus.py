@@ -1,7 +1,6 @@
 """The language-focused spider: it passes responses to the visitor."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.request import getproxies
@@ -11,6 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, StopDownload
 from scrapy.http import Response
 from scrapy.http.headers import Headers
+from scrapy.settings import BaseSettings
 
 from crawler.corpus.item import PageItem, settled_item
 from crawler.crawl import Crawl
@@ -24,15 +24,16 @@ from crawler.politeness.network import (
     NoAddressYetError,
 )
 from crawler.politeness.robots import MAX_ROBOTS_BYTES
-from crawler.readers import Answer, Readers, ReadingError, processors
+from crawler.readers import Answer, ReadingError
 from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
-from crawler.spiders.concurrency import PAUSE_S, Throttle, begin, end
+from crawler.spiders.concurrency import PAUSE_S, Throttle
 from crawler.spiders.faults import explain
 from crawler.spiders.messages import (
     FILE_BYTES,
     LEASE,
     LEASED_AT,
+    READ_PAGE,
     content_type_of,
     download_of,
 )
@@ -45,10 +46,6 @@ _LEAST_TIMEOUT_S = 1.0
 _SMALL_BODY_BYTES = 256 * 1024
 
 
-Read = tuple[Download, Answer | None]
-"""A download and its page; None: the crawl reads it itself."""
-
-
 class LangfocusSpider(Spider):
     """Crawls the part of the Web that is written in one language.
 
@@ -59,13 +56,10 @@ class LangfocusSpider(Spider):
     name = "langfocus"
     crawl: Crawl
     _wants_items = False
-    _readers: Readers | None = None
-    add_reserved: "Callable[[Lease, Download, Answer | None], Awaitable[Read]] | None" = None
 
     def __init__(self) -> None:
         super().__init__()
         self.throttle = Throttle()
-        self.tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_crawler(
@@ -87,65 +81,22 @@ class LangfocusSpider(Spider):
         for line in remarks:
             spider.logger.warning("%s", line)
         adapt(crawler.settings, crawl)
-        wants = map(crawler.settings.getdict, ("FEEDS", "ITEM_PIPELINES"))
-        spider._wants_items = any(wants)
-        config = crawl.config
-        if config.readers != 0:
-            spider._readers = Readers(config.readers or max(1, processors() - 1), config)
-            crawler.signals.connect(spider._readers.close, signals.spider_closed, weak=False)
+        spider._wants_items = _wants_items(crawler.settings)
         crawler.signals.connect(spider.on_headers, signals.headers_received)
         crawler.signals.connect(spider.on_bytes, signals.bytes_received)
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
         return spider
 
-    def begin_work(self, request: Request, work: Coroutine[Any, Any, None]) -> None:
-        """Begin some work with a request, which counts as one in progress until the work ends."""
-        begin(self.crawler.engine, request)
-        task = asyncio.ensure_future(work)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-
-    def begin_page(self, lease: Lease, meta: dict[str, Any]) -> None:
-        """Begin to fetch a leased page; `meta` is that of its request."""
-        headers = self.crawl.revisits.conditions(lease.url)
-        meta = {LEASE: lease, **meta, **self.patience()}
-        request = Request(lease.url, headers=headers, meta=meta)
-        self.begin_work(request, self.fetch(lease, request))
-
-    async def fetch(self, lease: Lease, request: Request) -> None:
-        """Fetch a page and settle it; its item goes to feeds and pipelines."""
-        engine = self.crawler.engine
-        try:
-            with self.settling(lease):
-                try:
-                    response = await self.answer(request)
-                    download = download_of(response, self.crawl.clock())
-                    if self.crawl.visitor.reads(lease, download):
-                        download, page = await self._read(lease, download)
-                    else:
-                        page = None
-                except Exception as error:
-                    self._failed(lease, error, request.meta[LEASED_AT])
-                    return
-                for item in self._settled(lease, response, download, page):
-                    await engine.scraper.start_itemproc_async(item, response=response)
-        finally:
-            end(engine, request)
-
-    async def answer(self, request: Request) -> Response:
-        """Return the answer to a request; raises what ends a download.
-
-        The request passes the downloader middlewares and the download handler, and none of the rest
-        of Scrapy's engine, which took longer than these.
-        """
-        downloader = self.crawler.engine.downloader
-        answer: Request | Response = request
-        while isinstance(answer, Request):  # a middleware of the user may send it again
-            request = answer
-            send = downloader.handlers.download_request_async
-            answer = await downloader.middleware.download_async(send, request)
-        answer.request = request
-        return answer
+    def page_request(self, url: str, meta: dict[str, Any]) -> Request:
+        """Return the request for a leased page."""
+        return Request(
+            url,
+            callback=self.parse,
+            errback=self.on_failure,
+            headers=self.crawl.revisits.conditions(url),
+            meta=meta | self.patience(),
+            dont_filter=True,
+        )
 
     def patience(self) -> dict[str, float]:
         """Count a request; until a server answered, its download ends with the wait for that."""
@@ -155,32 +106,19 @@ class LangfocusSpider(Spider):
         left_s = max(_LEAST_TIMEOUT_S, watch.answer_deadline - now)
         return {"download_timeout": left_s} if left_s < timeout_s else {}
 
-    async def _read(self, lease: Lease, download: Download) -> Read:
-        """Return a download with what its host reserves, and its page if a reader read it.
-
-        A page that is read counts as a download that goes on, so no more than
-        `CONCURRENT_REQUESTS` pages wait for a reader.
-        """
-        page = None
-        if self._readers is not None:
-            self.crawl.reading += 1
-            try:
-                page = await self._readers.read(download, lease.depth)
-            finally:
-                self.crawl.reading -= 1
-        if self.add_reserved is None:
-            return download, page
-        return await self.add_reserved(lease, download, page)
-
-    def _settled(
-        self, lease: Lease, response: Response, download: Download, page: Answer | None
-    ) -> list[PageItem]:
+    def parse(self, response: Response) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
-        received = {"response": response, "request": response.request, "spider": self}
-        self.crawler.signals.send_catch_log(signals.response_received, **received)
+        items: list[PageItem] = []
+        with self.settling(response.meta[LEASE]):
+            items += self._parsed(response.meta[LEASE], response)
+        return items
+
+    def _parsed(self, lease: Lease, response: Response) -> list[PageItem]:
         if self._is_over(lease):
             return []
         self.crawl.fetched(self.crawl.clock() - response.meta[LEASED_AT])
+        read: tuple[Download, Answer | None] | None = response.meta.pop(READ_PAGE, None)
+        download, page = read or (download_of(response, self.crawl.clock()), None)
         if isinstance(page, ReadingError):
             raise page
         record = self.crawl.visitor.answered(lease, download, page)
@@ -189,11 +127,13 @@ class LangfocusSpider(Spider):
             return []
         return [settled_item(self.crawl.run.connection, lease, record)]
 
-    def _failed(self, lease: Lease, error: Exception, leased_at: float) -> None:
+    def on_failure(self, failure: Any) -> None:
         """Settle a page whose download failed."""
-        if not self._is_over(lease) and not self.waits(lease, error, leased_at):
-            reason, is_final = self.reason(lease, error)
-            self.crawl.visitor.failed(lease, reason, is_final=is_final)
+        lease, leased_at = failure.request.meta[LEASE], failure.request.meta[LEASED_AT]
+        with self.settling(lease):
+            if not self._is_over(lease) and not self.waits(lease, failure.value, leased_at):
+                reason, is_final = self.reason(lease, failure.value)
+                self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
     @contextmanager
     def settling(self, lease: Lease) -> Iterator[None]:
@@ -215,6 +155,7 @@ class LangfocusSpider(Spider):
             return
         except StorageError as error:
             self.crawl.fault = str(error)
+            raise CloseSpider("storage") from error
 
     def give_up(self, lease: Lease) -> None:
         """Settle a URL while an unexpected exception is handled; the log has its traceback."""
@@ -288,9 +229,11 @@ class LangfocusSpider(Spider):
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)
-        is_sitemap = self.crawl.config.reads_sitemaps and may_be_sitemap(kind)
-        if is_large and not is_text(kind) and not is_sitemap:
+        if is_large and not is_text(kind) and not self._may_be_sitemap(kind):
             raise StopDownload(fail=False)
+
+    def _may_be_sitemap(self, content_type: str | None) -> bool:
+        return self.crawl.config.reads_sitemaps and may_be_sitemap(content_type)
 
     def on_idle(self) -> None:
         """Close the spider with the reason why there is no more work."""
@@ -302,3 +245,7 @@ class LangfocusSpider(Spider):
             self.crawl.fault, goal = str(error), "storage"
         if goal:
             raise CloseSpider(goal)
+
+
+def _wants_items(settings: BaseSettings) -> bool:
+    return bool(settings.getdict("FEEDS") or settings.getdict("ITEM_PIPELINES"))

@@ -41,6 +41,9 @@ FILE_BYTES = "langfocus_file_bytes"
 EXCHANGE = "langfocus_exchange"
 """The key of a request and its answer as they were sent; missing if nothing keeps them."""
 
+READ_PAGE = "langfocus_page"
+"""The key of a download and its page, which is None if the crawl reads it itself."""
+
 # Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
 _TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)
 _OTHER_NAME = rb"X-Crawler-\1"

@@ -1,16 +1,23 @@
-"""The downloader middleware of a crawl that unpacks bodies."""
+"""The downloader middlewares of a crawl: bodies are unpacked, and pages read beside the network."""
 
+import os
 from typing import Final
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpcompression import (
     ACCEPTED_ENCODINGS,
     HttpCompressionMiddleware,
 )
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
 from classifiers.pages.charset.charsets import canonical_label
+from crawler.crawl import Crawl
+from crawler.frontier.base import Lease
+from crawler.readers import Readers
+from crawler.reading import Download
+from crawler.spiders.messages import FILE_BYTES, LEASE, READ_PAGE, download_of
 
 MAX_LAYERS: Final = 3
 """Most layers of compression of a body; each may unpack to `DOWNLOAD_MAXSIZE` bytes."""
@@ -49,10 +56,7 @@ class Unpacking(HttpCompressionMiddleware):
             return response
         response.headers[_NAME] = names
         try:
-            if UNLIMITED in request.meta:
-                meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
-                request = request.replace(meta=meta)
-            return super().process_response(request, response)
+            return super().process_response(_without_limit_of_its_own(request), response)
         except IgnoreRequest as error:
             raise DownloadCancelledError(str(error)) from error
         except Exception as error:  # each of the four formats has different errors
@@ -62,10 +66,74 @@ class Unpacking(HttpCompressionMiddleware):
 def _encodings(response: Response) -> list[bytes]:
     """Return the encodings of a body in their order; raises `BrokenEncoding` for an unknown one."""
     told = b",".join(response.headers.getlist(_NAME)).lower().split(b",")
-    names = []
-    for name in map(bytes.strip, told):
-        if name in _KNOWN:
-            names.append(name)
-        elif name not in _NO_ENCODINGS and canonical_label(name.decode("latin-1")) is None:
+    names = [name.strip() for name in told]
+    names = [name for name in names if name in _KNOWN or not _is_harmless(name)]
+    for name in names:
+        if name not in _KNOWN:
             raise BrokenEncoding(f"unknown Content-Encoding {name[:40]!r}")
     return names
+
+
+def _is_harmless(name: bytes) -> bool:
+    return name in _NO_ENCODINGS or canonical_label(name.decode("latin-1")) is not None
+
+
+def _without_limit_of_its_own(request: Request) -> Request:
+    if UNLIMITED not in request.meta:
+        return request
+    meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
+    return request.replace(meta=meta)
+
+
+class PageReaders:
+    """Puts a download, and what was read of it, into `Request.meta` under `READ_PAGE`.
+
+    A page that is read counts as a download that goes on, so no more than `CONCURRENT_REQUESTS`
+    pages wait for a reader.
+    """
+
+    def __init__(self, crawl: Crawl, readers: Readers) -> None:
+        """Read the pages of a crawl."""
+        self._crawl = crawl
+        self._readers = readers
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "PageReaders":
+        """Return the middleware of a crawl; raises `NotConfigured` for one without readers."""
+        crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
+        if crawl is None or crawl.config.readers == 0:
+            raise NotConfigured
+        readers = Readers(crawl.config.readers or max(1, processors() - 1), crawl.config)
+        crawler.signals.connect(readers.close, signals.spider_closed, weak=False)
+        return cls(crawl, readers)
+
+    async def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Return the response when its page was read."""
+        download = page_download(self._crawl, request, response)
+        if download is not None:
+            self._crawl.reading += 1
+            try:
+                page = await self._readers.read(download, request.meta[LEASE].depth)
+            finally:
+                self._crawl.reading -= 1
+            request.meta[READ_PAGE] = download, page
+        return response
+
+
+def page_download(crawl: Crawl, request: Request, response: Response) -> Download | None:
+    """Return the download of a leased URL whose page is to be read, None of any other."""
+    lease: Lease | None = request.meta.get(LEASE)
+    if lease is None or FILE_BYTES in request.meta:
+        return None
+    response.request = request  # as the engine does later
+    download = download_of(response, crawl.clock())
+    return download if crawl.visitor.reads(lease, download) else None
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

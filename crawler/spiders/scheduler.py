@@ -1,7 +1,8 @@
-"""The scheduler that Scrapy's engine asks; it begins to fetch the leases of the frontier."""
+"""The scheduler that Scrapy's engine asks; it turns a lease of the frontier into a Request."""
 
 import asyncio
 import gc
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -17,9 +18,9 @@ from crawler.errors import StorageError, one_line
 from crawler.frontier.base import Lease, LeaseError, Sending
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
-from crawler.spiders.concurrency import is_full
-from crawler.spiders.messages import LEASED_AT, ROBOTS
-from crawler.spiders.site_files import RobotsFiles, SiteFiles
+from crawler.spiders.concurrency import IN_SLOT, is_full
+from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS
+from crawler.spiders.site_files import RobotsFiles
 from crawler.strategies.orderings import SEED
 from crawler.visit import INTERRUPTED
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 
-_MOST_LEASES = 500
-"""Most URLs that are begun or refused in one call, so that the engine is not blocked for long."""
+_MOST_REFUSALS = 500
+"""Most URLs that are refused in one call, so that the engine is not blocked for long."""
 
 _GROUPED_S = 0.02
 """Seconds of which the changes of the frontier are written together."""
@@ -92,7 +93,7 @@ class WakeUp:
 
 
 class FrontierScheduler(BaseScheduler):
-    """Has leased URLs fetched, and the robots.txt files that they need."""
+    """Returns requests for leased URLs, and has the robots.txt files fetched that they need."""
 
     def __init__(
         self, crawl: Crawl, spider: "LangfocusSpider", wake_up: WakeUp, *, obey: bool
@@ -103,8 +104,7 @@ class FrontierScheduler(BaseScheduler):
         self._wake_up = wake_up
         self._obey = obey
         self._files = RobotsFiles(spider)
-        if crawl.web is None and crawl.config.obeys_robots and crawl.config.obeys_directives:
-            spider.add_reserved = SiteFiles(spider).added
+        self._returned: deque[Request] = deque()
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
 
@@ -142,6 +142,8 @@ class FrontierScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Return True to keep the engine running: URLs are queued and the budget allows them."""
+        if self._returned:
+            return True
         if self._crawl.fault:
             return False
         try:
@@ -151,44 +153,53 @@ class FrontierScheduler(BaseScheduler):
             return False
 
     def enqueue_request(self, request: Request) -> bool:
-        """Queue the URL of a request as a seed; False makes the engine drop it."""
+        """Take a request from the engine; False makes the engine drop it.
+
+        A request with a lease came back from a middleware and is returned again by
+        `next_request`. The URL of any other request is queued as a seed.
+        """
+        if LEASE in request.meta:
+            self._returned.append(request)
+            return True
         links = self._crawl.visitor.links([request.url], SEED)
         return bool(links) and bool(self._crawl.frontier.seed(links, self._crawl.clock()))
 
-    def next_request(self) -> None:
-        """Begin as many fetches as the limit allows; if nothing is left now, set the wake-up.
-
-        The engine gets no request: it would only count them, as `LangfocusSpider.begin_work` does.
-        """
+    def next_request(self) -> Request | None:
+        """Return the next request, or set the wake-up and return None."""
+        if self._returned:
+            return self._returned.popleft()
         if self._crawl.fault:
-            return
+            return None
         if self._crawl.worker is not None:
             # Not earlier: Scrapy sets its signal handlers after the reactor has started.
             self._crawl.waiting.listen()
         try:
-            self._begin_fetches()
+            return self._leased_request()
         except StorageError as error:
             self._crawl.fault = str(error)
         except Exception as error:
             told = _told(error)
             self._crawl.fault = f"the queue of the run cannot be read: {told}; restore a copy"
+        return None
 
-    def _begin_fetches(self) -> None:
-        for _ in range(_MOST_LEASES):
+    def _leased_request(self) -> Request | None:
+        for _ in range(_MOST_REFUSALS):
             lease = self._crawl.next()
             if lease is None:
                 break
             try:
-                self._begin(lease)
+                request = self._request(lease)
             except StorageError:
                 raise
             except Exception:
                 self._spider.give_up(lease)
+                continue
+            if request is not None:
+                return request
             if is_full(self._spider.crawler.engine):
-                return
-        ready_at = self._crawl.ready_at()
-        if ready_at is not None:
-            self._wake_up.at(ready_at)
+                break
+        self._set_wake_up()
+        return None
 
     def _begin_group(self, write: Callable[[], None]) -> None:
         """Have the changes of the frontier written after some time."""
@@ -213,25 +224,26 @@ class FrontierScheduler(BaseScheduler):
         if self._crawl.fault and self._tending.running:
             self._tending.stop()
 
-    def _begin(self, lease: Lease) -> None:
-        """Begin to fetch a leased URL or the robots.txt that it needs, or refuse it."""
-        now, robots = self._crawl.clock(), self._crawl.robots
-        reason, verdict, file = self._refusal(lease), Verdict.ALLOWED, None
-        if self._obey and not reason:
-            verdict = robots.verdict(lease.url, now)
-            reason = _REFUSALS.get(verdict, "")
+    def _request(self, lease: Lease) -> Request | None:
+        if reason := self._refusal(lease):
+            self._refuse(lease, reason)
+            return None
+        now = self._crawl.clock()
+        verdict = self._verdict(lease.url, now)
+        if verdict in _REFUSALS:
+            self._refuse(lease, _REFUSALS[verdict])
+            return None
         if verdict is Verdict.UNKNOWN:
-            file = robots.ask(lease.url, now)
-            reason = "" if file else ORIGINS_FULL
-        if reason:
-            # If the lease expired, its new owner will refuse the URL too.
-            with suppress(LeaseError):
-                self._crawl.visitor.refused(lease, reason)
-        elif file is None:
-            version = robots.version(lease.url) if self._obey else None
-            self._spider.begin_page(lease, {LEASED_AT: now, ROBOTS: version})
-        elif not self._files.begin(lease, file):
-            self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
+            file = self._crawl.robots.ask(lease.url, now)
+            if file is None:
+                self._refuse(lease, ORIGINS_FULL)
+            elif not self._files.begin(lease, file):
+                self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
+            return None
+        meta = {LEASE: lease, LEASED_AT: now, **IN_SLOT}
+        if self._obey:
+            meta[ROBOTS] = self._crawl.robots.version(lease.url)
+        return self._spider.page_request(lease.url, meta)
 
     def _refusal(self, lease: Lease) -> str:
         """Return the outcome of a URL that gets no request whatever robots.txt says, else ""."""
@@ -242,6 +254,19 @@ class FrontierScheduler(BaseScheduler):
         if self._crawl.visitor.is_used_up(lease):
             return INTERRUPTED
         return "" if self._crawl.may_contact(lease.url) else "private_address"
+
+    def _verdict(self, url: str, now: float) -> Verdict:
+        return self._crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED
+
+    def _refuse(self, lease: Lease, reason: str) -> None:
+        # If the lease expired, its new owner will refuse the URL too.
+        with suppress(LeaseError):
+            self._crawl.visitor.refused(lease, reason)
+
+    def _set_wake_up(self) -> None:
+        ready_at = self._crawl.ready_at()
+        if ready_at is not None:
+            self._wake_up.at(ready_at)
 
 
 def _told(error: Exception) -> str:

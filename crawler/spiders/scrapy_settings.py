@@ -21,6 +21,7 @@ from crawler.errors import SettingError
 from crawler.politeness.contact import bot_name
 from crawler.settings import USER_AGENT
 from crawler.sources.seeds import read_seeds
+from crawler.spiders.concurrency import slot_settings
 
 _PREFIX = "LANGFOCUS_"
 _DEFAULTS: Mapping[str, object] = MappingProxyType(
@@ -190,6 +191,7 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     others = dict.fromkeys(("file", "ftp", "s3", "data"))
     adapted: dict[str, Any] = {
         "DEFAULT_REQUEST_HEADERS": headers,
+        **slot_settings(settings.getint("CONCURRENT_REQUESTS")),
         "DOWNLOAD_HANDLERS": {"http": handler, "https": handler, **others},
         "JOBDIR": str(crawl.run.folder),
     }

@@ -9,9 +9,11 @@ Scrapy's engine, where it took longer than in the handler.
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from scrapy import Request
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import Response
 
 from crawler.errors import StorageError
@@ -21,17 +23,18 @@ from crawler.politeness.reservations import TDMREP_PATH, Reservations
 from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
 from crawler.readers import Answer
 from crawler.reading import Download, Reading
-from crawler.spiders.concurrency import end
+from crawler.spiders.concurrency import begin, end
 from crawler.spiders.messages import (
     EXCHANGE,
     FILE_BYTES,
     LEASE,
     LEASED_AT,
+    READ_PAGE,
     redirect_target,
     retry_after_s,
     statements_of,
 )
-from crawler.spiders.middlewares import UNLIMITED
+from crawler.spiders.middlewares import UNLIMITED, page_download
 from crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
@@ -55,10 +58,15 @@ async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
 
     An error instead of a tdmrep.json is not archived: the frontier keeps that there is no file.
     """
-    answer, crawl = await spider.answer(request), spider.crawl
+    crawl, downloader = spider.crawl, spider.crawler.engine.downloader
+    answer: Request | Response = request
+    while isinstance(answer, Request):  # a middleware of the user may send it again
+        request = answer
+        send = downloader.handlers.download_request_async
+        answer = await downloader.middleware.download_async(send, request)
     is_missing = answer.status >= 400 and request.url.endswith(TDMREP_PATH)
     if not is_missing and crawl.visitor.may_keep(statements_of(answer.headers)):
-        crawl.keep_aside(answer.meta.get(EXCHANGE))
+        crawl.keep_aside(request.meta.get(EXCHANGE))
     return answer
 
 
@@ -73,24 +81,24 @@ class RobotsFiles:
     def __init__(self, spider: "LangfocusSpider") -> None:
         """Ask in the name of a spider."""
         self._spider, self._crawl = spider, spider.crawl
-        self._awaited: set[str] = set()
+        self._fetches: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, lease: Lease, file: str) -> bool:
         """Begin to fetch a file; its page is leased again when the rules are stored.
 
         False if it is fetched already.
         """
-        if file in self._awaited:
+        if file in self._fetches:
             return False
         request = file_request(self._spider, lease, file)
-        self._awaited.add(file)
-        self._spider.begin_work(request, self.fetch(lease, file, request))
+        begin(self._spider.crawler.engine, request)
+        self._fetches[file] = asyncio.ensure_future(self.fetch(lease, file, request))
         return True
 
     async def fetch(self, lease: Lease, file: str, request: Request) -> None:
         """Fetch a file, store its rules, and give its page back or settle it."""
         try:
-            with self._spider.settling(lease):
+            with suppress(CloseSpider), self._spider.settling(lease):
                 try:
                     response = await answer_for(self._spider, request)
                 except Exception as error:
@@ -98,7 +106,7 @@ class RobotsFiles:
                 else:
                     self._answered(lease, file, response)
         finally:
-            self._awaited.discard(file)
+            self._fetches.pop(file, None)
             end(self._spider.crawler.engine, request)
 
     def _answered(self, lease: Lease, file: str, response: Response) -> None:
@@ -136,7 +144,7 @@ class RobotsFiles:
 
 
 class SiteFiles:
-    """Adds the statements of tdmrep.json to the downloads of relevant pages.
+    """The middleware that adds the statements of tdmrep.json to the downloads of relevant pages.
 
     It asks before the page is settled, so that the page's record has the answer.
     """
@@ -146,7 +154,33 @@ class SiteFiles:
         self._spider, self._crawl = spider, spider.crawl
         self._reservations = Reservations(spider.crawl.frontier)
 
-    async def added(
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "SiteFiles":
+        """Return the middleware; raises `NotConfigured` for a crawl that asks no host.
+
+        Those are crawls without servers, and those that do not obey robots.txt or directives.
+        """
+        spider = cast("LangfocusSpider", crawler.spider)
+        crawl = getattr(spider, "crawl", None)
+        if crawl is None or crawl.web is not None:
+            raise NotConfigured
+        if not (crawl.config.obeys_robots and crawl.config.obeys_directives):
+            raise NotConfigured
+        return cls(spider)
+
+    async def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Return the response when the file of its host is known, if its page is relevant."""
+        if READ_PAGE in request.meta:
+            download, page = request.meta[READ_PAGE]
+        else:
+            download, page = page_download(self._crawl, request, response), None
+        if download is not None:
+            request.meta[READ_PAGE] = await self._added(request.meta[LEASE], download, page)
+        return response
+
+    async def _added(
         self, lease: Lease, download: Download, page: Answer | None
     ) -> tuple[Download, Answer | None]:
         """Return a download with the statements of its host's file, and its page."""

@@ -23,9 +23,10 @@ from scrapy.utils.misc import load_object
 from crawler.config import Config
 from crawler.preparation import page_reader_of
 from crawler.reader_process import ERROR, Limits, answer_to
-from crawler.readers import CRASHED, TIMEOUT, Answer, Readers, processors
+from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
 from crawler.reading import Download, Reading
 from crawler.settings import ASYNCIO_EVENT_LOOP
+from crawler.spiders.middlewares import processors
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
 from tests.support.loopback import Proxy, loopback

@@ -1,6 +1,8 @@
 """The number of requests at once, in Scrapy's own downloader."""
 
+import asyncio
 import re
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +14,7 @@ from scrapy.core.downloader import Downloader
 from scrapy.utils.test import get_crawler
 
 import crawler
-from crawler.spiders.concurrency import Throttle, begin, end, in_progress, is_full
+from crawler.spiders.concurrency import IN_SLOT, Throttle, slot_settings
 
 KNOWS_SLOTS = re.compile(
     r"download_slot|DOWNLOAD_SLOTS|CONCURRENT_REQUESTS_PER|DOWNLOAD_DELAY_JITTER|"
@@ -56,30 +58,32 @@ def test_a_request_that_waits_takes_no_place_of_the_limit_whatever_happens_to_it
         assert downloader.total_concurrency == 0
 
 
-@pytest.mark.parametrize("requests", [3, 0])
-def test_the_limit_is_that_of_scrapy_and_a_request_is_counted_until_it_ends(requests: int) -> None:
-    settings = {"CONCURRENT_REQUESTS": requests, "DOWNLOAD_HANDLERS": {}}
+async def limited(requests: int) -> None:
+    settings: dict[str, Any] = {
+        "CONCURRENT_REQUESTS": requests,
+        "DOWNLOAD_DELAY": 5,
+        **slot_settings(requests),
+    }
+    settings["DOWNLOAD_HANDLERS"] = dict.fromkeys(("http", "https"))
     downloader = Downloader(get_crawler(settings_dict=settings))
-    counted: set[Request] = set()
-    scheduled: list[int] = []
-    nextcall = SimpleNamespace(schedule=lambda: scheduled.append(1))
-    slot = SimpleNamespace(
-        add_request=counted.add, remove_request=counted.remove, nextcall=nextcall
-    )
-    engine: Any = SimpleNamespace(downloader=downloader, _slot=slot)
-    asked = [Request(f"http://{host}.de/") for host in "abc"]
-    for request in asked:
-        assert not is_full(engine)
-        begin(engine, request)
-    assert is_full(engine) is (requests == 3)
-    assert (counted, in_progress(engine)) == (set(asked), 3)
-    end(engine, asked[0])
-    assert (counted, in_progress(engine)) == (set(asked[1:]), 2)
-    assert not is_full(engine)
-    assert scheduled == [1]
+    asked = [Request(f"http://{host}.de/", meta={**IN_SLOT}) for host in "aabcd"]
+    [slot] = {id(slot): slot for _, slot in map(downloader._get_slot, asked)}.values()
+    assert slot.download_delay() == 0
+    assert slot.free_transfer_slots() == (requests or sys.maxsize)
+    downloader.active.update(asked[:2])
+    assert not downloader.needs_backout()
+    downloader.active.update(asked)
+    assert downloader.needs_backout() is (requests == 3)
+    engine: Any = SimpleNamespace(downloader=downloader)
     Throttle().slow_down(engine, "x", 0.0)
-    assert is_full(engine)
+    downloader.active = set(asked[:2])
+    assert downloader.needs_backout()
     downloader.close()
+
+
+@pytest.mark.parametrize("requests", [3, 0])
+def test_scrapy_delays_no_request_and_holds_none_back_below_the_limit(requests: int) -> None:
+    asyncio.run(limited(requests))
 
 
 def test_only_one_module_knows_the_slots_of_scrapy() -> None:

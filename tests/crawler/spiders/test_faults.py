@@ -10,10 +10,12 @@ from typing import Any, cast
 
 import pytest
 from scrapy import Request
+from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from twisted.internet.error import getConnectError
+from twisted.python.failure import Failure
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
@@ -28,7 +30,7 @@ from crawler.spiders.scheduler import FrontierScheduler
 from crawler.spiders.site_files import RobotsFiles
 from tests.crawler.frontier.test_frontier_contract import lease_now
 
-DOWNLOADS = ("page", "page failed", "robots.txt", "robots.txt failed")
+CALLBACKS = ("parse", "on_failure", "robots.txt", "robots.txt failed")
 
 
 @pytest.fixture
@@ -51,27 +53,29 @@ def spider(crawl: Crawl) -> LangfocusSpider:
         add_request=id, remove_request=id, nextcall=SimpleNamespace(schedule=int)
     )
     engine: Any = SimpleNamespace(downloader=downloader, _slot=slot)
-    signals = SimpleNamespace(send_catch_log=lambda *_, **__: None)
-    made.crawler = cast(Any, SimpleNamespace(engine=engine, signals=signals))
+    made.crawler = cast(Any, SimpleNamespace(engine=engine))
     return made
 
 
-def download(
-    name: str, spider: LangfocusSpider, lease: Lease, error: Exception | None = None
-) -> None:
-    """Download a page or a file."""
+def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | None = None) -> None:
+    """End the download of a page or a file as Scrapy does."""
     request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0})
-
-    async def download_async(send: object, request: Request) -> HtmlResponse:
-        if name.endswith("failed"):
-            raise error or OSError("x")
-        return HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
-
-    downloader: Any = spider.crawler.engine.downloader
-    downloader.middleware = SimpleNamespace(download_async=download_async)
-    if name.startswith("page"):
-        asyncio.run(spider.fetch(lease, request))
+    response = HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
+    failure = Failure(error or OSError("x"))  # type: ignore[no-untyped-call]
+    failure.request = request  # type: ignore[attr-defined]
+    if name == "parse":
+        spider.parse(response)
+    elif name == "on_failure":
+        spider.on_failure(failure)
     else:
+
+        async def download_async(send: object, request: Request) -> HtmlResponse:
+            if name == "robots.txt":
+                return response
+            raise error or OSError("x")
+
+        downloader: Any = spider.crawler.engine.downloader
+        downloader.middleware = SimpleNamespace(download_async=download_async)
         asyncio.run(RobotsFiles(spider).fetch(lease, "x", request))
 
 
@@ -92,14 +96,14 @@ def broken(*_: object, **__: object) -> None:
     raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("name", DOWNLOADS)
+@pytest.mark.parametrize("name", CALLBACKS)
 def test_an_unexpected_fault_settles_its_url_and_the_crawl_ends(
     name: str, crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crawler.spiders.site_files.redirect_target", broken)
     monkeypatch.setattr("crawler.spiders.langfocus.download_of", broken)
     monkeypatch.setattr("crawler.spiders.langfocus.explain", broken)
-    download(name, spider, lease_now(crawl.frontier, crawl.clock()))
+    end(name, spider, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("error",)]
     assert not crawl.has_more()
 
@@ -108,7 +112,7 @@ def test_an_unexpected_fault_before_a_request_settles_its_url_too(
     crawl: Crawl, scheduler: FrontierScheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.robots, "verdict", broken)
-    scheduler.next_request()
+    assert scheduler.next_request() is None
     assert outcomes(crawl) == [("error",)]
 
 
@@ -116,7 +120,7 @@ def test_a_queue_that_cannot_be_read_ends_the_crawl(
     crawl: Crawl, scheduler: FrontierScheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.frontier, "next", broken)
-    scheduler.next_request()
+    assert scheduler.next_request() is None
     assert not scheduler.has_pending_requests()
     assert crawl.fault.startswith("the queue of the run cannot be read: ZeroDivisionError")
 
@@ -136,14 +140,13 @@ def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
 
         downloader: Any = spider.crawler.engine.downloader
         downloader.middleware = SimpleNamespace(download_async=download_async)
-        scheduler.next_request()
-        scheduler.next_request()
+        assert scheduler.next_request() is scheduler.next_request() is None
         counts = crawl.frontier.counts()
         assert (counts.queued, counts.leased) == (1, 1)
         came.set()
-        await asyncio.gather(*spider.tasks)
-        scheduler.next_request()
-        await asyncio.gather(*spider.tasks)
+        await asyncio.gather(*scheduler._files._fetches.values())
+        assert scheduler.next_request() is None
+        await asyncio.gather(*scheduler._files._fetches.values())
 
     crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
     for url in ("http://a.de/", "http://c.de/"):
@@ -157,7 +160,7 @@ def test_a_fault_after_a_url_was_settled_changes_nothing(
 ) -> None:
     spider._wants_items = True
     monkeypatch.setattr("crawler.spiders.langfocus.settled_item", broken)
-    download("page", spider, lease_now(crawl.frontier, crawl.clock()))
+    end("parse", spider, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("page",)]
 
 
@@ -165,18 +168,19 @@ def test_a_url_that_cannot_be_settled_at_all_ends_the_crawl(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.visitor, "failed", broken)
-    download("page failed", spider, lease_now(crawl.frontier, crawl.clock()))
+    with pytest.raises(CloseSpider):
+        end("on_failure", spider, lease_now(crawl.frontier, crawl.clock()))
     assert "http://a.de/ can be neither settled nor given back" in crawl.fault
     assert not outcomes(crawl)
 
 
-@pytest.mark.parametrize("name", ["page failed", "robots.txt failed"])
+@pytest.mark.parametrize("name", ["on_failure", "robots.txt failed"])
 def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
     name: str, crawl: Crawl, spider: LangfocusSpider, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):
         lease = lease_now(crawl.frontier, crawl.clock() + 1000)
-        download(name, spider, lease, LocalFaultError("Too many open files"))
+        end(name, spider, lease, LocalFaultError("Too many open files"))
     assert outcomes(crawl) == []
     assert crawl.counts().queued == 1
     assert spider.crawler.engine.downloader.total_concurrency == 4
