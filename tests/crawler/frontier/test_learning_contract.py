@@ -24,6 +24,7 @@ from crawler.frontier.base import (
 )
 from crawler.frontier.evidence_rows import Learner
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.strategies.filters import make_filter
 from crawler.strategies.focus.evidence import Evidence
 from tests.crawler.frontier.test_frontier_contract import (
     Opener,
@@ -147,6 +148,24 @@ def test_a_settlement_that_fails_leaves_belief_and_tallies_as_they_were(
         learned = [rows(folder, "SELECT * FROM tallies, belief") for folder in folders]
         assert learned[0] == learned[1]
         assert leases(sound) == leases(failed)
+
+
+def test_a_settlement_that_fails_in_a_group_leaves_what_the_others_learned(tmp_path: Path) -> None:
+    learned = []
+    for folder in (tmp_path / "sound", tmp_path / "failed"):
+        frontier = new_sqlite_frontier(folder, filter=make_filter("server"))
+        frontier.group(lambda commit: None)
+        frontier.seed([link("a.de/", 4.0), link("a.de/1", 3.0), link("x.com/", 0.5)], 0.0)
+        settled(frontier, "de", link("a.de/2", 0.4))
+        if folder.name == "failed":
+            broken = Record(PAGE, 0.0, 200, True, True, "de", country=object())  # type: ignore[arg-type]  # cannot be stored
+            with pytest.raises(sqlite3.Error):
+                frontier.admit(sent_now(frontier), broken, [link("c.de/")], now=0.0)
+        frontier.close()
+        tables = ("tallies", "belief", "units", "counts")
+        learned.append([rows(folder, f"SELECT * FROM {name}") for name in tables])
+    assert all(learned[0])
+    assert learned[0] == learned[1]
 
 
 class Web:
