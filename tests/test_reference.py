@@ -58,6 +58,7 @@ def used_outcomes() -> Iterator[str]:
     yield from (reason for _, reason, _ in _REASONS)
     yield from re.findall(r'(?:_record\(|failed\(lease, )"(\w+)"', CODE)
     yield from re.findall(r'^[A-Z_]+(?:: Final)? = "(\w+)"\n"""The outcome', CODE, re.MULTILINE)
+    yield from re.findall(r"page = \"(\w+)\"", CODE)
     yield from re.findall(r'CRASHED, TIMEOUT = "(\w+)", "(\w+)"', CODE)[0]
 
 

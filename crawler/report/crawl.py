@@ -214,7 +214,10 @@ def _story(summary: Summary, lang: str) -> str:
             f"{after:,} pages{gain or ' for nothing'}."
         )
     if idle >= max(_FEWEST_IDLE, pages / 20):
-        return f"The last page in {lang} was page {summary.last_relevant:,}: {idle:,} for nothing."
+        return (
+            f"The last page in {lang} was page {summary.last_relevant:,}: {idle:,} for nothing; "
+            "-a expected=only ends a crawl earlier."
+        )
     first, last = summary.harvest_by_200[0].harvest_rate, summary.harvest_last_200
     if first is not None and last is not None and abs(first - last) >= 0.1:
         way = "rose" if last > first else "fell"

@@ -16,7 +16,7 @@ from crawler.preparation import check_goals
 from crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
 from tests.support.crawls import finished, rows, summary
-from tests.support.report_run import Row, make_run
+from tests.support.report_run import make_run
 
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
 """A rest of hosts after a failure that is longer than the patience of a crawl."""
@@ -109,17 +109,6 @@ def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None
     doubted = "SELECT COUNT(*) FROM pages WHERE score <= 0 AND depth > 0"
     assert rows(tmp_path, doubted) == [(0,)]
     assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
-
-
-def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
-    from crawler.report.harvest import summarise
-
-    pages = [Row(f"http://a.de/{n}", language="de" if n < 20 else "en") for n in range(400)]
-    connection = make_run(None, pages)
-    assert summarise(connection).advice == [
-        "the last page in German was page 20 of 400 (95.0 % came after it): -a expected=only "
-        "ends a crawl earlier",
-    ]
 
 
 def told(done: Any) -> str:

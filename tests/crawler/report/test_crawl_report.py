@@ -102,7 +102,8 @@ NOTHING_EXPECTED = "After page {} nothing expected in German was {}: {}."
             [FOUND] * 9 + [DOUBTED] * 30,
             [],
             [],
-            "The last page in German was page 9: 30 for nothing.",
+            "The last page in German was page 9: 30 for nothing; "
+            "-a expected=only ends a crawl earlier.",
         ),
         (
             [FOUND] * 300 + ([DOUBTED] * 9 + [FOUND]) * 30,
