@@ -129,7 +129,7 @@ class GeneratedWeb:
         if url not in self._links:
             _, _, body = self._web.page(*self._web.page_of[_parts(url)])
             found = _HREF.findall(body.decode("ascii", "replace"))
-            self._links[url] = tuple(sift([html.unescape(link) for link in found]).wanted)
+            self._links[url] = tuple(sift([html.unescape(link) for link in found])[0])
         return self._links[url]
 
     def language(self, url: str) -> str | None:
