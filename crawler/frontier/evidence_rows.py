@@ -8,7 +8,7 @@ from typing import Final
 from crawler.frontier.learning import Scorer
 from crawler.frontier.links import KnownUrl, Links
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.storage import Tallies
+from crawler.frontier.storage import TallyTable
 from crawler.strategies.filters import Tally
 from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence, units_of
@@ -54,7 +54,7 @@ class Learner(Scorer):
         """Continue with what the run's database holds."""
         self._sql = connection.execute
         self._prior = prior
-        self._tallies = Tallies(connection, "tallies", "labelled, relevant")
+        self._tallies = TallyTable(connection, "tallies", "labelled, relevant")
         self._before: Belief | None = None
         super().__init__(self._stored_belief(), rules)
         self._written = self._belief.labelled

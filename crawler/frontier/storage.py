@@ -128,7 +128,7 @@ class WrittenLater(Protocol):
         """Write what changed since the last call."""
 
 
-class Tallies:
+class TallyTable:
     """Pages and relevant pages of units: a table whose last used rows are in memory."""
 
     def __init__(self, connection: sqlite3.Connection, table: str, numbers: str) -> None:
@@ -192,7 +192,7 @@ class Storage:
         self._connection = connection
         self._later: Callable[[], object] | None = None
         self._is_lost = False
-        self.units = Tallies(connection, "units", "downloaded, relevant")
+        self.units = TallyTable(connection, "units", "downloaded, relevant")
         self.written_later: list[WrittenLater] = [self.units]
         self._counts: Counter[str] = Counter()  # of the group
         self._sql = connection.execute

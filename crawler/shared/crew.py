@@ -165,7 +165,7 @@ class Crew:
             process.kill()
             process.wait()
 
-    def wait(self, meanwhile: Callable[[], object] = dict) -> None:
+    def wait(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Return when all workers have ended; do something `meanwhile`, again and again."""
         is_told = 0
         while self._running:

@@ -31,7 +31,7 @@ from crawler.report.live import (
     together,
 )
 from crawler.run import reading, sessions_of
-from crawler.spiders.concurrency import in_progress
+from crawler.spiders.concurrency import in_progress, is_full
 from crawler.strategies.focus.ordering import Focus, probability_of
 
 _SPEED_OVER_S: Final = 10.0
@@ -204,7 +204,7 @@ class Watch:
         if share > _BUSY:
             return "frontier"
         engine = self._crawler.engine
-        if engine is not None and engine.downloader.needs_backout():
+        if engine is not None and is_full(engine):
             is_read = self._crawl.reading > in_progress(engine) // 2
             return "reading" if is_read else "network"
         if hosts.ready:
