@@ -65,22 +65,18 @@ WHERE facts.outcome <> 'page' AND excluded.outcome = 'page'"""  # noqa: S608  # 
 
 @dataclass
 class Source:
-    """The facts about one source. `meta` is that of a run, {} for a WARC file."""
+    """The facts about one source."""
 
     name: str
-    meta: Mapping[str, str] = field(default_factory=dict)
+    is_census: bool = False  # its pages are the portal pages of listed hosts
     rows: int = 0
     damaged: int = 0
-
-    @property
-    def is_census(self) -> bool:
-        """True if its pages are the portal pages of listed hosts."""
-        return bool(self.meta.get("hosts"))
 
 
 def _of_run(path: Path, source: Source) -> Iterator[Fact]:
     with reading(path) as connection:
-        source.meta = dict(connection.execute("SELECT key, value FROM meta"))
+        hosts = connection.execute("SELECT value FROM meta WHERE key = 'hosts'").fetchone()
+        source.is_census = bool(hosts and hosts[0])
         for row in connection.execute(
             "SELECT fingerprint, url, host, outcome, status, language, method, charset, address,"
             " country, NULL FROM pages ORDER BY id"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from classifiers.pages.methods import method
 from crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
@@ -72,31 +72,8 @@ def census_report(
             _methods_table(figures),
             *_count_tables(figures, countries, languages),
         ],
-        figures=_figures(figures),
+        figures=asdict(figures),
     )
-
-
-def _figures(figures: CensusFigures) -> dict[str, Any]:
-    """All figures; `languages_by_country` is language -> country -> pages."""
-    return {
-        "sources": [
-            {"name": one.name, "rows": one.rows, "damaged": one.damaged} for one in figures.sources
-        ],
-        "counted": _things(figures) if figures.pages == "portals" else "all pages",
-        "hosts": figures.hosts,
-        "servers": figures.all_servers,
-        "addresses": sum(figures.addresses.values()),
-        "pages": figures.all_pages,
-        "outcomes": figures.outcomes,
-        "servers_by_country": figures.servers,
-        "addresses_by_country": figures.addresses,
-        "pages_by_language": figures.languages,
-        "pages_by_encoding": figures.by_encoding,
-        "languages_by_country": figures.by_country,
-        "deciding_evidence": figures.decided,
-        "pages_with_answers": figures.answered,
-        "evidence": [asdict(one) for one in figures.methods],
-    }
 
 
 def _overview(figures: CensusFigures) -> Table:

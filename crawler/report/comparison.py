@@ -39,17 +39,17 @@ _PAPER = (
 )
 
 
-_MEASURES: Final[Mapping[str, tuple[str, Callable[[Summary], Cell]]]] = {
-    "visited_hosts": ("Visited hosts (Baykan 2013, Table XVII)", lambda run: run.hosts),
-    "without_label": (
+_MEASURES: Final[Sequence[tuple[str, Callable[[Summary], Cell]]]] = (
+    ("Visited hosts (Baykan 2013, Table XVII)", lambda run: run.hosts),
+    (
         "Pages without a label (Baykan 2013, Table XVIII)",
         lambda run: share_of(run.unlabelled, run.pages),
     ),
-    "in_language": (
+    (
         "Pages in the desired language (Baykan 2013, Table XIX)",
         lambda run: run.harvest_rate,
     ),
-}
+)
 """Title and figure of each table, in the order of the paper's figures in `OF_PAPER`."""
 
 
@@ -78,13 +78,6 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
             _PAPER,
         ],
         figures={
-            **{
-                key: {
-                    lang: {name: value(run) for name, run in by.items()}
-                    for lang, by in runs.items()
-                }
-                for key, (_, value) in _MEASURES.items()
-            },
             "runs": [
                 {"folder": folders.get((lang, name)), **run.as_json()} for lang, name, run in every
             ],
@@ -102,7 +95,7 @@ def _best(one: tuple[str, Mapping[str, Summary]]) -> str:
 
 def _table(runs: Runs, place: int) -> Table:
     """A measure by strategy for each language, and the paper's for each that it has."""
-    title, value = list(_MEASURES.values())[place]
+    title, value = _MEASURES[place]
     strategies = _strategies_of(runs)
     paper = {
         lang: dict(zip(STRATEGIES_OF_PAPER, OF_PAPER[lang][1][place], strict=True))

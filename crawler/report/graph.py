@@ -3,11 +3,10 @@
 The figures of the paper follow those of a graph that was generated with the paper's quantities.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from classifiers.errors import LanguageError
 from classifiers.languages import tlds_of
@@ -20,12 +19,6 @@ from crawler.simulate.figures import GraphFigures, LinkCounts
 _PAPER: Final = paper.WebMeasures()
 _MOST_DISTANCES: Final = 24
 """Rows of Figures 1 and 2; greater distances are together in one more row."""
-_COUNTS: Final = (
-    *("target", "vertices", "pages", "relevant_pages", "links", "servers", "relevant_servers"),
-    *("unfetched_links", "unfetched_urls"),
-)
-"""Figures that the JSON has under their own names."""
-
 _Pairs = Sequence[tuple[int, int]]
 """Links to two kinds of target: all, and those to other servers."""
 
@@ -60,7 +53,7 @@ def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: 
             (f"servers with pages in {lang}", relevant_servers),
         ],
         parts=[*tables, *distance_parts(figures)],
-        figures=_figures(figures, provenance),
+        figures={"provenance": dict(provenance), **asdict(figures)},
     )
 
 
@@ -69,34 +62,6 @@ def origin(provenance: Mapping[str, object]) -> str:
     if paper.is_made_to(provenance):
         return "Generated with the quantities of Tamura 2007."
     return f"Source: {provenance.get('source', 'unknown')}."
-
-
-def _figures(figures: GraphFigures, provenance: Mapping[str, object]) -> dict[str, Any]:
-    return {
-        "provenance": dict(provenance),
-        "is_made_to_tamura_2007": paper.is_made_to(provenance),
-        **{name: getattr(figures, name) for name in _COUNTS},
-        "table_1": [
-            {"language": language, "domain": domain, "pages": pages}
-            for (language, domain), pages in sorted(figures.pages_by.items())
-        ],
-        "table_4": _links_json(figures.by_page),
-        "table_5": _links_json(figures.by_server),
-        "figure_1": [
-            {"distance": distance, "pages": pages, "relevant": relevant}
-            for distance, (pages, relevant) in enumerate(figures.by_distance)
-        ],
-        "figure_2": [
-            {"distance": distance, "relevant_pages": count}
-            for distance, count in enumerate(figures.nearest)
-            if distance
-        ],
-        "relevant_pages_to_which_none_leads": (figures.nearest or [0])[0],
-    }
-
-
-def _links_json(rows: Iterable[LinkCounts]) -> list[dict[str, Any]]:
-    return [{"source": row.source, "all": row.all, "between_servers": row.outside} for row in rows]
 
 
 def _totals(figures: GraphFigures) -> Table:
@@ -122,19 +87,19 @@ def _totals(figures: GraphFigures) -> Table:
 
 def _table_1(figures: GraphFigures) -> Table:
     try:
-        own = tlds_of(figures.target) & {domain for _, domain in figures.pages_by}
+        own = tlds_of(figures.target) & set().union(*figures.pages_by.values())
     except LanguageError:
         own = frozenset()
     named = list(dict.fromkeys((figures.target, "en")))
-    every = {language for language, _ in figures.pages_by}
+    every = figures.pages_by.keys()
     groups: list[tuple[str, Collection[str]]] = [(language_name(code), [code]) for code in named]
     groups += [("others", every - set(named)), ("total", every)]
     rows = []
     for name, languages in groups:
-        counts: Counter[bool] = Counter()
-        for (language, domain), pages in figures.pages_by.items():
-            counts[domain in own] += pages if language in languages else 0
-        rows.append(_row_1(name, counts[True], counts[False], figures.pages))
+        of = [figures.pages_by[language] for language in every & set(languages)]
+        inside = sum(pages for by in of for domain, pages in by.items() if domain in own)
+        total = sum(sum(by.values()) for by in of)
+        rows.append(_row_1(name, inside, total - inside, figures.pages))
     inside, outside = map(sum, zip(*paper.TABLE_1.values(), strict=True))
     names = ("paper: Thai", "paper: English", "paper: others", "paper: total")
     counted = (*paper.TABLE_1.values(), (inside, outside))

@@ -1,7 +1,8 @@
 """The report of simulations on a Web graph (Tamura 2007, Figures 4 to 8)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import asdict
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -11,9 +12,6 @@ from crawler.report.page import Chart, Report
 from crawler.report.table import Table
 from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures, SimulatedCrawl
 from crawler.simulate.plan import Simulation
-
-VERSION = 3
-"""Version of the JSON."""
 
 _MOST_STEPS = 8
 _MOST_DISTANCES = 7
@@ -78,7 +76,6 @@ def simulation_report(
     """The report of simulations on a graph with a name; the crawls are in the order of the plan."""
     crawls = sorted(results, key=lambda crawl: plan.index(crawl.simulation))
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
-    first = plan[0]
     return Report(
         title=f"Strategies simulated on {name}",
         lead=f"{_best(crawls)}{len(crawls)} simulated crawls for pages in "
@@ -92,11 +89,9 @@ def simulation_report(
             _PAPER,
         ],
         figures={
-            "version": VERSION,
-            "lang": figures.target,
-            "random_state": first.random_state,
-            "limit": first.limit,
-            "simulations": [_result_json(crawl.simulation, crawl.figures) for crawl in crawls],
+            "simulations": [
+                {"name": crawl.simulation.name, **asdict(crawl.figures)} for crawl in crawls
+            ],
         },
     )
 
@@ -112,33 +107,6 @@ def _best(crawls: Sequence[SimulatedCrawl]) -> str:
         f"{name} found most: {percent(coverage)} of the relevant pages. {other} had the highest "
         f"harvest rate: {percent(harvest)}. "
     )
-
-
-def _result_json(simulation: Simulation, course: CourseFigures) -> dict[str, Any]:
-    return {
-        "name": simulation.name,
-        "strategy": simulation.ordering,
-        "filter": simulation.filter_name,
-        "tolerance": simulation.tolerance,
-        "host_cap": simulation.host_cap,
-        "half_life": simulation.half_life or None,
-        "is_complete": course.is_complete,
-        "pages": course.pages,
-        "relevant_pages": course.relevant_there_are,
-        "coverage": _last(course.coverage),
-        "harvest_rate": _last(course.harvest),
-        "figure_4": [
-            {"distance": distance, "missed": missed, "relevant": there_are}
-            for distance, (missed, there_are) in enumerate(course.missed)
-        ],
-        "figures_5_to_8": {
-            "pages": list(course.points),
-            "relevant": list(course.relevant),
-            "queue": list(course.queue),
-            "servers": list(course.servers),
-        },
-        "links": dict(course.links),
-    }
 
 
 def told(result: SimulatedCrawl) -> str:

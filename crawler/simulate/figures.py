@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,8 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 
-class LinkCounts(NamedTuple):
+@dataclass(frozen=True)
+class LinkCounts:
     """Links of one kind of source to the two kinds of target; `outside` leave their server."""
 
     source: str
@@ -49,7 +50,7 @@ class LinkCounts(NamedTuple):
 class GraphFigures:
     """The figures of a data set in Tamura 2007, chapters 2 and 3.
 
-    `pages_by` counts pages by (language, top-level domain), "" where a page has no language or a
+    `pages_by` counts pages by language and top-level domain, "" where a page has no language or a
     server no known domain. `by_page` is Table 4, `by_server` Table 5. Row d of `by_distance` is
     how many pages, and relevant ones, are d links from the seeds (Fig. 1 sums them up);
     `nearest[d]` relevant pages are d links from the nearest other one (Fig. 2), row 0 those to
@@ -63,7 +64,7 @@ class GraphFigures:
     links: int
     servers: int
     relevant_servers: int
-    pages_by: Mapping[tuple[str, str], int]
+    pages_by: Mapping[str, Mapping[str, int]]
     by_page: Sequence[LinkCounts]
     by_server: Sequence[LinkCounts]
     by_distance: Sequence[tuple[int, int]]
@@ -336,7 +337,7 @@ def course_figures(course: Course, yardstick: Yardstick) -> CourseFigures:
     )
 
 
-def _pages_by(graph: WebGraph) -> dict[tuple[str, str], int]:
+def _pages_by(graph: WebGraph) -> dict[str, dict[str, int]]:
     """The pages by language and top-level domain; the last of both are those without."""
     languages, domains = (*graph.languages, ""), (*graph.domains, "")
     pages = np.flatnonzero(graph.page_status == PAGE)
@@ -344,10 +345,12 @@ def _pages_by(graph: WebGraph) -> dict[tuple[str, str], int]:
     if graph.server_domain is not None:
         domain = graph.server_domain[graph.page_server[pages]].astype(np.int64)
     row = graph.page_language[pages].astype(np.int64) % len(languages)
-    counts = np.bincount(row * len(domains) + domain % len(domains))
+    size = len(languages) * len(domains)
+    counts = np.bincount(row * len(domains) + domain % len(domains), minlength=size)
     return {
-        (languages[cell // len(domains)], domains[cell % len(domains)]): int(counts[cell])
-        for cell in np.flatnonzero(counts).tolist()
+        language: {name: number for name, number in zip(domains, of, strict=True) if number}
+        for language, of in zip(languages, counts.reshape(len(languages), -1).tolist(), strict=True)
+        if any(of)
     }
 
 

@@ -63,16 +63,16 @@ def test_an_archive_is_counted_by_address_and_language(
 ) -> None:
     html = tmp_path / "census.html"
     found = counted(tmp_path, archive, "--geoip", geoip, "--html", html, "--country", "se")
-    assert found["counted"] == "all pages"
-    assert found["servers_by_country"] == {"unknown": 2, "GB": 1, "SE": 1}
-    assert found["languages_by_country"] == {
+    assert found["pages"] == "all"
+    assert found["servers"] == {"unknown": 2, "GB": 1, "SE": 1}
+    assert found["by_country"] == {
         "de": {"GB": 1, "unknown": 1},
         "en": {"GB": 1},
         "fr": {"SE": 1},
         "th": {"SE": 1},
         "unknown": {"unknown": 1},
     }
-    evidence = {row["name"]: row for row in found["evidence"]}
+    evidence = {row["name"]: row for row in found["methods"]}
     assert evidence["encoding"]["identified"] == 1
     assert evidence["text"]["alone"] == {"de": 1, "fr": 1}
     assert evidence["declaration"]["alone"] == {}
@@ -83,8 +83,8 @@ def test_an_archive_is_counted_by_address_and_language(
     assert "Sweden (SE)" in shown
     assert "://" not in shown
     portals = counted(tmp_path, archive, "--geoip", geoip, "--pages", "portals")
-    assert portals["pages"] == 4
-    assert portals["languages_by_country"] == {
+    assert sum(portals["languages"].values()) == 4
+    assert portals["by_country"] == {
         "de": {"unknown": 1},
         "en": {"GB": 1},
         "fr": {"SE": 1},
@@ -108,13 +108,17 @@ def test_a_run_is_counted_with_the_addresses_that_it_recorded(
     made.commit()
     made.close()
     found = counted(tmp_path, tmp_path / "run", "--geoip", geoip)
-    assert found["languages_by_country"] == {
+    assert found["by_country"] == {
         "de": {"GB": 1},
         "en": {"GB": 1},
         "unknown": {"FR": 1},
     }
-    assert (found["hosts"], found["servers"], found["addresses"]) == (3, 2, 1)
-    assert found["deciding_evidence"] == {"declaration": 1, "ngrams": 1}
+    assert (found["hosts"], found["servers"], found["addresses"]) == (
+        3,
+        {"FR": 1, "GB": 1},
+        {"GB": 1},
+    )
+    assert found["decided"] == {"declaration": 1, "ngrams": 1}
     assert "its WARC files give all of it" in capsys.readouterr().out
 
 

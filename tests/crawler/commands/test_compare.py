@@ -98,15 +98,6 @@ def test_a_strategy_or_a_language_that_the_paper_lacks_has_no_figure_of_it(
     assert set(OF_PAPER) == {"en", "de", "fr", "es", "it"}
 
 
-def test_the_json_has_the_tables_and_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
-    report = comparison_report(runs, {("de", "svm"): "x/de-svm"})
-    figures = json.loads(json.dumps(report.figures))
-    assert figures["in_language"]["de"]["svm"] == 280 / 295
-    assert figures["visited_hosts"]["de"] == {"random": 50, "svm": 20}
-    assert [run["folder"] for run in figures["runs"]] == [None, "x/de-svm"]
-    assert figures["runs"][0]["harvest_by_200"][0]["relevant"] == 150
-
-
 def comparison(**given: str) -> list[Planned]:
     return planned({"web": "sample", **given}, {}, Path("runs/x"))
 
@@ -186,8 +177,9 @@ def test_strategies_are_compared_on_the_sample_web(
     figures = json.loads((folder / "compare.json").read_text(encoding="utf-8"))
     assert figures["is_complete"] is True
     assert [run["pages"] for run in figures["runs"]] == [60] * 4
+    rates = {run["strategy"]: run["harvest_rate"] for run in figures["runs"]}
     assert "Cap: 10 URLs of a host, the first found (Baykan 2013, 5.2)." in printed.out
-    assert figures["in_language"]["de"]["svm"] > figures["in_language"]["de"]["random"]
+    assert rates["svm"] > rates["random"]
     assert (folder / "compare.html").read_text(encoding="utf-8").count("<svg") == 1
     assert (folder / "de-svm" / "report.html").exists()
 
