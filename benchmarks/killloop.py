@@ -22,7 +22,6 @@ import argparse
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,17 +33,19 @@ from itertools import pairwise
 from operator import methodcaller
 from pathlib import Path
 from random import Random
+from subprocess import TimeoutExpired
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.claim import Claim
 from benchmarks.killoutputs import misarchived, misexported
-from benchmarks.killweb import HOST_CAP, Access, KillWeb, Resource, Server, served
+from benchmarks.killweb import HOST_CAP, KillWeb, Resource
 from crawler.readers import CRASHED
 from crawler.shared.shards import ShardedCrawl, stored_crawl
 from crawler.shared.stored import connect
-from tests.support.crawls import ROOT, command, environment, rows, summary
-from tests.support.processes import children
+from tests.support import processes
+from tests.support.crawls import command, environment, rows, summary
+from tests.support.loopback import Access, Proxy, loopback
 from tests.support.rediscluster import RedisCluster
 from tests.support.redisserver import RedisServer
 
@@ -65,34 +66,25 @@ class Row(NamedTuple):
 
 @dataclass
 class Worker:
-    """A process of the crawl; its output goes into the file `said`."""
+    """A process of the crawl, which is started again and again until `stack` is closed."""
 
     line: Sequence[str]
     proxy: str
-    said: Path
-    process: subprocess.Popen[bytes] | None = None
+    stack: ExitStack
+    process: processes.Forked | None = None
 
     def start(self) -> None:
         """Start it unless it runs."""
         if self.process is None:
-            with self.said.open("ab") as said:
-                self.process = subprocess.Popen(
-                    self.line,
-                    cwd=ROOT,
-                    env=environment(self.proxy),
-                    stdout=subprocess.DEVNULL,
-                    stderr=said,
-                )
+            crawl = processes.started(*self.line[2:], environment=environment(self.proxy))
+            self.process = self.stack.enter_context(crawl)
 
     def ends_within(self, seconds: float) -> bool:
         """Wait at most `seconds`; return True if it has ended by itself."""
-        if self.process is None:
-            return False
         try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
+            return self.process is not None and self.process.wait(seconds) is not None
+        except TimeoutExpired:
             return False
-        return True
 
     def kill(self) -> None:
         """Send SIGKILL and wait for the end."""
@@ -100,6 +92,14 @@ class Worker:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+    def fault(self) -> str:
+        """Wait for the end; return how the process failed, "" if it did not."""
+        if self.process is None or (self.ends_within(_END_S) and not self.process.returncode):
+            return ""
+        self.process.kill()
+        _, said = self.process.communicate()
+        return f"exit code {self.process.returncode}: {said[-300:]}"
 
 
 @dataclass
@@ -111,19 +111,19 @@ class Kills:
     stopped: list[float] = field(default_factory=list)
 
 
-def wait_for_fetches(server: Server, worker: Worker) -> bool:
+def wait_for_fetches(server: Proxy, worker: Worker) -> bool:
     """Return as soon as requests arrive again; False if the worker ended before."""
-    before, deadline = server.requests, time.monotonic() + _START_S
-    while server.requests == before:
+    before, deadline = len(server.log), time.monotonic() + _START_S
+    while len(server.log) == before:
         if worker.ends_within(0.01):
             return False
         if time.monotonic() > deadline:
-            raise RuntimeError(f"nothing was fetched within {_START_S} s; see {worker.said}")
+            raise RuntimeError(f"nothing was fetched within {_START_S} s")
     return True
 
 
 def kill_workers(
-    server: Server,
+    server: Proxy,
     workers: Sequence[Worker],
     redis: RedisServer | RedisCluster | None,
     kills: int,
@@ -145,12 +145,7 @@ def kill_workers(
             break
         if redis is not None and random.random() < 0.25:
             done.at.append(time.monotonic())
-            if isinstance(redis, RedisCluster):
-                redis.fail(random)
-            else:
-                redis.kill()
-                time.sleep(random.uniform(0.0, 1.0))
-                redis.start()
+            redis.fail(random)
             done.hit["redis-server"] += 1
         else:
             victim.kill()
@@ -159,7 +154,7 @@ def kill_workers(
     return done
 
 
-def kill_readers(server: Server, workers: Sequence[Worker], kills: int, random: Random) -> Kills:
+def kill_readers(server: Proxy, workers: Sequence[Worker], kills: int, random: Random) -> Kills:
     """Kill a reader of a crawl each second until `kills` were made or the crawl ended.
 
     For half a second it is stopped, so that it holds pages.
@@ -169,9 +164,10 @@ def kill_readers(server: Server, workers: Sequence[Worker], kills: int, random: 
         worker.start()
     wait_for_fetches(server, workers[0])
     while done.hit.total() < kills and not workers[0].ends_within(_STOPPED_S):
-        crawls = [worker.process.pid for worker in workers if worker.process is not None]
-        readers = [pid for crawl in crawls for each in children(crawl) for pid in children(each)]
-        for pid in random.sample(readers, min(1, len(readers))):
+        found = [worker.process.pid for worker in workers if worker.process is not None]
+        for _ in range(2):  # the process of each crawl that starts readers, then these
+            found = [child for pid in found for child in processes.children(pid)]
+        for pid in random.sample(found, min(1, len(found))):
             os.kill(pid, signal.SIGSTOP)
             done.stopped.append(time.monotonic())
             time.sleep(_STOPPED_S)
@@ -180,26 +176,13 @@ def kill_readers(server: Server, workers: Sequence[Worker], kills: int, random: 
     return done
 
 
-def finish(workers: Iterable[Worker]) -> list[str]:
-    """Wait until all workers have ended; return the failures."""
-    workers = list(workers)
-    for worker in workers:
-        worker.start()
-    wrong = []
-    for worker in workers:
-        if not worker.ends_within(_END_S):
-            worker.kill()
-            wrong.append(f"{worker.said.name}: did not end")
-        elif worker.process is not None and worker.process.returncode:
-            wrong.append(f"{worker.said.name}: exit code {worker.process.returncode}")
-    return wrong
-
-
 def merged(folder: Path, folders: Sequence[Path], redis_url: str) -> Path:
     """Return the folder of one run made of those of all workers."""
     merged = folder / "merged"
-    line = [sys.executable, "-m", "langfocus", "merge", str(merged), *map(str, folders), redis_url]
-    subprocess.run(line, cwd=ROOT, env=environment(None), check=True, stdout=subprocess.DEVNULL)
+    line = ["langfocus", "merge", str(merged), *map(str, folders), redis_url]
+    done = processes.run(*line, environment=environment(None))
+    if done.returncode:
+        raise RuntimeError(f"the runs were not merged: {done.stderr[-300:]}")
     return merged
 
 
@@ -282,23 +265,23 @@ def misadmitted(log: Iterable[Access], slots: dict[str, int]) -> list[str]:
 def smallest_gap(log: Sequence[Access]) -> float:
     """Return the least time between an answer of a host and its next request."""
     of_host = defaultdict(list)
-    for access in sorted(log):
+    for access in log:
         of_host[access.host].append(access)
-    gaps = [b.began - a.ended for accesses in of_host.values() for a, b in pairwise(accesses)]
+    gaps = [b.time - a.ended for accesses in of_host.values() for a, b in pairwise(accesses)]
     return min(gaps, default=float("inf"))
 
 
 def asked_twice(log: Sequence[Access], kills_at: Sequence[float]) -> list[str]:
     """Return URLs that were asked for again after an answer, without a kill in between."""
     answers = defaultdict(list)
-    for access in sorted(log):
+    for access in log:
         if access.status != _BUSY and not access.url.endswith("/robots.txt"):
             answers[access.url].append(access)
     return [
         f"{url}: asked for again without a kill"
         for url, of_url in answers.items()
         for first, second in pairwise(of_url)
-        if not any(first.began < at < second.began for at in kills_at)
+        if not any(first.time < at < second.time for at in kills_at)
     ]
 
 
@@ -308,14 +291,27 @@ def while_stopped(log: Iterable[Access], stopped: Sequence[float]) -> int:
     return sum(any(at < end < at + _STOPPED_S for at in stopped) for end in ended)
 
 
-def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Run the crawl through all kills and judge it."""
-    web = KillWeb(arguments.pages)
-    random, began_at = Random(arguments.random_state), time.monotonic()
+@dataclass
+class Killed:
+    """A crawl that went through all kills: the log of its web, and its run folders.
+
+    `run` is what all of them make together. `slots` are those of the cap that each host holds.
+    """
+
+    log: Sequence[Access]
+    kills: Kills
+    folders: Sequence[Path]
+    run: Path
+    slots: dict[str, int]
+    wrong: list[str]
+
+
+def crawled(web: KillWeb, arguments: argparse.Namespace, folder: Path) -> Killed:
+    """Run a crawl through all kills, to its end."""
+    random, number = Random(arguments.random_state), 1
     with ExitStack() as stack:
-        server = stack.enter_context(served(web, arguments.latency))
+        server = stack.enter_context(loopback(web, arguments.latency, spread=0.5))
         redis: RedisServer | RedisCluster | None = None
-        number = 1
         settings: dict[str, object] = {
             "DOWNLOAD_DELAY": arguments.delay,
             "CONCURRENT_REQUESTS": 16,
@@ -326,7 +322,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         }
         if arguments.frontier == "redis":
             redis = RedisServer(folder)
-            redis.start("--appendfsync", "everysec")
+            redis.start()
         elif arguments.frontier == "cluster":
             redis = RedisCluster(folder, 3, replicas=3)
         if redis is not None:
@@ -336,50 +332,52 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             settings |= {"LANGFOCUS_SHARDS": arguments.shards}
         folders = [folder / f"run{n}" for n in range(number)]
         crawl = ["lang=de", f"strategy={arguments.strategy}", "filter=none", f"seeds={web.seed}"]
-        workers = [
-            Worker(
-                command(*crawl, **settings, JOBDIR=run), server.proxy, folder / f"{run.name}.log"
-            )
-            for run in folders
-        ]
-        for worker in workers:
-            stack.callback(worker.kill)
+        lines = [command(*crawl, **settings, JOBDIR=run) for run in folders]
+        workers = [Worker(line, server.url, stack) for line in lines]
         if arguments.readers:
             kills = kill_readers(server, workers, arguments.kills, random)
         else:
             kills = kill_workers(server, workers, redis, arguments.kills, random)
-        wrong = finish(workers)
-        run, slots = folders[0], None
-        if redis is not None:
-            run, slots = (
-                merged(folder, folders, redis.url),
-                slots_in(redis, "killloop", arguments.shards),
-            )
+        for worker in workers:
+            worker.start()
+        wrong = [fault for worker in workers if (fault := worker.fault())]
+        if redis is None:
+            slots = dict(rows(folders[0], "SELECT host, sent FROM hosts WHERE sent > 0"))
+            return Killed(server.log, kills, folders, folders[0], slots, wrong)
+        slots = slots_in(redis, "killloop", arguments.shards)
+        run = merged(folder, folders, redis.url)
+        return Killed(server.log, kills, folders, run, slots, wrong)
+
+
+def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Run the crawl through all kills and judge it."""
+    web, began_at = KillWeb(arguments.pages), time.monotonic()
+    killed = crawled(web, arguments, folder)
+    log, kills, run, wrong = killed.log, killed.kills, killed.run, killed.wrong
     if kills.hit.total() < arguments.kills:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
-    if slots is None:
-        slots = dict(rows(run, "SELECT host, sent FROM hosts WHERE sent > 0"))
+    if arguments.frontier == "sqlite":
         left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
         wrong += [f"{left} URLs are still queued"] * bool(left)
-    gap = smallest_gap(server.log)
+    gap = smallest_gap(log)
     wrong += [f"a host was asked again after {gap:.3f} s"] * (gap < arguments.delay)
     records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
     crashed = [row.url for row in records if row.outcome == CRASHED]
     if 2 * len(crashed) > kills.hit["reader"]:
         wrong.append(f"{len(crashed)} pages crashed, more than two kills each")
     web.resources.update((url, Resource("crashed")) for url in crashed)
-    wrong += misrecorded(web, records) + misadmitted(server.log, slots)
-    wrong += asked_twice(server.log, kills.at)
-    wrong += misexported(run, folder / "pages.jsonl") + misarchived(folders)
+    wrong += misrecorded(web, records) + misadmitted(log, killed.slots)
+    wrong += asked_twice(log, kills.at)
+    wrong += misexported(run, folder / "pages.jsonl") + misarchived(killed.folders)
     return {
         "frontier": arguments.frontier,
         "strategy": arguments.strategy,
         "kills": dict(kills.hit),
         "crashed": len(crashed),
-        "answered_while_stopped": while_stopped(server.log, kills.stopped),
+        "answered_while_stopped": while_stopped(log, kills.stopped),
         **found(web, run),
-        "hosts": len({access.host for access in server.log}),
-        "requests": len(server.log),
+        "hosts": len({access.host for access in log}),
+        "requests": len(log),
         "delay_s": arguments.delay,
         "smallest_gap_s": round(gap, 4),
         "seconds": round(time.monotonic() - began_at, 1),

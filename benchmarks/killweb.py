@@ -3,42 +3,23 @@
 It has three kinds of hosts. Some have at most as many URLs as the host cap admits, and all of these
 must be crawled. On some of these a redirect leads to one more URL, which takes a slot of its own.
 Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can be reached
-through a crowded host alone. Some hosts have pages that only their sitemaps and feeds name. The
-server's log has the times of each request and of its answer.
+through a crowded host alone. Some hosts have pages that only their sitemaps and feeds name.
 """
 
-import asyncio
 import gzip
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from time import monotonic
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from tests.support.loopback import on_loopback, sent
+from crawler.sources.contract import NO_HEADERS, Answer
 from tests.support.smallweb import SENTENCES
 
 HOST_CAP = 10
 _CROWD = 25
 _ROBOTS = b"User-agent: *\nDisallow: /dir/no/\n"
 _KINDS = ("page", "page", "page", "flaky", "gone", "redirect", "hidden", "crowding", "forbidden")
-
-
-class Access(NamedTuple):
-    """One request by the server's own clock, seconds: of arrival and of the answer."""
-
-    began: float
-    ended: float
-    url: str
-    status: int
-
-    @property
-    def host(self) -> str:
-        """The host of the request."""
-        return urlsplit(self.url).netloc
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +48,7 @@ class KillWeb:
     pages: int = 3000
     random_state: int = 1
     resources: dict[str, Resource] = field(init=False, repr=False)
+    asked: Counter[str] = field(init=False, repr=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Make all resources at once."""
@@ -157,22 +139,23 @@ class KillWeb:
             "crashed": ("page_crashed", 200),
         }.get(kind, ("page", 200))
 
-    def answer(self, url: str, earlier: int) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body for a request after `earlier` requests for the URL."""
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        """Return the answer to a request; it depends on the number of those for the same URL."""
+        self.asked[url] += 1
         if url.endswith("/robots.txt"):
             lines = robots_lines(self.resources, url.removesuffix("/robots.txt"))
-            return 200, {"Content-Type": "text/plain"}, _ROBOTS + lines
+            return Answer(200, (("Content-Type", "text/plain"),), _ROBOTS + lines)
         resource = self.resources.get(url)
-        html = {"Content-Type": "text/html; charset=utf-8"}
+        html = (("Content-Type", "text/html; charset=utf-8"),)
         if resource is None or resource.kind == "forbidden":
-            return 404, html, b"not here"
+            return Answer(404, html, b"not here")
         if resource.kind == "redirect":
-            return 301, {"Location": resource.links[0]}, b""
-        if resource.kind == "gone" or (resource.kind == "flaky" and not earlier):
-            return 503, html, b"not now"
+            return Answer(301, (("Location", resource.links[0]),))
+        if resource.kind == "gone" or (resource.kind == "flaky" and self.asked[url] == 1):
+            return Answer(503, html, b"not now")
         if resource.body:
-            return 200, {"Content-Type": content_type(url)}, resource.body
-        return 200, html, _html(url, resource).encode()
+            return Answer(200, (("Content-Type", content_type(url)),), resource.body)
+        return Answer(200, html, _html(url, resource).encode())
 
 
 def mapped_host(number: int) -> dict[str, Resource]:
@@ -272,45 +255,3 @@ def _spread(random: Random, number: int) -> list[str]:
     random.shuffle(urls)
     urls[0] = f"{urls[0].rpartition('/')[0]}/first"
     return urls
-
-
-@dataclass
-class Server:
-    """A running server, and the answers that it gave."""
-
-    port: int = 0
-    requests: int = 0
-    log: list[Access] = field(default_factory=list)
-
-    @property
-    def proxy(self) -> str:
-        """The address of the server as an HTTP proxy for all hosts of its web."""
-        return f"http://127.0.0.1:{self.port}"
-
-
-@contextmanager
-def served(web: KillWeb, latency_s: float) -> Iterator[Server]:
-    """Serve a web from a thread; answers take half to one and a half `latency_s`."""
-    server, asked, random = Server(), Counter[str](), Random(web.random_state)
-
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            url = head.split(" ", 2)[1]
-            server.requests += 1
-            began = monotonic()
-            status, headers, body = web.answer(url, asked[url])
-            asked[url] += 1
-            await asyncio.sleep(latency_s * random.uniform(0.5, 1.5))
-            # After the answer was sent, the thread may have to wait for a processor.
-            server.log.append(Access(began, monotonic(), url, status))
-            await sent(writer, _response(status, headers, body))
-
-    with on_loopback(talk) as server.port:
-        yield server
-
-
-def _response(status: int, headers: dict[str, str], body: bytes) -> bytes:
-    lines = [f"HTTP/1.1 {status} -", f"Content-Length: {len(body)}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

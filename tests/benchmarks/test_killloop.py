@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 
 from benchmarks.killloop import Row, asked_twice, main, misadmitted, misrecorded, smallest_gap
-from benchmarks.killweb import HOST_CAP, Access, KillWeb
+from benchmarks.killweb import HOST_CAP, KillWeb
+from tests.support.loopback import Access
 
 WEB = KillWeb(pages=150)
 CROWDED = sorted(next(iter(WEB.crowds().values())))[HOST_CAP]
+
+
+def access(began: float, ended: float, url: str, status: int = 200) -> Access:
+    return Access(began, "GET", url, status, ended=ended)
 
 
 def records() -> list[Row]:
@@ -75,19 +80,20 @@ def test_a_wrong_record_is_found(change: Callable[[list[Row]], Any], told: str) 
 
 def test_gaps_and_caps_are_judged_by_the_servers_log() -> None:
     [host, urls] = next(iter(WEB.crowds().items()))
-    log = [Access(n, n + 0.25, url, 200) for n, url in enumerate(sorted(urls)[: HOST_CAP + 1])]
+    log = [access(n, n + 0.25, url) for n, url in enumerate(sorted(urls)[: HOST_CAP + 1])]
     assert misadmitted(log, {host: 11}) == [f"{host}: asked for 11 URLs, with 11 slots"]
     assert misadmitted(log[1:], {host: 10}) == []
     assert misadmitted(log[2:], {host: 10}) == []
     assert misadmitted(log[1:], {host: 9}) == [f"{host}: asked for 10 URLs, with 9 slots"]
     assert smallest_gap(log) == 0.75
-    assert smallest_gap([*log, Access(5.125, 5.5, f"http://{host}/robots.txt", 200)]) == -0.125
+    log.insert(6, access(5.125, 5.5, f"http://{host}/robots.txt"))
+    assert smallest_gap(log) == -0.125
 
 
 def test_a_fetch_after_an_answer_needs_a_kill_in_between() -> None:
     url, file = "http://a.de/x", "http://a.de/1.xml.gz"
-    log = [Access(1, 2, url, 503), Access(3, 4, url, 200), Access(6, 7, url, 200)]
-    log += [Access(3, 4, file, 200), Access(6, 7, file, 200)]
+    log = [access(1, 2, url, 503), access(3, 4, url), access(6, 7, url)]
+    log += [access(3, 4, file), access(6, 7, file)]
     assert asked_twice(log, [5.0]) == []
     assert len(asked_twice(log, [2.5, 7.0])) == 2
 

@@ -87,5 +87,5 @@ def smallest_gap(proxy: Proxy) -> float:
     """The least seconds between two requests to one host."""
     times = defaultdict(list)
     for access in proxy.log:
-        times[access.url.split("/")[2]].append(access.time)
+        times[access.host].append(access.time)
     return min(b - a for of_host in times.values() for a, b in pairwise(of_host))

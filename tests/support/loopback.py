@@ -16,6 +16,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from math import inf
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
 
 from crawler.sources.contract import Answer, Unreachable, Web
 from tests.support.processes import HANG_S
@@ -85,16 +89,24 @@ async def sent(writer: asyncio.StreamWriter, data: bytes) -> None:
     await writer.drain()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Access:
-    """One request, `time` in seconds since the epoch, as it came in."""
+    """One request as it came in; `time` and that of its answer, `ended`, are of a monotonic clock.
+
+    `ended` is infinite until the answer is written.
+    """
 
     time: float
     method: str
     url: str
     status: int
-    user_agent: str
-    accept_language: str
+    user_agent: str = ""
+    accept_language: str = ""
+    ended: float = inf
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
 
 
 @dataclass
@@ -103,15 +115,18 @@ class Proxy:
 
     `answers` is the number of requests that it answers: later ones are in the log and wait, so
     that a crawl cannot end before the test has done to it what it wants. None: all. `answered` is
-    the number of answers that it has written.
+    the number of answers that it has written. A latency is by chance up to the share `spread`
+    shorter or longer.
     """
 
     web: Web
     latency_s: float = 0.0
     answers: int | None = None
+    spread: float = 0.0
     port: int = 0
     answered: int = 0
     log: list[Access] = field(default_factory=list)
+    random: Random = field(default_factory=lambda: Random(1))
 
     @property
     def url(self) -> str:
@@ -131,12 +146,16 @@ class Proxy:
         url = f"http://{headers.get('host', '')}{url}" if url.startswith("/") else url
         answer, number = self._ask(method, url, headers), len(self.log)
         agent, languages = headers.get("user-agent", ""), headers.get("accept-language", "")
-        self.log.append(Access(time.time(), method, url, answer.status, agent, languages))
+        access = Access(time.monotonic(), method, url, answer.status, agent, languages)
+        self.log.append(access)
         while self.answers is not None and number >= self.answers:
             await asyncio.sleep(POLL_S)
         if self.latency_s:
-            await asyncio.sleep(self.latency_s)
+            spread = self.random.uniform(-self.spread, self.spread)
+            await asyncio.sleep(self.latency_s * (1 + spread))
         is_open = headers.get("connection", "").lower() != "close"
+        # After the answer was sent, the thread may have to wait for a processor.
+        access.ended = time.monotonic()
         await sent(writer, _bytes(answer, is_open, with_body=method != "HEAD"))
         self.answered += 1
         return is_open
@@ -151,9 +170,9 @@ class Proxy:
 
 
 @contextmanager
-def loopback(web: Web, latency_s: float = 0.0, answers: int | None = None) -> Iterator[Proxy]:
-    """A proxy to `web` for the time of the block; each answer waits `latency_s`."""
-    proxy = Proxy(web, latency_s, answers)
+def loopback(web: Web, latency_s: float = 0.0, **options: Any) -> Iterator[Proxy]:
+    """A proxy to `web` for the time of the block; `options` are fields of `Proxy`."""
+    proxy = Proxy(web, latency_s, **options)
     with on_loopback(proxy.talk) as proxy.port:
         yield proxy
 

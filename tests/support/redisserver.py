@@ -3,8 +3,10 @@
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -19,14 +21,9 @@ class RedisServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, *options: str, port: int = 0) -> None:
-        command = [
-            "redis-server",
-            "--port",
-            str(port),
-            "--unixsocket",
-            str(self._folder / "redis.sock"),
-        ]
-        command += ["--dir", str(self._folder), "--appendonly", "yes", "--save", "", *options]
+        command = ["redis-server", "--port", str(port), "--dir", str(self._folder)]
+        command += ["--unixsocket", str(self._folder / "redis.sock")]
+        command += ["--appendonly", "yes", "--save", "", *options]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
         # What comes after this line is answered. Since version 7.2 it begins with "Ready".
         output = self._process.stdout
@@ -36,6 +33,12 @@ class RedisServer:
     @property
     def is_running(self) -> bool:
         return self._process is not None
+
+    def fail(self, random: Random) -> None:
+        """Kill it, and start it again within a second."""
+        self.kill()
+        time.sleep(random.uniform(0.0, 1.0))
+        self.start()
 
     def kill(self) -> None:
         if self._process is not None:
