@@ -24,10 +24,9 @@ _STALE_S = 60.0
 
 _MANUAL = """\
 --sample draws pages for a person who checks the harvest rate, more of them where the identifier may
-be wrong. Open the new FILE (tab-separated values, or commas if its name ends in .csv) in a
-spreadsheet program, open each URL, and write into the column `label` yes (it is in the language of
-the crawl), no, the language of the page, or ? if you cannot tell. With --labels FILE the harvest
-rate then has an interval that includes the errors of the identifier.
+be wrong. Open the new FILE (CSV) in a spreadsheet program, open each URL, and write into the column
+`label` yes (it is in the language of the crawl), no, or ? if you cannot tell. With --labels FILE
+the harvest rate then has an interval that includes the errors of the identifier.
 
 examples:
   langfocus report runs/FOLDER
@@ -94,16 +93,13 @@ def watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], objec
 
 
 def _draw_sample(folder: Path, file: Path, number: int) -> None:
-    from crawler.report.labels import draw_sample, write_sample
+    from crawler.report.labels import draw_sample, language_of, write_sample
     from crawler.run import reading
 
     if file.exists():
         raise SettingError(f"{file}: exists already, and may have labels; name another file")
     with reading(folder) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
-        if row is None or not row[0]:
-            raise RunFolderError(f"{folder}: its run.db has no language")
-        sample = draw_sample(connection, row[0], number, _RANDOM_STATE)
+        sample = draw_sample(connection, language_of(connection), number, _RANDOM_STATE)
     if not sample.pages:
         raise RunFolderError(f"{folder}: the run has no pages yet")
     write_sample(file, sample)

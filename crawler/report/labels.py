@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from classifiers import languages
 from crawler.errors import RunFolderError, SettingError
 from crawler.report.formatting import Cell, language_name, share_of
 from crawler.report.table import Table
@@ -38,14 +37,9 @@ _PAGE: Final = "SELECT url, language = ? FROM pages WHERE outcome = 'page' AND i
 
 _FEWEST: Final = 5
 """Pages with an answer that are drawn at least, if there are so many."""
-_ANSWERS: Final = {
-    **dict.fromkeys(("yes", "y", "true", "1"), True),
-    **dict.fromkeys(("no", "n", "false", "0"), False),
-    **dict.fromkeys(("", "?"), None),
-}
+_ANSWERS: Final = {"yes": True, "no": False, "": None, "?": None}
 _FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """The first letters of a cell that spreadsheet programs may take for a formula."""
-_BOM: Final = "\ufeff"
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _DRAWS: Final = 20_000
 _MISSING: Final = (None, None, None)
@@ -58,6 +52,14 @@ class Sample(NamedTuple):
     until: int
     of: int
     """The pages from which they were drawn."""
+
+
+def language_of(connection: sqlite3.Connection) -> str:
+    """Return the language of a run; raises RunFolderError if it has none."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
+    if row is None or not row[0]:
+        raise RunFolderError("run.db has no language")
+    return str(row[0])
 
 
 def draw_sample(
@@ -83,18 +85,15 @@ def draw_sample(
 
 
 def write_sample(path: Path, sample: Sample) -> Path:
-    """Write a sample as tab-separated values, or with commas if the file's name ends in `.csv`.
+    """Write a sample as CSV in UTF-8 with a byte order mark; the column `label` is empty.
 
-    The column `label` is empty. No cell begins like a formula, so a URL from the Web runs nothing
-    when a spreadsheet program opens the file. A `.csv` file begins with a byte order mark, without
-    which such programs do not read UTF-8.
+    No cell begins like a formula, so a URL from the Web runs nothing in a spreadsheet program.
     """
-    is_csv = path.suffix.lower() == ".csv"
     text = io.StringIO()
-    writer = csv.writer(text, delimiter="," if is_csv else "\t", lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows((page, safe_cell(url), sample.until, "") for page, url in sample.pages)
-    return write_whole(path, (_BOM if is_csv else "") + text.getvalue())
+    return write_whole(path, f"\ufeff{text.getvalue()}")
 
 
 def safe_cell(text: str) -> str:
@@ -110,17 +109,22 @@ class Label(NamedTuple):
     is_relevant: bool | None
 
 
-def read_labels(path: Path, lang: str) -> dict[int, Label]:
+def read_labels(path: Path) -> dict[int, Label]:
     """Return the labels of a file by page, in its order.
 
-    Tabs, commas or semicolons may separate the columns, because spreadsheet programs of some
-    countries write semicolons. A label is yes or no, or a language (a code or a name); an empty one
-    and `?` mean that the person could not tell. Raises SettingError with the line of the first
-    mistake.
+    Commas or semicolons separate the columns, because spreadsheet programs of some countries write
+    semicolons. A label is yes or no; an empty one and `?` mean that the person could not tell.
+    Raises SettingError with the line of the first mistake.
     """
-    text = _text(path)
-    head = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text), delimiter=max("\t,;", key=head.count))
+    try:
+        text = read_regular(path, _MOST_BYTES).decode("utf-8-sig")
+    except OSError as error:
+        raise SettingError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise SettingError(f"{path}: is not in UTF-8; save it as CSV in UTF-8") from None
+    reader = csv.DictReader(
+        io.StringIO(text), delimiter=max(",;", key=text.partition("\n")[0].count)
+    )
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
         raise SettingError(
@@ -129,35 +133,15 @@ def read_labels(path: Path, lang: str) -> dict[int, Label]:
     found: dict[int, Label] = {}
     try:
         for row in reader:
-            page, label = _label(row, lang)
-            if page in found:
+            page, url, until, answer = ((row[name] or "").strip() for name in COLUMNS)
+            if answer.casefold() not in _ANSWERS:
+                raise ValueError(f"label {answer[:30]!r} is not yes, no or ?")
+            if int(page) in found:
                 raise ValueError(f"page {page} is there twice")
-            found[page] = label
+            found[int(page)] = Label(url, int(until), _ANSWERS[answer.casefold()])
     except (csv.Error, ValueError) as error:
         raise SettingError(f"{path}:{reader.line_num}: {error}") from None
     return found
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_regular(path, _MOST_BYTES).decode("utf-8-sig")
-    except OSError as error:
-        raise SettingError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise SettingError(f"{path}: is not in UTF-8; save it as CSV in UTF-8") from None
-
-
-def _label(row: Mapping[str, str | None], lang: str) -> tuple[int, Label]:
-    cells = {name: (row[name] or "").strip() for name in COLUMNS}
-    for name in ("page", "sampled_until"):
-        if not (cells[name].isascii() and cells[name].isdigit()):
-            raise ValueError(f"{name} {cells[name][:30]!r} is not a whole number")
-    answer = cells["label"].casefold()
-    code = languages.canonical(answer)
-    if answer not in _ANSWERS and code is None:
-        raise ValueError(f"label {answer[:30]!r} is not yes, no or a language")
-    is_relevant = _ANSWERS.get(answer, code == lang)
-    return int(cells["page"]), Label(cells["url"], int(cells["sampled_until"]), is_relevant)
 
 
 class Labelled(NamedTuple):
@@ -197,11 +181,7 @@ def label_table(folder: Path, path: Path) -> Table:
     for a file that cannot be used, or that belongs to another run.
     """
     with reading(folder) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
-        if row is None:
-            raise RunFolderError(f"{folder}: its run.db has no language")
-        lang = str(row[0])
-        labels = read_labels(path, lang)
+        lang, labels = language_of(connection), read_labels(path)
         known = sum(label.is_relevant is not None for label in labels.values())
         if not known:
             raise SettingError(f"{path}: no page has a label")
@@ -209,19 +189,14 @@ def label_table(folder: Path, path: Path) -> Table:
         if others:
             raise SettingError(f"{path}: the column sampled_until has several values")
         sizes = dict(connection.execute(_SIZES, (lang, until)))
-        later = sum(dict(connection.execute(_SIZES, (lang, 1 << 62))).values())
         strata = _counted(connection, lang, labels, sizes, path)
     pages = sum(sizes.values())
-    notes = [
+    note = (
         f"From {known:,} labels of {pages:,} pages with an answer of the identifier. The interval "
         "holds the true value in 95 of 100 samples; it includes the identifier's errors and those "
         "of sampling, and no errors of the person. A missing figure needs a label of each kind of "
         "answer."
-    ]
-    if known < len(labels):
-        notes.append(f"{len(labels) - known:,} pages without an answer of the person are left out.")
-    if later > pages:
-        notes.append(f"{later - pages:,} pages came after the sample was drawn and are left out.")
+    )
     precision = f"precision of the identifier for {language_name(lang)}"
     of_target = [strata[1]] if 1 in strata else []
     by_identifier = share_of(sizes.get(1, 0), pages)
@@ -230,7 +205,7 @@ def label_table(folder: Path, path: Path) -> Table:
         (precision, "", *(relevant_share(of_target) or _MISSING)),
     ]
     head = ("", "by the identifier", "by labels", "from", "to")
-    return Table("Harvest rate with the identifier's errors", head, rows, notes=notes)
+    return Table("Harvest rate with the identifier's errors", head, rows, notes=[note])
 
 
 def _counted(

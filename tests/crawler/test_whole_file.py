@@ -60,7 +60,7 @@ def test_a_link_in_the_place_of_an_unfinished_file_is_not_followed(tmp_path: Pat
         lambda path: read_seeds(str(path), "-a seeds"),
         Blocking,
         lambda path: read_hosts(path, "-a hosts"),
-        lambda path: read_labels(path, "de"),
+        read_labels,
     ],
     ids=["seeds", "block", "hosts", "labels"],
 )

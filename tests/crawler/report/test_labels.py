@@ -73,10 +73,10 @@ def test_pages_with_an_answer_are_drawn_alike_and_none_twice() -> None:
     assert max(german) < 1.8 * np.mean(german)
 
 
-def labelled(path: Path, target: Path, label: str = "", delimiter: str = "\t") -> Path:
+def labelled(path: Path, target: Path, label: str = "", delimiter: str = ",") -> Path:
     """The file of a sample with a label in each row, as a spreadsheet program writes it."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        found = list(csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t"))
+        found = list(csv.reader(file))
     with target.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(found[0])
@@ -86,11 +86,11 @@ def labelled(path: Path, target: Path, label: str = "", delimiter: str = "\t") -
     return target
 
 
-@pytest.mark.parametrize(("name", "delimiter"), [("s.tsv", "\t"), ("s.csv", ","), ("s.csv", ";")])
+@pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_labelled_sample_is_reported_with_its_interval(
-    name: str, delimiter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    delimiter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, path = tmp_path / "run", tmp_path / name
+    run, path = tmp_path / "run", tmp_path / "s.csv"
     make_run(run, rows()).close()
     assert call("report", run, "--sample", path, "--number", 30) == 0
     assert call("report", run, "--sample", path) == 2
@@ -112,11 +112,12 @@ def test_a_labelled_sample_is_reported_with_its_interval(
 @pytest.mark.parametrize(
     ("label", "changed", "message"),
     [
-        ("maybe", ("", ""), "done.tsv:2: label 'maybe' is not yes, no or a language"),
+        ("maybe", ("", ""), "done.csv:2: label 'maybe' is not yes, no or ?"),
         ("?", ("", ""), "no page has a label"),
-        ("French", ("label", "lable"), "has no column 'label'"),
+        ("yes", ("label", "lable"), "has no column 'label'"),
         ("yes", ("http://example.de", "http://other.de"), "was drawn from another run"),
-        ("yes", ("\t60\t", "\tx\t"), "done.tsv:2: sampled_until 'x' is not a whole number"),
+        ("yes", (",60,", ",x,"), "done.csv:2: invalid literal for int() with base 10: 'x'"),
+        ("yes", ("\n2,", "\n1,"), "page 1 is there twice"),
     ],
 )
 def test_labels_that_cannot_be_used_are_refused_in_one_line(
@@ -128,8 +129,8 @@ def test_labels_that_cannot_be_used_are_refused_in_one_line(
 ) -> None:
     run = tmp_path / "run"
     make_run(run, rows()).close()
-    assert call("report", run, "--sample", tmp_path / "s.tsv", "--number", 12) == 0
-    done = labelled(tmp_path / "s.tsv", tmp_path / "done.tsv", label)
+    assert call("report", run, "--sample", tmp_path / "s.csv", "--number", 60) == 0
+    done = labelled(tmp_path / "s.csv", tmp_path / "done.csv", label)
     done.write_text(done.read_text(encoding="utf-8-sig").replace(*changed), encoding="utf-8")
     capsys.readouterr()
     assert call("report", run, "--labels", done) in (1, 2)
@@ -138,19 +139,12 @@ def test_labels_that_cannot_be_used_are_refused_in_one_line(
     assert said.count("\n") == 1
 
 
-def test_a_label_may_be_a_language_and_a_page_has_one_label(tmp_path: Path) -> None:
-    path = tmp_path / "labels.tsv"
-    head = "page\turl\tsampled_until\tlabel\n"
-    labels = ("German", "de", "fr", "", "NO", "1")
-    path.write_text(
-        head + "".join(f"{n}\thttp://a.de/{n}\t9\t{label}\n" for n, label in enumerate(labels)),
-        encoding="utf-8-sig",
-    )
-    found = [label.is_relevant for label in read_labels(path, "de").values()]
-    assert found == [True, True, False, None, False, True]
-    path.write_text(head + "1\thttp://a.de/\t9\tyes\n" * 2, encoding="utf-8")
-    with pytest.raises(Exception, match="page 1 is there twice"):
-        read_labels(path, "de")
+def test_a_label_is_yes_no_or_missing(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    rows = (f"{n},http://a.de/{n},9,{label}\n" for n, label in enumerate(("yes", "NO", "", "?")))
+    path.write_text("page,url,sampled_until,label\n" + "".join(rows), encoding="utf-8-sig")
+    found = [label.is_relevant for label in read_labels(path).values()]
+    assert found == [True, False, None, None]
 
 
 def test_no_cell_begins_like_a_formula() -> None:
