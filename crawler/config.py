@@ -273,7 +273,7 @@ class Arguments:
     hosts: Any = knob(  # `read` makes a `HostList` of it
         None,
         "a census of the portal pages of these hosts instead of a crawl: a file with a host a "
-        "line, names, IP addresses, networks (192.0.2.0/28) or URLs, also gzipped",
+        "line, names, IP addresses or URLs",
         read=_hosts,
     )
 
