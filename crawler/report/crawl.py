@@ -23,7 +23,7 @@ _MOST_PORTIONS = 50
 """A longer run is shown in portions of 400, 600, ... pages."""
 
 _MOST_POINTS = 20
-"""Rows of the table of queue and hosts."""
+"""Rows of the table of queued URLs."""
 
 _MOST_PRINTED = 10
 _MOST_ROWS = 15
@@ -151,8 +151,8 @@ def crawl_report(
     `found` has the tables of domains, hosts, examples and seeds (`crawler.report.details`).
     """
     cards = sorted(headline(summary), key=lambda row: not row[0].startswith("harvest rate"))
-    low, high = map(percent, Portion(0, 0, summary.labelled, summary.relevant, 0, 0).interval)
-    harvest, queue, hosts = _charts(summary, course)
+    low, high = map(percent, Portion(0, 0, summary.labelled, summary.relevant, 0).interval)
+    harvest, queue = _charts(summary, course)
     asked, *others = _tables(summary)
     *by_yield, examples, seeds = found
     return Report(
@@ -169,7 +169,6 @@ def crawl_report(
             *by_yield,
             drops(summary.outcomes, summary.counts),
             queue,
-            hosts,
             examples,
             Command("The command for the same crawl", summary.command),
             seeds,
@@ -236,7 +235,7 @@ def _end(summary: Summary) -> str:
     return _ENDS.get(summary.finish_reason) or str(summary.finish_reason)
 
 
-def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart, Chart]:
+def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart]:
     portions = merged(summary.harvest_by_200, _MOST_PORTIONS)
     label = f"per {max((portion.pages for portion in portions), default=0):,} pages"
     title = "Harvest rate by number of pages"
@@ -245,7 +244,7 @@ def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart, 
         for part in portions
     ]
     every = max(1, -(-len(course) // _MOST_POINTS))
-    points = [(f"{one.pages:,}", one.queued, one.hosts) for one in course[every - 1 :: every]]
+    points = [(f"{one.pages:,}", one.queued) for one in course[every - 1 :: every]]
     head = ("pages", "with a label", "relevant", "harvest rate", "from", "to")
     return (
         Chart(
@@ -266,12 +265,7 @@ def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart, 
             title="Queued URLs",
             lines={"queue": [(point.pages, point.queued) for point in course]},
             y_label="queued URLs",
-            table=Table("Queue and hosts", ("pages", "queued URLs", "hosts"), points),
-        ),
-        Chart(
-            title="Hosts with a page",
-            lines={"hosts": [(point.pages, point.hosts) for point in course]},
-            y_label="hosts",
+            table=Table("Queued URLs", ("pages", "queued URLs"), points),
         ),
     )
 
@@ -281,8 +275,6 @@ def _tables(summary: Summary) -> list[Table]:
     counted = (
         ("How the language was identified", ("method", "pages"), summary.methods),
         ("HTTP statuses", ("status", "pages"), summary.statuses),
-        ("Character encodings", ("encoding", "pages"), summary.charsets),
-        ("Countries of the servers", ("country", "pages"), summary.countries),
     )
     settings = [(name, value) for name, value in sorted(summary.settings.items()) if value]
     return [

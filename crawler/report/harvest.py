@@ -27,25 +27,21 @@ PORTION = 200
 # A column beside max() is taken from the row of the maximum (SQLite, "bare columns").
 _PORTIONS: Final = """\
 WITH numbered AS (
-    SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, host, queued
-    FROM pages WHERE outcome = 'page'),
-new AS (
-    SELECT first / :size AS place, count(*) AS hosts
-    FROM (SELECT min(number) AS first FROM numbered GROUP BY host) GROUP BY 1)
+    SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, queued
+    FROM pages WHERE outcome = 'page')
 SELECT max(number) + 1, count(*), count(language),
-       count(*) FILTER (WHERE language = :lang AND NOT is_copy), coalesce(new.hosts, 0), queued
-FROM numbered LEFT JOIN new ON new.place = number / :size
-GROUP BY number / :size ORDER BY number / :size"""
+       count(*) FILTER (WHERE language = :lang AND NOT is_copy), queued
+FROM numbered GROUP BY number / :size ORDER BY number / :size"""
 
 _LISTS: Final = ("seeds", "gaps")
 _NAMES: Final = ("lang", "strategy", "filter", "web", "command")
 _APART: Final = (*_LISTS, "command")
 """Keys of `meta` that are no settings, or have their own figure."""
 
-_COUNTERS: Final = ("outcomes", "languages", "statuses", "methods", "charsets", "countries")
+_COUNTERS: Final = ("outcomes", "languages", "statuses", "methods")
 _TALLIES: Final = """\
-SELECT outcome, language, status, CASE WHEN language IS NOT NULL THEN method END, charset, country,
-       count(*), sum(is_copy), sum(bytes) FROM pages GROUP BY 1, 2, 3, 4, 5, 6"""
+SELECT outcome, language, status, CASE WHEN language IS NOT NULL THEN method END,
+       count(*), sum(is_copy), sum(bytes) FROM pages GROUP BY 1, 2, 3, 4"""
 
 _HOSTS: Final = """\
 SELECT count(*) FILTER (WHERE has_page),
@@ -100,8 +96,6 @@ class Portion(NamedTuple):
     pages: int
     labelled: int
     relevant: int
-    hosts: int
-    """Hosts with their first page here."""
     queued: int
     """Queued URLs after the last page."""
 
@@ -132,7 +126,7 @@ class Portion(NamedTuple):
 
     def and_then(self, next_one: "Portion") -> "Portion":
         """The pages of this portion and of the next one."""
-        added = ("pages", "labelled", "relevant", "hosts")
+        added = ("pages", "labelled", "relevant")
         return next_one._replace(
             **{name: getattr(self, name) + getattr(next_one, name) for name in added}
         )
@@ -184,8 +178,6 @@ class Summary:
     outcomes: dict[str, int]  # URLs by outcome
     statuses: dict[str, int]  # pages by HTTP status
     methods: dict[str, int]  # labelled pages by the evidence that decided
-    charsets: dict[str, int]  # pages by encoding
-    countries: dict[str, int]  # pages by country of the server
     counts: dict[str, int]  # the frontier's own counters (`crawler/report/reasons.tsv`)
     seeds: list[str]  # where the crawl began
     gaps: list[str]  # what does not know the language, a sentence each (`crawler.preparation`)

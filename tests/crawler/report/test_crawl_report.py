@@ -68,7 +68,7 @@ def test_the_figures_stand_in_the_report_and_a_hostile_seed_is_text(report: Beau
     assert "95 % interval: 62.8 % to 70.2 %" in cards[0].get_text()
     assert figures["of these by ngrams"] == "614"
     assert "Languages" in [heading.get_text() for heading in report.find_all("h2")]
-    assert [bool(svg["aria-label"]) for svg in report.find_all("svg")] == [True] * 3
+    assert [bool(svg["aria-label"]) for svg in report.find_all("svg")] == [True] * 2
     seeds = report.select('[aria-label="Seeds (1)"] tbody td')
     assert [cell.get_text() for cell in seeds] == [HOSTILE.replace("\u202e", "?"), "not fetched"]
 
@@ -173,7 +173,7 @@ def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) ->
 def test_the_interval_of_a_portion_is_that_of_wilson(
     labelled: int, relevant: int, ends: tuple[float | None, float | None]
 ) -> None:
-    assert Portion(1, 1, labelled, relevant, 1, 1).interval == pytest.approx(ends, abs=1e-4)
+    assert Portion(1, 1, labelled, relevant, 1).interval == pytest.approx(ends, abs=1e-4)
 
 
 def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:

@@ -24,8 +24,6 @@ rows = st.lists(
         outcome=st.sampled_from(["page", "page", "page", "redirect", "robots"]),
         language=st.sampled_from(["de", "de", "en", "fr", None]),
         method=st.sampled_from(["ngrams", "declared", None]),
-        charset=st.sampled_from(["utf-8", "windows-1252", None]),
-        country=st.sampled_from(["DE", "AT", None]),
         bytes=st.integers(0, 10_000),
         queued=st.integers(0, 99),
     ),
@@ -54,8 +52,6 @@ def test_figures_are_those_of_the_obvious_computation(rows: list[Row]) -> None:
     assert summary.outcomes == Counter(row.outcome for row in rows)
     assert summary.statuses == Counter(str(row.status) for row in pages if row.status)
     assert summary.methods == Counter(row.method for row in pages if row.language and row.method)
-    assert summary.charsets == Counter(row.charset for row in pages if row.charset)
-    assert summary.countries == Counter(row.country for row in pages if row.country)
     all_labels = [row.language for row in pages]
     slices = [all_labels[start : start + 200] for start in range(0, len(pages), 200)]
     assert [part[1:4] for part in summary.harvest_by_200] == [
@@ -75,17 +71,16 @@ def test_curve_is_the_running_total_at_its_points(rows: list[Row], points: int) 
     assert (course[-1].pages if course else 0) == len(pages)
     for point in course:
         so_far = pages[: point.pages]
-        assert point.hosts == len({row.host for row in so_far})
         assert point.labelled == sum(row.language is not None for row in so_far)
         assert point.relevant == sum(row.language == "de" for row in so_far)
         assert point.queued == so_far[-1].queued
 
 
-@given(st.lists(st.builds(Portion, *[st.integers(0, 200)] * 6), max_size=60), st.integers(1, 20))
+@given(st.lists(st.builds(Portion, *[st.integers(0, 200)] * 5), max_size=60), st.integers(1, 20))
 def test_merging_portions_loses_no_page(portions: list[Portion], at_most: int) -> None:
     result = merged(portions, at_most)
     assert len(result) <= at_most
-    for name in ("pages", "labelled", "relevant", "hosts"):
+    for name in ("pages", "labelled", "relevant"):
         assert sum(getattr(p, name) for p in result) == sum(getattr(p, name) for p in portions)
 
 
