@@ -128,25 +128,29 @@ class FrontierShard(_Part):
     queued_elsewhere = 0  # in the other shards
     best: float | None = None  # the last tier that it told, None if it has none
     has_hopes = False  # something better than a doubtful URL may come soon
-    quiet_until = -inf  # nothing may be ready before
+    quiet_until = -inf  # nothing may be leased before
+    spent: Sequence[Sequence[int]] = ()  # see `returned`; () if it did not refuse for a budget
 
     def _merge(self) -> None:
         """Do nothing."""
 
     # The next URL.
 
-    def ask(self, now: float, rival: float | None, *, hopes: bool = False) -> Lease | None:
+    def ask(
+        self, now: float, rival: float | None, *, hopes: bool, granted: Sequence[int] = ()
+    ) -> Lease | None:
         """Lease the best URL unless its tier is above `rival`; note what the shard told.
 
         Of equal URLs each may be leased, or neither shard would lease its own. `hopes`: another
-        shard may soon have something better than a doubtful URL.
+        shard may soon have something better than a doubtful URL. `granted`: of each budget, in all.
         """
         poll_s = self._member.poll_s
         told = {"rival": "" if rival is None else repr(rival), "hopes": int(hopes)}
-        self._bounds = {**told, "held": len(self._held), "poll_s": poll_s}
+        self._bounds = {**told, "held": len(self._held), "poll_s": poll_s, "granted": [*granted]}
         self._refusal_of_next = ""
         lease = self.next(now)
         word, *numbers = self._refusal_of_next.split() or [""]
+        self.spent = json.loads(numbers.pop()) if word == "budget" else ()
         self.best = float(numbers[1]) if word == "worse" else None
         # Other workers bring links too.
         times = [now + poll_s, *map(float, numbers[1:])]
@@ -157,11 +161,6 @@ class FrontierShard(_Part):
         elif numbers:
             self.has_hopes = numbers[0] == "1"
         return lease
-
-    @property
-    def has_spent(self) -> bool:
-        """True if the last URL was not leased because a budget is used up."""
-        return self._refusal_of_next == "budget"
 
     # Links to other shards.
 
@@ -228,10 +227,14 @@ class FrontierShard(_Part):
         """Add to the slots that an address has taken, or to the pages that earn it more."""
         self._call("address_gets", address=holder, hash=name, number=number)
 
-    def quota(self, granted: Sequence[int] = (0, 0), *, returns: bool = False) -> list[list[int]]:
-        """Take over what was granted; return what was granted and returned, and what is left."""
-        told: list[list[int]] = self._call("quota", granted=list(granted), returns=int(returns))
+    def returned(self) -> list[list[int]]:
+        """Return what is left of each budget, and tell what was granted, what returned, and -1."""
+        told: list[list[int]] = self._call("return_quota")
         return told
+
+
+def _known(tier: float | None) -> float:
+    return inf if tier is None else tier
 
 
 def _told(link: Link) -> list[object]:
@@ -300,7 +303,7 @@ class ShardedFrontier(Shards, _Part):
     """
 
     parts: Sequence[FrontierShard]
-    _spent_at: float | None = None  # no budget was left then
+    _reclaimed_at = -inf  # no shard had anything to return then
     _ahead_s = 0.0
 
     def _join(self) -> None:
@@ -324,7 +327,7 @@ class ShardedFrontier(Shards, _Part):
         self._addresses: dict[int, str] = {}
         self._counts: dict[int, Counts] = {}
         if rules.budget_pages is not None or rules.budget_relevant is not None:
-            self._reclaim()  # another budget may be in force now
+            self._grant(self._returned())  # another budget may be in force now
 
     def _part(self, host: str) -> FrontierShard:
         return self.parts[shard_of(host, len(self.parts))]
@@ -386,7 +389,7 @@ class ShardedFrontier(Shards, _Part):
 
     def _end_late(self, part: FrontierShard, do: Callable[[], T]) -> T | None:
         """End a lease; if its shard is away, when it is back, and return None."""
-        part.quiet_until, self._spent_at = -inf, None
+        part.quiet_until = -inf
         return part.reach(do, is_late=True)
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
@@ -410,10 +413,11 @@ class ShardedFrontier(Shards, _Part):
         The URL of a shard that is away is fetched later.
         """
         self._now, part = now, self._part(lease.host)
-        part.quiet_until = -inf
         answer = part.reach(partial(self._send, part, lease, address, is_page))
         if answer is None:
             part.forget_lease(lease)
+        if answer is not Sending.NOW:
+            part.quiet_until = -inf
         return answer or Sending.LATER
 
     def _send(
@@ -446,27 +450,27 @@ class ShardedFrontier(Shards, _Part):
         if now >= self._post.delivered_at + self._member.deliver_s:
             self._post.deliver_some(now)
         lease = self._best(now)
-        has_more = lease is None and self._spent_at != now
-        if has_more and self._post.has_arrivals(now, self._member.poll_s):
+        if lease is None and self._post.has_arrivals(now, self._member.poll_s):
             lease = self._best(now)
         return lease
 
     def _best(self, now: float) -> Lease | None:
-        if self._spent_at is not None and now < self._spent_at + self._member.poll_s:
-            return None
-        order = self._random.sample(self.parts, len(self.parts))
-        one, other = order[0], order[-1]
-        rival = self._peek(one, now)
-        if self._is_doubtful(rival):
-            # Another shard may have told a better one than these two have.
-            best = min(order[:-1], key=lambda part: inf if part.best is None else part.best)
-            if best is not one:
-                one, rival = best, self._peek(best, now)
-        lease = self._better(one, other, rival, now)
-        for part in order:
-            if lease is not None or self._spent_at is not None:
-                break
-            lease = self._lease(part, None, now)
+        order = [part for part in self.parts if now >= part.quiet_until]
+        self._random.shuffle(order)
+        lease = None
+        while order and lease is None:
+            one, rival = order.pop(), None
+            if order:
+                other, rival = order.pop(), self._peek(one, now)
+                if order and self._is_doubtful(rival):
+                    # Another shard may have told a better one than these two have.
+                    place = min(range(len(order)), key=lambda n: _known(order[n].best))
+                    if _known(order[place].best) < _known(rival):
+                        one, order[place] = order[place], one
+                        rival = self._peek(one, now)
+                lease = self._better(one, other, rival, now)
+            else:
+                lease = self._lease(one, None, now)
         return lease
 
     def _better(
@@ -475,7 +479,7 @@ class ShardedFrontier(Shards, _Part):
         """Lease the better of two best URLs; their scores may fall while they are looked at."""
         for _ in range(_MOST_TURNS):
             lease = self._lease(other, rival, now)
-            if lease is not None or self._spent_at is not None or other.best is rival is None:
+            if lease is not None or other.best is rival is None:
                 return lease
             one, other, rival = other, one, other.best
         return None
@@ -498,36 +502,39 @@ class ShardedFrontier(Shards, _Part):
     def _leased_by(self, part: FrontierShard, rival: float | None, now: float) -> Lease | None:
         hopes = any(other.has_hopes for other in self.parts if other is not part)
         lease = part.ask(now, rival, hopes=hopes)
-        for others_return in (False, True):
-            if part.has_spent:
-                if others_return:
-                    self._reclaim()
-                self._grant(part, part.quota())
-                lease = part.ask(now, rival, hopes=hopes)
-        self._spent_at = now if part.has_spent else None
+        while part.spent and (granted := self._granted(part, now)):
+            lease = part.ask(now, rival, hopes=hopes, granted=granted)
         return lease
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or a time to ask again."""
         poll_at = now + self._member.poll_s  # other workers bring links too
-        if self._spent_at is not None:
-            return poll_at
         return min(poll_at, *(max(now, part.quiet_until) for part in self.parts))
 
     # Budgets.
 
-    def _grant(self, part: FrontierShard, told: Sequence[Sequence[int]]) -> None:
-        """Let a shard have a part of what is left of the budgets, if it has nothing left."""
-        part.quota(self._call("grant", shard=str(part.place), told=told))
+    def _granted(self, part: FrontierShard, now: float) -> Sequence[int]:
+        """Return what a shard that spent a budget was granted in all, () if that is no more."""
+        had, poll_s = [granted for granted, _, _ in part.spent], self._member.poll_s
+        granted = self._grant([(part.place, part.spent)])
+        if granted == had and now >= self._reclaimed_at + poll_s:
+            granted = self._grant([*self._returned(), (part.place, part.spent)])
+            if granted == had:
+                self._reclaimed_at = now
+        if granted == had:
+            for each in self.parts:
+                each.quiet_until = now + poll_s
+            return ()
+        return granted
 
-    def _reclaim(self) -> None:
-        """Let all shards return what they do not use."""
+    def _returned(self) -> list[tuple[int, list[list[int]]]]:
+        """Let all shards return what they do not use, and tell what each one told."""
+        return self.each(lambda part: (part.place, part.returned()))
 
-        def reclaim(part: FrontierShard) -> None:
-            told = [[granted, returned, -1] for granted, returned, _ in part.quota(returns=True)]
-            self._call("grant", shard=str(part.place), told=told)
-
-        self.each(reclaim)
+    def _grant(self, told: Sequence[tuple[int, Sequence[Sequence[int]]]]) -> list[int]:
+        """Take back what shards returned; the last one, if it has nothing left, gets more."""
+        granted: list[int] = self._call("grant", told=told)
+        return granted
 
     # The rest of the contract.
 

@@ -226,12 +226,34 @@ local function best_other(host, place)
   return found
 end
 
+-- Returns for each budget what was granted to the shard and returned by it in all, and what is left of
+-- it, or another number for that.
+local function quotas(told_left)
+  local leased, told = redis_call('ZCARD', P .. 'leases'), {}
+  for i, name in ipairs(BUDGETS) do
+    local left = math.max(0, (budget_of(name) or 0) - number_in('counts', name) - leased)
+    told[i] = {
+      number_in('quota', name .. ' granted'), number_in('quota', name .. ' returned'), told_left or left,
+    }
+  end
+  return told
+end
+
+-- Takes over what was granted of each budget in all.
+local function take_over(granted)
+  for i, number in ipairs(granted) do
+    local name = BUDGETS[i] .. ' granted'
+    redis_call('HSET', P .. 'quota', name, math.max(number, number_in('quota', name)))
+  end
+end
+
 -- Returns whether the shard hopes for something better than a doubtful URL, as the answer tells it.
 local function hopes_told()
   return config.waits_up_to and may_wait() and '1 ' or '0 '
 end
 
 function commands.next()
+  take_over(arguments.granted or {})
   if arguments.back then
     give_back(arguments.back)
   end
@@ -240,12 +262,12 @@ function commands.next()
   end
   local host, place, tier, entry = best()
   local is_shard = arguments.rival ~= nil
-  if is_shard and host and is_budget_leased() then
-    return 'budget'
-  elseif not host or is_budget_leased() or is_waiting(tier) then
+  if not host or not is_shard and is_budget_leased() or is_waiting(tier) then
     return is_shard and 'none ' .. hopes_told() .. commands.ready_at() or 'none'
   elseif is_shard and arguments.rival ~= '' and tonumber(tier) > tonumber(arguments.rival) then
     return 'worse ' .. hopes_told() .. tier
+  elseif is_shard and is_budget_leased() then
+    return 'budget ' .. cjson.encode(quotas())
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)
   local row, order = row_of(fp)
@@ -338,44 +360,36 @@ function commands.address_gets()
   return 'ok'
 end
 
--- Takes over what was granted to the shard, and may return what it does not use. Tells for each budget
--- what was granted and returned in all, and what is left.
-function commands.quota()
-  local leased, told = redis_call('ZCARD', P .. 'leases'), {}
-  for i, name in ipairs(BUDGETS) do
-    local granted, returned = name .. ' granted', name .. ' returned'
-    local more = arguments.granted[i] - number_in('quota', granted)
-    if more > 0 then
-      redis_call('HINCRBY', P .. 'quota', granted, more)
-    end
-    local left = math.max(0, (budget_of(name) or 0) - number_in('counts', name) - leased)
-    if arguments.returns == 1 then
-      redis_call('HINCRBY', P .. 'quota', returned, left)
-    end
-    told[i] = { number_in('quota', granted), number_in('quota', returned), left }
+-- Returns all that is left of the budgets; tells as `quotas` does, with -1 for what is left.
+function commands.return_quota()
+  for i, quota in ipairs(quotas()) do
+    redis_call('HINCRBY', P .. 'quota', BUDGETS[i] .. ' returned', quota[3])
   end
-  return told
+  return quotas(-1)
 end
 
--- Of the whole crawl: takes back what a shard returned, and grants a shard with nothing left a part of
--- the rest. Both sides only count up, so an answer that comes late or twice changes nothing.
+-- Of the whole crawl: takes back what shards returned, { shard, quotas }, and grants one with nothing
+-- left a part of the rest. Both sides only count up, so an answer that comes late or twice changes
+-- nothing. Returns what the last shard was granted in all.
 function commands.grant()
   local told = {}
-  for i, name in ipairs(BUDGETS) do
-    local granted, returned = name .. ' granted ' .. arguments.shard, name .. ' returned ' .. arguments.shard
-    local has, gave, left = unpack(arguments.told[i])
-    local back = gave - number_in('quota', returned)
-    if back > 0 then
-      redis_call('HINCRBY', P .. 'quota', returned, back)
-      redis_call('HINCRBY', P .. 'quota', name, -back)
+  for _, one in ipairs(arguments.told) do
+    for i, name in ipairs(BUDGETS) do
+      local granted, returned = name .. ' granted ' .. one[1], name .. ' returned ' .. one[1]
+      local has, gave, left = unpack(one[2][i])
+      local back = gave - number_in('quota', returned)
+      if back > 0 then
+        redis_call('HINCRBY', P .. 'quota', returned, back)
+        redis_call('HINCRBY', P .. 'quota', name, -back)
+      end
+      local free = (config['budget_' .. name] or 0) - number_in('quota', name)
+      if left == 0 and free > 0 and has >= number_in('quota', granted) then
+        local more = math.max(1, math.floor(free / (4 * config.shards)))
+        redis_call('HINCRBY', P .. 'quota', granted, more)
+        redis_call('HINCRBY', P .. 'quota', name, more)
+      end
+      told[i] = number_in('quota', granted)
     end
-    local free = (config['budget_' .. name] or 0) - number_in('quota', name)
-    if left == 0 and free > 0 and has >= number_in('quota', granted) then
-      local more = math.max(1, math.floor(free / (4 * config.shards)))
-      redis_call('HINCRBY', P .. 'quota', granted, more)
-      redis_call('HINCRBY', P .. 'quota', name, more)
-    end
-    told[i] = number_in('quota', granted)
   end
   return told
 end

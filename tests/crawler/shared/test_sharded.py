@@ -153,6 +153,37 @@ def test_the_links_of_a_worker_that_died_come_when_nothing_else_is_left(join: Sh
     assert sorted(found) == sorted(link.url for link in links(*range(1, 20)))
 
 
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count the scripts that run, by command."""
+    found, call = Counter[str](), RedisFrontier._call
+
+    def counted(part: RedisFrontier, command: str, *others: Any, **arguments: Any) -> Any:
+        found[command] += 1
+        return call(part, command, *others, **arguments)
+
+    monkeypatch.setattr(RedisFrontier, "_call", counted)
+    return found
+
+
+def test_a_budget_costs_few_calls_before_and_after_it_is_spent(
+    join: Sharded, calls: Counter[str]
+) -> None:
+    worker = join(shards=16, budget_pages=200)
+    worker.seed(links(*range(400)), 0.0)
+    calls.clear()
+    held = [lease_now(worker) for _ in range(200)]
+    assert calls["next"] < 4 * 200
+    assert calls["grant"] + calls["return_quota"] < 200
+    assert worker.next(0.0) is None
+    calls.clear()
+    for lease in held:
+        worker.admit(lease, page(), now=0.5)
+        assert worker.next(0.5) is None
+    assert calls["next"] + calls["grant"] <= 2 * 200
+    assert calls["return_quota"] == 0
+
+
 @pytest.mark.parametrize("budget", ["pages", "relevant"])
 def test_budgets_are_exact_over_shards_workers_and_changes(join: Sharded, budget: str) -> None:
     name = f"budget_{budget}"
