@@ -6,10 +6,13 @@
 import os
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
+from tests.support.dropped import close_all
 from tests.support.redisserver import own_server, redis_server
 
 __all__ = ["own_server", "redis_server"]
@@ -28,6 +31,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Thousands of databases are written: on a disk the tests would wait for it half of their time.
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
     os.environ["TMPDIR"] = str(MEMORY)
+
+
+@pytest.fixture(autouse=True)
+def _dropped_databases_are_closed() -> Iterator[None]:
+    yield
+    close_all()
 
 
 def pytest_xdist_auto_num_workers() -> int:

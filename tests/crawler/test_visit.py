@@ -13,7 +13,6 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.politeness.directives import RobotsVersion
 from crawler.reading import Download, page_method, page_reader
-from crawler.run import open_run
 from crawler.strategies import make_ordering
 from crawler.strategies.filters import Filter, make_filter
 from crawler.strategies.orderings import BREADTH_FIRST, SEED
@@ -21,6 +20,7 @@ from crawler.url import normalise
 from crawler.visit import Visitor
 from tests.crawler.frontier.test_frontier_contract import META, lease_now
 from tests.support.crawls import rows
+from tests.support.dropped import dropped_run
 
 ANYTHING = make_filter("none")
 GERMAN = (
@@ -50,7 +50,7 @@ class Visit:
     ) -> None:
         self.clock = Clock()
         self.folder = folder
-        run = open_run(folder, META, self.clock.now)
+        run = dropped_run(folder, META, self.clock.now)
         rules = FrontierRules(filter=rule)
         self.frontier = SqliteFrontier(run.connection, rules, now=self.clock.now)
         known, method = make_ordering(ordering, "de"), page_method("composite")

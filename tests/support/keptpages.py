@@ -11,6 +11,7 @@ from crawler.opening import open_crawl
 from crawler.outputs.exchange import Exchange
 from crawler.reading import Download
 from crawler.strategies.orderings import SEED
+from tests.support.dropped import dropped
 from tests.support.smallweb import SENTENCES
 
 WORDS = SENTENCES["de"].split()
@@ -38,6 +39,7 @@ def begun(
     given = {"lang": "de", "strategy": "bfs", "seeds": "http://a.de/", **arguments}
     config = Config.read(given, settings)
     crawl = open_crawl(replace(config, run_folder=folder, delay_s=0.0, patience_s=0.0), clock)
+    dropped(crawl.run.connection)
     crawl.start()
     return crawl
 

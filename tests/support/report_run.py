@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crawler.run import open_run
+from tests.support.dropped import dropped
 
 META = {
     "lang": "de",
@@ -65,13 +66,13 @@ def make_run(
     counts: dict[str, int] | None = None,
     **meta: str,
 ) -> sqlite3.Connection:
-    """A connection to a run in the folder `where`, or in memory."""
+    """A connection to a run in the folder `where`, or in memory; open until the test ends."""
     database = ":memory:"
     if where is not None:
         where.mkdir(parents=True, exist_ok=True)
         database = str(where / "run.db")
         (where / "run.db").write_bytes(_empty_run())
-    connection = sqlite3.connect(database)
+    connection = dropped(sqlite3.connect(database))
     if where is None:
         connection.deserialize(_empty_run())
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())

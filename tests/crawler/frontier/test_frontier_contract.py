@@ -38,6 +38,7 @@ from crawler.strategies.filters import FILTERS, Filter, make_filter
 from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.orderings import Draw
 from crawler.url import domain_of, host_of
+from tests.support.dropped import dropped_run
 from tests.support.frontiers import ObviousFrontier
 from tests.support.learning import PRIOR
 from tests.support.redisserver import RedisServer
@@ -385,7 +386,7 @@ Opener = Callable[..., Frontier]
 
 
 def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
-    run = open_run(folder, META, 0.0)
+    run = dropped_run(folder, META, 0.0)
     return SqliteFrontier(run.connection, FrontierRules(**rules), now=now)
 
 

@@ -10,9 +10,10 @@ from crawler.errors import StorageError
 from crawler.frontier.base import Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.run import OpenRun, open_run
+from crawler.run import OpenRun
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, sent_now
 from tests.support.crawls import rows
+from tests.support.dropped import dropped_run
 
 OUTCOMES = "SELECT url, outcome FROM pages ORDER BY id"
 QUEUED = "SELECT url, sent, tries FROM urls WHERE queued = 1 ORDER BY id"
@@ -24,7 +25,7 @@ class Grouping:
 
     def __init__(self, folder: Path) -> None:
         self.writes: list[Callable[[], None]] = []
-        self.run: OpenRun = open_run(folder, META, 0.0)
+        self.run: OpenRun = dropped_run(folder, META, 0.0)
         self.frontier = SqliteFrontier(self.run.connection, FrontierRules(), now=0.0)
         self.frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abcd"], 0.0)
         self.frontier.group(self.writes.append)

@@ -18,6 +18,7 @@ from crawler.outputs.exchange import Exchange
 from crawler.outputs.package import write_index
 from crawler.outputs.warc import WarcArchive, WarcFile
 from crawler.run import connect, create
+from tests.support.dropped import dropped
 
 NOW = 1_790_000_000.0
 HEAD = b"HTTP/1.1 200 OK\r\nServer: x\r\nCONTENT-type: text/html; charset=utf-8\r\n\r\n"
@@ -43,7 +44,7 @@ class Kept:
         folder.mkdir(exist_ok=True)
         if not (folder / "run.db").exists():
             create(folder / "run.db", {})
-        self.connection = connect(folder / "run.db")
+        self.connection = dropped(connect(folder / "run.db"), folder)
         repair(self.connection, folder)
         told = {"software": "test", "operator": "someone"}
         file = WarcFile(folder, told, now=NOW, most_bytes=most_bytes, worker=worker)
