@@ -1,12 +1,11 @@
 """Hostile and ordinary webs that try to get more requests of a host than the host cap allows.
 
-A `Case` is a set of hosts of one registered domain, its seeds, and a function from a request to the
-bytes of the answer; None closes the connection without an answer. `benchmarks.host_cap` serves all
-cases at once, crawls them and judges the crawl by the requests that arrived.
+A `Case` is a set of hosts of one registered domain, and a function from a request to the bytes of
+the answer; None closes the connection without an answer. `benchmarks.host_cap` serves all cases at
+once, crawls them and judges the crawl by the requests that arrived.
 """
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -19,15 +18,13 @@ LINKS: Final = 40
 class Asked(NamedTuple):
     """A request.
 
-    `host` has the port, `path` begins with a slash and has the query. `earlier` is the number of
-    requests for this URL before it, `number` that of all requests of the case, `on_connection`
-    that of the requests on its connection.
+    `host` has the port, `path` begins with a slash and has the query. `number` is the number of
+    requests of the case before it, `on_connection` that of the requests on its connection.
     """
 
     scheme: str
     host: str
     path: str
-    earlier: int
     number: int
     on_connection: int
 
@@ -44,16 +41,21 @@ Reply = Callable[[Asked], bytes | None]
 class Case:
     """A kind of hosts.
 
-    `about` says in a line what they do. Without `has_robots` no host has a robots.txt. A crawl must
-    get `least` pages of each host whose name begins with `full`.
+    `about` says in a line what they do. The seeds are the home pages of `hosts` hosts; a crawl must
+    get `least` pages of each. Without `has_robots` no host has a robots.txt.
     """
 
     name: str
     about: str
-    seeds: tuple[str, ...]
     reply: Reply
+    hosts: int = 1
     has_robots: bool = False
     least: int = 0
+
+    @property
+    def seeds(self) -> list[str]:
+        """The URLs with which a crawl begins."""
+        return [f"http://h{n}.{self.name}.de/" for n in range(self.hosts)]
 
 
 def reply(
@@ -91,10 +93,6 @@ def numbered(number: int = LINKS, start: str = "/seite-") -> list[str]:
     return [f"{start}{n}" for n in range(number)]
 
 
-def _seeds(case: str, hosts: int = 1, name: str = "h") -> tuple[str, ...]:
-    return tuple(f"http://{name}{n}.{case}.de/" for n in range(hosts))
-
-
 _FAILURES: Final[dict[str, bytes | None]] = {
     "404": reply("404 Not Found"),
     "403": reply("403 Forbidden"),
@@ -121,21 +119,14 @@ _FAILURES: Final[dict[str, bytes | None]] = {
 }
 
 
-def _failing() -> Iterator[Case]:
-    for name, answer in _FAILURES.items():
-        case = f"f-{name}"
-        yield Case(
-            case,
-            f"links of a home page lead to: {name}",
-            _seeds(case),
-            home(*numbered(), leaf=lambda _, answer=answer: answer),  # type: ignore[misc]
-        )
-
-
-def _moved(case: str, about: str, target: Callable[[Asked], str], links: int = LINKS) -> Case:
-    """Return a case whose URLs redirect."""
-    answer = home(*numbered(links), leaf=lambda asked: to(target(asked)))
-    return Case(case, about, _seeds(case), answer)
+_FAILING: Final = [
+    Case(
+        f"f-{name}",
+        f"links of a home page lead to: {name}",
+        home(*numbered(), leaf=lambda _, answer=answer: answer),  # type: ignore[misc]
+    )
+    for name, answer in _FAILURES.items()
+]
 
 
 def _escaped(asked: Asked) -> str:
@@ -155,168 +146,166 @@ def _tracked(asked: Asked) -> str:
     return f"{asked.path.partition('?')[0]}?utm_source=s{asked.number}"
 
 
-def _redirecting() -> Iterator[Case]:
-    yield _moved("home", "200 links redirect home", lambda _: "/", 200)
-    yield _moved("away", "200 links redirect to another host", lambda _: "http://b.away.de/", 200)
-    yield _moved("chain", "each redirect leads to the next", lambda a: f"{a.path}-x")
-    yield _moved("utm", "redirects to the same URL with a new utm_source", _tracked)
-    yield _moved("scheme", "redirects between http, https and www in turn", _next_scheme)
-    yield _moved("escapes", "redirects to other escapes", _escaped)
-    yield _moved(
-        "port",
-        "redirects to another port of the host",
-        lambda a: f"http://{a.host.partition(':')[0]}:{8000 + a.number}{a.path}",
-        100,
-    )
-
-    def ping(asked: Asked) -> bytes:
-        if asked.path == "/":
-            return page(*numbered(30))
-        other = "b" if asked.name == "h0" else "h0"
-        return to(f"http://{other}.ping.de{asked.path}{'-x' * (other == 'h0')}")
-
-    yield Case("ping", "two hosts redirect to each other without end", _seeds("ping"), ping)
-
-    def ten(asked: Asked) -> bytes:
-        if asked.path == "/":
-            return page(*numbered(10))
-        if asked.path.startswith("/seite-"):
-            return page(*numbered(106, f"/weg{asked.path}-"))
-        return to("/")
-
-    yield Case("ten", "the links of ten pages redirect home", _seeds("ten"), ten)
-
-    def third(asked: Asked) -> bytes:
-        if asked.name != "dritte":
-            links = numbered(20, f"http://dritte.third.de/{asked.name}-")
-            return page(*links, "http://dritte.third.de/")
-        return page() if asked.path == "/login" else to("/login")
-
-    yield Case("third", "30 hosts link to one that redirects to /login", _seeds("third", 30), third)
-
-    def cookies(asked: Asked) -> bytes:
-        if asked.path == "/":
-            return page(*numbered())
-        path = asked.path.partition("?")[0]
-        target = path if "?" in asked.path else f"{path}?cookie={asked.number}"
-        return to(target, f"Set-Cookie: a={asked.number}")
-
-    yield Case("cookies", "redirects until a cookie comes back", _seeds("cookies"), cookies)
+def _other_port(asked: Asked) -> str:
+    return f"http://{asked.host.partition(':')[0]}:{8000 + asked.number}{asked.path}"
 
 
-def _linking() -> Iterator[Case]:
-    def named(asked: Asked) -> bytes:
-        new = f"/k-{asked.number}"
-        head = f'<meta http-equiv="refresh" content="0; url={new}-m">'
-        head += f'<link rel="canonical" href="{new}">'
-        head += f'<link rel="alternate" hreflang="de" href="{new}-de">'
-        return page(*numbered(), head=head, headers=[f'Link: <{new}-l>; rel="canonical"'])
-
-    yield Case(
-        "named",
-        "each page names new URLs as refresh, canonical and translation",
-        _seeds("named"),
-        named,
-    )
-
-    def sessions(asked: Asked) -> bytes:
-        token = f"{asked.number:032x}"
-        ids = [f"/b-{n}?PHPSESSID={token}" for n in range(20)]
-        paths = [f"/c-{n};jsessionid={token}" for n in range(20)]
-        return page(*ids, *paths, *(f"/d-{n}#{token}" for n in range(20)), f"/?sid={token}")
-
-    yield Case("sessions", "links with new session ids each time", _seeds("sessions"), sessions)
-
-    def ordinary(asked: Asked) -> bytes:
-        bare = asked.host.removeprefix("www.")
-        proper = asked.path if asked.path.endswith("/") else f"{asked.path}/"
-        if (asked.scheme, asked.host, asked.path) != ("https", f"www.{bare}", proper):
-            return to(f"https://www.{bare}{proper}", status="301 Moved Permanently")
-        return page(*numbered(12))
-
-    yield Case(
-        "ordinary",
-        "pages that move to https, www and a final slash",
-        _seeds("ordinary", 3, "full"),
-        ordinary,
-        least=10,
-    )
-
-    def closing(asked: Asked) -> bytes | None:
-        return None if asked.on_connection else page(*numbered())
-
-    yield Case("reused", "a reused connection is closed after a request", _seeds("reused"), closing)
+_MOVING: Final[dict[str, tuple[str, Callable[[Asked], str], int]]] = {
+    "home": ("200 links redirect home", lambda _: "/", 200),
+    "away": ("200 links redirect to another host", lambda _: "http://b.away.de/", 200),
+    "chain": ("each redirect leads to the next", lambda asked: f"{asked.path}-x", LINKS),
+    "utm": ("redirects to the same URL with a new utm_source", _tracked, LINKS),
+    "scheme": ("redirects between http, https and www in turn", _next_scheme, LINKS),
+    "escapes": ("redirects to other escapes", _escaped, LINKS),
+    "port": ("redirects to another port of the host", _other_port, 100),
+}
+"""Name -> what the links of a home page do, the target of each redirect, the number of links."""
 
 
-def _networking() -> Iterator[Case]:
-    ports = [f"http://opfer.ports.de:{8000 + n}/" for n in range(200)]
-
-    yield Case("ports", "200 ports of a host", _seeds("ports"), lambda _: page(*ports))
-
-    def victim(asked: Asked) -> bytes:
-        if asked.path == "/robots.txt" and asked.name != "opfer":
-            return to(f"http://opfer.robots.de/robots-{asked.name}")
-        if asked.path.startswith("/robots"):
-            return reply("200 OK", body=b"User-agent: *\nDisallow: /x\n", kind="text/plain")
-        return page()
-
-    about = "60 hosts redirect robots.txt to files of one"
-    yield Case("robots", about, _seeds("robots", 60), victim, has_robots=True)
-    yield Case(
-        "robots-chain",
-        "robots.txt redirects without end within the host",
-        _seeds("robots-chain"),
-        lambda a: to(f"/robots-{a.number}") if a.path.startswith("/robots") else page(*numbered()),
-        has_robots=True,
-    )
-
-    def broken(asked: Asked) -> bytes | None:
-        if asked.path != "/robots.txt":
-            return page(*numbered(start="http://opfer.robots-dropped.de/seite-"))
-        return None if asked.name == "opfer" else reply("404 -")
-
-    about = "the robots.txt of a host with 40 URLs breaks its connection"
-    yield Case("robots-dropped", about, _seeds("robots-dropped"), broken, has_robots=True)
+def _ping(asked: Asked) -> bytes:
+    if asked.path == "/":
+        return page(*numbered(30))
+    other = "b" if asked.name == "h0" else "h0"
+    return to(f"http://{other}.ping.de{asked.path}{'-x' * (other == 'h0')}")
 
 
-def _mapping() -> Iterator[Case]:
-    def named(files: Callable[[Asked], Iterable[str]], file: Reply) -> Reply:
-        def answer(asked: Asked) -> bytes | None:
-            if asked.path == "/robots.txt":
-                lines = [f"Sitemap: {url}\n" for url in files(asked)]
-                return reply("200 OK", body="".join(lines).encode(), kind="text/plain")
-            if asked.path.startswith("/sitemap"):
-                return file(asked)
-            feed = '<link rel="alternate" type="application/rss+xml" href="/sitemap-feed">'
-            return page(*numbered(5), head=feed)
+def _ten(asked: Asked) -> bytes:
+    if asked.path == "/":
+        return page(*numbered(10))
+    if asked.path.startswith("/seite-"):
+        return page(*numbered(106, f"/weg{asked.path}-"))
+    return to("/")
 
-        return answer
 
-    def own(asked: Asked) -> list[str]:
-        return [f"http://{asked.host}/sitemap-{n}.xml" for n in range(30)]
+def _third(asked: Asked) -> bytes:
+    if asked.name != "dritte":
+        links = numbered(20, f"http://dritte.third.de/{asked.name}-")
+        return page(*links, "http://dritte.third.de/")
+    return page() if asked.path == "/login" else to("/login")
 
-    def index(asked: Asked) -> bytes:
-        urls = [f"http://{asked.host}/sitemap-{asked.number}-{n}.xml" for n in range(30)]
-        locations = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
+
+def _cookies(asked: Asked) -> bytes:
+    if asked.path == "/":
+        return page(*numbered())
+    path = asked.path.partition("?")[0]
+    target = path if "?" in asked.path else f"{path}?cookie={asked.number}"
+    return to(target, f"Set-Cookie: a={asked.number}")
+
+
+def _named(asked: Asked) -> bytes:
+    new = f"/k-{asked.number}"
+    head = f'<meta http-equiv="refresh" content="0; url={new}-m">'
+    head += f'<link rel="canonical" href="{new}">'
+    head += f'<link rel="alternate" hreflang="de" href="{new}-de">'
+    return page(*numbered(), head=head, headers=[f'Link: <{new}-l>; rel="canonical"'])
+
+
+def _sessions(asked: Asked) -> bytes:
+    token = f"{asked.number:032x}"
+    ids = [f"/b-{n}?PHPSESSID={token}" for n in range(20)]
+    paths = [f"/c-{n};jsessionid={token}" for n in range(20)]
+    return page(*ids, *paths, *(f"/d-{n}#{token}" for n in range(20)), f"/?sid={token}")
+
+
+def _ordinary(asked: Asked) -> bytes:
+    bare = asked.host.removeprefix("www.")
+    proper = asked.path if asked.path.endswith("/") else f"{asked.path}/"
+    if (asked.scheme, asked.host, asked.path) != ("https", f"www.{bare}", proper):
+        return to(f"https://www.{bare}{proper}", status="301 Moved Permanently")
+    return page(*numbered(12))
+
+
+def _closing(asked: Asked) -> bytes | None:
+    return None if asked.on_connection else page(*numbered())
+
+
+def _ports(_: Asked) -> bytes:
+    return page(*(f"http://opfer.ports.de:{8000 + n}/" for n in range(200)))
+
+
+def _robots(asked: Asked) -> bytes:
+    if asked.path == "/robots.txt" and asked.name != "opfer":
+        return to(f"http://opfer.robots.de/robots-{asked.name}")
+    if asked.path.startswith("/robots"):
+        return reply("200 OK", body=b"User-agent: *\nDisallow: /x\n", kind="text/plain")
+    return page()
+
+
+def _robots_chain(asked: Asked) -> bytes:
+    is_robots = asked.path.startswith("/robots")
+    return to(f"/robots-{asked.number}") if is_robots else page(*numbered())
+
+
+def _robots_dropped(asked: Asked) -> bytes | None:
+    if asked.path != "/robots.txt":
+        return page(*numbered(start="http://opfer.robots-dropped.de/seite-"))
+    return None if asked.name == "opfer" else reply("404 -")
+
+
+def _mapped(asked: Asked, files: Iterable[str], file: Callable[[], bytes]) -> bytes:
+    """Return the answer of a host whose robots.txt names sitemaps."""
+    if asked.path == "/robots.txt":
+        lines = "".join(f"Sitemap: {url}\n" for url in files)
+        return reply("200 OK", body=lines.encode(), kind="text/plain")
+    if asked.path.startswith("/sitemap"):
+        return file()
+    feed = '<link rel="alternate" type="application/rss+xml" href="/sitemap-feed">'
+    return page(*numbered(5), head=feed)
+
+
+def _maps(asked: Asked) -> bytes:
+    def index() -> bytes:
+        urls = numbered(30, f"http://{asked.host}/sitemap-{asked.number}-")
+        locations = "".join(f"<sitemap><loc>{url}.xml</loc></sitemap>" for url in urls)
         body = f"<sitemapindex>{locations}</sitemapindex>".encode()
         return reply("200 OK", body=body, kind="application/xml")
 
-    yield Case(
-        "maps", "sitemaps that name new sitemaps", _seeds("maps", 2), named(own, index), True
-    )
-    yield Case(
+    return _mapped(asked, numbered(30, f"http://{asked.host}/sitemap-"), index)
+
+
+def _maps_victim(asked: Asked) -> bytes:
+    files = numbered(5, f"http://opfer.maps-victim.de/sitemap-{asked.name}-")
+    return _mapped(asked, files, lambda: to(f"{asked.path}-x"))
+
+
+_OTHERS: Final = (
+    Case("ping", "two hosts redirect to each other without end", _ping),
+    Case("ten", "the links of ten pages redirect home", _ten),
+    Case("third", "30 hosts link to one that redirects to /login", _third, 30),
+    Case("cookies", "redirects until a cookie comes back", _cookies),
+    Case("named", "each page names new URLs as refresh, canonical and translation", _named),
+    Case("sessions", "links with new session ids each time", _sessions),
+    Case("ordinary", "pages that move to https, www and a final slash", _ordinary, 3, least=10),
+    Case("reused", "a reused connection is closed after a request", _closing),
+    Case("ports", "200 ports of a host", _ports),
+    Case("robots", "60 hosts redirect robots.txt to files of one", _robots, 60, has_robots=True),
+    Case(
+        "robots-chain",
+        "robots.txt redirects without end within the host",
+        _robots_chain,
+        has_robots=True,
+    ),
+    Case(
+        "robots-dropped",
+        "the robots.txt of a host with 40 URLs breaks its connection",
+        _robots_dropped,
+        has_robots=True,
+    ),
+    Case("maps", "sitemaps that name new sitemaps", _maps, 2, has_robots=True),
+    Case(
         "maps-victim",
         "30 hosts name sitemaps of one host, which redirect",
-        _seeds("maps-victim", 30),
-        named(
-            lambda a: [f"http://opfer.maps-victim.de/sitemap-{a.name}-{n}.xml" for n in range(5)],
-            lambda a: to(f"{a.path}-x"),
-        ),
-        True,
-    )
+        _maps_victim,
+        30,
+        has_robots=True,
+    ),
+)
 
 
 def cases() -> dict[str, Case]:
     """Return all cases by their names."""
-    found = (_failing(), _redirecting(), _linking(), _networking(), _mapping())
-    return {case.name: case for case in itertools.chain(*found)}
+    moving = [
+        Case(name, about, home(*numbered(links), leaf=lambda asked, of=of: to(of(asked))))  # type: ignore[misc]
+        for name, (about, of, links) in _MOVING.items()
+    ]
+    return {case.name: case for case in (*_FAILING, *moving, *_OTHERS)}

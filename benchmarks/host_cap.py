@@ -27,7 +27,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -164,18 +164,16 @@ class AllHosts:
     def __init__(self, served: Sequence[Case]) -> None:
         """Answer for some cases."""
         self._cases = {f"{case.name}.de": case for case in served}
-        self._asked: Counter[str] = Counter()
+        self._asked: Counter[Case] = Counter()
         self.log: list[Request] = []
 
     async def answer(self, exchange: Exchange) -> None:
         """Answer a request as its case does."""
         url = f"{exchange.scheme}://{exchange.host}/{exchange.path}"
-        domain = ".".join(host_of(url).split(".")[-2:])
-        case = self._cases[domain]
-        host = exchange.host.removesuffix(":80")
-        asked = Asked(exchange.scheme, host, f"/{exchange.path}", self._asked[url],
-                      self._asked[domain], exchange.number)  # fmt: skip
-        self._asked.update((url, domain))
+        case = self._cases[".".join(host_of(url).split(".")[-2:])]
+        host, path = exchange.host.removesuffix(":80"), f"/{exchange.path}"
+        asked = Asked(exchange.scheme, host, path, self._asked[case], exchange.number)
+        self._asked[case] += 1
         if exchange.path == "robots.txt" and not case.has_robots:
             sent: bytes | None = b"HTTP/1.1 404 -\r\nContent-Length: 0\r\n\r\n"
         else:
@@ -232,8 +230,7 @@ def worst(served: Sequence[Case], log: Sequence[Request]) -> dict[str, Figures]:
     found = {case.name: Figures() for case in served}
     for host, figures in judge(log).items():
         name = host.split(".")[-2]
-        counted = figures if host.startswith("full") else replace(figures, pages=sys.maxsize)
-        found[name] = found[name].over(counted)
+        found[name] = found[name].over(figures)
     return found
 
 
