@@ -31,6 +31,13 @@ class Claim:
         """False if the middle value is under the floor."""
         return self.floor is None or self.middle >= self.floor
 
+    def __str__(self) -> str:
+        """Return the line that a person reads."""
+        floor = "" if self.floor is None else f", at least {self.floor:.2f}"
+        mark = "" if self.is_kept else "  UNDER ITS FLOOR"
+        values = ", ".join(f"{value:,.2f}" for value in self.values)
+        return f"{self.name}: {self.middle:,.2f} {self.unit} ({values}{floor}){mark}"
+
 
 def ratios(ours: Rounds, theirs: Rounds) -> list[float]:
     """Return our figures divided by a rival's, round by round."""

@@ -22,7 +22,7 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.focus_crawl import KnownCrawl, Strategy
+from benchmarks.focus import KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
 from crawler.strategies.focus.belief import SHIPPED, Belief, Prior, Standing

@@ -146,12 +146,7 @@ def _parts(url: str) -> tuple[str, str]:
     )
 
 
-def unseen_urls(folder: Path, half: str = UNSEEN) -> Path:
-    """Return the table of the URLs that make the webs of a half; it is written once."""
-    return _tables(folder)[half != UNSEEN]
-
-
-def unseen_model(folder: Path, half: str = UNSEEN) -> Path:
+def unseen_model(folder: Path, half: str) -> Path:
     """Return the URL model that saw no registered domain of these webs; it is trained once."""
     path = folder / f"{half}-model.npz"
     if not path.exists():
@@ -165,7 +160,7 @@ def unseen_model(folder: Path, half: str = UNSEEN) -> Path:
 
 
 def _tables(folder: Path) -> tuple[Path, Path]:
-    """Return the tables of the URLs of the webs and of the other URLs."""
+    """Return the tables of the URLs of the webs and of the other URLs; they are written once."""
     paths = folder / "unseen-urls.tsv", folder / "other-urls.tsv"
     if not all(path.exists() for path in paths):
         folder.mkdir(parents=True, exist_ok=True)
@@ -198,5 +193,6 @@ def open_known(name: str, folder: Path) -> GeneratedWeb:
         return GeneratedWeb(name)
     half, _, _ = name.partition("-")
     if re.fullmatch(rf"({UNSEEN}|{MIRROR})-(plain|hard)-\d+", name):
-        return GeneratedWeb(name, unseen_urls(folder, half), unseen_model(folder, half))
+        urls = _tables(folder)[half != UNSEEN]
+        return GeneratedWeb(name, urls, unseen_model(folder, half))
     sys.exit(f"{name}: no such web; there are [unseen-]plain-1, [unseen-]hard-1, ...")

@@ -115,18 +115,15 @@ def _cld2() -> Engine:
 
 
 def _langdetect() -> Engine:
-    package: Any = import_module("langdetect")
-    factory: Any = import_module("langdetect.detector_factory")
-    factory.init_factory()
-    package.DetectorFactory.seed = 0
+    """The package as a crawl with `-a identify=langdetect` asks it."""
+    from classifiers.pages.text.langdetectengine import LangdetectEngine
+
+    engine = LangdetectEngine()
 
     def identify(text: str) -> str | None:
-        try:
-            return str(package.detect(text))
-        except package.LangDetectException:
-            return None
+        return next((language for language, _ in engine.rank(text)), None)
 
-    return _engine("langdetect", factory._factory.get_lang_list(), identify)
+    return _engine("langdetect", engine.languages, identify)
 
 
 def _engine(name: str, tags: Iterable[str], identify: Callable[[str], str | None]) -> Engine:

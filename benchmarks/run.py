@@ -120,10 +120,7 @@ def measured(names: Sequence[str], rounds: int) -> bool:
 
 
 def _told(claim: Claim) -> Claim:
-    floor = "" if claim.floor is None else f", at least {claim.floor:.2f}"
-    mark = "" if claim.is_kept else "  UNDER ITS FLOOR"
-    values = ", ".join(f"{value:,.2f}" for value in claim.values)
-    print(f"{claim.name}: {claim.middle:,.2f} {claim.unit} ({values}{floor}){mark}", flush=True)
+    print(claim, flush=True)
     return claim
 
 

@@ -181,8 +181,7 @@ def main() -> None:
     given = parser.parse_args()
     rivals = given.rivals.split(",")
     for claim in claims(given.rounds, given.pages, given.kb, rivals, is_tls=given.tls):
-        values = ", ".join(f"{value:.2f}" for value in claim.values)
-        print(f"{claim.name:45} {claim.middle:8.2f} {claim.unit} ({values})", flush=True)
+        print(claim, flush=True)
 
 
 if __name__ == "__main__":
