@@ -196,7 +196,7 @@ class Report:
     def html(self) -> str:
         """Return the text of the HTML file."""
         template = _environment().get_template("page.html")
-        parts = list(filter(_has_figure, self.parts))
+        parts = list(filter(_has_figure, map(_without_single_points, self.parts)))
         reload = {"policy": RELOADS, "script": _RELOAD, "seconds": RELOAD_S}
         return template.render(report=self, parts=parts, reload=reload)
 
@@ -210,6 +210,14 @@ class Report:
         printer = printer or Printer(width=WIDE)
         for table in self.tables():
             printer.table(table)
+
+
+def _without_single_points(part: Part) -> Part:
+    """Return the table of a chart that has no line, only a point for each label."""
+    if not isinstance(part, Chart) or part.table is None:
+        return part
+    longest = max(map(len, part.lines.values()), default=0)
+    return part.table if longest == 1 else part
 
 
 def _has_figure(part: Part) -> bool:

@@ -99,6 +99,16 @@ def test_a_band_lies_around_its_line_and_a_part_without_a_figure_has_no_title() 
     assert [code.get_text() for code in soup.find_all("code")] == ["x 'y'"]
 
 
+def test_a_chart_without_a_line_is_shown_as_its_table() -> None:
+    table = Table("Rates", ("pages", "1-150"), [["svm", 0.5]])
+    for more, is_drawn in (([], False), ([(225.0, 0.4)], True)):
+        lines = {"svm": [(75.0, 0.5), *more], "bfs": [(75.0, 0.1)]}
+        chart = Chart(title="Rates", lines=lines, y_label="", table=table)
+        page = Report(title="x", lead="", parts=[chart]).html()
+        assert ("<svg" in page, "<details" in page) == (is_drawn, is_drawn)
+        assert "1-150" in page
+
+
 def test_the_marked_row_is_shown_however_small_it_is() -> None:
     table = counts_table(
         "t", ("language", "pages"), {"a": 3, "b": 2, "c": 1, "d": 0}, 1, marked="d"
