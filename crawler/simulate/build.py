@@ -1,9 +1,8 @@
 """A graph of crawls, archives and tables; some 600 bytes of memory for a URL and 10 for a link.
 
 A table (TSV, packed or not) begins with the names of its columns. One of pages has `url` and
-`language`, and may have `status` (of HTTP; empty is 200, 0 is a URL that was never fetched); one of
-links has `source` and `target`, in the order of the page; one of the URLs where crawls begin has
-`seed`. Rows that say nothing are left out and counted.
+`language`, one of links has `source` and `target`, in the order of the page. Rows that say nothing
+are left out and counted.
 """
 
 import json
@@ -35,12 +34,8 @@ from crawler.strategies.orderings import BREADTH_FIRST
 from crawler.url import directory_of, fingerprint, host_of, is_site_file, normalise
 
 _MOST_DOMAINS: Final = np.iinfo(np.int16).max
-_RANKS: Final = {UNKNOWN: 0, FAILED: 1, REDIRECT: 2, PAGE: 3}
-"""Where several sources give a status for a URL, the highest counts."""
 _SOURCES: Final = "the folder of a run, a WARC file or a table (.tsv, .tsv.gz)"
-_TABLES: Final = (
-    "a table of pages has url and language, one of links source and target, one of seeds seed"
-)
+_TABLES: Final = "a table of pages has url and language, one of links source and target"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _LONGEST_LINE: Final = 1 << 16
 
@@ -60,9 +55,8 @@ class _Row(NamedTuple):
 def build(sources: Sequence[Path], folder: Path, target: str) -> WebGraph:
     """Write the graph of all sources into `folder` and return it, opened.
 
-    `sources` are folders of runs, WARC files and tables. For one URL a page counts more than a
-    redirect, a redirect more than a failure, and of two pages the first; the next one fills in what
-    it lacks. Crawls begin at the seeds of the sources, else at the first page.
+    `sources` are folders of runs, WARC files and tables. Of several that fetched a URL the first
+    counts. Crawls begin at the seeds of the sources, else at the first page.
 
     `provenance` of the graph counts under `left_out` the rows and links that are not in it, by
     reason. Raises `CrawlError` where a source cannot be read, no page is in the `target` language,
@@ -99,7 +93,6 @@ class _Assembly:
         self._urls: list[str] = []
         self._status, self._language = array("b"), array("h")
         self._links: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
-        self._has_own_links: set[int] = set()
         self._languages: dict[str, int] = {}
         self._seeds: dict[int, None] = {}
         self._first_page: int | None = None
@@ -111,23 +104,16 @@ class _Assembly:
             self._seeds[vertex] = None
         # In the order in which a row names them.
         targets = [self._vertex(url) for url in row.links or ()]
-        rank, before = _RANKS[row.status], _RANKS[self._status[vertex]]
-        if rank > before:
-            if self._status[vertex] == REDIRECT:
-                self._links.pop(vertex, None)
-                self._has_own_links.discard(vertex)
-            self._status[vertex] = row.status
-        if row.status == PAGE:
-            self._first_page = vertex if self._first_page is None else self._first_page
-            if row.language and self._language[vertex] < 0:
-                number = self._languages.setdefault(row.language, len(self._languages))
-                self._language[vertex] = number
-        if row.links is None:
+        # A table of links has those of a page in any number of rows.
+        if row.status != UNKNOWN and self._status[vertex] != UNKNOWN:
             return
-        if row.status == UNKNOWN:  # a table of links has them in any number of rows
-            self._links[vertex].extend(targets)
-        elif rank >= before and vertex not in self._has_own_links:
-            self._has_own_links.add(vertex)
+        self._status[vertex] = row.status or self._status[vertex]
+        if row.status == PAGE and self._first_page is None:
+            self._first_page = vertex
+        if row.language:
+            number = self._languages.setdefault(row.language, len(self._languages))
+            self._language[vertex] = number
+        if row.links is not None:
             self._links[vertex].extend(targets)
 
     def _vertex(self, url: str) -> int:
@@ -289,49 +275,30 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
 
 
 def _of_table(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
-    """The rows of a table of pages, links or seeds, as its header says."""
+    """The rows of a table of pages or links, as its header says."""
     try:
         with opened(path) as file:
             header = file.readline(_LONGEST_LINE).decode("utf-8-sig").rstrip("\r\n").split("\t")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise GraphError(f"{path}:1: cannot be read ({error})") from error
-    language = "lang" if "lang" in header else "language"
     try:
         if {"source", "target"} <= set(header):
             yield from _of_links(cells_of(path, ("source", "target"), left_out), left_out)
-        elif {"url", language} <= set(header):
-            cells = cells_of(path, ("url", language), left_out, ("status",))
-            yield from _of_pages(cells, left_out)
-        elif "seed" in header:
-            yield from _of_seeds(cells_of(path, ("seed",), left_out), left_out)
+        elif {"url", "language"} <= set(header):
+            yield from _of_pages(cells_of(path, ("url", "language"), left_out), left_out)
         else:
             raise GraphError(f"{path}: has the columns {', '.join(header)[:200]}; {_TABLES}")
     except DatasetError as error:
         raise GraphError(str(error)) from error
 
 
-def _of_seeds(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Row]:
-    for (written,) in rows:
+def _of_pages(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Row]:
+    for written, language in rows:
         url = normalise(written)
         if url is None:
             left_out["rows with an invalid URL"] += 1
         else:
-            yield _Row(url, is_seed=True)
-
-
-def _of_pages(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Row]:
-    for written, language, status in rows:
-        url, code = normalise(written), status or "200"
-        if url is None:
-            left_out["rows with an invalid URL"] += 1
-        elif not (code.isascii() and code.isdigit() and len(code) <= 3):
-            left_out["rows with an invalid status"] += 1
-        elif int(code) == 0:
-            yield _Row(url)
-        elif 200 <= int(code) < 300:
             yield _Row(url, PAGE, language or None)
-        else:
-            yield _Row(url, REDIRECT if 300 <= int(code) < 400 else FAILED)
 
 
 def _of_links(rows: Iterator[list[str]], left_out: Counter[str]) -> Iterator[_Row]:

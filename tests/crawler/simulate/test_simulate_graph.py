@@ -115,19 +115,19 @@ def test_damage_is_found_before_anything_crawls(
 
 
 PAGES = """\
-url	language	status
-http://a.de/	de	200
-http://a.de/short		200
-http://b.fr/	fr	200
-http://c.de/	de	200
-http://d.de/gone	de	404
+url	language	more
+http://a.de/	de	x
+http://a.de/short		x
+http://b.fr/	fr	x
+http://c.de/	de	x
+http://d.de/odd		x
 """
 LINKS = """\
 source	target
 http://a.de/	http://a.de/short
 http://a.de/	http://c.de/
 http://c.de/	http://a.de/short
-http://d.de/gone	http://a.de/short
+http://d.de/odd	http://a.de/short
 http://a.de/short	http://b.fr/
 http://a.de/short	http://a.de/short
 http://a.de/short	http://unknown.de/

@@ -136,21 +136,19 @@ def made(folder: Path, *rows: str) -> WebGraph:
 
 
 WEB = (
-    "url\tlang\tstatus",
-    "http://a.de/\tde\t",
-    "HTTP://www.A.de:80/x/1\tde\t200",
-    "http://a.de/x/y/2\ten\t",
-    "http://b.com/old\t\t301",
-    "http://b.com/gone\t\t404",
-    "nonsense\tde\t",
+    "url\tlanguage",
+    "http://a.de/\tde",
+    "HTTP://www.A.de:80/x/1\tde",
+    "http://a.de/x/y/2\ten",
+    "http://a.de/\ten",
+    "http://b.com/odd\t",
+    "nonsense\tde",
     "http://a.de/cut",
-    "http://a.de/odd\tde\t2000",
-    "http://a.de/odd\tde\tgood",
 )
 LINKS = (
     "http://a.de/\thttp://www.a.de/x/1",
-    "http://b.com/old\thttp://a.de/",
-    "http://a.de/\thttp://b.com/old",
+    "http://b.com/odd\thttp://a.de/",
+    "http://a.de/\thttp://b.com/odd",
     "http://a.de/\thttp://a.de/x/y/2",
     "http://a.de/\thttp://www.a.de/x/1#top",
     "http://a.de/\thttp://a.de/picture.jpg",
@@ -171,12 +169,11 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str) -> None:
         "http://a.de/": (
             graph_module.PAGE,
             "de",
-            ["http://www.a.de/x/1", "http://b.com/old", "http://a.de/x/y/2"],
+            ["http://www.a.de/x/1", "http://b.com/odd", "http://a.de/x/y/2"],
         ),
         "http://www.a.de/x/1": (graph_module.PAGE, "de", []),
         "http://a.de/x/y/2": (graph_module.PAGE, "en", ["http://d.org/x/y/z/"]),
-        "http://b.com/old": (graph_module.REDIRECT, None, ["http://a.de/"]),
-        "http://b.com/gone": (FAILED, None, []),
+        "http://b.com/odd": (graph_module.PAGE, None, ["http://a.de/"]),
         "http://nobody.de/": (UNKNOWN, None, []),
         "http://d.org/x/y/z/": (UNKNOWN, None, []),
         "http://d.org/": (UNKNOWN, None, []),
@@ -185,7 +182,6 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str) -> None:
     assert left_out(graph) == {
         "rows with an invalid URL": 1,
         "cut short": 1,
-        "rows with an invalid status": 2,
         "links of URLs that are not among the pages": 1,
         "pages whose links are not known": 1,
     }
@@ -212,7 +208,7 @@ def test_directories_are_the_first_of_their_paths(tmp_path: Path) -> None:
         (["url\tlanguage", "http://a.de/\u00fc" * 200_000], r"pages\.tsv:2: a line of 1048576"),
         ([], r"pages\.tsv: has the columns ; a table of pages"),
         (["url\tlanguage", "http://a.de/\ten"], "no page in 'de'; languages: en"),
-        (["url\tlanguage\tstatus", "http://a.de/\t\t404"], "there is no page in the sources"),
+        (["url\tlanguage"], "there is no page in the sources"),
     ],
 )
 def test_a_table_that_makes_no_graph_is_refused(
@@ -243,37 +239,18 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
             build([tmp_path / name], tmp_path / "graph", "de")
 
 
-def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
-    """A run, a table with languages and one with links; a failure later found to be a page."""
+def test_the_first_source_that_fetched_a_url_counts(tmp_path: Path) -> None:
     settle(tmp_path / "run", keeps_links=True)
-    languages = pages(
-        tmp_path / "one",
-        "url\tlanguage\tstatus",
-        "http://b.de/new\tfr\t200",
-        *["http://a.de/\tnl\t"] * 2,
-    )
-    more = linked(tmp_path / "one", "http://b.de/new\thttp://c.de/")
-    again = linked(tmp_path / "one", "http://a.de/2\thttp://x.de/", name="links2.tsv")
-    seeds = pages(
-        tmp_path / "one", "seed", "http://z.de/", "http://a.de/2", "mailto:me", name="seeds.tsv"
-    )
-    graph = build(
-        [tmp_path / "run", languages, more, again, seeds],
-        tmp_path / "graph",
-        "de",
-    )
-    assert told(graph)["http://b.de/new"] == (graph_module.PAGE, "fr", ["http://c.de/"])
-    assert told(graph)["http://a.de/"][1:] == (
-        "de",
-        ["http://b.de/old", "http://a.de/", "http://a.de/2", "http://a.de/3"],
-    )
-    assert told(graph)["http://a.de/2"][2] == ["http://c.de/", "http://a.de/", "http://x.de/"]
-    assert [graph.url(seed) for seed in graph.seeds.tolist()] == [
-        "http://a.de/",
-        "http://z.de/",
-        "http://a.de/2",
-    ]
-    assert left_out(graph) == {"rows with an invalid URL": 1}
+    rows = ("url\tlanguage", "http://a.de/3\tfr", "http://b.de/new\tfr", "http://a.de/\tnl")
+    languages = pages(tmp_path / "one", *rows)
+    more = linked(tmp_path / "one", "http://a.de/2\thttp://x.de/")
+    graph = build([tmp_path / "run", languages, more], tmp_path / "graph", "de")
+    found = told(graph)
+    assert found["http://a.de/3"] == (graph_module.PAGE, "fr", [])
+    assert found["http://b.de/new"] == (FAILED, None, [])
+    assert found["http://a.de/"][1] == "de"
+    assert found["http://a.de/2"][2] == ["http://c.de/", "http://a.de/", "http://x.de/"]
+    assert [graph.url(seed) for seed in graph.seeds.tolist()] == ["http://a.de/"]
 
 
 def answer(url: str, body: str = "", status: int = 200, more: str = "") -> bytes:
