@@ -24,7 +24,7 @@ HTML files. Pages without a run are identified here.
 
 The name of the file tells its format: .jsonl has one page in each line, .parquet one in each row,
 with the fields that docs/corpus.md describes. .txt has only the text: a paragraph in each line, an
-empty line after each page. .jsonl.gz and .txt.gz are compressed. Standard output gets JSON lines.
+empty line after each page. Standard output gets JSON lines.
 .wacz has the WARC files of one run, their index (also written as index.cdxj into the folder of the
 run) and a list of its pages; the options of texts do not apply.
 

@@ -1,7 +1,6 @@
 """Files with the texts of pages: JSON lines, Parquet, plain text."""
 
 import fcntl
-import gzip
 import json
 import shutil
 import sys
@@ -33,7 +32,7 @@ def format_of(path: Path | None) -> str:
     """
     if path is None:
         return FORMATS[0]
-    kind = path.name.removesuffix(".gz").rpartition(".")[2]
+    kind = path.suffix.removeprefix(".")
     if kind not in FORMATS:
         raise SettingError(f"--output {path}: its name must end in one of {', '.join(FORMATS)}")
     return kind
@@ -105,12 +104,8 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
     if path is None:
         yield sys.stdout.buffer
         return
-    with replacing(path) as unfinished, unfinished.open("wb") as raw:
-        if path.suffix == ".gz":
-            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-                yield file  # type: ignore[misc]  # it is a binary file
-        else:
-            yield raw
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        yield file
 
 
 def _json_of(item: PageItem) -> str:
