@@ -23,15 +23,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import GraphError
-
-VERSION: Final = 1
-"""The format's version; graphs of another are refused."""
 
 # Read by code of classifiers.compiled.
 UNKNOWN: Final = 0
@@ -73,7 +71,6 @@ _COLUMNS: Final[Mapping[str, _Kind]] = {
     "url_bytes": _Kind(np.uint8),
 }
 _OPTIONAL: Final = ("server_domain", "url_start", "url_bytes")
-_COUNTS: Final = ("servers", "directories")
 _CHUNK: Final = 1 << 22
 _URLS_AT_ONCE: Final = 50_000
 
@@ -118,12 +115,12 @@ class WebGraph:
         facts = _facts(folder)
         names = [n for n in _COLUMNS if n not in _OPTIONAL or (folder / f"{n}.npy").is_file()]
         graph = cls(
-            languages=tuple(facts["languages"]),
-            target=facts["target"],
-            n_servers=facts["servers"],
-            n_directories=facts["directories"],
-            domains=tuple(facts.get("domains", ())),
-            provenance=facts.get("provenance", {}),
+            languages=facts.languages,
+            target=facts.target,
+            n_servers=facts.servers,
+            n_directories=facts.directories,
+            domains=facts.domains,
+            provenance=facts.provenance,
             folder=folder,
             **{name: _column(folder, name) for name in names},
         )
@@ -144,7 +141,7 @@ class WebGraph:
         for name, (column, _) in self._columns().items():
             np.save(folder / f"{name}.npy", column, allow_pickle=False)
         facts = {
-            "version": VERSION,
+            "version": 1,
             "vertices": self.n_vertices,
             "pages": self.n_pages,
             "links": self.n_links,
@@ -263,22 +260,26 @@ def packed(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
     return starts, np.frombuffer(b"".join(encoded), np.uint8)
 
 
-def _facts(folder: Path) -> dict[str, Any]:
+class _Facts(msgspec.Struct):
+    """What `open` reads in `graph.json`."""
+
+    version: Literal[1]
+    servers: int
+    directories: int
+    languages: tuple[str, ...]
+    target: str
+    domains: tuple[str, ...] = ()
+    provenance: dict[str, Any] = {}
+
+
+def _facts(folder: Path) -> _Facts:
     path = folder / "graph.json"
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        return msgspec.json.decode(path.read_bytes(), type=_Facts)
     except FileNotFoundError:
         raise GraphError(f"{folder}: not the folder of a graph: it has no graph.json") from None
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path}: cannot be read ({error})") from error
-    if not isinstance(facts, dict) or facts.get("version") != VERSION:
-        seen = facts.get("version") if isinstance(facts, dict) else None
-        raise GraphError(f"{path}: a graph of version {seen}; this program reads {VERSION}")
-    if not all(isinstance(facts.get(name), int) for name in _COUNTS):
-        raise GraphError(f"{path}: a count is missing among {', '.join(_COUNTS)}")
-    if not isinstance(facts.get("languages"), list) or not isinstance(facts.get("target"), str):
-        raise GraphError(f"{path}: names no languages or no target")
-    return facts
+    except (OSError, msgspec.MsgspecError) as error:
+        raise GraphError(f"{path}: no graph of this version ({error})") from error
 
 
 def _column(folder: Path, name: str) -> Any:
