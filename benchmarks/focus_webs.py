@@ -23,7 +23,7 @@ from types import ModuleType
 from urllib.parse import urlsplit
 
 from benchmarks.proxyweb import PROGRAM, ROOT, TEXTS, URLS
-from classifiers.datasets import domain_reader, stable_share
+from classifiers.datasets.rows import domain_reader, stable_share
 from crawler.reading import sift
 from crawler.sources.contract import Answer
 from crawler.url import normalise

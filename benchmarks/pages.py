@@ -26,8 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.claim import Claim, ratios
 from benchmarks.proxyweb import SHARED
-from classifiers.datasets import LabelledText, LabelledTexts
-from classifiers.datasets.texts import NEWS, is_held_out
+from classifiers.datasets.texts import NEWS, LabelledText, LabelledTexts, is_held_out
 from classifiers.languages import canonical
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.methods.fasttext import without_unshown

@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks.claim import Claim, ratios
 from benchmarks.proxyweb import URLS
-from classifiers.datasets import LabelledUrl, LabelledUrls, split
+from classifiers.datasets.rows import LabelledUrl, LabelledUrls, split
 from classifiers.papers.evaluation import Decisions
 from classifiers.training.assessment import table
 from classifiers.training.examples import FIVE

@@ -4,36 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from classifiers.datasets.odp import OdpUrls
-from classifiers.datasets.rows import (
-    COLUMNS,
-    Dataset,
-    LabelledUrl,
-    LabelledUrls,
-    distinct,
-    domain_reader,
-    split,
-    stable_share,
-)
-from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
+from classifiers.datasets.rows import Dataset, LabelledUrl, LabelledUrls
 from classifiers.errors import DatasetError
 from classifiers.tables import shipped_folder
-
-__all__ = [
-    "COLUMNS",
-    "Dataset",
-    "LabelledPage",
-    "LabelledPages",
-    "LabelledText",
-    "LabelledTexts",
-    "LabelledUrl",
-    "LabelledUrls",
-    "OdpUrls",
-    "distinct",
-    "domain_reader",
-    "open_dataset",
-    "split",
-    "stable_share",
-]
 
 _Reader = type[LabelledUrls] | type[OdpUrls]
 FORMATS: Final[dict[str, _Reader]] = {"tsv": LabelledUrls, "rdf": OdpUrls, "u8": OdpUrls}

@@ -56,9 +56,7 @@ def of_languages(said_yes: Flags, columns: Columns, own: int) -> Measures:
 
 def of_binary(said_yes: Flags, y: Flags) -> Measures:
     """The measures of one classifier's decisions, both (n_urls,); nan for a class without URLs."""
-    recall = float(said_yes[y].mean()) if y.any() else float("nan")
-    negative_success = float(1.0 - said_yes[~y].mean()) if not y.all() else float("nan")
-    return Measures(recall, negative_success)
+    return of_languages(said_yes, np.where(y, 0, 1), 0)
 
 
 def by_fold(said_yes: Flags, y: Flags, folds: Columns) -> Matrix:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from classifiers.datasets import LabelledPage, LabelledText
-from classifiers.errors import MissingPackageError, ModelError, StudyError
+from classifiers.datasets.texts import LabelledPage, LabelledText
+from classifiers.errors import StudyError
 from classifiers.pages import methods
 from classifiers.pages.method import MIN_REFERENCE_LENGTH, NOTHING, PageMethod, Surroundings
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
@@ -202,24 +202,16 @@ def _cut(text: str, lengths: tuple[int, int], chance: random.Random) -> str:
     return found if len(found) >= least else " ".join(words)[:length]
 
 
-def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str, str]]:
-    """The methods with those names, and the reasons why others are left out.
+def found_methods(named: Sequence[str] = ()) -> list[PageMethod]:
+    """The methods with those names; without names those of DEFAULT_METHODS.
 
-    Without names: those of DEFAULT_METHODS that can be loaded. StudyError for an unknown name;
-    MissingPackageError or ModelError if the package or the file of a named one is missing.
+    StudyError for an unknown name; MissingPackageError or ModelError if the package or the file of
+    a method is missing.
     """
     if unknown := [name for name in named if name not in methods.names()]:
         known = ", ".join(methods.names())
         raise StudyError(f"no method is called {unknown[0]!r}; choose one of: {known}")
-    found, left_out = [], {}
-    for name in dict.fromkeys(named or DEFAULT_METHODS):
-        try:
-            found.append(methods.method(name))
-        except (MissingPackageError, ModelError) as error:
-            if named:
-                raise
-            left_out[name] = str(error)
-    return found, left_out
+    return [methods.method(name) for name in dict.fromkeys(named or DEFAULT_METHODS)]
 
 
 def asked(

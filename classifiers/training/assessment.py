@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets import LabelledUrl, domain_reader
+from classifiers.datasets.rows import LabelledUrl, domain_reader
 from classifiers.papers import evaluation
 from classifiers.training.examples import FIVE
 from classifiers.training.urls import MAX_PER_DOMAIN, capped

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets import LabelledUrl, domain_reader, stable_share
+from classifiers.datasets.rows import LabelledUrl, domain_reader, stable_share
 from classifiers.errors import optional
 from classifiers.languages import scripts, tlds_of
 from classifiers.tables import rows

@@ -18,9 +18,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.datasets import Dataset, LabelledTexts, LabelledUrl, open_dataset
-from classifiers.datasets.rows import left_out
-from classifiers.datasets.texts import LabelledPage, LabelledText, is_held_out, recognised
+from classifiers.datasets import open_dataset
+from classifiers.datasets.rows import Dataset, LabelledUrl, left_out
+from classifiers.datasets.texts import (
+    LabelledPage,
+    LabelledText,
+    LabelledTexts,
+    is_held_out,
+    recognised,
+)
 from classifiers.errors import ClassifierError, DatasetError
 from classifiers.pages.parse import parse_page
 

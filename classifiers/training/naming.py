@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets import stable_share
+from classifiers.datasets.rows import stable_share
 from classifiers.languages import known
 from classifiers.training import domain_shares
 from classifiers.training.domain_shares import Site

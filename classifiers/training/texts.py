@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets import LabelledText, stable_share
-from classifiers.datasets.texts import NEWS
+from classifiers.datasets.rows import stable_share
+from classifiers.datasets.texts import NEWS, LabelledText
 from classifiers.errors import DatasetError
 from classifiers.pages.text.scripts import utf16_units, vote
 from classifiers.pages.text.textengine import (

@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets import LabelledUrl, distinct, domain_reader, stable_share
+from classifiers.datasets.rows import LabelledUrl, distinct, domain_reader, stable_share
 from classifiers.errors import DatasetError
 from classifiers.languages import language_of_tld, tlds_of
 from classifiers.training import naming, solver

@@ -8,9 +8,6 @@ import numpy.typing as npt
 from classifiers.errors import LanguageError
 from classifiers.languages import known, tlds_of
 
-GENERIC = frozenset({"com", "org", "net", "info", "biz"})
-"""Top-level domains that belong to no country and are used in every language."""
-
 
 def top_level_domain(url: str) -> str:
     """The last label of a URL's host in lower case; '' if there is none."""

@@ -37,8 +37,6 @@ _NAMES: Final = (
 _MIN_BITS, _MAX_BITS = 4, 24
 _CHUNK: Final = 1024
 """URLs that are named at a time: their logits stay in the cache."""
-_LEAST: Final = 1e-13
-"""The least probability that counts as evidence."""
 _WORD: Final = re.compile(r"((?:[^\W\d_]|%[89A-Fa-f][0-9A-Fa-f])+)")
 _NOTHING: Final = "0"
 """Stands for a word that is left out: not a letter, and not a sign around a word."""
@@ -188,16 +186,6 @@ class UrlModel:
         logits = logits[:, : len(self.named_languages)]
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         result: Scores = powers / powers.sum(axis=1, keepdims=True)
-        return result
-
-    def evidence(self, urls: Sequence[str]) -> Scores:
-        """Log-likelihood ratios in nats for `named_languages`, (n_urls, n_named).
-
-        0 is the evidence of a URL that says nothing. The softmax of their sum with the logarithms
-        of any prior are the probabilities under this prior.
-        """
-        shares = self.shares(urls, Prior.uniform())
-        result: Scores = np.log(np.maximum(shares, _LEAST)) + np.log(shares.shape[1])
         return result
 
     def explain(self, url: str, language: str | None = None, top: int = 10) -> list[Contribution]:

@@ -13,7 +13,8 @@ from classifiers.errors import StudyError
 from crawler.commands.base import Parser, language_codes, measured, parts, positive
 
 if TYPE_CHECKING:
-    from classifiers.datasets import Dataset, LabelledPage, LabelledTexts, LabelledUrl
+    from classifiers.datasets.rows import Dataset, LabelledUrl
+    from classifiers.datasets.texts import LabelledPage, LabelledTexts
     from classifiers.pages.method import Surroundings
     from classifiers.papers.baykan.measures import Experiment
     from classifiers.papers.baykan.study import Study
@@ -269,7 +270,7 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
     The finished methods are printed and written even after Ctrl-C or an error. Raises StudyError
     for wrong arguments before data are read.
     """
-    from classifiers.datasets import LabelledTexts
+    from classifiers.datasets.texts import LabelledTexts
     from classifiers.papers.page_cases import asked, found_methods
     from classifiers.papers.page_tables import results
     from crawler.report.progress import Display
@@ -282,15 +283,14 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
             raise StudyError(f"{name!r}: the only experiment on pages is {_SHORT}; see --methods")
     if isinstance(source, LabelledTexts) and (opts.graph or opts.experiments):
         raise StudyError(f"{_SHORT} and --graph are for pages; these are texts")
-    methods, left_out = found_methods(opts.methods)
+    methods = found_methods(opts.methods)
     with Display(sys.stderr) as display:
         cases, found = _cases(source, opts, display.count)
     if not cases.cases:
         raise StudyError(f"{source.path}: no rows in these languages")
     languages = len({case.language for case in cases.cases})
     facts = {"data": source.path.name, cases.sort: len(cases.cases), "languages": languages}
-    facts |= {"rows skipped": source.skipped, **({"left out": left_out} if left_out else {})}
-    facts |= found
+    facts |= {"rows skipped": source.skipped, **found}
     runs: list[MethodRun] = []
     try:
         with Display(sys.stderr) as display:
@@ -314,7 +314,7 @@ def _cases(
     source: Pages, opts: argparse.Namespace, on_progress: Progress
 ) -> tuple[Cases, dict[str, Any]]:
     """The cases for the methods, and facts about them."""
-    from classifiers.datasets import LabelledTexts
+    from classifiers.datasets.texts import LabelledTexts
     from classifiers.pages.method import Surroundings
     from classifiers.pages.methods import method
     from classifiers.papers import page_cases

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.commands.base import Parser, language_codes
 
 if TYPE_CHECKING:
-    from classifiers.datasets import LabelledUrl
+    from classifiers.datasets.rows import LabelledUrl
     from classifiers.training.urls import Options
 
 DESCRIPTION = (
@@ -70,7 +70,7 @@ def run(opts: argparse.Namespace) -> None:
 
 def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
     """The figures of a model on a tenth of the domains, trained on the other nine tenths."""
-    from classifiers.datasets import split
+    from classifiers.datasets.rows import split
     from classifiers.training.assessment import assess
     from classifiers.training.urls import fit
 

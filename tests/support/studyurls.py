@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from classifiers.datasets import LabelledUrl
+from classifiers.datasets.rows import LabelledUrl
 from classifiers.papers.baykan.algorithms import algorithm, vectorizer
 from classifiers.papers.baykan.similarity import Markov
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets import LabelledUrl, distinct, domain_reader
+from classifiers.datasets.rows import LabelledUrl, distinct, domain_reader
 from classifiers.errors import DatasetError
 
 Numbers = npt.NDArray[np.int64]

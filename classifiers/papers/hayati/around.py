@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
-from classifiers.datasets.texts import LabelledPage
 from classifiers.errors import ModelError
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
@@ -130,19 +129,14 @@ class TopLevelDomain:
         )
 
 
-def train(rows: Iterable[LabelledPage | tuple[str, str]]) -> TopLevelDomain:
-    """The most common languages of the domains of pages, or of (URL, language) pairs.
+def train(rows: Iterable[tuple[str, str]]) -> TopLevelDomain:
+    """The most common languages of the domains of (URL, language) pairs.
 
-    A page without an address or a top-level domain is ignored; of equally common languages the
-    first by code is taken.
+    A URL without a top-level domain is ignored; of equally common languages the first by code is
+    taken.
     """
-    counts: Counter[tuple[str, str]] = Counter()
-    for row in rows:
-        url, language = (row.url, row.language) if isinstance(row, LabelledPage) else row
-        domain = top_level_domain(url)
-        if domain:
-            counts[domain, language] += 1
-    return TopLevelDomain(counts)
+    pairs = ((top_level_domain(url), language) for url, language in rows)
+    return TopLevelDomain(Counter(pair for pair in pairs if pair[0]))
 
 
 def load(path: Path | None = None) -> TopLevelDomain:

@@ -6,15 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.datasets import (
-    LabelledUrl,
-    LabelledUrls,
-    OdpUrls,
-    domain_reader,
-    open_dataset,
-    split,
-    stable_share,
-)
+from classifiers.datasets import open_dataset
+from classifiers.datasets.odp import OdpUrls
+from classifiers.datasets.rows import LabelledUrl, LabelledUrls, domain_reader, split, stable_share
 from classifiers.errors import DatasetError
 
 HEADER = "url\tlang\tlabel_kind\tsource\n"

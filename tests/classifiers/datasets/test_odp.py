@@ -4,7 +4,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
-from classifiers.datasets import LabelledUrl, OdpUrls, distinct
+from classifiers.datasets.odp import OdpUrls
+from classifiers.datasets.rows import LabelledUrl, distinct
 from classifiers.errors import DatasetError
 
 HEAD = (

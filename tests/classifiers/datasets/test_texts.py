@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.datasets import (
+from classifiers.datasets.rows import LabelledUrl
+from classifiers.datasets.texts import (
     LabelledPage,
     LabelledPages,
     LabelledText,
     LabelledTexts,
-    LabelledUrl,
+    is_held_out,
+    recognised,
 )
-from classifiers.datasets.texts import is_held_out, recognised
 from classifiers.errors import DatasetError
 
 HEADER = "text\tlang\tkind\tsource\n"

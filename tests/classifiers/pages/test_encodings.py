@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.datasets import LabelledText
+from classifiers.datasets.texts import LabelledText
 from classifiers.pages.charset import charsets, detection
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.charset.letters import LetterModel

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.datasets import LabelledText
+from classifiers.datasets.texts import LabelledText
 from classifiers.errors import DatasetError, ModelError
 from classifiers.pages.text import textengine, textgrams
 from classifiers.pages.text.textengine import LangfocusEngine, TextModel, shipped_engine

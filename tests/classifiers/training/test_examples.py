@@ -4,7 +4,7 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 import pytest
 
-from classifiers.datasets import LabelledUrl, domain_reader
+from classifiers.datasets.rows import LabelledUrl, domain_reader
 from classifiers.errors import MissingPackageError
 from classifiers.training import examples
 from classifiers.training.examples import Examples, collect

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classifiers.datasets import LabelledUrl, LabelledUrls
+from classifiers.datasets.rows import LabelledUrl, LabelledUrls
 from classifiers.errors import DatasetError
 from classifiers.training.assessment import assess
 from classifiers.training.thresholds import ALONE, RAISED, Thresholds

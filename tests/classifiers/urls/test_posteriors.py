@@ -50,7 +50,7 @@ def test_the_prior_decides_what_the_evidence_leaves_open(model: UrlModel) -> Non
 def test_evidence_and_the_logarithm_of_a_prior_make_the_probabilities(model: UrlModel) -> None:
     urls = ["http://psp.cz/", "http://rte.ie/ga", "http://nic.com/"]
     for prior in (Prior.uniform(), Prior.web(), Prior.crawl("cs", 0.3)):
-        logits = model.evidence(urls) + prior.log_of(model.named_languages)
+        logits = np.log(model.shares(urls, Prior.uniform())) + prior.log_of(model.named_languages)
         shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         assert np.allclose(shares, model.shares(urls, prior), atol=1e-5)
         codes, confidences = model.name(urls, prior)
@@ -63,7 +63,7 @@ def test_a_url_that_says_nothing_is_named_nothing_also_in_a_large_batch(model: U
     codes, confidences = model.name(urls * 3000)
     assert codes.tolist() == [0, 2, -1, -1, -1] * 3000
     assert confidences.tolist() == [*confidences[:2].tolist(), 0, 0, 0] * 3000
-    assert np.allclose(model.evidence(["http://1.2.3.4/"]), 0, atol=1e-5)
+    assert np.allclose(model.shares(["http://1.2.3.4/"], Prior.uniform()), 1 / 3, atol=1e-5)
 
 
 def test_shares_of_a_crawl_are_those_that_were_asked_for() -> None:

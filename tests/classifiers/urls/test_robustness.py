@@ -62,7 +62,7 @@ def test_every_text_has_finite_scores_and_an_answer(model: UrlModel, url: str) -
     assert 0 <= answer.confidence <= 1
     assert (answer.language is None) == (answer.confidence == 0)
     assert url.strip() or answer.language is None
-    assert np.isfinite(model.evidence([url])).all()
+    assert np.isfinite(model.shares([url])).all()
 
 
 @given(st.lists(any_text | host_names, max_size=12), st.randoms(use_true_random=False))

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.datasets import LabelledUrl
+from classifiers.datasets.rows import LabelledUrl
 from classifiers.errors import DatasetError
 from classifiers.papers.baykan import samples
 from classifiers.papers.baykan.samples import Corpus, draw, sample
