@@ -54,11 +54,11 @@ def child(name: str, seconds: float, number: int, save: Path) -> None:
     atheris = import_module("atheris")
     logging.disable(logging.CRITICAL)
     with atheris.instrument_imports(include=["crawler", "classifiers"], exclude=_LEFT_OUT):
-        targets = import_module("benchmarks.fuzztargets")
-    target, folder = targets.TARGETS[name], Path(tempfile.mkdtemp())
+        targets, seeds = map(import_module, ("benchmarks.fuzztargets", "benchmarks.fuzzseeds"))
+    law, folder = targets.LAWS[name], Path(tempfile.mkdtemp())
     (folder / "corpus").mkdir()
-    for at, seed in enumerate(target.seeds()):
-        target.law(seed[:MAX_INPUT])  # The time of a first compilation counts for no input.
+    for at, seed in enumerate(seeds.SEEDS[name]):
+        law(seed[:MAX_INPUT])  # The time of a first compilation counts for no input.
         (folder / "corpus" / str(at)).write_bytes(seed[:MAX_INPUT])
     words = ("".join(f"\\x{byte:02x}" for byte in token) for token in targets.TOKENS)
     (folder / "tokens").write_text("".join(f'"{word}"\n' for word in words))
@@ -74,7 +74,7 @@ def child(name: str, seconds: float, number: int, save: Path) -> None:
         "dict": folder / "tokens",
     }
     arguments = [sys.argv[0], *(f"-{name}={value}" for name, value in limits.items())]
-    atheris.Setup([*arguments, str(folder / "corpus")], target.law)
+    atheris.Setup([*arguments, str(folder / "corpus")], law)
     atheris.Fuzz()
 
 

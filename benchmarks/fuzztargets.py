@@ -1,7 +1,7 @@
 """The laws that `benchmarks.fuzz` and the tests check on every reader of data from strangers.
 
-A target is a law over any bytes: it returns, or raises an error that names the broken law. Its
-seeds are those of `benchmarks.fuzzseeds`.
+A law takes any bytes: it returns, or raises an error that names the broken law. Inputs that reach
+much of its code have its name in `benchmarks.fuzzseeds`.
 """
 
 import codecs
@@ -9,9 +9,7 @@ import gzip
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -23,7 +21,6 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from benchmarks import fuzzseeds
 from benchmarks.fuzzseeds import FIELD, URL
 from classifiers import languages
 from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
@@ -71,14 +68,6 @@ TOKENS: Final = [
     FIELD,
 ]
 """Tokens of real pages that random bytes seldom contain."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A law over any bytes; `seeds` are inputs that reach much code."""
-
-    law: Callable[[bytes], None]
-    seeds: Callable[[], list[bytes]]
 
 
 class BrokenLaw(AssertionError):
@@ -399,14 +388,7 @@ def _read_archive(path: Path) -> None:
             continue
 
 
-TARGETS: Final[dict[str, Target]] = {
-    "page": Target(page, fuzzseeds.page_seeds),
-    "links": Target(links, fuzzseeds.link_seeds),
-    "url": Target(url, fuzzseeds.url_seeds),
-    "language": Target(language, fuzzseeds.page_seeds),
-    "robots": Target(robots, fuzzseeds.robots_seeds),
-    "answers": Target(answers, fuzzseeds.answer_seeds),
-    "unpacking": Target(unpacking, fuzzseeds.unpacking_seeds),
-    "archive": Target(archive, fuzzseeds.archive_seeds),
+LAWS: Final = {
+    law.__name__: law for law in (page, links, url, language, robots, answers, unpacking, archive)
 }
-"""Name -> the law."""
+"""The laws by their names."""

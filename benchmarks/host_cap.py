@@ -27,7 +27,6 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -65,8 +64,7 @@ class Request(NamedTuple):
     location: str | None
 
 
-@dataclass(frozen=True)
-class Figures:
+class Figures(NamedTuple):
     """The largest numbers of a host; `pages` is the smallest number of URLs with status 200."""
 
     urls: int = 0
@@ -80,19 +78,18 @@ class Figures:
 
     def over(self, other: "Figures") -> "Figures":
         """Return the worse of two numbers, each."""
-        most = {f.name: max(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
-        return Figures(**most | {"pages": min(self.pages, other.pages)})
+        most = Figures(*map(max, self, other))
+        return most._replace(pages=min(self.pages, other.pages))
 
     def faults(self, least: int) -> list[str]:
         """Return the names of the figures that break a limit."""
-        limits = Figures(
-            HOST_CAP, 2 * HOST_CAP, RETRY_TIMES + 2, HOST_CAP, RETRY_TIMES + 1, 10, HOST_CAP
-        )
-        names = [name for name in _NAMES if getattr(self, name) > getattr(limits, name)]
+        each = zip(self._fields, self, LIMITS, strict=False)
+        names = [name for name, number, limit in each if number > limit]
         return names + ["pages"] * (self.pages < least)
 
 
-_NAMES: Final = ("urls", "lines", "tries", "robots", "robots_tries", "sitemaps", "origins")
+LIMITS: Final = (HOST_CAP, 2 * HOST_CAP, RETRY_TIMES + 2, HOST_CAP, RETRY_TIMES + 1, 10, HOST_CAP)
+"""The most of each figure but the last."""
 
 
 def host_of(url: str) -> str:
@@ -249,10 +246,9 @@ def main(line: Sequence[str] | None = None) -> int:
         rows = []
         for case in served:
             figures = found[case.name]
-            numbers = (getattr(figures, name) for name in _NAMES)
-            rows.append([case.name, case.about, *map(str, numbers)])
+            rows.append([case.name, case.about, *map(str, figures[:-1])])
             faults += [f"{ordering} {case.name}: {fault}" for fault in figures.faults(case.least)]
-        head = ["case", "its hosts", *_NAMES]
+        head = ["case", "its hosts", *Figures._fields[:-1]]
         table = Table(f"Most requests of a host: {ordering}", head, rows, text_columns=2)
         print("\n".join(["", table.title, "", *markdown(table)]), flush=True)
     print("\n".join(["", f"{len(faults)} over a limit", *faults[:40]]))

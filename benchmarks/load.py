@@ -15,7 +15,6 @@ size before: `admit` of a page with 60 links, `next`, and `settle` of a page wit
 import argparse
 import json
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -37,6 +36,7 @@ from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.sharded import ShardedFrontier
 from crawler.shared.stored import connect
+from tests.support.redisserver import RedisServer
 from tests.support.report_run import META
 
 _LINKS: Final = 60
@@ -74,22 +74,19 @@ def sqlite(folder: Path) -> Iterator[Store]:
 @contextmanager
 def redis(folder: Path, shards: int) -> Iterator[Store]:
     """Yield the frontier of a crawl on a server of its own."""
-    socket = folder / "redis.sock"
-    line = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", ""]
-    with subprocess.Popen([*line, "--dir", str(folder)], stdout=subprocess.DEVNULL) as server:
-        try:
-            while not socket.exists():
-                time.sleep(0.05)
-            client = connect(f"unix://{socket}")
-            info: Any = client.info
-            make = RedisFrontier if shards == 1 else ShardedFrontier
-            yield Store(
-                make(client, "load", _RULES, Membership(shards=shards), now=0.0),
-                lambda: int(info("memory")["used_memory"]),
-                lambda: float(info("cpu")["used_cpu_user"] + info("cpu")["used_cpu_sys"]),
-            )
-        finally:
-            server.terminate()
+    server = RedisServer(folder)
+    server.start("--appendonly", "no")
+    try:
+        client = connect(server.url)
+        info: Any = client.info
+        make = RedisFrontier if shards == 1 else ShardedFrontier
+        yield Store(
+            make(client, "load", _RULES, Membership(shards=shards), now=0.0),
+            lambda: int(info("memory")["used_memory"]),
+            lambda: float(info("cpu")["used_cpu_user"] + info("cpu")["used_cpu_sys"]),
+        )
+    finally:
+        server.kill()
 
 
 def fill(store: Store, urls: int, hosts: int, ends_at: float, most_bytes: float) -> Iterator[Row]:
