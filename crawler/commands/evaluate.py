@@ -161,9 +161,8 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
     """
     from classifiers.datasets import open_dataset
     from crawler.report.progress import Display
-    from crawler.report.study import print_facts, print_result, study_json
+    from crawler.report.study import print_facts, print_result
     from crawler.report.table import WIDE, Printer
-    from crawler.whole_file import write_whole
 
     wanted = _wanted(opts)
     source = open_dataset(opts.data)
@@ -179,12 +178,26 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
                 done.append(experiment.carried_out(study))
                 print_result(done[-1], printer)
     finally:
-        if done and opts.json:
+        if done:
             if unfinished := [row.name for row in wanted[len(done) :]]:
                 facts["not carried out"] = unfinished
-            paths = [path for path in (source.path, opts.test, opts.content) if path]
-            told = {"measured": measured(paths, _URL_MODULES), **facts}
-            write_whole(opts.json, study_json(told, done))
+            _write(opts.json, facts, done, (source.path, opts.test, opts.content), _URL_MODULES)
+
+
+def _write(
+    file: Path | None,
+    facts: dict[str, Any],
+    results: Sequence[Result],
+    data: Sequence[Path | None],
+    modules: Sequence[str],
+) -> None:
+    """Write the file of --json, if it was asked for."""
+    from crawler.report.study import study_json
+    from crawler.whole_file import write_whole
+
+    if file is not None:
+        told = {"measured": measured(filter(None, data), modules), **facts}
+        write_whole(file, study_json(told, results))
 
 
 def _wanted(opts: argparse.Namespace) -> list[Experiment]:
@@ -274,9 +287,8 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
     from classifiers.papers.page_cases import asked, found_methods
     from classifiers.papers.page_tables import results
     from crawler.report.progress import Display
-    from crawler.report.study import page_study_json, print_facts, print_result
+    from crawler.report.study import print_facts, print_result
     from crawler.report.table import WIDE, Printer
-    from crawler.whole_file import write_whole
 
     for name in opts.experiments:
         if name != _SHORT:
@@ -304,10 +316,9 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
             printer = Printer(width=WIDE)
             print_facts(facts, printer)
             print_result(tables, printer)
-        if runs and opts.json:
-            paths = [path for path in (source.path, opts.labels, opts.graph) if path]
-            told = {"measured": measured(paths, _PAGE_MODULES), **facts}
-            write_whole(opts.json, page_study_json(told, runs, tables))
+            facts["confusion"] = {run.name: run.confusion() for run in runs}
+            data = (source.path, opts.labels, opts.graph)
+            _write(opts.json, facts, [tables], data, _PAGE_MODULES)
 
 
 def _cases(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from classifiers.papers.table import Cell, MeasureTable, Row
@@ -11,7 +11,6 @@ from crawler.report.formatting import NOTHING, json_text
 from crawler.report.table import Table
 
 if TYPE_CHECKING:
-    from classifiers.papers.page_cases import MethodRun
     from classifiers.papers.table import Result
     from crawler.report.table import Printer
 
@@ -37,33 +36,8 @@ def print_result(result: Result, printer: Printer) -> None:
 
 
 def study_json(facts: Facts, results: Iterable[Result]) -> str:
-    """The results for labelled URLs as the text of a JSON file."""
+    """The results of experiments as the text of a JSON file."""
     return json_text({**facts, "experiments": [result.as_json() for result in results]})
-
-
-def page_study_json(facts: Facts, runs: Sequence[MethodRun], result: Result) -> str:
-    """The results for labelled pages or texts, with the confusion matrix of each method."""
-    return json_text(
-        {
-            **facts,
-            "tables": [_plain(measured) for measured in result.tables],
-            "cpu_ms": {run.name: round(run.ms_per_page, 4) for run in runs},
-            "confusion": {run.name: run.confusion() for run in runs},
-        }
-    )
-
-
-def _plain(measured: MeasureTable) -> dict[str, Any]:
-    """A table with counts as numbers, and without the marks that only a study of URLs has."""
-    content = measured.as_json()
-    for row in content["rows"]:
-        del row["best"], row["best_in_paper"]
-        row.update({key: int(row[key]) for key in measured.heads if row[key].isdecimal()})
-        for name, figure in row["figures"].items():
-            has_paper = figure["paper"] is not None
-            figure.pop("sd")
-            row["figures"][name] = figure if has_paper else figure["ours"]
-    return content
 
 
 def study_table(measured: MeasureTable) -> Table:
