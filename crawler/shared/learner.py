@@ -31,8 +31,8 @@ MERGED_EVERY_S: Final = 5.0
 A_LABEL: Final = 1 << 26
 """A tally is one number: this times the pages with a label, and the relevant pages."""
 
-Fields = Callable[[str, Sequence[str]], Sequence[bytes | None]]
-"""Returns the values of fields of a hash of the crawl, by the name of its key."""
+Fields = Callable[[Mapping[str, Sequence[str]]], Sequence[Sequence[bytes | None]]]
+"""Returns the values of fields of hashes of the crawl, by the names of their keys."""
 
 
 class SharedLearner(Scorer):
@@ -53,8 +53,7 @@ class SharedLearner(Scorer):
 
     def leased(self, lease: Lease) -> KnownUrl:
         """Return what is known of a URL that was just leased."""
-        self._tallies.clear()
-        known = self._known([lease.fingerprint])[0]
+        known = self._known([lease.fingerprint], [lease.url])[0]
         return known or KnownUrl(lease.url, lease.score, lease.depth, NO_EVIDENCE, Links())
 
     def at(self, fields: Fields) -> "SharedLearner":
@@ -64,10 +63,8 @@ class SharedLearner(Scorer):
 
     def arrived(self, pages: Sequence[tuple[Sequence[Link], LinkOrigin]]) -> list[list[Link]]:
         """Return the links of several pages with the scores of their URLs, queued or new."""
-        self._tallies.clear()
         urls = [link.url for links, _ in pages for link in links]
-        known = iter(self._known([fingerprint(url) for url in urls]))
-        self.tallies(set(chain.from_iterable(map(units_of, urls))))
+        known = iter(self._known([fingerprint(url) for url in urls], urls))
         return [self._scored(links, [*islice(known, len(links))], of) for links, of in pages]
 
     def settle(
@@ -77,10 +74,9 @@ class SharedLearner(Scorer):
 
         The last are arguments of the script: the units of the page, and what their tallies get.
         """
-        own, *known = self._known([lease.fingerprint, *(fingerprint(link.url) for link in links)])
-        urls = [lease.url, *(link.url for link in links)]
-        self._tallies.clear()
-        self.tallies(set(chain.from_iterable(map(units_of, urls))))
+        urls = [link.url for link in links]
+        keys = [lease.fingerprint, *map(fingerprint, urls)]
+        own, *known = self._known(keys, [lease.url, *urls])
         units = units_of(lease.url) if record.is_labelled else ()
         if own is not None and learns:
             self._belief.learn(self._standings([own])[0], is_relevant=record.is_relevant)
@@ -98,16 +94,18 @@ class SharedLearner(Scorer):
         urls = zip(links, self.linked(links, known, origin), strict=True)
         return [Link(link.url, url.score, link.evidence) for link, url in urls]
 
-    def _known(self, keys: Sequence[int]) -> list[KnownUrl | None]:
-        kept = self._fields("urls", [str(key) for key in keys])
+    def _known(self, keys: Sequence[int], urls: Sequence[str]) -> list[KnownUrl | None]:
+        """Return what is known of URLs by their fingerprints; read the records of their units."""
+        units = [*set(chain.from_iterable(map(units_of, urls)))]
+        kept, tallies = self._fields({"urls": [*map(str, keys)], "tallies": units})
+        self._tallies = dict(zip(units, map(_tally, tallies), strict=True))
         return [None if row is None else known_url(row) for row in kept]
 
     def tallies(self, units: Collection[str]) -> Tallies:
         """Return records of units; those of one page are read once."""
-        missing = [unit for unit in units if unit not in self._tallies]
-        for unit, kept in zip(missing, self._fields("tallies", missing), strict=True):
-            labelled, relevant = divmod(int(kept or 0), A_LABEL)
-            self._tallies[unit] = labelled, relevant
+        if missing := [unit for unit in units if unit not in self._tallies]:
+            kept = self._fields({"tallies": missing})[0]
+            self._tallies |= zip(missing, map(_tally, kept), strict=True)
         return self._tallies
 
     # Merging.
@@ -142,3 +140,9 @@ class SharedLearner(Scorer):
         if is_again or parts.keys() - {self._worker}:
             self._merged = self._prior + sum(parts.values())
             self._belief.take_over(self._merged)
+
+
+def _tally(kept: bytes | None) -> tuple[int, int]:
+    """Return the pages with a label and the relevant ones."""
+    labelled, relevant = divmod(int(kept or 0), A_LABEL)
+    return labelled, relevant

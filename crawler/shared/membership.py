@@ -32,7 +32,7 @@ class Membership:
     shards: int = 1  # key spaces of the crawl, fixed for all
     poll_s: float = 1.0  # `ready_at` asks to look again while other workers hold leases
     wait_s: float = 300.0  # a server is tried so long, at most 5 seconds when the worker joins
-    deliver_s: float = 0.5  # links to other shards are delivered so often
+    deliver_s: float = 1.0  # links to other shards are delivered so often
 
 
 def binding(rules: FrontierRules, membership: Membership) -> dict[str, object]:

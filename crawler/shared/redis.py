@@ -471,19 +471,26 @@ class RedisFrontier(StoredCrawl):
         links/s and a quarter of the pops/s.
         """
         if self._connection is None:
-            self._connection = self._server().connection_pool.get_connection()
+            self._connection = self.server().connection_pool.get_connection()
         text, digest = _script()
         try:
             return self._ask("EVALSHA", digest, 1, *values)
         except self._errors.NoScriptError:
             return self._ask("EVAL", text, 1, *values)
 
-    def _fields(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
-        """Return the values of fields of a hash of the crawl, as bytes."""
-        if not fields:
-            return []
-        words: list[str | bytes] = [self.key(name), *map(encoded, fields)]
-        return list(self._insist(lambda: self._bytes("HMGET", *words)))
+    def _fields(self, asked: Mapping[str, Sequence[str]]) -> list[Sequence[bytes | None]]:
+        """Return the values of fields of hashes of the crawl, as bytes, by one call."""
+        asked_of = {name: fields for name, fields in asked.items() if fields}
+
+        def do() -> list[Sequence[bytes | None]]:
+            with self.server().pipeline(transaction=False) as pipe:
+                for name, fields in asked_of.items():
+                    words = [self.key(name), *map(encoded, fields)]
+                    pipe.execute_command("HMGET", *words, NEVER_DECODE=True)
+                found = dict(zip(asked_of, pipe.execute(), strict=True))
+                return [found.get(name, ()) for name in asked]
+
+        return self._insist(do)
 
     def _ask(self, *words: str | bytes | int) -> Any:
         self._connection.send_command(*words)

@@ -42,7 +42,7 @@ from crawler.frontier.slots import holder_of, penalties_of
 from crawler.shared.packing import Packed
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.shards import Shards, shard_of, total
-from crawler.shared.stored import AwayError, StoredCrawl
+from crawler.shared.stored import AwayError, Question, StoredCrawl
 from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.orderings import Draw
 from crawler.url import host_of
@@ -53,6 +53,7 @@ _ENTRIES_A_CALL = 50
 _SHORTEST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
 _MOST_TURNS = 64
+_VAIN_POLLS = 5  # shards that had nothing to return are asked again after so many
 
 
 class _Part(RedisFrontier):
@@ -66,6 +67,11 @@ class _Part(RedisFrontier):
         super()._join()
         self.late: list[Callable[[], object]] = []
         self._is_open = True
+
+    @property
+    def is_away(self) -> bool:
+        """True if it is not asked now, or if calls wait for it."""
+        return self._away_since is not None or bool(self.late)
 
     def reach(
         self, do: Callable[[], T], away: T | None = None, *, is_late: bool = False
@@ -171,9 +177,12 @@ class FrontierShard(_Part):
         ]
         return {"outbox": packed, "queued_elsewhere": self.queued_elsewhere}
 
-    def outbox(self) -> list[Entry]:
-        """Return the oldest entries for each other shard."""
-        targets: list[str] = self.read(sorted, lambda pipe: pipe.smembers(self.key("outboxes")))
+    def ask_targets(self) -> Question[list[str]]:
+        """Ask which shards have entries in the outbox."""
+        return sorted, lambda pipe: pipe.smembers(self.key("outboxes"))
+
+    def ask_outbox(self, targets: Sequence[str]) -> Question[list[Entry]]:
+        """Ask for the oldest entries for other shards."""
 
         def ask(pipe: Any) -> None:
             for target in targets:
@@ -189,7 +198,7 @@ class FrontierShard(_Part):
                 for entry, told in entries
             ]
 
-        return self.read(made, ask) if targets else []
+        return made, ask
 
     def deliver(self, entries: Sequence[Entry], now: float) -> None:
         """Take in links of other shards; entries that came before are left out."""
@@ -254,8 +263,8 @@ def _arrived(text: str) -> tuple[str, LinkOrigin, list[Link]]:
 class _Post:
     """Takes links from the outboxes of shards to their shards, for one worker."""
 
-    def __init__(self, parts: Sequence[FrontierShard], random: Random) -> None:
-        self._parts, self._random = parts, random
+    def __init__(self, shards: "ShardedFrontier", random: Random) -> None:
+        self._shards, self._parts, self._random = shards, shards.parts, random
         self.unsent: set[int] = set()  # shards with links for others
         self.delivered_at = self._looked_at = -inf
 
@@ -264,22 +273,20 @@ class _Post:
         self.deliver({*self.unsent, self._random.randrange(len(self._parts))}, now)
 
     def has_arrivals(self, now: float, poll_s: float) -> bool:
-        """Deliver what is on its way; also, now and then, what workers that died left."""
-        places = {*self.unsent}
-        if now >= self._looked_at + poll_s:
-            self._looked_at, places = now, {*range(len(self._parts))}
-        return self.deliver(places, now) > 0
+        """Deliver, now and then, all that is on its way, also of workers that died."""
+        if now < self._looked_at + poll_s:
+            return False
+        self._looked_at = now
+        return self.deliver({*range(len(self._parts))}, now) > 0
 
     def deliver(self, places: set[int], now: float) -> int:
         """Take the links in the outboxes of some shards to their shards; return their number."""
         self.delivered_at, done = now, list[Entry]()
-        self.unsent -= places
-        entries: list[Entry] = []
-        for place in places:
-            found = self._parts[place].reach(self._parts[place].outbox)
-            entries += found or ()
-            if found is None:
-                self.unsent.add(place)
+        targets = self._shards.answers(FrontierShard.ask_targets, places)
+        sources = {place for place in places if targets.get(place)}
+        found = self._shards.answers(lambda part: part.ask_outbox(targets[part.place]), sources)
+        self.unsent -= targets.keys() - sources | found.keys()
+        entries = [entry for of_source in found.values() for entry in of_source]
         for target in {entry.target for entry in entries}:
             some = [entry for entry in entries if entry.target == target]
             done += self._parts[target].reach(partial(self._taken_in, target, some, now)) or ()
@@ -323,7 +330,7 @@ class ShardedFrontier(Shards, _Part):
         for part in self.parts:
             part._losses = self._losses
         self._random = Random(f"{rules.random_state} {self.worker} shards")
-        self._post = _Post(self.parts, self._random)
+        self._post = _Post(self, self._random)
         self._addresses: dict[int, str] = {}
         self._counts: dict[int, Counts] = {}
         if rules.budget_pages is not None or rules.budget_relevant is not None:
@@ -366,6 +373,7 @@ class ShardedFrontier(Shards, _Part):
         places = self._by_place(links)
         own = places.pop(part.place, [])
         foreign = {place: [links[n] for n in numbers] for place, numbers in places.items()}
+        ready_at = now + self._rules.delay_s if was_contacted and not own else now
 
         def settle() -> list[Admission]:
             others = [of for place, of in self._counts.items() if place != part.place]
@@ -374,7 +382,7 @@ class ShardedFrontier(Shards, _Part):
             of_own = [links[n] for n in own]
             return part.admit(lease, record, of_own, now=now, was_contacted=was_contacted)
 
-        told = self._end_late(part, settle)
+        told = self._end_late(part, settle, ready_at)
         if foreign:
             self._post.unsent.add(part.place)
         holder = self._addresses.pop(lease.fingerprint, "")
@@ -387,22 +395,28 @@ class ShardedFrontier(Shards, _Part):
         answers = dict(zip(own, told or (), strict=False))
         return [answers.get(n, Admission.SENT) for n in range(len(links))]
 
-    def _end_late(self, part: FrontierShard, do: Callable[[], T]) -> T | None:
-        """End a lease; if its shard is away, when it is back, and return None."""
-        part.quiet_until = -inf
+    def _end_late(self, part: FrontierShard, do: Callable[[], T], ready_at: float) -> T | None:
+        """End a lease; if its shard is away, when it is back, and return None.
+
+        The shard may have a URL at `ready_at`; at once if a doubtful one waited for this lease.
+        """
+        part.quiet_until = -inf if part.has_hopes else min(part.quiet_until, ready_at)
         return part.reach(do, is_late=True)
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again; see `Frontier.retry`."""
         self._now, part = now, self._part(lease.host)
         retry = partial(part.retry, lease, now=now, not_before=not_before, url=url)
-        self._end_late(part, retry)
+        self._end_late(part, retry, not_before)
         self._addresses.pop(lease.fingerprint, None)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; see `Frontier.release`."""
         self._now, part = now, self._part(lease.host)
-        self._end_late(part, partial(part.release, lease, now=now, not_before=not_before))
+        release = partial(part.release, lease, now=now, not_before=not_before)
+        self._end_late(
+            part, release, now + self._rules.delay_s if not_before is None else not_before
+        )
         self._addresses.pop(lease.fingerprint, None)
 
     def send(
@@ -509,6 +523,8 @@ class ShardedFrontier(Shards, _Part):
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or a time to ask again."""
         poll_at = now + self._member.poll_s  # other workers bring links too
+        if self._post.unsent:
+            poll_at = min(poll_at, max(now, self._post.delivered_at + self._member.deliver_s))
         return min(poll_at, *(max(now, part.quiet_until) for part in self.parts))
 
     # Budgets.
@@ -517,7 +533,7 @@ class ShardedFrontier(Shards, _Part):
         """Return what a shard that spent a budget was granted in all, () if that is no more."""
         had, poll_s = [granted for granted, _, _ in part.spent], self._member.poll_s
         granted = self._grant([(part.place, part.spent)])
-        if granted == had and now >= self._reclaimed_at + poll_s:
+        if granted == had and now >= self._reclaimed_at + _VAIN_POLLS * poll_s:
             granted = self._grant([*self._returned(), (part.place, part.spent)])
             if granted == had:
                 self._reclaimed_at = now
@@ -564,13 +580,13 @@ class ShardedFrontier(Shards, _Part):
 
     def counts(self) -> Counts:
         """Return the numbers of URLs and pages; those of a shard that is away are the last ones."""
-        self._counts |= self.each(lambda part: (part.place, part.counts()))
+        self._counts |= self.answers(StoredCrawl.ask_counts)
         return total([*self._counts.values()])
 
     def exists(self) -> bool:
         """Return True if the crawl and all of its shards can be read."""
-        its = super().exists
-        return bool(self.reach(lambda: its() and all(part.exists() for part in self.parts)))
+        found = [self.reach(super().exists), *self.answers(StoredCrawl.ask_existence).values()]
+        return len(found) == len(self.parts) + 1 and all(found)
 
     def check_eviction(self) -> None:
         """Raise `StorageError` if a server deletes keys when its memory is full."""

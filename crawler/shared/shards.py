@@ -1,14 +1,16 @@
 """The shards of a shared crawl: which one has the URLs of a host, and all of them as one crawl."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 from zlib import crc32
 
 from crawler.frontier.base import Counts, HostStates
-from crawler.shared.stored import Client, Settled, StoredCrawl
+from crawler.shared.stored import Client, Question, Settled, StoredCrawl
 from crawler.url import domain_of
 
 T = TypeVar("T")
@@ -36,6 +38,21 @@ class Shards(StoredCrawl):
         """Return the answers of the shards that can be reached, without None."""
         found = [part.reach(partial(ask, part)) for part in self.parts]
         return [answer for answer in found if answer is not None]
+
+    def answers(
+        self, ask: Callable[[Any], Question[T]], places: Collection[int] | None = None
+    ) -> dict[int, T]:
+        """Return what the shards answer, by their places; without those that are away.
+
+        A server is asked once for all of its shards. If that fails, each shard is asked alone, so
+        that it waits, finds its new server, or tells what is wrong.
+        """
+        parts = [part for part in self.parts if places is None or part.place in places]
+        if not any(part.is_away for part in parts):
+            with suppress(Exception):
+                return _answers_at_once({part: ask(part) for part in parts})
+        found = {part.place: part.reach(partial(part.read, *ask(part))) for part in parts}
+        return {place: answer for place, answer in found.items() if answer is not None}
 
     def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
         """Return up to `number` records of a worker, the oldest ones of each shard first."""
@@ -66,7 +83,8 @@ class Shards(StoredCrawl):
 
     def worker_counts(self, worker: str) -> Counter[str]:
         """Return the counters of a worker in all shards."""
-        return sum(self.each(lambda part: part.worker_counts(worker)), Counter[str]())
+        found = self.answers(lambda part: part.ask_worker_counts(worker))
+        return sum(found.values(), Counter[str]())
 
     def totals(self) -> Counter[str]:
         """Return every counter of the crawl by its name, summed over shards and workers."""
@@ -74,19 +92,34 @@ class Shards(StoredCrawl):
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all shards."""
-        return total(self.each(lambda part: part.counts()))
+        return total([*self.answers(StoredCrawl.ask_counts).values()])
 
     def host_states(self) -> HostStates:
         """Return the numbers of hosts of all shards."""
-        states = self.each(lambda part: part.host_states())
-        return (
-            HostStates(*map(sum, zip(*states, strict=True))) if states else HostStates(0, 0, 0, 0)
-        )
+        states = self.answers(StoredCrawl.ask_host_states).values()
+        return HostStates(*map(sum, zip((0, 0, 0, 0), *states, strict=True)))
 
     def remove(self) -> None:
         """Delete the crawl."""
         self.each(lambda part: part.remove())
         super().remove()
+
+
+def _answers_at_once(questions: Mapping[StoredCrawl, Question[T]]) -> dict[int, T]:
+    by_server: dict[Any, list[StoredCrawl]] = {}
+    for part in questions:
+        by_server.setdefault(part.server(), []).append(part)
+    found: dict[int, T] = {}
+    for server, parts in by_server.items():
+        with server.pipeline(transaction=False) as pipe:
+            ends = [0]
+            for part in parts:
+                questions[part][1](pipe)
+                ends.append(len(pipe))
+            told = pipe.execute()
+        for part, (start, end) in zip(parts, pairwise(ends), strict=True):
+            found[part.place] = questions[part][0](*told[start:end])
+    return found
 
 
 def total(counts: Sequence[Counts]) -> Counts:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Client = Union["Redis", "RedisCluster"]
 T = TypeVar("T")
+Question = tuple[Callable[..., T], Callable[[Any], object]]
+"""What makes a value of the answers to commands, and what puts the commands into a pipeline."""
 
 _LONGEST_PAUSE_S = 1.0
 _KEYS_A_CALL = 1000
@@ -111,7 +113,8 @@ class RefusedError(StorageError):
 class StoredCrawl:
     """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it.
 
-    A method that reads a value that no crawl writes raises `RefusedError`.
+    A method that reads a value that no crawl writes raises `RefusedError`. `ask_counts` and others
+    return a `Question`, so that all shards of a server can be asked at once.
     """
 
     def __init__(
@@ -161,9 +164,17 @@ class StoredCrawl:
         """True if the server was found to have lost the crawl."""
         return bool(self._losses)
 
+    @property
+    def is_away(self) -> bool:
+        """True for a part that could not be reached a moment ago."""
+        return False
+
     def exists(self) -> bool:
         """Return True if Redis has a crawl with that name."""
-        return self.read(bool, lambda pipe: pipe.exists(self.key("rules")))
+        return self.read(*self.ask_existence())
+
+    def ask_existence(self) -> Question[bool]:
+        return bool, lambda pipe: pipe.exists(self.key("rules"))
 
     def workers(self) -> list[str]:
         """Return the names of all workers that ever joined; each may have left records."""
@@ -201,7 +212,10 @@ class StoredCrawl:
 
     def worker_counts(self, worker: str) -> Counter[str]:
         """Return the counters of a worker, by their names in a run's `counts`."""
-        return self.read(_numbers, lambda pipe: pipe.hgetall(self.key(f"counts:{worker}")))
+        return self.read(*self.ask_worker_counts(worker))
+
+    def ask_worker_counts(self, worker: str) -> Question[Counter[str]]:
+        return _numbers, lambda pipe: pipe.hgetall(self.key(f"counts:{worker}"))
 
     def totals(self) -> Counter[str]:
         """Return every counter of the crawl by its name, summed over the workers.
@@ -224,6 +238,9 @@ class StoredCrawl:
 
         Links on their way to other shards count as queued.
         """
+        return self.read(*self.ask_counts())
+
+    def ask_counts(self) -> Question[Counts]:
         names = ("hosts", "pages", "labelled", "relevant", "queued", "outbox")
 
         def counts(numbers: Sequence[str | None], leased: int) -> Counts:
@@ -234,17 +251,19 @@ class StoredCrawl:
             pipe.hmget(self.key("counts"), names)
             pipe.zcard(self.key("leases"))
 
-        return self.read(counts, ask)
+        return counts, ask
 
     def host_states(self) -> HostStates:
         """Return the numbers of hosts of the whole crawl; some that are not ready may count so."""
+        return self.read(*self.ask_host_states())
 
+    def ask_host_states(self) -> Question[HostStates]:
         def ask(pipe: Any) -> None:
             for name in ("ready", "resting", "leases"):
                 pipe.zcard(self.key(name))
             pipe.hget(self.key("counts"), "full_hosts")
 
-        return self.read(lambda *found: HostStates(*(int(each or 0) for each in found)), ask)
+        return lambda *found: HostStates(*(int(each or 0) for each in found)), ask
 
     def time(self) -> float:
         """Return the time of the server, unix seconds."""
@@ -262,7 +281,7 @@ class StoredCrawl:
     def remove(self) -> None:
         """Delete the crawl."""
         pattern = re.sub(r"([\\*?\[\]])", r"\\\1", self._prefix) + "*"
-        keys = self._insist(lambda: list(self._server().scan_iter(pattern, _KEYS_A_CALL)))
+        keys = self._insist(lambda: list(self.server().scan_iter(pattern, _KEYS_A_CALL)))
         if keys:
             self.run(lambda pipe: pipe.unlink(*keys))
 
@@ -272,7 +291,7 @@ class StoredCrawl:
 
     # Calls.
 
-    def _server(self) -> Any:
+    def server(self) -> Any:
         """Return a client for the server that has the keys of the crawl, or of the shard."""
         if not self._is_cluster:
             return self._client
@@ -287,7 +306,7 @@ class StoredCrawl:
 
     def _bytes(self, *words: str | bytes | int) -> Any:
         """Return the answer to a command as bytes."""
-        return self._server().execute_command(*words, NEVER_DECODE=True)
+        return self.server().execute_command(*words, NEVER_DECODE=True)
 
     def _find_server(self) -> None:
         """Ask a cluster again which server has the keys."""
@@ -304,7 +323,7 @@ class StoredCrawl:
         """Run commands that may run twice without harm; return their answers."""
 
         def do() -> list[Any]:
-            with self._server().pipeline(transaction=True) as pipe:
+            with self.server().pipeline(transaction=True) as pipe:
                 ask(pipe)
                 return list(pipe.execute())
 

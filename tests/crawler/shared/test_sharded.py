@@ -124,7 +124,8 @@ def test_links_that_are_delivered_twice_are_admitted_once(join: Sharded) -> None
     one.seed(links(0), 0.0)
     answers = one.admit(lease_now(one), page(), links(*range(1, 40)), now=0.0)
     home = shard_of("h0.de", 4)
-    entries = one.parts[home].outbox()
+    part = one.parts[home]
+    entries = part.read(*part.ask_outbox(part.read(*part.ask_targets())))
     assert answers.count(Admission.SENT) == sum(entry.number for entry in entries) > 9
     assert {entry.target for entry in entries} == {0, 1, 2, 3} - {home}
     for worker in (one, other):  # the first dies before it says that they were delivered
@@ -182,6 +183,42 @@ def test_a_budget_costs_few_calls_before_and_after_it_is_spent(
         assert worker.next(0.5) is None
     assert calls["next"] + calls["grant"] <= 2 * 200
     assert calls["return_quota"] == 0
+
+
+def test_a_worker_asks_only_the_shards_that_may_have_a_ready_url(
+    join: Sharded, calls: Counter[str]
+) -> None:
+    worker = join(shards=16, delay_s=5.0)
+    assert worker.next(0.0) is None
+    worker.seed(links(*range(160)), 0.0)
+    calls.clear()
+    held = []
+    while lease := worker.next(0.0):
+        held.append(lease)
+    assert len(held) == 160
+    assert calls["next"] <= 3 * 160 + 16
+    calls.clear()
+    for lease in held:
+        worker.admit(lease, page(), now=0.5)
+        assert worker.next(0.5) is None
+    assert calls["next"] == 0
+    assert worker.next(1.5) is None
+    assert calls["next"] == 16
+    assert worker.ready_at(1.5) == 2.5
+
+
+def test_the_shards_of_a_server_are_read_with_one_call(join: Sharded) -> None:
+    worker = join(shards=16)
+    worker.seed(links(*range(160)), 0.0)
+
+    def reads_of(ask: Callable[[], object]) -> int:
+        before = worker._client.info("stats")["total_reads_processed"]
+        ask()
+        return int(worker._client.info("stats")["total_reads_processed"] - before - 1)
+
+    assert reads_of(worker.counts) == reads_of(worker.host_states) == 1
+    assert reads_of(lambda: worker._post.deliver({*range(16)}, 0.0)) == 1
+    assert worker.counts().queued == 160
 
 
 @pytest.mark.parametrize("budget", ["pages", "relevant"])
