@@ -82,6 +82,11 @@ class Parser(argparse.ArgumentParser):
         """Add a file to write, in a folder that exists."""
         self.add_argument(flag, metavar="FILE", type=_writable, help=meaning)
 
+    def add_report_files(self) -> None:
+        """Add the files to which `publish` writes a report."""
+        self.add_file("--html", "write a page with all tables and plots to FILE")
+        self.add_file("--json", "write all figures to FILE, as JSON")
+
 
 def parser_of(name: str) -> Parser:
     """Return the parser of a command's arguments."""
@@ -147,12 +152,18 @@ def measured(data: Iterable[Path], modules: Sequence[str]) -> dict[str, Any]:
     return provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=modules)
 
 
-def write_page(path: Path, report: Report) -> Path:
-    """Return the path of a report's page after it was written, with this command at its end."""
+def publish(report: Report, opts: argparse.Namespace, **more: Any) -> None:
+    """Print a report, and write its page and its figures to the files of `add_report_files`.
+
+    `more` are further figures. The page has this command at its end.
+    """
     from crawler.report.page import Command
 
-    asked = Command("The command", shlex.join(["langfocus", *sys.argv[1:]]))
-    return write_whole(path, replace(report, parts=[*report.parts, asked]).html())
+    report.print()
+    write_json(opts.json, {**more, **report.figures})
+    if opts.html:
+        asked = Command("The command", shlex.join(["langfocus", *sys.argv[1:]]))
+        print(write_whole(opts.html, replace(report, parts=[*report.parts, asked]).html()))
 
 
 def settings_of(opts: argparse.Namespace) -> Settings:

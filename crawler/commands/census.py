@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, language_code, parts, write_json, write_page
+from crawler.commands.base import Parser, language_code, parts, publish
 
 if TYPE_CHECKING:
     from crawler.census.figures import CensusFigures
@@ -42,8 +42,7 @@ def arguments(parser: Parser) -> None:
     parser.add_names("--country", "CODE", countries)
     languages = "languages of Table 5-6 (default: the largest but English)"
     parser.add_names("--language", "CODE", languages)
-    parser.add_file("--html", "write a page with all tables to FILE")
-    parser.add_file("--json", "write all figures to FILE, as JSON")
+    parser.add_report_files()
 
 
 def run(opts: argparse.Namespace) -> None:
@@ -55,11 +54,7 @@ def run(opts: argparse.Namespace) -> None:
         tag if tag == "unknown" else language_code(tag, "--language")
         for tag in parts(opts.language)
     ]
-    report = census_report(_figures(opts), countries, languages)
-    report.print()
-    write_json(opts.json, report.figures)
-    if opts.html:
-        print(write_page(opts.html, report))
+    publish(census_report(_figures(opts), countries, languages), opts)
 
 
 def _figures(opts: argparse.Namespace) -> CensusFigures:

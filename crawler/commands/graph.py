@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from crawler.commands.base import Parser, language_code, natural, write_json, write_page
+from crawler.commands.base import Parser, language_code, natural, publish
 from crawler.errors import GraphError, SettingError
 
 DESCRIPTION = (
@@ -43,8 +43,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--scale", metavar="X", type=float, default=1.0, help=share)
     other = "with --generate: another number makes another graph (default: 0)"
     parser.add_argument("--random-state", metavar="N", type=natural, default=0, help=other)
-    parser.add_file("--html", "write the figures and plots to FILE")
-    parser.add_file("--json", "write the figures to FILE, as JSON")
+    parser.add_report_files()
 
 
 def run(opts: argparse.Namespace) -> None:
@@ -57,11 +56,7 @@ def run(opts: argparse.Namespace) -> None:
     folder = _made(opts)
     graph = WebGraph.open(folder)
     figures = graph_figures(graph, language_in(graph, opts.target, "--target"))
-    report = graph_report(figures, graph.provenance, folder.resolve().name)
-    report.print()
-    write_json(opts.json, report.figures)
-    if opts.html:
-        print(write_page(opts.html, report))
+    publish(graph_report(figures, graph.provenance, folder.resolve().name), opts)
 
 
 def _made(opts: argparse.Namespace) -> Path:

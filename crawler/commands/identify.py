@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import sys
@@ -11,6 +10,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +33,6 @@ LONGEST_LINE: Final = 1 << 20
 """Bytes of a line of URLs that are read; the rest is skipped."""
 
 _CHUNK_BYTES: Final = 1 << 16
-_GZIP: Final = b"\x1f\x8b"
 _OPTION_OF: Final = {"explain": "urls", "method": "pages"}
 """The options of one kind of source alone."""
 
@@ -44,7 +44,7 @@ DESCRIPTION = (
 
 _MANUAL = """\
 identify urls [FILE] [--explain] [-s LANGFOCUS_URL_MODEL=FILE]
-  FILE or standard input has one URL a line; gzipped files are unpacked. Each line of output has
+  FILE or standard input has one URL a line; a file.gz is unpacked. Each line of output has
     url          the line of the input
     language     the code of the language, null for a URL without evidence and for other text
     confidence   0 to 1: the probability of that language
@@ -134,32 +134,26 @@ def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
 
 
 def line_batches(path: str | None) -> Iterator[list[str]]:
-    """Yield the lines of a file, or of standard input for None and `-`, gzipped or not.
+    """Yield the lines of a file, or of standard input for None and `-`.
 
-    From a pipe or a terminal a batch has the lines that have arrived. Lines have no ends; bytes
-    that are not UTF-8 are kept as surrogates. A byte order mark is left out. Raises `OSError` for a
-    file that cannot be opened and `CrawlError` for damaged gzip data.
+    A file whose name ends in .gz is unpacked. From a pipe or a terminal a batch has the lines that
+    have arrived. Lines have no ends; bytes that are not UTF-8 are kept as surrogates. A byte order
+    mark is left out. Raises `OSError` for a file that cannot be opened and `CrawlError` for damaged
+    gzip data.
     """
-    is_stdin = path in (None, "-")
+    from classifiers.datasets.rows import opened
+
     mark = "\ufeff"
-    with nullcontext(sys.stdin.buffer) if is_stdin else Path(str(path)).open("rb") as stream:
+    source: Any = nullcontext(sys.stdin.buffer) if path in (None, "-") else opened(Path(str(path)))
+    with source as stream:
         try:
-            for lines in _whole_lines(_chunks(stream)):
+            for lines in _whole_lines(iter(partial(stream.read1, _CHUNK_BYTES), b"")):
                 texts = [line.decode("utf-8", "surrogateescape").rstrip("\r") for line in lines]
                 texts[0] = texts[0].removeprefix(mark)
                 mark = ""
                 yield texts
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            name = "standard input" if is_stdin else path
-            raise CrawlError(f"{name}: damaged gzip data ({error})") from error
-
-
-def _chunks(stream: Any) -> Iterator[bytes]:
-    unpacked = stream
-    if stream.peek(len(_GZIP)).startswith(_GZIP):
-        unpacked = gzip.GzipFile(fileobj=stream)
-    while chunk := unpacked.read1(_CHUNK_BYTES):
-        yield chunk
+        except (EOFError, zlib.error, BadGzipFile) as error:
+            raise CrawlError(f"{path}: damaged gzip data ({error})") from error
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[list[bytes]]:

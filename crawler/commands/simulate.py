@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, meanings, measured, pairs, write_json, write_page
+from crawler.commands.base import Parser, meanings, measured, pairs, publish
 
 if TYPE_CHECKING:
     from crawler.simulate.figures import SimulatedCrawl
@@ -42,8 +42,7 @@ def arguments(parser: Parser) -> None:
     parser.epilog = meanings("arguments (-a NAME=VALUE):", ARGUMENTS) + "\n" + _MANUAL
     parser.add_path("folder", "GRAPH_FOLDER", "the folder of a graph")
     parser.add_pairs("-a", "argument of the simulation (may be repeated)")
-    parser.add_file("--html", "write tables and plots to FILE")
-    parser.add_file("--json", "write all figures to FILE, as JSON")
+    parser.add_report_files()
 
 
 def run(opts: argparse.Namespace) -> None:
@@ -74,21 +73,14 @@ def run(opts: argparse.Namespace) -> None:
 def _publish(
     graph: WebGraph, plan: list[Simulation], results: list[SimulatedCrawl], opts: argparse.Namespace
 ) -> None:
-    from crawler.report.graph import graph_report
     from crawler.report.simulation import simulation_report
     from crawler.simulate.figures import graph_figures
 
     figures = graph_figures(graph, plan[0].target)
     about = figures, graph.provenance, opts.folder.resolve().name
-    report = simulation_report(plan, results, *about)
-    report.print()
-    content = {
-        "measured": measured(
-            [opts.folder / "graph.json"], ("crawler/simulate", "crawler/strategies")
-        ),
-        "graph": graph_report(*about).figures,
-        **report.figures,
-    }
-    write_json(opts.json, content)
-    if opts.html:
-        print(write_page(opts.html, report))
+    code = ("crawler/simulate", "crawler/strategies")
+    publish(
+        simulation_report(plan, results, *about),
+        opts,
+        measured=measured([opts.folder / "graph.json"], code),
+    )

@@ -89,6 +89,7 @@ def simulation_report(
             _PAPER,
         ],
         figures={
+            "graph": asdict(figures),
             "simulations": [
                 {"name": crawl.simulation.name, **asdict(crawl.figures)} for crawl in crawls
             ],

@@ -106,7 +106,6 @@ def test_a_gzipped_list_is_unpacked_and_a_damaged_one_is_an_error(
     cut.write_bytes(gzip.compress(lines)[:-9])
     done = called("identify", "urls", whole)
     assert (done.code, done.out.count('"de"')) == (0, 6)
-    assert called("identify", "urls", stdin=whole.read_bytes()).out.count("\n") == 6
     done = called("identify", "urls", cut)
     assert done.code == 1
     assert done.err.startswith(f"langfocus: {cut}: damaged gzip data (Compressed file ended before")
