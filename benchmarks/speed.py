@@ -26,7 +26,6 @@ from typing import Final
 
 from benchmarks import proxyweb
 from benchmarks.claim import Claim, ratios
-from benchmarks.tlsweb import over_tls
 
 OURS: Final = "langfocus"
 _SPREAD: Final = 0.75
@@ -128,7 +127,7 @@ def measure(who: str, pages: int, kb: int, *, is_tls: bool = False) -> float:
             seeds = home_pages(web, 10_000, folder / "seeds.txt")
             if is_tls:
                 seeds.write_text(seeds.read_text().replace("http://", "https://"))
-            with over_tls(web) if is_tls else nullcontext(web) as reached:
+            with proxyweb.over_tls(web) if is_tls else nullcontext(web) as reached:
                 CRAWLS[who](reached, seeds, pages)
         speed, number = pages_per_second(folder / "web" / "log.tsv")
     if number < 0.8 * pages:
