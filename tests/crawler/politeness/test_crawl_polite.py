@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 from scrapy.http import Response
-from scrapy.settings import Settings
 
-from crawler.config import Config
 from crawler.errors import SettingError
+from crawler.politeness.contact import BotName
 from crawler.settings import USER_AGENT
 from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.spiders.messages import download_of
 from crawler.spiders.scrapy_settings import config_of
+from tests.crawler.spiders.test_crawl_settings import scrapy_settings
 from tests.support.crawls import crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
@@ -93,27 +93,16 @@ def test_a_live_crawl_without_a_contact_warns_once_and_names_the_project(tmp_pat
     assert USER_AGENT.startswith("langfocus/")
 
 
-@pytest.fixture
-def no_proxies(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    return monkeypatch
-
-
-def settings_of(web: str = "live", **given: Any) -> Config:
-    settings = Settings()
-    settings.setmodule("crawler.settings")
-    settings.setdict(given, "cmdline")
-    return config_of({"lang": "de", "web": web}, settings)
+def bot_of(web: str = "live", **given: str) -> BotName:
+    return config_of({"lang": "de", "web": web}, scrapy_settings(**given)).bot
 
 
 @pytest.mark.parametrize(
     "contact", ["me", "http://localhost", "a@b", "a@b.de\r\nX: y", "ftp://b.de"]
 )
-def test_a_contact_is_an_address_or_a_url(contact: str, no_proxies: pytest.MonkeyPatch) -> None:
+def test_a_contact_is_an_address_or_a_url(contact: str) -> None:
     with pytest.raises(SettingError, match="an e-mail address or an http"):
-        settings_of(LANGFOCUS_CONTACT=contact)
+        bot_of(LANGFOCUS_CONTACT=contact)
 
 
 BROWSER = "Mozilla/5.0 (compatible; {}/1; +https://b.de/)"
@@ -134,21 +123,16 @@ BROWSER = "Mozilla/5.0 (compatible; {}/1; +https://b.de/)"
     ],
 )
 def test_the_contact_is_sent_the_product_obeys_and_who_names_nobody_is_told_how_to(
-    given: str | None,
-    contact: str | None,
-    sent: str,
-    obeyed: str,
-    advice: str,
-    no_proxies: pytest.MonkeyPatch,
+    given: str | None, contact: str | None, sent: str, obeyed: str, advice: str
 ) -> None:
     names = {"USER_AGENT": given, "LANGFOCUS_CONTACT": contact}
     chosen = {name: value for name, value in names.items() if value is not None}
-    bot = settings_of(**chosen).bot
+    bot = bot_of(**chosen)
     assert (bot.user_agent, bot.robots_name) == (sent, obeyed)
     assert advice in bot.advice
     assert len(bot.advice.splitlines()) == bool(advice)
-    assert settings_of("sample", **chosen).bot == replace(bot, advice="")
-    assert settings_of(**chosen, ROBOTSTXT_USER_AGENT="other").bot.robots_name == "other"
+    assert bot_of("sample", **chosen) == replace(bot, advice="")
+    assert bot_of(**chosen, ROBOTSTXT_USER_AGENT="other").robots_name == "other"
 
 
 # The crawl's own network.
