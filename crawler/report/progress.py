@@ -6,6 +6,7 @@ A crawl has a panel, made of the snapshot that the files and the dashboard show 
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import RLock
 from typing import Final, TextIO
@@ -153,6 +154,19 @@ class Progress:
         self._drawn: Snapshot | None = None
         self._state = ""
         self._is_closed = False
+        self._threads = ThreadPoolExecutor(1)
+        self._shown: Future[None] | None = None
+
+    def show_meanwhile(self, snapshot: Snapshot) -> None:
+        """Show a snapshot in a thread, unless the stream has not taken the one before.
+
+        So a terminal that is slow or stands still (Ctrl-S) does not hold up the crawl.
+        """
+        before = self._shown
+        if before is None or before.done():
+            self._shown = self._threads.submit(self.show, snapshot)
+            if before is not None:
+                before.result()
 
     def show(self, snapshot: Snapshot) -> None:
         """Show a snapshot if an update is due, at once if the state is another than before."""
@@ -167,6 +181,7 @@ class Progress:
         """Leave the last figures on the stream; a second call does nothing."""
         if self._is_closed:
             return
+        self._threads.shutdown()
         self._is_closed = True
         self._display.close()
         if self._is_passed_on:

@@ -99,11 +99,11 @@ class Reporter:
         self._dashboard.tend()
         with suppress(StorageError, sqlite3.Error, OSError):
             snapshot = self._watch.look()
-            if self._progress is not None:
-                self._progress.show(snapshot)
             if time.monotonic() - self._written_s >= WRITTEN_EVERY_S:
                 self._written_s = time.monotonic()
                 write_live(self._crawl.run.folder, snapshot)
+            if self._progress is not None:
+                self._progress.show_meanwhile(snapshot)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the panel, write `summary.json` and `report.html`, print the table."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -65,6 +66,19 @@ def rows_of(shown: Snapshot, width: int = 80, height: int = 24) -> list[str]:
 class Terminal(StringIO):
     def isatty(self) -> bool:
         return True
+
+
+class StandingTerminal(Terminal):
+    """A terminal that takes nothing until it `goes_on`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_asked, self.goes_on = Event(), Event()
+
+    def write(self, text: str) -> int:
+        self.is_asked.set()
+        self.goes_on.wait()
+        return super().write(text)
 
 
 class Watched:
@@ -182,6 +196,28 @@ def test_a_sparkline_has_the_harvest_of_equal_parts(
     course: tuple[tuple[int, int], ...], width: int, bars: str
 ) -> None:
     assert spark(course, width) == bars
+
+
+def test_a_terminal_that_stands_still_holds_up_no_crawl() -> None:
+    terminal = StandingTerminal()
+    progress = Watched(terminal).progress
+    for pages in (1, 2, 3):
+        progress.show_meanwhile(snapshot(pages=pages))
+        assert terminal.is_asked.wait(60)
+    assert terminal.getvalue() == ""
+    terminal.goes_on.set()
+    progress.close(snapshot(state="finished", pages=4))
+    assert [row for row in screen(terminal) if "pages" in row] == [line(snapshot(pages=4), 80)]
+
+
+def test_an_error_of_a_stream_is_raised_at_the_next_snapshot() -> None:
+    terminal = Terminal()
+    progress = Watched(terminal).progress
+    terminal.close()
+    progress.show_meanwhile(snapshot())
+    progress._threads.submit(int).result()  # the thread has shown it
+    with pytest.raises(ValueError, match="closed file"):
+        progress.show_meanwhile(snapshot())
 
 
 def test_a_file_gets_one_plain_line_every_so_often() -> None:
