@@ -470,8 +470,6 @@ class RedisFrontier(StoredCrawl):
         To take one from the pool for each call, as `execute_command` does, costs a tenth of the
         links/s and a quarter of the pops/s.
         """
-        if self._connection is None:
-            self._connection = self.server().connection_pool.get_connection()
         text, digest = _script()
         try:
             return self._ask("EVALSHA", digest, 1, *values)
@@ -493,6 +491,8 @@ class RedisFrontier(StoredCrawl):
         return self._insist(do)
 
     def _ask(self, *words: str | bytes | int) -> Any:
+        if self._connection is None:
+            self._connection = self.server().connection_pool.get_connection()
         self._connection.send_command(*words)
         return self._connection.read_response()
 

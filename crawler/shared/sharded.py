@@ -6,7 +6,8 @@ are as exact as in one frontier. Four things are of the whole crawl:
 
 - The order. A worker compares the best URLs of two shards that it draws, and takes the better.
 - Links to other shards. The script that settles a page keeps them in an outbox. A worker takes them
-  to their shards a moment later, and may do so twice: a shard knows the last one that it got.
+  to their shards a moment later, and may do so twice: a shard knows the last one that it got. They
+  leave the outbox when a replica has them too, if the server has one.
 - Budgets. A shard leases no more than it was granted, and returns what it does not use.
 - The slots of an IP address. They are in one shard, which the address decides.
 
@@ -53,6 +54,7 @@ _ENTRIES_A_CALL = 50
 _SHORTEST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
 _MOST_TURNS = 64
+_COPIED_MS = 100
 _VAIN_POLLS = 5  # shards that had nothing to return are asked again after so many
 
 
@@ -122,6 +124,7 @@ class Entry(NamedTuple):
     source: int
     target: int
     id: str
+    reign: str  # of the server that kept it; ids grow within it
     number: int  # of links
     origin: Mapping[str, object]  # what the filter must know of the page
     links: str  # JSON, by `FrontierShard._of_others`
@@ -191,7 +194,7 @@ class FrontierShard(_Part):
         def made(*answers: Sequence[tuple[str, Mapping[str, str]]]) -> list[Entry]:
             return [
                 Entry(
-                    *(self.place, int(target), entry, int(told["number"])),
+                    *(self.place, int(target), entry, told["reign"], int(told["number"])),
                     *(json.loads(told["origin"]), told["links"]),
                 )
                 for target, entries in zip(targets, answers, strict=True)
@@ -200,8 +203,11 @@ class FrontierShard(_Part):
 
         return made, ask
 
-    def deliver(self, entries: Sequence[Entry], now: float) -> None:
-        """Take in links of other shards; entries that came before are left out."""
+    def deliver(self, entries: Sequence[Entry], now: float) -> bool:
+        """Take in links of other shards; entries that came before are left out.
+
+        Return False if they may still be lost with the server, as no replica told that it has them.
+        """
         self._now = now
         pages = [_arrived(entry.links) for entry in entries]
         scored: Sequence[Sequence[Link]] = [links for _, _, links in pages]
@@ -212,9 +218,11 @@ class FrontierShard(_Part):
             self._packer.pack(links, origin, parent).body
             for links, (parent, origin, _) in zip(scored, pages, strict=True)
         ]
-        told = [[f"{entry.source:02d}", entry.id, entry.origin] for entry in entries]
-        self._call("deliver", Packed(self._packer.list_of(bodies), []), entries=told)
+        told = [[f"{one.source:02d} {one.reign}", one.id, one.origin] for one in entries]
+        replicas = self._call("deliver", Packed(self._packer.list_of(bodies), []), entries=told)
         self.quiet_until = -inf
+        # This connection asks whether a replica has all that it wrote.
+        return not replicas or bool(self._insist(lambda: self._ask("WAIT", 1, _COPIED_MS)))
 
     def delivered(self, entries: Sequence[Entry]) -> None:
         """Forget entries of the outbox."""
@@ -298,9 +306,9 @@ class _Post:
         return len(done)
 
     def _taken_in(self, target: int, entries: Sequence[Entry], now: float) -> Sequence[Entry]:
-        for start in range(0, len(entries), _ENTRIES_A_CALL):
-            self._parts[target].deliver(entries[start : start + _ENTRIES_A_CALL], now)
-        return entries
+        deliver, size = self._parts[target].deliver, _ENTRIES_A_CALL
+        batches = [entries[start : start + size] for start in range(0, len(entries), size)]
+        return [entry for batch in batches if deliver(batch, now) for entry in batch]
 
 
 class ShardedFrontier(Shards, _Part):

@@ -1,10 +1,12 @@
 """A real Redis server of one's own: a temporary folder, a socket in it, nothing else."""
 
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -30,6 +32,14 @@ class RedisServer:
         if output is None or not any(b"eady to accept connections" in line for line in output):
             raise RuntimeError("redis-server did not start")
 
+    def take_over(self) -> None:
+        """Become a master again, as a replica does whose master died."""
+        import redis
+
+        with redis.Redis.from_url(self.url) as client:
+            client.replicaof("127.0.0.1", "1")
+            client.replicaof("NO", "ONE")
+
     @property
     def is_running(self) -> bool:
         return self._process is not None
@@ -39,6 +49,15 @@ class RedisServer:
         self.kill()
         time.sleep(random.uniform(0.0, 1.0))
         self.start()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Let the process stand still."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+        yield
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         if self._process is not None:

@@ -122,12 +122,26 @@ local function links_told()
   return ARGV[7] ~= '' and unpack_one(ARGV[7]) or {}
 end
 
+-- Returns a name of the time since the server became a master, and the number of replicas that answered
+-- in the last seconds; '' and 0 for a user who may not ask. Ids of entries grow only within that time: a
+-- replica that takes over may have a slower clock, and may not have got the last ids.
+local function replication()
+  local told, near = redis.pcall('INFO', 'replication'), 0
+  if type(told) ~= 'string' then
+    return '', 0
+  end
+  for lag in string.gmatch(told, 'state=online,[^\r]*lag=(%d+)') do
+    near = near + (tonumber(lag) <= MOST_LAG_S and 1 or 0)
+  end
+  return string.match(told, 'master_replid:(%x+)'), near
+end
+
 -- Keeps the links of a page to other shards, { shard, number, links as JSON }, until they are delivered.
 local function send_links(origin)
   for _, one in ipairs(arguments.outbox or {}) do
     local target, number, links = unpack(one)
     redis_call('XADD', P .. 'outbox:' .. target, '*', 'number', number, 'links', links,
-      'origin', cjson.encode(origin))
+      'origin', cjson.encode(origin), 'reign', (replication()))
     redis_call('SADD', P .. 'outboxes', target)
     count_for_all('outbox', number)
   end

@@ -316,8 +316,9 @@ end
 
 -- What only a crawl with several shards calls. Its outbox and its quotas: see `crawler.shared.sharded`.
 
--- Takes in links that came from other shards: { shard, id of the entry, origin }. An entry that comes
--- again is known by its id, as those of a shard come in their order.
+-- Takes in links that came from other shards: { shard and reign, id of the entry, origin }. An entry that
+-- comes again is known by its id, as those of a shard and a reign come in their order. Returns the number of
+-- replicas that should have them.
 function commands.deliver()
   for i, groups in ipairs(links_told()) do
     local source, id, origin = unpack(arguments.entries[i])
@@ -326,7 +327,8 @@ function commands.deliver()
       redis_call('HSET', P .. 'received', source, id)
     end
   end
-  return 'ok'
+  local _, replicas = replication()
+  return replicas
 end
 
 -- Forgets entries that were delivered: { shard, id, number of links }.

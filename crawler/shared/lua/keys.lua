@@ -45,7 +45,8 @@
 -- A crawl with several shards has the prefix "{name/NN}:" for each shard, and these keys besides:
 --
 --   outbox:NN, outboxes    stream of links to a shard; set of the shards with such links
---   received               hash: shard -> the last entry that came from its outbox
+--   received               hash: shard and its server's reign -> the last entry that came from its
+--                          outbox
 --   quota                  hash: what of the budgets was granted and returned in all, of the whole crawl
 --                          (prefix "{name}:") by shard, with the sum that is granted now
 
@@ -58,6 +59,7 @@ local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
 -- The most hosts that wake in one call, so that no call holds up the others for long.
 local BATCH = 500
 local REPLY_KEPT_S = 86400
+local MOST_LAG_S = 5
 local ORDER_DIGITS = 15
 
 -- Fields of a URL's row. TRIES are requests, and failures before one. SENT is 1 after the first

@@ -50,6 +50,27 @@ def test_a_crawl_goes_on_when_its_slot_moves_and_when_a_replica_takes_over(
     frontier.close()
 
 
+def test_links_leave_the_outbox_when_a_replica_has_them_too(new_cluster: NewCluster) -> None:
+    cluster = new_cluster(3, replicas=1)
+    member = Membership(shards=6, deliver_s=1e9)
+    frontier = ShardedFrontier(connect(cluster.url), "crawl", FrontierRules(), member, now=0.0)
+    frontier.seed([Link("http://h0.de/", 0.0)], 0.0)
+    frontier._post.delivered_at = 0.0
+    found = [Link(f"http://h{n}.de/", -float(n)) for n in range(1, 30)]
+    sent = frontier.admit(lease_now(frontier), page(), found, now=0.0).count(Admission.SENT)
+    with cluster.servers[3].stopped():
+        frontier._post.deliver({*range(6)}, 0.0)
+        assert frontier.totals()["outbox"] > 0
+
+    def is_delivered() -> bool:
+        frontier._post.deliver({*range(6)}, 0.0)
+        return not frontier.totals()["outbox"]
+
+    wait_until(is_delivered)
+    assert 0 < sent < frontier.totals()["stored"] == 30
+    frontier.close()
+
+
 def test_the_other_shards_go_on_while_a_server_is_away_and_nothing_is_lost(
     new_cluster: NewCluster,
 ) -> None:

@@ -142,6 +142,37 @@ def test_links_that_are_delivered_twice_are_admitted_once(join: Sharded) -> None
     assert (one.totals()["stored"], one.counts().queued) == (80, 78)
 
 
+def test_links_come_when_a_replica_with_a_slower_clock_has_taken_over(
+    join: Sharded, own_server: RedisServer
+) -> None:
+    worker = join(url=own_server.url)
+    home = worker.parts[shard_of("h0.de", 4)]
+    client: Any = worker._client
+
+    def crawl(numbers: range) -> list[Any]:
+        """Settle a page of the shard with links, deliver them, return their outboxes."""
+        worker.admit(lease_of(worker, home.place), page(), links(*numbers), now=0.0)
+        worker._post.deliver({*range(4)}, 0.0)
+        return list(client.keys(home.key("outbox:*")))
+
+    worker.seed(links(0), 0.0)
+    outboxes = crawl(range(1, 40))
+    for key in outboxes:
+        client.execute_command("XSETID", key, f"{2**60}-0")  # the clock of the first master
+    crawl(range(40, 80))
+    own_server.take_over()
+    client.delete(*outboxes)  # the last entries did not come to the replica
+    crawl(range(80, 120))
+    assert worker.totals()["stored"] == 120
+
+
+def lease_of(worker: ShardedFrontier, place: int) -> Lease:
+    """Return a lease of a shard; settle those of others."""
+    while shard_of((lease := lease_now(worker)).host, 4) != place:
+        worker.admit(lease, page(), now=0.0)
+    return lease
+
+
 def test_the_links_of_a_worker_that_died_come_when_nothing_else_is_left(join: Sharded) -> None:
     dead, other = join("w1"), join("w2")
     dead.seed(links(0), 0.0)
