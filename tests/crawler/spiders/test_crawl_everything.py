@@ -138,7 +138,10 @@ LIVE: Table = {
     "LANGFOCUS_MAX_CRAWL_DELAY": ("0.01", rested_briefly),
     "LANGFOCUS_RETRY_DELAY": ("0.01", recovered_quickly),
     "LANGFOCUS_SITEMAPS": ("True", lambda ended: ended.asked("/map.xml")),
-    "LANGFOCUS_GEOIP": ("{tmp}/geo.mmdb", lambda ended: set(ended.told["countries"]) == {"SE"}),
+    "LANGFOCUS_GEOIP": (
+        "{tmp}/geo.mmdb",
+        lambda ended: rows(ended.folder, "SELECT DISTINCT country FROM pages") == [("SE",)],
+    ),
     "LANGFOCUS_URL_MODEL": (
         "{tmp}/model.npz",
         lambda ended: "the URL model does not know German" in ended.told["gaps"][0],
