@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +11,10 @@ from typing import Final, Literal
 import msgspec
 
 from crawler.errors import RunFolderError, one_line
-from crawler.frontier.base import (
-    PAGE,
-)
-from crawler.report.formatting import NOTHING, Cell, duration, number, share_of
+from crawler.frontier.base import PAGE
+from crawler.report.formatting import duration, percent, share_of
 from crawler.report.page import RELOAD_S, Chart, Report
-from crawler.report.table import Table, counts_table
+from crawler.report.table import Table
 from crawler.whole_file import read_regular, write_whole
 
 LIVE_JSON: Final = "live.json"
@@ -42,7 +40,6 @@ LIMITS: Final[Mapping[Limit, str]] = {
 State = Literal["running", "ending", "finished"]
 
 _MOST_BYTES: Final = 2**20
-_MOST_ROWS: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +81,10 @@ class LastPage:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """A worker of a shared crawl, as it said at `at`, unix seconds."""
+    """A worker of a shared crawl, and its speed since it began."""
 
     name: str
-    pages: int
     pages_per_s: float
-    at: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +170,7 @@ def together(own: Snapshot, name: str, told: Mapping[str, str]) -> Snapshot:
 
 def _worker(name: str, snapshot: Snapshot) -> WorkerState:
     pages = snapshot.outcomes.get(PAGE, 0)
-    return WorkerState(name, pages, pages / max(snapshot.elapsed_s, 1.0), snapshot.at)
+    return WorkerState(name, pages / max(snapshot.elapsed_s, 1.0))
 
 
 # --- The files
@@ -213,46 +208,84 @@ def read_live(folder: Path) -> Snapshot:
 
 def live_html(snapshot: Snapshot) -> str:
     """Return the text of `live.html`: the snapshot as a page that a browser loads again."""
-    about, is_finished = snapshot.about, snapshot.state == "finished"
+    is_finished = snapshot.state == "finished"
     rate, rest = "harvest rate", "report.html"
-    if about.is_census:
+    if snapshot.about.is_census:
         rate, rest = "with a language", "census.html"
-    goal = None if is_finished else snapshot.goal
-    figures: list[tuple[str, Cell]] = [
-        (rate, snapshot.share),
-        *([] if about.is_census else [("harvest rate, last 200 pages", snapshot.harvest_last)]),
-        ("pages", snapshot.pages),
-        *([] if about.is_census else [("relevant pages", snapshot.relevant)]),
-        *([] if goal is None else [(f"of the goal ({goal.name})", goal.done / goal.of)]),
-        *([] if goal is None else [("time left", time_left(goal))]),
-        ("pages per second", number(snapshot.pages_per_s)),
-        ("time", duration(snapshot.elapsed_s)),
-        ("queued URLs", snapshot.queued),
-        ("of these expected in the language", snapshot.expected),
-        ("errors", snapshot.errors),
-    ]
     parts = [share_of(*part) for part in snapshot.course]
     line = [((n + 0.5) * snapshot.pages / len(parts), share) for n, share in enumerate(parts)]
     pages = [(page.url, page.language, f"{page.score:.2f}") for page in snapshot.last]
-    workers = [
-        (one.name, utc(one.at), one.pages, number(one.pages_per_s)) for one in snapshot.workers
-    ]
-    now = f"{LIMITS[snapshot.limit]}. " if snapshot.limit and not is_finished else ""
+    rows = [(name, ", ".join(told)) for name, told in figures(snapshot).items() if told]
+    if goal := goal_of(snapshot):
+        rows.insert(0, ("goal", goal))
     return Report(
-        title=f"{about.title}: {snapshot.state}",
-        lead=f"{state_of(snapshot)}. {now}As of {utc(snapshot.at)}.",
-        cards=figures,
+        title=f"{snapshot.about.title}: {snapshot.state}",
+        lead=f"{state_of(snapshot)}. As of {utc(snapshot.at)}.",
+        cards=[
+            (rate, snapshot.share),
+            ("pages", snapshot.pages),
+            ("time", duration(snapshot.elapsed_s)),
+        ],
         parts=[
             *([Chart(title=rate, lines={"": line}, y_label="", is_share=True)] if line else ()),
+            Table("Figures", ("", ""), rows, text_columns=2),
             Table("Last pages", ("URL", "language", "score before"), pages, text_columns=2),
-            counts_table("Hosts", ("state", "hosts"), snapshot.hosts, _MOST_ROWS),
-            counts_table("Outcomes", ("outcome", "URLs"), snapshot.outcomes, _MOST_ROWS),
-            counts_table("Dropped", ("reason", "URLs"), snapshot.drops, _MOST_ROWS),
-            Table("Workers", ("name", "said at", "pages", "pages/s"), workers, text_columns=2),
         ],
         is_reloaded=not is_finished,
         link=rest if is_finished else "",
     ).html()
+
+
+def goal_of(snapshot: Snapshot) -> str:
+    """Return how much of the goal is done that will be reached first; "" without a goal."""
+    goal = snapshot.goal
+    if goal is None:
+        return ""
+    noun = "relevant pages" if goal.name == "relevant" else goal.name
+    whole = duration(goal.of) if goal.name == "hours" else f"{goal.of:,.0f} {noun}"
+    told = f"{percent(goal.done / goal.of)} of {whole}"
+    if goal.left_s is not None and snapshot.state != "finished":
+        told += f", {duration(goal.left_s)} left"
+    return told
+
+
+def figures(snapshot: Snapshot) -> dict[str, list[str]]:
+    """Return the rows of figures of the panel and of the page, by their names."""
+    hosts, expected = snapshot.hosts, snapshot.expected
+    counts = [f"{snapshot.pages:,}"]
+    rates = ["with a language", percent(snapshot.share)]
+    if not snapshot.about.is_census:
+        rates = [percent(snapshot.share), f"last 200 {percent(snapshot.harvest_last)}"]
+        counts.append(f"relevant {snapshot.relevant:,}")
+    counts += [f"errors {snapshot.errors:,}", f"{snapshot.pages_per_s:,.1f} pages/s"]
+    now = state_of(snapshot)
+    if snapshot.state == "ending":
+        now += "; Ctrl-C stops now"
+    elif snapshot.state == "running" and snapshot.limit:
+        now = LIMITS[snapshot.limit]
+    outcomes = {name: n for name, n in snapshot.outcomes.items() if name != PAGE}
+    rows = {
+        "labels" if snapshot.about.is_census else "harvest": rates,
+        "pages": counts,
+        "queue": [
+            f"{snapshot.queued:,}",
+            *([] if expected is None else [f"expected {expected:,}"]),
+            f"in progress {snapshot.in_flight:,}",
+        ],
+        "hosts": [f"{name} {hosts[name]:,}" for name in ("ready", "resting", "full", "blocked")],
+        "limit": [now],
+        "drops": list(_named(snapshot.drops)),
+        "other": list(_named(outcomes)),
+    }
+    if snapshot.workers:
+        speeds = (f"{one.name} {one.pages_per_s:,.1f}/s" for one in snapshot.workers)
+        rows["workers"] = [f"{len(snapshot.workers)}:", *speeds]
+    return rows
+
+
+def _named(counts: Mapping[str, int]) -> Iterator[str]:
+    for name, number in counts.items():
+        yield f"{name.replace('_', ' ')} {number:,}"
 
 
 def state_of(snapshot: Snapshot) -> str:
@@ -260,11 +293,6 @@ def state_of(snapshot: Snapshot) -> str:
     if snapshot.state == "ending":
         return f"Ending: waits for {snapshot.in_flight:,} requests"
     return f"Finished ({snapshot.reason})" if snapshot.state == "finished" else "Running"
-
-
-def time_left(goal: Goal | None) -> str:
-    """Return the time to a goal as a text, `-` if it is not known."""
-    return duration(goal.left_s) if goal and goal.left_s is not None else NOTHING
 
 
 def utc(at: float) -> str:

@@ -5,7 +5,7 @@ A crawl has a panel, made of the snapshot that the files and the dashboard show 
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import RLock
@@ -17,7 +17,7 @@ from rich.text import Text
 
 from crawler.frontier.base import FIRST_SCORE
 from crawler.report.formatting import duration, percent, printable, share_of
-from crawler.report.live import LIMITS, LastPage, Snapshot, live_json, state_of
+from crawler.report.live import LastPage, Snapshot, figures, goal_of, live_json
 
 PASSED_ON: Final = "LANGFOCUS_PANEL"
 """The environment variable of a crawl whose parent process shows its panel."""
@@ -219,9 +219,13 @@ def panel(snapshot: Snapshot, width: int, height: int) -> Group:
     """The state of a crawl in rows that fit a terminal; the last pages take the rows left."""
     # A character in the last column makes some terminals begin another row.
     width = max(20, width - 1)
+    told = figures(snapshot)
+    if rates := told.get("harvest"):
+        room = width - _LABEL_COLUMNS - sum(len(rate) + 2 for rate in rates)
+        rates.append(spark(snapshot.course, room))
     rows = [
         *(_head(snapshot, width), _goal(snapshot, width)),
-        *(_row(name, parts, width) for name, parts in _figures(snapshot, width).items()),
+        *(_row(name, parts, width) for name, parts in told.items()),
     ]
     # One row more for the cursor: the "^C" that a terminal writes there disappears.
     room = height - len(rows) - 2
@@ -251,59 +255,10 @@ def _goal(snapshot: Snapshot, width: int) -> Text:
     goal = snapshot.goal
     if goal is None:
         return _text(("─" * width, "dim"))
-    told = f" {percent(goal.done / goal.of)} of {_whole(goal.name, goal.of)}"
-    if goal.left_s is not None and snapshot.state != "finished":
-        told += f", {duration(goal.left_s)} left"
+    told = f" {goal_of(snapshot)}"
     room = max(8, width - len(told))
     done = round(room * min(1.0, max(0.0, goal.done / goal.of)))
     return _text(("━" * done, "green"), ("─" * (room - done), "dim"), (told, ""))
-
-
-def _whole(name: str, number: float) -> str:
-    noun = "relevant pages" if name == "relevant" else name
-    return duration(number) if name == "hours" else f"{number:,.0f} {noun}"
-
-
-def _figures(snapshot: Snapshot, width: int) -> Mapping[str, Iterable[str]]:
-    """The rows of the panel by their names."""
-    hosts, expected = snapshot.hosts, snapshot.expected
-    counts = [f"{snapshot.pages:,}"]
-    if snapshot.about.is_census:
-        rates = ["with a language", percent(snapshot.share)]
-    else:
-        rates = [percent(snapshot.share), f"last 200 {percent(snapshot.harvest_last)}"]
-        counts.append(f"relevant {snapshot.relevant:,}")
-        room = width - _LABEL_COLUMNS - sum(len(rate) + 2 for rate in rates)
-        rates.append(spark(snapshot.course, room))
-    counts += [f"errors {snapshot.errors:,}", f"{snapshot.pages_per_s:,.1f} pages/s"]
-    now = state_of(snapshot)
-    if snapshot.state == "ending":
-        now += "; Ctrl-C stops now"
-    elif snapshot.state == "running" and snapshot.limit:
-        now = LIMITS[snapshot.limit]
-    outcomes = {name: n for name, n in snapshot.outcomes.items() if name != "page"}
-    rows = {
-        "labels" if snapshot.about.is_census else "harvest": rates,
-        "pages": counts,
-        "queue": [
-            f"{snapshot.queued:,}",
-            *([] if expected is None else [f"expected {expected:,}"]),
-            f"in progress {snapshot.in_flight:,}",
-        ],
-        "hosts": [f"{name} {hosts[name]:,}" for name in ("ready", "resting", "full", "blocked")],
-        "limit": [now],
-        "drops": list(_named(snapshot.drops)),
-        "other": list(_named(outcomes)),
-    }
-    if snapshot.workers:
-        speeds = (f"{one.name} {one.pages_per_s:,.1f}/s" for one in snapshot.workers)
-        rows["workers"] = [f"{len(snapshot.workers)}:", *speeds]
-    return rows
-
-
-def _named(counts: Mapping[str, int]) -> Iterator[str]:
-    for name, number in counts.items():
-        yield f"{name.replace('_', ' ')} {number:,}"
 
 
 def _row(name: str, parts: Iterable[str], width: int) -> Text:

@@ -135,7 +135,7 @@ def test_the_line_names_every_figure_and_a_narrow_terminal_keeps_hosts_and_speed
         {},
         {"state": "ending"},
         {"goals": (Goal("pages", 812, 10**9, 1e7),), "expected": None, "limit": None},
-        {"workers": tuple(WorkerState(f"host{n}:/a/b/c", 9, 1.5, 0.0) for n in range(50))},
+        {"workers": tuple(WorkerState(f"host{n}:/a/b/c", 1.5) for n in range(50))},
         {"drops": {f"reason_{n}": 10**6 for n in range(50)}, "course": ((9, 9),) * 120},
         {"about": About("census", "", "bfs", "none", "live", True, False, 10)},
         {"about": About("x" * 90, "de", "svm", "hard", "live", False, False, 10), "last": ()},
@@ -172,7 +172,7 @@ def test_the_panel_has_every_figure() -> None:
     assert found[11].startswith(" first  -      http://b.de/")
     ending = rows_of(snapshot(state="ending"))
     assert "limit    Ending: waits for 64 requests; Ctrl-C stops now" in map(str.rstrip, ending)
-    workers = (WorkerState("w1", 1, 2.0, 0.0), WorkerState("w2", 1, 3.0, 0.0))
+    workers = (WorkerState("w1", 2.0), WorkerState("w2", 3.0))
     assert "workers  2:  w1 2.0/s  w2 3.0/s" in map(str.rstrip, rows_of(snapshot(workers=workers)))
 
 
@@ -336,6 +336,8 @@ def test_the_page_reloads_until_the_end_and_shows_urls_as_text(is_census: bool, 
     assert html.unescape(page).count(policy) == 1
     assert script == "setTimeout(() => location.reload(), 10000)"
     assert "reading: answers wait for a reader" in page
+    assert "20.0 % of 5 pages" in page
+    assert "ready 3, resting 1,310, full 24, blocked 12" in page
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
     assert "http://a.de/?]0;x??&#39;&#34;&lt;script&gt;" in page
     end = live_html(replace(found, state="finished", reason="pages"))
