@@ -150,3 +150,17 @@ def test_commands_load_scrapy_and_heavy_packages_only_when_they_run(tmp_path: Pa
     done = subprocess.run(line, cwd=ROOT, capture_output=True, check=True)
     first, _, last = done.stdout.splitlines()
     assert first == last == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        ("crawler.simulate.plan", {"scrapy", "numba", "scipy"}),
+        ("crawler.opening, crawler.sources.archive, crawler.simulate.build", {"scrapy"}),
+        ("crawler.report.crawl", {"scrapy", "matplotlib", "jinja2"}),
+    ],
+)
+def test_rooms_load_no_heavy_packages(modules: str, heavy: set[str]) -> None:
+    line = [sys.executable, "-c", f"import sys, {modules}; print(*sys.modules)"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not heavy & set(done.stdout.split())

@@ -1,11 +1,7 @@
 """The page of a report: texts from the Web stay texts."""
 
-import json
-import sys
 from io import StringIO
 from itertools import pairwise
-from pathlib import Path
-from subprocess import run
 
 import pytest
 from bs4 import BeautifulSoup
@@ -145,16 +141,6 @@ def test_labels_keep_their_order_and_a_line_of_space(ends: list[float]) -> None:
 def test_an_axis_has_round_numbers(most: float, is_share: bool, ticks: list[str]) -> None:
     chart = Chart(title="c", lines={"a": [(1, most)]}, y_label="y", is_share=is_share)
     assert [tick.text for tick in chart.y_ticks] == ticks
-
-
-def test_a_crawl_loads_no_templates_before_its_end() -> None:
-    code = (
-        "import sys, json, crawler.report.crawl;"
-        "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
-    )
-    root = Path(__file__).parents[3]
-    done = run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert not {"matplotlib", "jinja2", "scrapy"} & set(json.loads(done.stdout))
 
 
 CELLS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9)

@@ -1,7 +1,5 @@
 """Several simulations at once are the ones that were asked for, and each is what it is alone."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -122,10 +120,3 @@ def test_errors_of_a_simulation_reach_the_caller(graph: WebGraph) -> None:
     plan = [Simulation(make_filter("none"), "unheard-of")]
     with pytest.raises(CrawlError, match="no ordering 'unheard-of'"):
         list(simulate_all(graph, plan, jobs=2))
-
-
-def test_importing_simulation_loads_neither_scrapy_nor_a_compiler() -> None:
-    code = "import sys, crawler.simulate.plan\n"
-    code += "print([name for name in ('scrapy', 'numba', 'scipy') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

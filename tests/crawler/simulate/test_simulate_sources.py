@@ -2,8 +2,6 @@
 
 import gzip
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -292,11 +290,3 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
     }
     assert left_out(graph) == {}
     assert graph.url(int(graph.seeds[0])) == "http://www.a.de/"
-
-
-def test_an_archive_is_read_without_scrapy() -> None:
-    lines = (
-        "import sys; sys.modules['scrapy'] = None; "
-        "import crawler.opening, crawler.sources.archive, crawler.simulate.build"
-    )
-    subprocess.run([sys.executable, "-c", lines], check=True)
