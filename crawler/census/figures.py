@@ -16,9 +16,10 @@ from typing import Final, Literal, NamedTuple
 
 from classifiers.geoip import CountryLookup
 from classifiers.pages.method import PageMethod, Surroundings, answers_of
+from crawler.corpus.sources import page_in
 from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT
-from crawler.reading import Download, identified, is_text
+from crawler.reading import identified
 from crawler.run import reading
 from crawler.sources.archive import ArchivedAnswer, answers
 from crawler.sources.warc_reader import Damage
@@ -107,14 +108,14 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
     url, answer = normalise(found.url), found.answer
     if url is None or url.endswith("/robots.txt"):
         return None
-    kind, outcome, page, told = answer.header("Content-Type"), PAGE, None, None
-    if 300 <= answer.status < 400 and answer.header("Location"):
+    outcome, page, told = PAGE, None, None
+    download = page_in(found)
+    if not isinstance(download, str):
+        page, told = identified(download, method)
+    elif 300 <= answer.status < 400 and answer.header("Location"):
         outcome = REDIRECT
-    elif 200 <= answer.status < 300 and not is_text(kind):
-        outcome = "media"
     elif 200 <= answer.status < 300:
-        language = answer.header("Content-Language")
-        page, told = identified(Download(url, answer.status, answer.body, kind, language), method)
+        outcome = "media"
     return Fact(
         page=fingerprint(url),
         host=host_of(url),

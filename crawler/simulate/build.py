@@ -22,11 +22,12 @@ from classifiers.errors import ClassifierError, DatasetError
 from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file
 from classifiers.urls.cctld import top_level_domain
 from classifiers.urls.standard import absolute
+from crawler.corpus.sources import page_in
 from crawler.errors import ArchiveError, CrawlError, GraphError, SettingError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE as PAGE_OUTCOME
 from crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
-from crawler.reading import Download, ReadPage, is_text, page_method, page_reader, sift
+from crawler.reading import ReadPage, page_method, page_reader, sift
 from crawler.run import reading
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.sources.archive import ArchivedAnswer, answers
@@ -258,15 +259,13 @@ def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
 
 def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counter[str]) -> _Row:
     """The row of an answer, which is read as a crawl reads it."""
-    answer = found.answer
-    kind, location = answer.header("Content-Type"), answer.header("Location")
-    if answer.status in _REDIRECTS and location:
+    location, download = found.answer.header("Location"), page_in(found)
+    if found.answer.status in _REDIRECTS and location:
         return _Row(url, REDIRECT, links=sift([absolute(location, url) or ""])[0])
-    if not (200 <= answer.status < 300 and is_text(kind)):
+    if isinstance(download, str):
         return _Row(url, FAILED)
-    language = answer.header("Content-Language")
     try:
-        page = read(Download(url, answer.status, answer.body, kind, language), 0)
+        page = read(download, 0)
     except Exception:
         # As in a crawl: whatever is wrong with a page, the others are read.
         left_out["pages that could not be read"] += 1
