@@ -4,10 +4,11 @@
     python -m benchmarks.cluster --kills 20
 
 Four workers (`langfocus crawl --workers`) crawl a generated web (`benchmarks.proxyweb`) for each
-language and number of pages: first with one shard on one server, then with 16 shards on clusters of
-some servers. Harvest, pages of a host and the least time between two requests of a host come from
-the log of the web's server. The processor time of the Redis servers and of the crawl is divided by
-the pages, since all of them share the processors of one machine.
+language until the highest number of pages: first with one shard on one server, then with 16 shards
+on clusters of some servers. Harvest after each number of pages, pages of a host and the least time
+between two requests of a host come from the log of the web's server. The processor time of the
+Redis servers and of the crawl is divided by the pages, since all of them share the processors of
+one machine.
 
 With `--kills`, workers and masters of a cluster of three with a replica each are killed
 (`benchmarks.killloop`). Each result is a line of JSON with its commit, its date and its command;
@@ -26,6 +27,7 @@ from datetime import date
 from itertools import product
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
+from statistics import mean
 from typing import Any, Final
 
 from benchmarks import killloop, proxyweb
@@ -40,7 +42,7 @@ _SHOWN: Final = {
     "pages": "pages",
     "servers": "servers",
     "shards": "shards",
-    "harvest": "harvest_rate",
+    "harvest": "harvest",
     "most of a host": "max_pages_per_host",
     "least gap, s": "min_gap_s",
     "pages/s": "pages_per_s",
@@ -50,11 +52,13 @@ _SHOWN: Final = {
     "crawl": "crawl_ms",
 }
 """The columns of the table, and what they show of a result."""
+_STEP: Final = 200
+"""Pages after each of which the judge tells the harvest rate of those since the last."""
+_LONGEST_S: Final = 1200.0
+"""Seconds after which a crawl is given up."""
 
 
-def crawl(
-    lang: str, pages: int, servers: int, shards: int, given: argparse.Namespace
-) -> dict[str, Any]:
+def crawl(lang: str, servers: int, shards: int, given: argparse.Namespace) -> dict[str, Any]:
     """Crawl one web; return the figures of its judge, and seconds and milliseconds a page."""
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         folder = Path(temporary)
@@ -63,7 +67,7 @@ def crawl(
         stack.callback(cluster.kill)
         with proxyweb.serve(folder / "web", seed=given.web) as web:
             line = crawls.command(
-                *(f"lang={lang}", f"strategy={given.strategy}", f"pages={pages}"),
+                *(f"lang={lang}", f"strategy={given.strategy}", f"pages={max(given.pages)}"),
                 f"seeds={','.join(web.seeds[lang][:3])}",
                 JOBDIR=folder / "run",
                 DOWNLOAD_DELAY=given.delay,
@@ -79,6 +83,7 @@ def crawl(
                 cwd=proxyweb.ROOT,
                 env=web.environment,
                 check=True,
+                timeout=_LONGEST_S,
                 stderr=subprocess.DEVNULL,
             )
             seconds, spent_s = time.monotonic() - began_at, _spent_s() - before
@@ -88,7 +93,8 @@ def crawl(
     links, each_ms = sum(told["counts"].get(name, 0) for name in _LINKS), 1000 / told["pages"]
     return {
         **{"lang": lang, "pages": told["pages"], "servers": servers, "shards": shards},
-        **{name: judged[name] for name in ("harvest_rate", "max_pages_per_host", "refetched")},
+        "harvest": {n: round(mean(judged["harvest_by_200"][: n // _STEP]), 4) for n in given.pages},
+        **{name: judged[name] for name in ("max_pages_per_host", "refetched")},
         "min_gap_s": judged["min_gap_same_host_s"],
         "seconds": round(told["seconds"], 1),
         "seconds_with_start": round(seconds, 1),
@@ -124,7 +130,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """Print the results; 1 if kills did any harm."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--langs", default="ru,it,id")
-    parser.add_argument("--pages", type=int, nargs="+", default=[1000, 4000])
+    parser.add_argument(
+        "--pages", type=int, nargs="+", default=[1000, 4000], help=f"multiples of {_STEP}"
+    )
     parser.add_argument("--servers", type=int, nargs="+", default=[3])
     parser.add_argument("--shards", type=int, default=16)
     parser.add_argument("--workers", type=int, default=4)
@@ -134,6 +142,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=0, help="kill so many processes instead")
     parser.add_argument("--output", type=Path, help="a file for the lines of JSON")
     given = parser.parse_args(words)
+    if any(pages < _STEP or pages % _STEP for pages in given.pages):
+        parser.error(f"--pages: multiples of {_STEP} are needed")
     modules = ["crawler/shared", "crawler/frontier", "crawler/strategies", "benchmarks/cluster.py"]
     command = ["python", "-m", "benchmarks.cluster", *(sys.argv[1:] if words is None else words)]
     measured = provenance(command, [], date.today(), modules=modules)
@@ -151,9 +161,14 @@ def main(words: Sequence[str] | None = None) -> int:
         note(kills(given))
         return int(bool(rows[0]["wrong_in_all"]))
     proxyweb.require()
-    for lang, pages in product(given.langs.split(","), given.pages):
-        for servers, shards in [(1, 1), *((number, given.shards) for number in given.servers)]:
-            note(crawl(lang, pages, servers, shards, given))
+    of_servers = [(1, 1), *((number, given.shards) for number in given.servers)]
+    runs = [*product(given.langs.split(","), of_servers)]
+    for place, (lang, (servers, shards)) in enumerate(runs, start=1):
+        told = f"crawl {place} of {len(runs)}: {lang}, {shards} shards on {servers} servers"
+        print(f"{time.strftime('%H:%M:%S')} {told}", file=sys.stderr, flush=True)
+        note(crawl(lang, servers, shards, given))
+    for row in rows:
+        row["harvest"] = " ".join(f"{rate:.3f}" for rate in row["harvest"].values())
     shown = [[str(row[name]) for name in _SHOWN.values()] for row in rows]
     table = Table("Shards beside one frontier", list(_SHOWN), shown, text_columns=1)
     print("\n".join(["", table.title, "", *markdown(table)]))
