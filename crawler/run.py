@@ -214,16 +214,22 @@ def connect(path: Path) -> sqlite3.Connection:
 
     A killed process loses nothing that was committed.
     """
-    connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
-    # A leaf that changes twice before a checkpoint is written back once, so the log may be long.
-    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-    # A killed process loses nothing; only a power cut may take the last transactions.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA cache_size = -65536")
-    # A page of the crawl changes more leaves than a savepoint keeps in memory; on disk they were
-    # nearly half of all writes.
-    connection.execute("PRAGMA temp_store = MEMORY")
+    with ExitStack() as undo:
+        connection = sqlite3.connect(
+            path, isolation_level=None, timeout=30, check_same_thread=False
+        )
+        undo.callback(connection.close)
+        connection.execute("PRAGMA journal_mode = WAL")
+        # A leaf that changes twice before a checkpoint is written back once, so the log may be
+        # long.
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        # A killed process loses nothing; only a power cut may take the last transactions.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -65536")
+        # A page of the crawl changes more leaves than a savepoint keeps in memory; on disk they
+        # were nearly half of all writes.
+        connection.execute("PRAGMA temp_store = MEMORY")
+        undo.pop_all()
     return connection
 
 
