@@ -53,7 +53,6 @@ class About:
     web: str
     is_census: bool
     is_learned: bool  # scores are probabilities
-    cap: int  # slots of a host, 0 for any number
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,6 @@ class Watch:
             config.web,
             config.is_census,
             isinstance(ordering, Focus),
-            config.host_cap,
         )
         earlier_s = sum(one.ended_at - one.started_at for one in sessions_of(run)[:-1])
         now, counts = crawl.clock(), crawl.counts()

@@ -64,6 +64,7 @@ def test_pages_with_an_answer_are_drawn_alike_and_none_twice() -> None:
     for state in range(150):
         sample = draw_sample(connection, "de", 20, state)
         assert len(set(sample.pages)) == len(sample.pages)
+        assert sample.pages != sorted(sample.pages)  # a place does not tell the answer
         for page in sample.pages:
             times[page[1]] = times.get(page[1], 0) + 1
     assert sample.of == 60

@@ -41,7 +41,7 @@ HOSTILE = (
 def snapshot(**changed: Any) -> Snapshot:
     """A crawl of 812 pages."""
     told: dict[str, Any] = {
-        "about": About("de svm", "de", "svm", "hard", "live", False, False, 10),
+        "about": About("de svm", "de", "svm", "hard", "live", False, False),
         **{"state": "running", "reason": "", "at": 1e9, "elapsed_s": 75.0},
         **{"pages": 812, "labelled": 800, "relevant": 797, "hosts_with_page": 1, "queued": 1234},
         **{"goals": (), "expected": 99, "in_flight": 64, "pages_per_s": 40.2},
@@ -137,8 +137,8 @@ def test_the_line_names_every_figure_and_a_narrow_terminal_keeps_hosts_and_speed
         {"goals": (Goal("pages", 812, 10**9, 1e7),), "expected": None, "limit": None},
         {"workers": tuple(WorkerState(f"host{n}:/a/b/c", 1.5) for n in range(50))},
         {"drops": {f"reason_{n}": 10**6 for n in range(50)}, "course": ((9, 9),) * 120},
-        {"about": About("census", "", "bfs", "none", "live", True, False, 10)},
-        {"about": About("x" * 90, "de", "svm", "hard", "live", False, False, 10), "last": ()},
+        {"about": About("census", "", "bfs", "none", "live", True, False)},
+        {"about": About("x" * 90, "de", "svm", "hard", "live", False, False), "last": ()},
     ],
 )
 def test_the_panel_fits_and_no_text_of_a_server_moves_the_cursor(
