@@ -40,6 +40,7 @@ def archive(tmp_path: Path) -> Path:
         + answer("http://b.se/th", thai, "89.160.20.112", kind="text/html; charset=tis-620")
         + answer("http://c.x/", b"", "192.0.2.1")
         + answer("http://d.x/", page("de", "de"), "")
+        + answer("http://d.x/i", b"\x89PNG", "", kind="image/png")
     )
     return path
 
@@ -65,6 +66,7 @@ def test_an_archive_is_counted_by_address_and_language(
     found = counted(tmp_path, archive, "--geoip", geoip, "--html", html, "--country", "se")
     assert found["pages"] == "all"
     assert found["servers"] == {"unknown": 2, "GB": 1, "SE": 1}
+    assert found["outcomes"] == {"page": 7, "media": 1}
     assert found["by_country"] == {
         "de": {"GB": 1, "unknown": 1},
         "en": {"GB": 1},

@@ -182,7 +182,10 @@ def test_an_interruption_keeps_what_was_done(
 def test_a_graph_is_generated_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "thai"
     assert call("graph", "--generate", folder, "--scale", 0.001) == 0
-    assert "paper: Thai" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "paper: Thai" in printed
+    (inside, outside), *_ = re.findall(r"\| Thai .*?\((.*?) %\).*?\((.*?) %\)", printed)
+    assert (float(inside), float(outside)) == pytest.approx((3.2, 6.2), abs=1)
     assert WebGraph.open(folder).n_pages == 18_344
     assert call("graph", "--generate", folder, "--scale", 0.001) == 1
     assert "a graph already" in capsys.readouterr().err

@@ -61,6 +61,14 @@ def test_figures_are_those_of_the_obvious_computation(rows: list[Row]) -> None:
     assert summary.harvest_last_200 == (last.count("de") / len(last) if last else None)
 
 
+def test_copies_are_relevant_in_no_figure() -> None:
+    with closing(make_run(None, [Row(), Row(is_copy=1), Row(is_copy=1)])) as run:
+        summary, (course,) = summarise(run), curve(run, "de", points=1)
+    assert (summary.relevant, summary.copies, summary.last_relevant) == (1, 2, 1)
+    assert summary.harvest_rate == summary.harvest_last_200 == course.harvest_rate == 1 / 3
+    assert summary.harvest_by_200[0].relevant == 1
+
+
 @settings(max_examples=40, deadline=None)
 @given(rows, st.integers(1, 50))
 def test_curve_is_the_running_total_at_its_points(rows: list[Row], points: int) -> None:
