@@ -44,7 +44,7 @@ def arguments(web: SmallWeb, *more: str) -> list[str]:
 
 
 def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
-    web = SmallWeb(pages=300)
+    web = SmallWeb(pages=160)
     with loopback(web) as proxy:
         finished(*arguments(web), proxy=proxy.url, JOBDIR=tmp_path / "calm", DOWNLOAD_DELAY=DELAY_S)
     random = Random(5)
@@ -61,7 +61,7 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
         finished(*arguments(web), proxy=proxy.url, **settings)
         assert smallest_gap(proxy) >= DELAY_S
     calm, killed = summary(tmp_path / "calm"), summary(tmp_path / "killed")
-    assert calm["pages"] == 300
+    assert calm["pages"] == 160
     assert {name: killed[name] for name in FIGURES} == {name: calm[name] for name in FIGURES}
     assert rows(tmp_path / "killed", ROWS) == rows(tmp_path / "calm", ROWS)
     assert rows(tmp_path / "killed", "SELECT COUNT(*) FROM sessions") == [(5,)]
