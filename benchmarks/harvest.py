@@ -26,6 +26,9 @@ RULES = {"paper": ("filter=none", "host_queue=10"), "default": ()}
 LEAST = {"random": None, "cctld": None, "svm": 98.0, "focus": 98.0}
 """The strategies, and the least harvest rate of German pages on web 1, %."""
 
+_JUDGED = ("harvest_rate", "coverage", "hosts", "max_pages_per_host", "refetched")
+"""Figures of the judge that are told by the same name."""
+
 
 def claims(counts: Sequence[int]) -> Iterator[Claim]:
     """Yield the harvest rate of German pages on web 1 after some numbers of pages."""
@@ -57,18 +60,10 @@ def run(seed: int, lang: str, strategy: str, rule: str, pages: int) -> dict[str,
         crawl = f"web {seed} {lang} {strategy} {rule}"
         print(f"# {crawl}: only {told['pages']} pages, nothing was left")
     return {
-        "web": seed,
-        "lang": lang,
-        "strategy": strategy,
-        "rule": rule,
-        "pages": told["pages"],
-        "harvest_rate": judged["harvest_rate"],
+        **{"web": seed, "lang": lang, "strategy": strategy, "rule": rule, "pages": told["pages"]},
+        **{name: judged[name] for name in _JUDGED},
         "told_harvest_rate": round(told["harvest_rate"], 4),
         "judged_pages": judged["pages"],
-        "coverage": judged["coverage"],
-        "hosts": judged["hosts"],
-        "max_pages_per_host": judged["max_pages_per_host"],
-        "refetched": judged["refetched"],
         "forbidden": judged["requests"].get("forbidden", 0),
         "min_gap_s": judged["min_gap_same_host_s"],
         "seconds": round(told["seconds"], 1),
