@@ -69,10 +69,10 @@ def _runs(folder: Path) -> None:
         crawl = [word for argument in arguments for word in ("-a", argument)]
         crawl += ["-s", f"JOBDIR=runs/{name}"]
         ran("crawl", *crawl, folder=folder)
-    assert call("report", "runs/de", "--sample", "labelled.tsv") == 0
-    head, *rows = (folder / "labelled.tsv").read_text().splitlines()
+    assert call("report", "runs/de", "--sample", "labelled.csv") == 0
+    head, *rows = (folder / "labelled.csv").read_text().splitlines()
     labelled = [row + ("yes" if number % 2 else "no") for number, row in enumerate(rows)]
-    (folder / "labelled.tsv").write_text("\n".join([head, *labelled]) + "\n")
+    (folder / "labelled.csv").write_text("\n".join([head, *labelled]) + "\n")
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_every_command_on_the_papers_runs(
     if name == "report":
         request.getfixturevalue("_runs")
     if "--labels" in line:
-        line = ["labelled.tsv" if word == "sample.tsv" else word for word in line]
+        line = ["labelled.csv" if word == "sample.csv" else word for word in line]
     if name == "evaluate" and arguments[0] in ("DATA", "sample"):
         line += SMALLER
     if "--generate" in line:
