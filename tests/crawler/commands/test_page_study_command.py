@@ -164,15 +164,6 @@ def test_short_pages_have_a_table_of_their_own_and_neighbours_of_a_graph(
     assert page_cases.SHORT == ((5, 24), (25, 49))
 
 
-def test_methods_of_the_default_that_cannot_be_had_are_named(
-    texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("classifiers.papers.page_cases.DEFAULT_METHODS", ("text", "fasttext"))
-    monkeypatch.delenv("LANGFOCUS_FASTTEXT_MODEL", raising=False)
-    assert call("evaluate", str(texts)) == 0
-    assert "\nleft out: fasttext: " in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
