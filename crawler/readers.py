@@ -27,6 +27,9 @@ from crawler.reading import Download, Reading
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
 
+MANY_PAGES: Final = 1000
+"""A crawl of so many pages starts its readers while it queues its seeds."""
+
 CRASHED, TIMEOUT = "page_crashed", "page_timeout"
 """The outcomes of a page whose reader ended twice, by itself or by its time limit."""
 
@@ -98,7 +101,10 @@ class _Template(NamedTuple):
 
 
 class Readers:
-    """The readers of a crawl; they are started after its first pages, each with `limits`."""
+    """The readers of a crawl, each with `limits`.
+
+    They are started after its first pages, or at once if it has many; so in a running event loop.
+    """
 
     def __init__(self, number: int, config: Config, first_pages: int = FIRST_PAGES) -> None:
         """Have `number` readers read as the crawl itself does, after `first_pages`."""
@@ -112,6 +118,8 @@ class Readers:
         self._waiting: deque[_Page] = deque()
         self._unsettled: deque[_Page] = deque()
         self._decoder = msgspec.msgpack.Decoder(Reading)
+        if number and (config.pages is None or config.pages >= MANY_PAGES):
+            self._start()
 
     async def read(self, download: Download, depth: int) -> Answer | None:
         """Return a page, or the outcome of one that cannot be read; None: read it in the crawl.

@@ -21,8 +21,8 @@ PAUSE_S: Final = 2.0
 _CALM_S: Final = 30.0
 """Seconds without a fault after which each page allows one more request."""
 
-_MOST_WAITING: Final = 4
-"""Requests that may wait beside the limit, as multiples of it: each holds a page in memory."""
+_MOST_WAITING_BYTES: Final = 64 * 2**20
+"""Bytes of the pages whose requests may wait beside the limit."""
 
 _SLOT: Final = "langfocus"
 _MOST_PER_DOMAIN: Final = 1000
@@ -60,10 +60,16 @@ def begin(engine: "ExecutionEngine", request: "Request") -> None:
 
 def end(engine: "ExecutionEngine", request: "Request") -> None:
     """End the count of a request, and have the engine ask for the next one."""
-    slot = cast("Any", engine)._slot
     engine.downloader.active.discard(request)
-    slot.remove_request(request)
-    slot.nextcall.schedule()
+    cast("Any", engine)._slot.remove_request(request)
+    _ask_again(engine)
+
+
+def _ask_again(engine: "ExecutionEngine") -> None:
+    """Have the engine ask its scheduler for requests; an engine that is closing has no slot."""
+    slot = cast("Any", engine)._slot
+    if slot is not None:
+        slot.nextcall.schedule()
 
 
 class Throttle:
@@ -77,6 +83,7 @@ class Throttle:
         self._most: int | None = None
         self._changed_at = float("-inf")
         self._waiting = 0
+        self._waiting_bytes = 0
 
     def slow_down(self, engine: "ExecutionEngine", lacking: str, now: float) -> None:
         """Allow half as many requests as there are; the faults of a burst count once."""
@@ -101,15 +108,23 @@ class Throttle:
             engine.downloader.total_concurrency = min(self._most, allowed) + self._waiting
 
     @contextmanager
-    def beside(self, engine: "ExecutionEngine") -> Iterator[None]:
-        """Allow one more request while one of them only waits; of very many only some."""
+    def beside(self, engine: "ExecutionEngine", size: int) -> Iterator[None]:
+        """Allow one more request while one of them only waits, with a page of `size` bytes.
+
+        That is so until the pages that wait fill the memory they may have.
+        """
         downloader = engine.downloader
-        allowed = downloader.total_concurrency - self._waiting
-        counts = int(allowed > 0 and self._waiting < _MOST_WAITING * allowed)
+        counts = int(
+            downloader.total_concurrency > self._waiting
+            and self._waiting_bytes + size <= _MOST_WAITING_BYTES
+        )
         self._waiting += counts
+        self._waiting_bytes += counts * size
         downloader.total_concurrency += counts
+        _ask_again(engine)
         try:
             yield
         finally:
             self._waiting -= counts
+            self._waiting_bytes -= counts * size
             downloader.total_concurrency -= counts

@@ -193,7 +193,7 @@ class SiteFiles:
         if self._is_other(page):
             return download, page
         if isinstance(page, Reading) and file is not None:
-            body = await self._body(lease, file)
+            body = await self._body(lease, file, len(download.body))
             self._reservations.keep(lease.url, body, self._crawl.clock())
         return replace(download, reserved=self._reservations.of(lease.url)), page
 
@@ -201,14 +201,16 @@ class SiteFiles:
         """Return True for a page that was read and is not in the language."""
         return isinstance(page, Reading) and page.language != self._crawl.config.lang
 
-    async def _body(self, lease: Lease, file: str) -> bytes:
+    async def _body(self, lease: Lease, file: str, size: int) -> bytes:
         """Return the body of a file; b"" where there is none, or no answer.
+
+        A page of `size` bytes waits for it.
 
         Redirects within the registered domain are followed: many hosts together could have a
         stranger's host asked without end.
         """
         for _ in range(MAX_MOVES + 1):
-            response = await self._answer(lease, file)
+            response = await self._answer(lease, file, size)
             if response is None:
                 break
             target = redirect_target(response)
@@ -219,7 +221,7 @@ class SiteFiles:
             file = target
         return b""
 
-    async def _answer(self, lease: Lease, file: str) -> Response | None:
+    async def _answer(self, lease: Lease, file: str, size: int) -> Response | None:
         """Return the answer for a file; None if it may not be asked for, or nothing came."""
         crawl, spider = self._crawl, self._spider
         if not may_ask(spider, file):
@@ -228,7 +230,7 @@ class SiteFiles:
             return None
         wait_s = max(crawl.config.delay_s, crawl.robots.delay_s(lease.url))
         for _ in range(_TRIES):
-            with spider.throttle.beside(spider.crawler.engine):
+            with spider.throttle.beside(spider.crawler.engine, size):
                 await asyncio.sleep(wait_s)
             try:
                 return await answer_for(spider, file_request(spider, lease, file))
