@@ -6,6 +6,7 @@ an hour too long or would be contacted before their delay.
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 STEP_S: Final = 1.0
@@ -14,11 +15,12 @@ STEP_S: Final = 1.0
 _QUESTIONS = 8
 
 
-def elapsed_s() -> float:
-    """Return seconds since some moment, those in which the machine slept included if possible."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+elapsed_s = (
+    partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+    if hasattr(time, "CLOCK_BOOTTIME")
+    else time.monotonic
+)
+"""Returns seconds since some moment, those in which the machine slept included if possible."""
 
 
 class CrawlClock:

@@ -28,7 +28,7 @@ FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
 
 MANY_PAGES: Final = 1000
-"""A crawl of so many pages starts its readers while it queues its seeds."""
+"""A crawl of so many pages has its readers started before, while it queues its seeds."""
 
 CRASHED, TIMEOUT = "page_crashed", "page_timeout"
 """The outcomes of a page whose reader ended twice, by itself or by its time limit."""
@@ -101,10 +101,7 @@ class _Template(NamedTuple):
 
 
 class Readers:
-    """The readers of a crawl, each with `limits`.
-
-    They are started after its first pages, or at once if it has many; so in a running event loop.
-    """
+    """The readers of a crawl; they are started after its first pages, each with `limits`."""
 
     def __init__(self, number: int, config: Config, first_pages: int = FIRST_PAGES) -> None:
         """Have `number` readers read as the crawl itself does, after `first_pages`."""
@@ -118,8 +115,6 @@ class Readers:
         self._waiting: deque[_Page] = deque()
         self._unsettled: deque[_Page] = deque()
         self._decoder = msgspec.msgpack.Decoder(Reading)
-        if number and (config.pages is None or config.pages >= MANY_PAGES):
-            self._start()
 
     async def read(self, download: Download, depth: int) -> Answer | None:
         """Return a page, or the outcome of one that cannot be read; None: read it in the crawl.
@@ -131,7 +126,7 @@ class Readers:
         # A larger page may be hostile and take minutes.
         is_large = len(download.body) > SMALL_BYTES
         if self._number and not self._template and (is_large or self._pages_left < 0):
-            self._start()
+            self.start()
         if not self._readers and not self._unsettled and not (is_large and self._number):
             return None
         task: Task = (replace(download, exchange=None, robots=None), depth)
@@ -154,7 +149,8 @@ class Readers:
 
     # The template.
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start the process that starts the readers when it has loaded the models."""
         ours, theirs = socket.socketpair()
         code = f"import sys; sys.path[:] = {sys.path!r}; from crawler.reader_process import main; "
         with theirs:
@@ -180,7 +176,7 @@ class Readers:
             return
         self._end_template()
         if was_ready:
-            self._start()
+            self.start()
             return
         self._number = 0
         _log.warning("no page reader can be started; the crawl goes on without more of them")

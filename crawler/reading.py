@@ -6,6 +6,7 @@ the crawl can do it (`crawler.reader_process`).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -63,7 +64,8 @@ class Reading(NamedTuple):
     """A page that was read: its language, what it says of itself, and its links.
 
     `words` are those of the text by which it was identified, `sketch` is that of
-    `crawler.copied_text`. `canonical` is the absolute URL that the page gives as its own.
+    `crawler.copied_text`. By the `digest` of its body a later run notices a change. `canonical` is
+    the absolute URL that the page gives as its own.
     `statements` are those of its META elements (`crawler.politeness.directives`),
     `feeds` its RSS and Atom feeds. `links` are those that may be queued, scored; blocked links are
     still among them. `left_out` are the numbers of others: those of `sift`, and links that the page
@@ -77,6 +79,7 @@ class Reading(NamedTuple):
     parser: str | None = None
     words: int | None = None
     sketch: tuple[int, ...] = ()
+    digest: str = ""
     canonical: str | None = None
     statements: tuple[str, ...] = ()
     feeds: Sequence[str] = ()
@@ -171,8 +174,9 @@ def page_reader(
 
     def read(download: Download, depth: int) -> Reading:
         page, told = identified(download, by)
+        digest = blake2b(download.body, digest_size=16).hexdigest()
         if page is None:
-            return UNREAD
+            return Reading(digest=digest)
         has_language = told.language is not None
         reading = Reading(
             told.language,
@@ -182,6 +186,7 @@ def page_reader(
             page.parser,
             words=number_of_words(page.text) if has_language else None,
             sketch=sketch_of(page.text) if has_language else (),
+            digest=digest,
             canonical=page.canonical,
             statements=directives.of_metas(page.statements),
             feeds=page.feeds,

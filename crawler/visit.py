@@ -195,7 +195,7 @@ class Visitor:
         record = replace(
             self._record(PAGE, download, reading, left_out),
             canonical=self._canonical(lease, reading),
-            visit=self._visit(lease, download, download.body),
+            visit=self._visit(lease, download, reading.digest),
         )
         domain = domain_of(lease.host)
         if record.is_relevant and self._copied_texts.is_copy(reading.sketch, domain):
@@ -218,13 +218,13 @@ class Visitor:
             confidence=earlier.confidence,
             method=earlier.method,
             charset=earlier.charset,
-            visit=self._visit(lease, download, None),
+            visit=self._visit(lease, download, ""),
         )
         return self._settle(lease, record, download=download)
 
-    def _visit(self, lease: Lease, download: Download, body: bytes | None) -> Visit:
+    def _visit(self, lease: Lease, download: Download, digest: str) -> Visit:
         earlier = self._earlier(lease.url)
-        return visit_of(earlier, body, download.etag, download.modified, self._clock())
+        return visit_of(earlier, digest, download.etag, download.modified, self._clock())
 
     def _redirected(self, lease: Lease, download: Download) -> Record | None:
         if lease.redirects >= MAX_REDIRECTS:

@@ -3,6 +3,7 @@
 import time
 from base64 import b32encode
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha1
 from typing import Final, NamedTuple
 from uuid import uuid4
@@ -49,6 +50,7 @@ class Packed(NamedTuple):
     record_id: str
 
 
+@lru_cache(maxsize=64)
 def warc_date(seconds: float) -> str:
     """Return unix seconds as a WARC-Date."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))

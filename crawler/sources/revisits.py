@@ -7,7 +7,6 @@ earlier run (table `earlier`), so it needs that folder only once.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -64,11 +63,6 @@ _NEXT = (
 )
 
 
-def digest_of(body: bytes) -> str:
-    """Return the digest of a body by which a change is noticed."""
-    return blake2b(body, digest_size=16).hexdigest()
-
-
 def validator(text: str | None) -> str | None:
     """Return a validator that can be sent again, None for one that is missing or too long."""
     is_usable = text and len(text) <= _LONGEST_VALIDATOR and text.isprintable()
@@ -76,17 +70,16 @@ def validator(text: str | None) -> str | None:
 
 
 def visit_of(
-    earlier: Earlier | None, body: bytes | None, etag: str | None, modified: str | None, now: float
+    earlier: Earlier | None, digest: str, etag: str | None, modified: str | None, now: float
 ) -> Visit:
     """Return the visit of a page at `now`, with the numbers of the visits before.
 
-    `body` is None if the server of an earlier page says that it did not change.
+    `digest` is that of its body, "" if the server of an earlier page says that it did not change.
     """
     etag, modified = validator(etag), validator(modified)
-    digest = digest_of(body or b"")
     if earlier is None:
         return Visit(etag, modified, digest, 0, 0, now)
-    if body is None:
+    if not digest:
         etag, modified, digest = etag or earlier.etag, modified or earlier.modified, earlier.digest
     changes = earlier.changes + (digest != earlier.digest)
     return Visit(etag, modified, digest, earlier.looks + 1, changes, earlier.first_at)
@@ -114,13 +107,17 @@ class Revisits:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._look()
+
+    def _look(self) -> None:
+        self._has_any: int = self._connection.execute(_ANY).fetchone()[0]
 
     def take_over(self, since: Path) -> None:
         """Copy the pages of an earlier run, completely or not at all; a second call does nothing.
 
         Raises `RunFolderError`.
         """
-        if self._connection.execute(_ANY).fetchone()[0]:
+        if self._has_any:
             return
         with reading(since) as before:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -131,11 +128,12 @@ class Revisits:
             except BaseException:
                 self._connection.execute("ROLLBACK")
                 raise
+        self._look()
 
     def of(self, url: str) -> Earlier | None:
         """Return the earlier page with a URL."""
-        row = self._connection.execute(_ONE, (url,)).fetchone()
-        return None if row is None else Earlier(*row)
+        row = self._has_any and self._connection.execute(_ONE, (url,)).fetchone()
+        return Earlier(*row) if row else None
 
     def conditions(self, url: str) -> dict[str, bytes]:
         """Return the headers that ask a server to answer only if the page has changed."""

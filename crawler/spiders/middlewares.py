@@ -15,7 +15,7 @@ from scrapy.http import Response
 from classifiers.pages.charset.charsets import canonical_label
 from crawler.crawl import Crawl
 from crawler.frontier.base import Lease
-from crawler.readers import Readers
+from crawler.readers import MANY_PAGES, Readers
 from crawler.reading import Download
 from crawler.spiders.messages import FILE_BYTES, LEASE, READ_PAGE, download_of
 
@@ -104,6 +104,8 @@ class PageReaders:
         if crawl is None or crawl.config.readers == 0:
             raise NotConfigured
         readers = Readers(crawl.config.readers or max(1, processors() - 1), crawl.config)
+        if crawl.config.pages is None or crawl.config.pages >= MANY_PAGES:
+            readers.start()
         crawler.signals.connect(readers.close, signals.spider_closed, weak=False)
         return cls(crawl, readers)
 

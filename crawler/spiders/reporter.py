@@ -73,7 +73,7 @@ class Reporter:
                 self._restore_log = log_above(display)
             self._progress.show(self._watch.latest)
         _log.info("%s: %s URLs are queued; folder %s", *self._told())
-        if _log.isEnabledFor(logging.INFO):
+        if _tells(self._crawler.settings["LOG_LEVEL"], logging.INFO):
             crawl.visitor.listeners.append(self._tell)
         self._ticks.start(_TICK_S, now=False)
         self._dashboard = Dashboard(crawl.config.dashboard, lambda: self._watch.latest)
@@ -131,6 +131,12 @@ class Reporter:
             return
         if not self._crawl.config.is_quiet:
             print(f"report: {page}")  # noqa: T201  the last message to the user
+
+
+def _tells(least: str | int, level: int) -> bool:
+    """Return True if a record of a level is shown; Scrapy leaves it to the handlers to drop one."""
+    told = str(least)
+    return level >= (int(told) if told.isdecimal() else logging.getLevelNamesMapping()[told])
 
 
 class CsvFeed(CsvItemExporter):

@@ -11,13 +11,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from textwrap import dedent
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 from msgspec.json import encode
+from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
 from crawler.config import Config
@@ -26,7 +29,7 @@ from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
 from crawler.reading import Download, Reading
 from crawler.settings import ASYNCIO_EVENT_LOOP
-from crawler.spiders.middlewares import processors
+from crawler.spiders.middlewares import PageReaders, processors
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
 from tests.support.loopback import Proxy, loopback
@@ -124,6 +127,22 @@ def test_a_crawl_has_a_reader_for_each_processor_that_it_may_use(
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 7)
     assert processors() == 7
+
+
+@pytest.mark.parametrize(
+    ("goal", "starts"), [({"pages": 999}, False), ({"pages": 1000}, True), ({"hours": 1}, True)]
+)
+def test_a_crawl_of_many_pages_has_its_readers_started_before_its_first_page(
+    goal: dict[str, int], starts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+    monkeypatch.setattr(Readers, "start", started.append)
+    config = replace(CONFIG, pages=None, **goal)
+    crawler: Any = SimpleNamespace(
+        spider=SimpleNamespace(crawl=SimpleNamespace(config=config)), signals=SignalManager()
+    )
+    PageReaders.from_crawler(crawler)
+    assert len(started) == starts
 
 
 def test_the_first_pages_are_read_in_the_crawl() -> None:
