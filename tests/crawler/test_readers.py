@@ -129,15 +129,13 @@ def test_a_crawl_has_a_reader_for_each_processor_that_it_may_use(
     assert processors() == 7
 
 
-@pytest.mark.parametrize(
-    ("goal", "starts"), [({"pages": 999}, False), ({"pages": 1000}, True), ({"hours": 1}, True)]
-)
+@pytest.mark.parametrize(("pages", "starts"), [(999, False), (1000, True), (None, True)])
 def test_a_crawl_of_many_pages_has_its_readers_started_before_its_first_page(
-    goal: dict[str, int], starts: bool, monkeypatch: pytest.MonkeyPatch
+    pages: int | None, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started = []
-    monkeypatch.setattr(Readers, "start", started.append)
-    config = replace(CONFIG, pages=None, **goal)
+    started: list[Readers] = []
+    monkeypatch.setattr(Readers, "start", lambda readers: started.append(readers))
+    config = replace(CONFIG, pages=pages)
     crawler: Any = SimpleNamespace(
         spider=SimpleNamespace(crawl=SimpleNamespace(config=config)), signals=SignalManager()
     )
