@@ -133,8 +133,12 @@ def test_a_crawl_has_a_reader_for_each_processor_that_it_may_use(
 def test_a_crawl_of_many_pages_has_its_readers_started_before_its_first_page(
     pages: int | None, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started: list[Readers] = []
-    monkeypatch.setattr(Readers, "start", lambda readers: started.append(readers))
+    started = []
+
+    def start(readers: Readers) -> None:
+        started.append(readers)
+
+    monkeypatch.setattr(Readers, "start", start)
     config = replace(CONFIG, pages=pages)
     crawler: Any = SimpleNamespace(
         spider=SimpleNamespace(crawl=SimpleNamespace(config=config)), signals=SignalManager()
