@@ -39,7 +39,6 @@ STATS_DUMP = False
 # Scrapy costs every page, so only those that a crawl uses are here.
 SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES_BASE = {
-    "crawler.spiders.site_files.SiteFiles": 5,
     "crawler.spiders.middlewares.PageReaders": 10,
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,

@@ -1,8 +1,7 @@
 """Which pages of a host are reserved from text and data mining by its `/.well-known/tdmrep.json`.
 
 The format is that of the TDM Reservation Protocol (TDMRep, W3C Community Group report of 2024). A
-crawl asks for the file of a host once a day, when the first relevant page of the host was read:
-only such pages may become a part of a corpus.
+crawl asks for the file of a host once a day, before its first page.
 """
 
 import json

@@ -35,6 +35,9 @@ HEADS = "langfocus_heads"
 ROBOTS = "langfocus_robots"
 """The key of the version of robots.txt that allowed the request."""
 
+RESERVED = "langfocus_reserved"
+"""The key of the statements of tdmrep.json about the page."""
+
 FILE_BYTES = "langfocus_file_bytes"
 """The key of the bytes of a file of a host until now; only a request for one has it."""
 
@@ -95,6 +98,7 @@ def download_of(response: Response, now: float) -> Download:
         None if address is None else str(address),
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
+        reserved=meta.get(RESERVED, ()),
         robots=meta.get(ROBOTS),
         etag=_validator(headers.get(b"ETag")),
         modified=_validator(headers.get(b"Last-Modified")),

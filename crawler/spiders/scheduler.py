@@ -19,8 +19,8 @@ from crawler.frontier.base import Lease, LeaseError, Sending
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.concurrency import IN_SLOT, is_full
-from crawler.spiders.messages import LEASE, LEASED_AT, ROBOTS
-from crawler.spiders.site_files import RobotsFiles
+from crawler.spiders.messages import LEASE, LEASED_AT, RESERVED, ROBOTS
+from crawler.spiders.site_files import SiteFiles
 from crawler.strategies.orderings import SEED
 from crawler.visit import INTERRUPTED
 
@@ -93,7 +93,7 @@ class WakeUp:
 
 
 class FrontierScheduler(BaseScheduler):
-    """Returns requests for leased URLs, and has the robots.txt files fetched that they need."""
+    """Returns requests for leased URLs, and has the files of hosts fetched that they need."""
 
     def __init__(
         self, crawl: Crawl, spider: "LangfocusSpider", wake_up: WakeUp, *, obey: bool
@@ -103,7 +103,7 @@ class FrontierScheduler(BaseScheduler):
         self._spider = spider
         self._wake_up = wake_up
         self._obey = obey
-        self._files = RobotsFiles(spider)
+        self._files = SiteFiles(spider)
         self._returned: deque[Request] = deque()
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
@@ -237,13 +237,23 @@ class FrontierScheduler(BaseScheduler):
             file = self._crawl.robots.ask(lease.url, now)
             if file is None:
                 self._refuse(lease, ORIGINS_FULL)
-            elif not self._files.begin(lease, file):
-                self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
+            else:
+                self._begin(lease, file, now)
             return None
-        meta = {LEASE: lease, LEASED_AT: now, **IN_SLOT}
+        file = self._files.reservations_for(lease.url, now)
+        if file is not None:
+            self._begin(lease, file, now)
+            return None
+        reserved = self._files.reserved(lease.url)
+        meta = {LEASE: lease, LEASED_AT: now, RESERVED: reserved, **IN_SLOT}
         if self._obey:
             meta[ROBOTS] = self._crawl.robots.version(lease.url)
         return self._spider.page_request(lease.url, meta)
+
+    def _begin(self, lease: Lease, file: str, now: float) -> None:
+        """Have a file fetched that a URL needs; the URL waits."""
+        if not self._files.begin(lease, file):
+            self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
 
     def _refusal(self, lease: Lease) -> str:
         """Return the outcome of a URL that gets no request whatever robots.txt says, else ""."""

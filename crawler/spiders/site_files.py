@@ -1,4 +1,4 @@
-"""Asks hosts for their files: robots.txt before the first page, tdmrep.json after a relevant one.
+"""Asks hosts for their files before their first page: robots.txt, then tdmrep.json.
 
 A file is asked for with the lease of a page: nothing else contacts the host meanwhile, and a kill
 loses no more than this page. The request passes the downloader middlewares and the download
@@ -8,40 +8,30 @@ Scrapy's engine, where it took longer than in the handler.
 
 import asyncio
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING
 
-from scrapy import Request, Spider
-from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy import Request
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
-from crawler.errors import StorageError
-from crawler.frontier.base import Lease, LeaseError
-from crawler.politeness.network import BusyAddressError
+from crawler.frontier.base import Lease
 from crawler.politeness.reservations import TDMREP_PATH, Reservations
 from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
-from crawler.readers import Answer
-from crawler.reading import Download, Reading
 from crawler.spiders.concurrency import begin, end
 from crawler.spiders.messages import (
     EXCHANGE,
     FILE_BYTES,
     LEASE,
     LEASED_AT,
-    READ_PAGE,
     redirect_target,
     retry_after_s,
     statements_of,
 )
-from crawler.spiders.middlewares import UNLIMITED, page_download
+from crawler.spiders.middlewares import UNLIMITED
 from crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider
-
-_TRIES: Final = 5
-"""Times that a file is asked for while others use its host or its address."""
 
 
 def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:
@@ -75,13 +65,40 @@ def may_ask(spider: "LangfocusSpider", file: str) -> bool:
     return spider.crawl.may_contact(file) and not spider.crawl.blocking.blocks(file)
 
 
-class RobotsFiles:
-    """Fetches the robots.txt files that leased pages wait for."""
+class SiteFiles:
+    """Fetches the files that leased pages wait for."""
 
     def __init__(self, spider: "LangfocusSpider") -> None:
         """Ask in the name of a spider."""
         self._spider, self._crawl = spider, spider.crawl
+        self._reservations = Reservations(spider.crawl.frontier)
+        config = spider.crawl.config
+        self._asks_reservations = (
+            spider.crawl.web is None
+            and config.obeys_robots
+            and config.obeys_directives
+            and not config.is_census
+        )
         self._fetches: dict[str, asyncio.Task[None]] = {}
+
+    def reservations_for(self, url: str, now: float) -> str | None:
+        """Return the tdmrep.json that a page waits for; None if its answer is known.
+
+        Crawls without servers, those that do not obey robots.txt or directives, and censuses ask
+        no host.
+        """
+        file = self._reservations.file_for(url, now) if self._asks_reservations else None
+        if file is None:
+            return None
+        verdict = self._crawl.robots.verdict(file, now)
+        if verdict is not Verdict.FORBIDDEN and may_ask(self._spider, file):
+            return file
+        self._reservations.keep(url, b"", now)
+        return None
+
+    def reserved(self, url: str) -> tuple[str, ...]:
+        """Return the statements of tdmrep.json about a page."""
+        return self._reservations.of(url) if self._asks_reservations else ()
 
     def begin(self, lease: Lease, file: str) -> bool:
         """Begin to fetch a file; its page is leased again when the rules are stored.
@@ -99,6 +116,9 @@ class RobotsFiles:
         """Fetch a file, store its rules, and give its page back or settle it."""
         try:
             with suppress(CloseSpider), self._spider.settling(lease):
+                if file.endswith(TDMREP_PATH):
+                    await self._fetch_reservations(lease, request)
+                    return
                 try:
                     response = await answer_for(self._spider, request)
                 except Exception as error:
@@ -142,102 +162,30 @@ class RobotsFiles:
         crawl.robots.keep(lease.url, None, b"", now, file)
         crawl.visitor.failed(lease, reason, is_final=True)
 
-
-class SiteFiles:
-    """The middleware that adds the statements of tdmrep.json to the downloads of relevant pages.
-
-    It asks before the page is settled, so that the page's record has the answer.
-    """
-
-    def __init__(self, spider: "LangfocusSpider") -> None:
-        """Ask in the name of a spider."""
-        self._spider, self._crawl = spider, spider.crawl
-        self._reservations = Reservations(spider.crawl.frontier)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "SiteFiles":
-        """Return the middleware; raises `NotConfigured` for a crawl that asks no host.
-
-        Those are crawls without servers, and those that do not obey robots.txt or directives.
-        """
-        spider = cast("LangfocusSpider", crawler.spider)
-        crawl = getattr(spider, "crawl", None)
-        if crawl is None or crawl.web is not None:
-            raise NotConfigured
-        if not (crawl.config.obeys_robots and crawl.config.obeys_directives):
-            raise NotConfigured
-        return cls(spider)
-
-    async def process_response(
-        self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Response:
-        """Return the response when the file of its host is known, if its page is relevant."""
-        if READ_PAGE in request.meta:
-            download, page = request.meta[READ_PAGE]
-        else:
-            download, page = page_download(self._crawl, request, response), None
-        if download is not None:
-            request.meta[READ_PAGE] = await self._added(request.meta[LEASE], download, page)
-        return response
-
-    async def _added(
-        self, lease: Lease, download: Download, page: Answer | None
-    ) -> tuple[Download, Answer | None]:
-        """Return a download with the statements of its host's file, and its page."""
-        if self._is_other(page):
-            return download, page
-        file = self._reservations.file_for(lease.url, self._crawl.clock())
-        if page is None and file is not None:
-            with suppress(Exception):  # it is read again where its failure is handled
-                page = self._crawl.visitor.read(download, lease.depth)
-        if self._is_other(page):
-            return download, page
-        if isinstance(page, Reading) and file is not None:
-            body = await self._body(lease, file, len(download.body))
-            self._reservations.keep(lease.url, body, self._crawl.clock())
-        return replace(download, reserved=self._reservations.of(lease.url)), page
-
-    def _is_other(self, page: Answer | None) -> bool:
-        """Return True for a page that was read and is not in the language."""
-        return isinstance(page, Reading) and page.language != self._crawl.config.lang
-
-    async def _body(self, lease: Lease, file: str, size: int) -> bytes:
-        """Return the body of a file; b"" where there is none, or no answer.
-
-        A page of `size` bytes waits for it.
+    async def _fetch_reservations(self, lease: Lease, request: Request) -> None:
+        """Fetch a tdmrep.json, and give its page back; any failure means that there is no file.
 
         Redirects within the registered domain are followed: many hosts together could have a
         stranger's host asked without end.
         """
+        crawl, spider = self._crawl, self._spider
+        delay_s = max(crawl.config.delay_s, crawl.robots.delay_s(lease.url))
+        body, domain = b"", domain_of(lease.host)
         for _ in range(MAX_MOVES + 1):
-            response = await self._answer(lease, file, size)
-            if response is None:
+            try:
+                response = await answer_for(spider, request)
+            except Exception as error:
+                if spider.waits(lease, error, request.meta[LEASED_AT]):
+                    return
                 break
             target = redirect_target(response)
             if target is None:
-                return response.body if 200 <= response.status < 300 else b""
-            if domain_of(host_of(target)) != domain_of(lease.host):
+                body = response.body if 200 <= response.status < 300 else b""
                 break
-            file = target
-        return b""
-
-    async def _answer(self, lease: Lease, file: str, size: int) -> Response | None:
-        """Return the answer for a file; None if it may not be asked for, or nothing came."""
-        crawl, spider = self._crawl, self._spider
-        if not may_ask(spider, file):
-            return None
-        if crawl.robots.verdict(file, crawl.clock()) is Verdict.FORBIDDEN:
-            return None
-        wait_s = max(crawl.config.delay_s, crawl.robots.delay_s(lease.url))
-        for _ in range(_TRIES):
-            with spider.throttle.beside(spider.crawler.engine, size):
-                await asyncio.sleep(wait_s)
-            try:
-                return await answer_for(spider, file_request(spider, lease, file))
-            except BusyAddressError as error:
-                wait_s = error.wait_s
-            except (LeaseError, StorageError):
-                raise
-            except Exception:  # any failure of a download says the same: there is no answer
-                return None
-        return None
+            if domain_of(host_of(target)) != domain or not may_ask(spider, target):
+                break
+            # Two milliseconds more, since a sleep may end early.
+            await asyncio.sleep(delay_s + 0.002)
+            request = file_request(spider, lease, target)
+        self._reservations.keep(lease.url, body, crawl.clock())
+        crawl.frontier.release(lease, now=crawl.clock())

@@ -35,8 +35,8 @@ def outcomes(folder: Path) -> dict[str, int]:
 
 
 async def closing(exchange: Exchange) -> None:
-    """Answer the first request of a connection, and close it when the second one has come."""
-    if exchange.path == "robots.txt":
+    """Answer the first page of a connection, and close it at the request for a second one."""
+    if exchange.path in ("robots.txt", ".well-known/tdmrep.json"):
         await exchange.send(answer(b""))
     elif not exchange.number:
         exchange.keeps_open = True

@@ -172,7 +172,7 @@ def test_hosts_with_one_address_are_contacted_a_few_at_once(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     assert outcomes(tmp_path) == dict.fromkeys(seeds, "page")
     asked = Counter(access.url for access in server.log)
-    assert asked == Counter({u + path for u in seeds for path in ("", "robots.txt")})
+    assert asked == Counter({u + path for u in seeds for path in ("", "robots.txt", TDMREP[1:])})
     times = [access.time for access in server.log]
     # The fourth comes once the first was answered.
     gaps = [later - first for first, later in zip(times, times[3:], strict=False)]
@@ -287,7 +287,7 @@ def test_a_host_where_the_rules_of_others_lie_is_asked_no_faster_than_its_delay(
     told = outcomes(tmp_path)
     assert {told[f"http://{guest}/"] for guest in guests} == {"robots"}
     times = [access.time for access in server.log if access.url.startswith("http://hub.de/")]
-    assert len(times) == 12
+    assert len(times) == 13
     assert min(b - a for a, b in pairwise(times)) >= delay_s
 
 
@@ -318,7 +318,7 @@ HUGE = Answer(200, (), RESERVED.body + b" " * 3_000_000)
 BOMB = Answer(200, (("Content-Encoding", "gzip"),), compress(b"[" * 99_000_000, 1))
 SITES = {
     "plain": (RESERVED, GERMAN, 1, OUT),
-    "english": (RESERVED, ENGLISH, 0, None),
+    "english": (RESERVED, ENGLISH, 1, OUT),
     "missing": (replace(RESERVED, status=404), GERMAN, 1, None),
     "broken": (Answer(500), GERMAN, 1, None),
     "moved": (moved("http://www.moved.de/t.json"), GERMAN, 1, OUT),
@@ -333,7 +333,7 @@ SITES = {
 """Host -> its tdmrep.json, its page, the requests for the file and the statements of it."""
 
 
-def test_the_hosts_of_relevant_pages_are_asked_for_their_reservations(tmp_path: Path) -> None:
+def test_hosts_are_asked_for_their_reservations_before_their_first_page(tmp_path: Path) -> None:
     with served() as (web, server):
         web.answers = {"/t.json": RESERVED, "/2": GERMAN}
         web.answers["http://closed.de/robots.txt"] = rules("User-agent: *\nDisallow: /.well-known/")
@@ -349,7 +349,11 @@ def test_the_hosts_of_relevant_pages_are_asked_for_their_reservations(tmp_path: 
         assert (host, found) == (host, [("page", statements)] * (1 if host == "english" else 2))
         times_of = [access.time for access in server.log if f"/{host}.de" in access.url]
         assert all(later - first >= 0.05 for first, later in pairwise(times_of))
+        asked_in_turn = [access.url for access in server.log if f"/{host}.de" in access.url]
+        assert asked_in_turn[0].endswith("/robots.txt")
+        assert asked_in_turn[-1].endswith(("/", "/2"))
     assert asked["http://www.moved.de/t.json"] == 1
     assert not asked["http://plain.de/t.json"] + asked["http://127.0.0.1/t.json"]
-    reserved = [host for host in SITES if SITES[host][3]]  # one page of "header" is open
-    assert summary(tmp_path)["counts"]["opted_out"] == 2 * len(reserved) - 1
+    reserved = [host for host in SITES if SITES[host][3]]
+    # One page of "header" is open, and "english" has one page.
+    assert summary(tmp_path)["counts"]["opted_out"] == 2 * len(reserved) - 2

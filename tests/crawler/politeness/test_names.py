@@ -128,8 +128,8 @@ def test_a_server_over_tls_is_asked_by_its_name_at_its_address(tmp_path: Path) -
         url = f"https://a.de:{port}/"
         told = looked_up(tmp_path / "run", url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
     assert told == {"a.de": "page"}
-    # Both requests go over one connection.
-    assert asked == ["a.de", "/robots.txt", "/"]
+    # All requests go over one connection.
+    assert asked == ["a.de", "/robots.txt", "/.well-known/tdmrep.json", "/"]
 
 
 def test_a_dns_server_is_an_address_that_may_have_a_port() -> None:

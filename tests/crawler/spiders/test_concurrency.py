@@ -3,7 +3,6 @@
 import asyncio
 import re
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,49 +34,6 @@ def test_the_crawl_becomes_faster_again_when_there_are_no_more_faults() -> None:
     assert downloader.total_concurrency == 1
     for _ in range(9):
         throttle.recover(engine, 60.0)
-    assert downloader.total_concurrency == 6
-
-
-class Woken:
-    """What Scrapy's engine has to be asked again; it counts how often that was."""
-
-    def __init__(self) -> None:
-        self.nextcall, self.times = self, 0
-
-    def schedule(self) -> None:
-        self.times += 1
-
-
-def test_a_request_that_waits_takes_no_place_of_the_limit_whatever_happens_to_it() -> None:
-    downloader = SimpleNamespace(total_concurrency=6, active=set(range(6)))
-    engine: Any = SimpleNamespace(downloader=downloader, _slot=Woken())
-    throttle, waiting = Throttle(), ExitStack()
-    for number in range(1, 51):
-        waiting.enter_context(throttle.beside(engine, 1000))
-        assert (downloader.total_concurrency, engine._slot.times) == (6 + number, number)
-    downloader.active = set(range(56))
-    throttle.slow_down(engine, "x", 0.0)
-    assert downloader.total_concurrency == 3 + 50
-    waiting.close()
-    assert downloader.total_concurrency == 3
-    for _ in range(9):
-        throttle.recover(engine, 60.0)
-    assert downloader.total_concurrency == 6
-    downloader.total_concurrency = 0  # no limit
-    with throttle.beside(engine, 1000):
-        assert downloader.total_concurrency == 0
-
-
-def test_pages_that_wait_fill_no_more_than_some_memory() -> None:
-    downloader = SimpleNamespace(total_concurrency=6, active=set(range(6)))
-    engine: Any = SimpleNamespace(downloader=downloader, _slot=None)
-    throttle = Throttle()
-    with ExitStack() as waiting:
-        for _ in range(50):
-            waiting.enter_context(throttle.beside(engine, 10 * 2**20))
-        assert downloader.total_concurrency == 6 + 6
-        waiting.enter_context(throttle.beside(engine, 2**20))
-        assert downloader.total_concurrency == 6 + 7
     assert downloader.total_concurrency == 6
 
 

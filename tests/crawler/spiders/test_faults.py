@@ -27,7 +27,7 @@ from crawler.spiders.faults import local_fault
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.messages import LEASE, LEASED_AT
 from crawler.spiders.scheduler import FrontierScheduler
-from crawler.spiders.site_files import RobotsFiles
+from crawler.spiders.site_files import SiteFiles
 from tests.crawler.frontier.test_frontier_contract import lease_now
 
 CALLBACKS = ("parse", "on_failure", "robots.txt", "robots.txt failed")
@@ -76,7 +76,7 @@ def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | Non
 
         downloader: Any = spider.crawler.engine.downloader
         downloader.middleware = SimpleNamespace(download_async=download_async)
-        asyncio.run(RobotsFiles(spider).fetch(lease, "x", request))
+        asyncio.run(SiteFiles(spider).fetch(lease, "x", request))
 
 
 @pytest.fixture
