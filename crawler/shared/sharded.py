@@ -18,7 +18,7 @@ told to it when it is back.
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -342,7 +342,7 @@ class ShardedFrontier(Shards, _Part):
         self._addresses: dict[int, str] = {}
         self._counts: dict[int, Counts] = {}
         if rules.budget_pages is not None or rules.budget_relevant is not None:
-            self._grant(self._returned())  # another budget may be in force now
+            self._call("grant", told=self._returned(), is_all_told=True)
 
     def _part(self, host: str) -> FrontierShard:
         return self.parts[shard_of(host, len(self.parts))]
@@ -395,8 +395,7 @@ class ShardedFrontier(Shards, _Part):
             self._post.unsent.add(part.place)
         holder = self._addresses.pop(lease.fingerprint, "")
         if holder and record.is_download and record.is_relevant:
-            home = self._home(holder)
-            home.reach(partial(home.address_gets, holder, "earned", 1), is_late=True)
+            self._address_gets(holder, "earned", 1)
         self.reach(self._merge)
         if self._member.deliver_s == 0:
             self._post.deliver({part.place}, now)
@@ -455,12 +454,20 @@ class ShardedFrontier(Shards, _Part):
                 # A full host or a full domain is told first.
                 told = part.send(lease, None, now=now, is_page=False)
                 return told if told is not Sending.NOW else part.sending_of(lease, answer)
-        told = part.send(lease, None, now=now, is_page=is_page)
-        if holder and is_page and told is Sending.NOW:
+        sent = None
+        with suppress(LeaseError):
+            sent = part.send(lease, None, now=now, is_page=is_page)
+        if holder and is_page and sent is Sending.NOW:
             self._addresses[lease.fingerprint] = holder
         elif holder and is_page and is_first:
-            self._home(holder).address_gets(holder, "taken", -1)
-        return told
+            self._address_gets(holder, "taken", -1)
+        if sent is None:
+            raise LeaseError(f"{lease.url} is not leased")
+        return sent
+
+    def _address_gets(self, holder: str, name: str, number: int) -> None:
+        home = self._home(holder)
+        home.reach(partial(home.address_gets, holder, name, number), is_late=True)
 
     def _home(self, name: str) -> FrontierShard:
         """Return the shard that counts the slots of an address."""
@@ -540,9 +547,10 @@ class ShardedFrontier(Shards, _Part):
     def _granted(self, part: FrontierShard, now: float) -> Sequence[int]:
         """Return what a shard that spent a budget was granted in all, () if that is no more."""
         had, poll_s = [granted for granted, _, _ in part.spent], self._member.poll_s
-        granted = self._grant([(part.place, part.spent)])
+        told = [(part.place, part.spent)]
+        granted = self._grant(told, had)
         if granted == had and now >= self._reclaimed_at + _VAIN_POLLS * poll_s:
-            granted = self._grant([*self._returned(), (part.place, part.spent)])
+            granted = self._grant([*self._returned(), *told], had)
             if granted == had:
                 self._reclaimed_at = now
         if granted == had:
@@ -555,10 +563,9 @@ class ShardedFrontier(Shards, _Part):
         """Let all shards return what they do not use, and tell what each one told."""
         return self.each(lambda part: (part.place, part.returned()))
 
-    def _grant(self, told: Sequence[tuple[int, Sequence[Sequence[int]]]]) -> list[int]:
-        """Take back what shards returned; the last one, if it has nothing left, gets more."""
-        granted: list[int] = self._call("grant", told=told)
-        return granted
+    def _grant(self, told: Sequence[object], had: Sequence[int]) -> Sequence[int]:
+        """Take back what shards returned; the last one, which had all that, may get more."""
+        return self.reach(lambda: self._call("grant", told=told), had) or had
 
     # The rest of the contract.
 
@@ -612,5 +619,7 @@ class ShardedFrontier(Shards, _Part):
 
     def give_back(self) -> None:
         """Give the leases of this worker back, and deliver its links."""
-        self._post.deliver({*self._post.unsent}, self._now)
-        self.each(lambda part: part.give_back())
+        with ExitStack() as each:  # a shard that was away for too long keeps no other from it
+            for part in self.parts:
+                each.callback(part.reach, part.give_back)
+            self._post.deliver({*self._post.unsent}, self._now)
