@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -340,6 +341,14 @@ def test_workers_tell_each_other_nothing_while_the_server_of_the_whole_crawl_is_
     tender = Worker(worker, Mock(), Mock(), every_s=1.0)
     away(worker, monkeypatch)
     assert tender.share("{}") == {}
+
+
+def test_a_doubtful_url_of_one_shard_is_no_hope_for_another(join: Sharded) -> None:
+    worker = join(doubts_up_to=0.0)
+    worker.seed([Link("http://a.de/", 0.0), Link("http://b.de/", 1.0)], 0.0)
+    parts = [worker._part(host) for host in ("a.de", "b.de")]
+    assert all(worker._lease(part, inf, 0.0) for part in parts)
+    assert [part.has_hopes for part in parts] == [False, True]
 
 
 def test_a_lease_that_has_ended_takes_no_slot_of_an_address(join: Sharded) -> None:
