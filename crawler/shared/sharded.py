@@ -159,21 +159,17 @@ class FrontierShard(_Part):
         shard may soon have something better than a doubtful URL. `granted`: of each budget, in all.
         """
         poll_s = self._member.poll_s
-        told = {"rival": "" if rival == inf else repr(rival), "hopes": int(hopes)}
-        self._bounds = {**told, "held": len(self._held), "poll_s": poll_s, "granted": [*granted]}
-        self._refusal_of_next = ""
+        of_others = {"rival": "" if rival == inf else repr(rival), "hopes": int(hopes)}
+        own = {"held": len(self._held), "poll_s": poll_s, "granted": [*granted]}
+        self._bounds, self._refusal_of_next = of_others | own, "{}"
         lease = self.next(now)
-        word, *numbers = self._refusal_of_next.split() or [""]
-        self.spent = json.loads(numbers.pop()) if word == "budget" else ()
-        self.best = float(numbers[1]) if word == "worse" else inf
-        # Other workers bring links too.
-        times = [now + poll_s, *map(float, numbers[1:])]
-        self.quiet_until = min(times) if word == "none" else -inf
+        told = json.loads(self._refusal_of_next)
+        self.spent, self.best = told.get("spent", ()), float(told.get("best", inf))
+        self.has_hopes, self.quiet_until = told.get("hopes", self.has_hopes), -inf
+        if "ready_at" in told:  # at the latest after a poll, as other workers bring links too
+            self.quiet_until = min(now + poll_s, float(told["ready_at"] or inf))
         if lease is not None:
-            self.best = 0.0 - lease.score
-            self.has_hopes = not self._waits(lease.score)
-        elif numbers:
-            self.has_hopes = numbers[0] == "1"
+            self.best, self.has_hopes = 0.0 - lease.score, not self._waits(lease.score)
         return lease
 
     # Links to other shards.
@@ -325,10 +321,8 @@ class ShardedFrontier(Shards, _Part):
         for place, numbers in self._by_place(links).items():
             part = self.parts[place]
             part.quiet_until = -inf
-            told = part.reach(
-                partial(part.seed, [links[n] for n in numbers], now, depth), is_late=True
-            )
-            answers |= zip(numbers, told or (), strict=False)
+            seed = partial(part.seed, [links[n] for n in numbers], now, depth)
+            answers |= zip(numbers, part.reach(seed, is_late=True) or (), strict=False)
         return [answers.get(n, Admission.SENT) for n in range(len(links))]
 
     def _by_place(self, links: Sequence[Link]) -> dict[int, list[int]]:

@@ -251,9 +251,11 @@ local function take_over(granted)
   end
 end
 
--- Returns whether the shard hopes for something better than a doubtful URL, as the answer tells it.
-local function hopes_told()
-  return config.waits_up_to and may_wait() and '1 ' or '0 '
+-- Returns why a shard leases nothing: whether it hopes for something better than a doubtful URL, and
+-- what else it tells, as JSON.
+local function refusal(told)
+  told.hopes = config.waits_up_to ~= nil and may_wait()
+  return cjson.encode(told)
 end
 
 function commands.next()
@@ -267,11 +269,11 @@ function commands.next()
   local host, place, tier, entry = best()
   local is_shard = arguments.rival ~= nil
   if not host or not is_shard and is_budget_leased() or is_waiting(tier) then
-    return is_shard and 'none ' .. hopes_told() .. commands.ready_at() or 'none'
+    return is_shard and refusal({ ready_at = commands.ready_at() }) or 'none'
   elseif is_shard and arguments.rival ~= '' and tonumber(tier) > tonumber(arguments.rival) then
-    return 'worse ' .. hopes_told() .. tier
+    return refusal({ best = tier })
   elseif is_shard and is_budget_leased() then
-    return 'budget ' .. cjson.encode(quotas())
+    return cjson.encode({ spent = quotas() })
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)
   local row, order = row_of(fp)
