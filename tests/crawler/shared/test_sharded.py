@@ -351,6 +351,31 @@ def test_a_doubtful_url_of_one_shard_is_no_hope_for_another(join: Sharded) -> No
     assert [part.has_hopes for part in parts] == [False, True]
 
 
+def test_a_url_that_was_to_go_back_when_its_shard_went_away_goes_back_later(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join(domain_cap=4, doubts_up_to=0.0)
+    part = worker._part("x.de")
+    alike = next(f"y{n}.de" for n in range(99) if worker._part(f"y{n}.de") is part)
+    for number in range(2):
+        worker.seed([Link(f"http://h{number}.x.de/", 3.0)], 0.0)
+        lease = lease_now(worker)
+        assert worker.send(lease, None, now=0.0) is Sending.NOW
+        worker.admit(lease, page("en"), now=0.0)
+    worker.seed([Link("http://h2.x.de/", 3.0), Link(f"http://{alike}/", 2.0)], 0.0)
+    call = part._call
+
+    def falls(command: str, *others: Any, **arguments: Any) -> Any:
+        if "back" in arguments:
+            raise AwayError
+        return call(command, *others, **arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part, "_call", falls)
+        assert worker.next(5.0) is None
+    assert [lease_now(worker, now).host for now in (9.0, 15.0)] == [alike, "h2.x.de"]
+
+
 def test_a_lease_that_has_ended_takes_no_slot_of_an_address(join: Sharded) -> None:
     worker, other = join("w1", address_cap=10), join("w2", address_cap=10)
     worker.seed(links(0), 0.0)
