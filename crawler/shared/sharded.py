@@ -101,9 +101,8 @@ class _Part(RedisFrontier):
     def _insist(self, do: Callable[[], T]) -> T:
         if not self._is_open:
             return super()._insist(do)
+        self.check_rest()
         began = time.monotonic()
-        if began < self._asked_again_at:
-            raise AwayError("Redis could not be reached a moment ago")
         try:
             answer = super()._insist(do)
         except AwayError as error:
@@ -116,6 +115,11 @@ class _Part(RedisFrontier):
             raise
         self._away_since = None
         return answer
+
+    def check_rest(self) -> None:
+        """Raise `AwayError` if it was away a moment ago."""
+        if time.monotonic() < self._asked_again_at:
+            raise AwayError("Redis could not be reached a moment ago")
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:
         if self._is_open:
@@ -143,7 +147,7 @@ class FrontierShard(_Part):
     best = inf  # the last tier that it told, infinite if it has none
     has_hopes = False  # something better than a doubtful URL may come soon
     quiet_until = -inf  # nothing may be leased before
-    spent: Sequence[Sequence[int]] = ()  # see `returned`; () if it did not refuse for a budget
+    spent: Sequence[Sequence[int]] = ()  # `quotas` in Lua; () if it did not refuse for a budget
 
     def _merge(self) -> None:
         """Do nothing."""
@@ -412,6 +416,7 @@ class ShardedFrontier(Shards, _Part):
         is_first = not (held.was_sent or held.is_sent)
         if holder and is_first:
             before = penalties_of(held.lease.score, self._rules.doubts_up_to)
+            part.check_rest()
             asked = {"address": holder, "is_page": int(is_page), "penalties": before}
             answer = self._home(holder)._call("address", **asked)
             if answer != "now":

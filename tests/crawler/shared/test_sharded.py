@@ -376,6 +376,21 @@ def test_a_url_that_was_to_go_back_when_its_shard_went_away_goes_back_later(
     assert [lease_now(worker, now).host for now in (9.0, 15.0)] == [alike, "h2.x.de"]
 
 
+def test_a_url_whose_shard_is_away_takes_no_slot_of_an_address(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join(address_cap=10)
+    worker.seed(links(0), 0.0)
+    held = lease_now(worker)
+    part, home = worker._part(held.host), worker._home("ip 192.0.2.5")
+    assert part is not home
+    with monkeypatch.context() as patch:
+        patch.setattr(part, "_asked_again_at", inf)
+        assert worker.send(held, "192.0.2.5", now=0.0) is Sending.LATER
+    client: Any = worker._client
+    assert client.hgetall(home.key("taken")) == {}
+
+
 def test_a_lease_that_has_ended_takes_no_slot_of_an_address(join: Sharded) -> None:
     worker, other = join("w1", address_cap=10), join("w2", address_cap=10)
     worker.seed(links(0), 0.0)
