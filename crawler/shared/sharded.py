@@ -242,11 +242,8 @@ def _told(link: Link) -> list[object]:
 def _arrived(text: str) -> tuple[str, LinkOrigin, list[Link]]:
     parent, facts, links = json.loads(text)
     origin = LinkOrigin._make((*facts[:-1], Links._make(facts[-1])))
-    return (
-        parent,
-        origin,
-        [Link(url, score, evidence and Evidence(*evidence)) for url, score, evidence in links],
-    )
+    found = [Link(url, score, evidence and Evidence(*evidence)) for url, score, evidence in links]
+    return parent, origin, found
 
 
 class _Post:
@@ -458,8 +455,7 @@ class ShardedFrontier(Shards, _Part):
     def _best(self, now: float) -> Lease | None:
         order = [part for part in self.parts if now >= part.quiet_until]
         self._random.shuffle(order)
-        lease = None
-        while order and lease is None:
+        while order:
             one = order.pop()
             if not order:
                 return self._lease(one, inf, now)
@@ -470,8 +466,9 @@ class ShardedFrontier(Shards, _Part):
                 if order[place].best < rival:
                     one, order[place] = order[place], one
                     rival = self._peek(one, now)
-            lease = self._better(one, other, rival, now)
-        return lease
+            if (lease := self._better(one, other, rival, now)) is not None:
+                return lease
+        return None
 
     def _better(
         self, one: FrontierShard, other: FrontierShard, rival: float, now: float
