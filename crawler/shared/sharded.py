@@ -309,7 +309,8 @@ class ShardedFrontier(Shards, _Part):
         self._addresses: dict[int, str] = {}
         self._counts: dict[int, Counts] = {}
         if rules.budget_pages is not None or rules.budget_relevant is not None:
-            self._call("grant", told=self._returned(), is_all_told=True)
+            told = [(part.place, part._call("return_quota")) for part in self.parts]
+            self._call("grant", told=told, is_all_told=True)
 
     def _part(self, host: str) -> FrontierShard:
         return self.parts[shard_of(host, len(self.parts))]
