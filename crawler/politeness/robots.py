@@ -79,7 +79,7 @@ class RobotsStore(Protocol):
         """Store the text of a name."""
 
     def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        """Store the text of a name; False if it is no longer the one `before`."""
+        """Store the text of a name; False if it is no longer the one `before`, or not now."""
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds."""
@@ -324,7 +324,7 @@ class HostFiles:
 
     def _chosen(self, host: str, keys: Iterable[str], now: float) -> list[str]:
         """Return the keys of all files of a host that were chosen, with as many new ones as fit."""
-        name = self._name(host)
+        name, refused = self._name(host), ""
         while True:
             kept = self._store.robots(name)
             known = kept.text.split() if kept is not None else []
@@ -332,6 +332,9 @@ class HostFiles:
             text = "\n".join([*known, *new])
             if not new or self._store.replace_robots(name, kept, text, now):
                 return [*known, *new]
+            if text == refused:
+                return known
+            refused = text
 
     def _name(self, host: str) -> str:
         """Return a name that no file has, and that begins like the URLs of the host."""

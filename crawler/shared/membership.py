@@ -12,7 +12,7 @@ from crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 
-LAYOUT = 17
+LAYOUT = 18
 """The version of the keys and of the script in Redis; a crawl with another version is refused."""
 
 _OWN = (

@@ -315,7 +315,7 @@ class RedisFrontier(StoredCrawl):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
-        self._back, waits_up_to = {}, self._rules.waits_up_to
+        waits_up_to = self._rules.waits_up_to
         found = chosen(self._take, lambda taken: taken.best_other, self._put_back, waits_up_to)
         return None if found is None else found.lease
 

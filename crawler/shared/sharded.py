@@ -18,7 +18,7 @@ told to it when it is back.
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -93,12 +93,16 @@ class _Part(RedisFrontier):
                 self.late.append(do)
             return away
 
+    def _waits(self, score: float) -> bool:
+        """Return True if a URL with that score waits for better ones."""
+        waits_up_to = self._rules.waits_up_to
+        return waits_up_to is not None and score <= waits_up_to
+
     def _insist(self, do: Callable[[], T]) -> T:
         if not self._is_open:
             return super()._insist(do)
+        self.check_rest()
         began = time.monotonic()
-        if began < self._asked_again_at:
-            raise AwayError("Redis could not be reached a moment ago")
         try:
             answer = super()._insist(do)
         except AwayError as error:
@@ -111,6 +115,11 @@ class _Part(RedisFrontier):
             raise
         self._away_since = None
         return answer
+
+    def check_rest(self) -> None:
+        """Raise `AwayError` if it was away a moment ago."""
+        if time.monotonic() < self._asked_again_at:
+            raise AwayError("Redis could not be reached a moment ago")
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:
         if self._is_open:
@@ -135,10 +144,10 @@ class FrontierShard(_Part):
 
     foreign: Mapping[int, Sequence[Link]] = {}  # links of the next page that belong to other shards
     queued_elsewhere = 0  # in the other shards
-    best: float | None = None  # the last tier that it told, None if it has none
+    best = inf  # the last tier that it told, infinite if it has none
     has_hopes = False  # something better than a doubtful URL may come soon
     quiet_until = -inf  # nothing may be leased before
-    spent: Sequence[Sequence[int]] = ()  # see `returned`; () if it did not refuse for a budget
+    spent: Sequence[Sequence[int]] = ()  # `quotas` in Lua; () if it did not refuse for a budget
 
     def _merge(self) -> None:
         """Do nothing."""
@@ -146,7 +155,7 @@ class FrontierShard(_Part):
     # The next URL.
 
     def ask(
-        self, now: float, rival: float | None, *, hopes: bool, granted: Sequence[int] = ()
+        self, now: float, rival: float, *, hopes: bool, granted: Sequence[int] = ()
     ) -> Lease | None:
         """Lease the best URL unless its tier is above `rival`; note what the shard told.
 
@@ -154,21 +163,17 @@ class FrontierShard(_Part):
         shard may soon have something better than a doubtful URL. `granted`: of each budget, in all.
         """
         poll_s = self._member.poll_s
-        told = {"rival": "" if rival is None else repr(rival), "hopes": int(hopes)}
-        self._bounds = {**told, "held": len(self._held), "poll_s": poll_s, "granted": [*granted]}
-        self._refusal_of_next = ""
+        of_others = {"rival": "" if rival == inf else repr(rival), "hopes": int(hopes)}
+        own = {"held": len(self._held), "poll_s": poll_s, "granted": [*granted]}
+        self._bounds, self._refusal_of_next = of_others | own, "{}"
         lease = self.next(now)
-        word, *numbers = self._refusal_of_next.split() or [""]
-        self.spent = json.loads(numbers.pop()) if word == "budget" else ()
-        self.best = float(numbers[1]) if word == "worse" else None
-        # Other workers bring links too.
-        times = [now + poll_s, *map(float, numbers[1:])]
-        self.quiet_until = min(times) if word == "none" else -inf
+        told = json.loads(self._refusal_of_next)
+        self.spent, self.best = told.get("spent", ()), float(told.get("best", inf))
+        self.has_hopes, self.quiet_until = told.get("hopes", self.has_hopes), -inf
+        if "ready_at" in told:  # at the latest after a poll, as other workers bring links too
+            self.quiet_until = min(now + poll_s, float(told["ready_at"] or inf))
         if lease is not None:
-            self.best = 0.0 - lease.score
-            self.has_hopes = lease.score > (self._rules.waits_up_to or -inf)
-        elif numbers:
-            self.has_hopes = numbers[0] == "1"
+            self.best, self.has_hopes = 0.0 - lease.score, not self._waits(lease.score)
         return lease
 
     # Links to other shards.
@@ -229,30 +234,6 @@ class FrontierShard(_Part):
         told = [[f"{entry.target:02d}", entry.id, entry.number] for entry in entries]
         self._call("delivered", entries=told)
 
-    # Slots and budgets.
-
-    def forget_lease(self, lease: Lease) -> None:
-        """Let a lease end by itself."""
-        self._held.pop(lease.fingerprint, None)
-
-    def address(self, holder: str, is_page: bool, penalties: int) -> str:
-        """Return "now" if an address has a slot, and take it for a page; else why not."""
-        told = {"is_page": int(is_page), "penalties": penalties}
-        return str(self._call("address", address=holder, **told))
-
-    def address_gets(self, holder: str, name: str, number: int) -> None:
-        """Add to the slots that an address has taken, or to the pages that earn it more."""
-        self._call("address_gets", address=holder, hash=name, number=number)
-
-    def returned(self) -> list[list[int]]:
-        """Return what is left of each budget, and tell what was granted, what returned, and -1."""
-        told: list[list[int]] = self._call("return_quota")
-        return told
-
-
-def _known(tier: float | None) -> float:
-    return inf if tier is None else tier
-
 
 def _told(link: Link) -> list[object]:
     return [link.url, link.score, link.evidence and [float(fact) for fact in link.evidence]]
@@ -261,24 +242,17 @@ def _told(link: Link) -> list[object]:
 def _arrived(text: str) -> tuple[str, LinkOrigin, list[Link]]:
     parent, facts, links = json.loads(text)
     origin = LinkOrigin._make((*facts[:-1], Links._make(facts[-1])))
-    return (
-        parent,
-        origin,
-        [Link(url, score, evidence and Evidence(*evidence)) for url, score, evidence in links],
-    )
+    found = [Link(url, score, evidence and Evidence(*evidence)) for url, score, evidence in links]
+    return parent, origin, found
 
 
 class _Post:
     """Takes links from the outboxes of shards to their shards, for one worker."""
 
-    def __init__(self, shards: "ShardedFrontier", random: Random) -> None:
-        self._shards, self._parts, self._random = shards, shards.parts, random
+    def __init__(self, shards: "ShardedFrontier") -> None:
+        self._shards, self._parts = shards, shards.parts
         self.unsent: set[int] = set()  # shards with links for others
         self.delivered_at = self._looked_at = -inf
-
-    def deliver_some(self, now: float) -> None:
-        """Deliver the links of this worker, and of one shard that is drawn."""
-        self.deliver({*self.unsent, self._random.randrange(len(self._parts))}, now)
 
     def has_arrivals(self, now: float, poll_s: float) -> bool:
         """Deliver, now and then, all that is on its way, also of workers that died."""
@@ -296,19 +270,16 @@ class _Post:
         self.unsent -= targets.keys() - sources | found.keys()
         entries = [entry for of_source in found.values() for entry in of_source]
         for target in {entry.target for entry in entries}:
-            some = [entry for entry in entries if entry.target == target]
-            done += self._parts[target].reach(partial(self._taken_in, target, some, now)) or ()
+            some, part = [one for one in entries if one.target == target], self._parts[target]
+            for start in range(0, len(some), _ENTRIES_A_CALL):
+                batch = some[start : start + _ENTRIES_A_CALL]
+                done += batch if part.reach(partial(part.deliver, batch, now)) else ()
         for source in {entry.source for entry in done}:
-            its = [entry for entry in done if entry.source == source]
-            self._parts[source].reach(partial(self._parts[source].delivered, its))
+            its, part = [one for one in done if one.source == source], self._parts[source]
+            part.reach(partial(part.delivered, its))
         if len(done) < len(entries) or len(entries) >= _ENTRIES_A_CALL:  # there may be more
             self.unsent |= {entry.source for entry in entries}
         return len(done)
-
-    def _taken_in(self, target: int, entries: Sequence[Entry], now: float) -> Sequence[Entry]:
-        deliver, size = self._parts[target].deliver, _ENTRIES_A_CALL
-        batches = [entries[start : start + size] for start in range(0, len(entries), size)]
-        return [entry for batch in batches if deliver(batch, now) for entry in batch]
 
 
 class ShardedFrontier(Shards, _Part):
@@ -328,21 +299,18 @@ class ShardedFrontier(Shards, _Part):
             raise SettingError("URLs are drawn at random from one queue: use LANGFOCUS_SHARDS=1")
         super()._join()
         of_shard = replace(rules, robots_bytes=rules.robots_bytes // number)
-        how: dict[str, Any] = {"now": self._now, "sleep": self._sleep, "learner": self._learner}
-        self.parts = [
-            FrontierShard(
-                self._client, self.crawl, of_shard, self._member, shard=(place, number), **how
-            )
-            for place in range(number)
-        ]
+        make = partial(FrontierShard, self._client, self.crawl, of_shard, self._member)
+        make = partial(make, now=self._now, sleep=self._sleep, learner=self._learner)
+        self.parts = [make(shard=(place, number)) for place in range(number)]
         for part in self.parts:
             part._losses = self._losses
         self._random = Random(f"{rules.random_state} {self.worker} shards")
-        self._post = _Post(self, self._random)
+        self._post = _Post(self)
         self._addresses: dict[int, str] = {}
         self._counts: dict[int, Counts] = {}
         if rules.budget_pages is not None or rules.budget_relevant is not None:
-            self._grant(self._returned())  # another budget may be in force now
+            told = [(part.place, part._call("return_quota")) for part in self.parts]
+            self._call("grant", told=told, is_all_told=True)
 
     def _part(self, host: str) -> FrontierShard:
         return self.parts[shard_of(host, len(self.parts))]
@@ -355,10 +323,8 @@ class ShardedFrontier(Shards, _Part):
         for place, numbers in self._by_place(links).items():
             part = self.parts[place]
             part.quiet_until = -inf
-            told = part.reach(
-                partial(part.seed, [links[n] for n in numbers], now, depth), is_late=True
-            )
-            answers |= zip(numbers, told or (), strict=False)
+            seed = partial(part.seed, [links[n] for n in numbers], now, depth)
+            answers |= zip(numbers, part.reach(seed, is_late=True) or (), strict=False)
         return [answers.get(n, Admission.SENT) for n in range(len(links))]
 
     def _by_place(self, links: Sequence[Link]) -> dict[int, list[int]]:
@@ -390,42 +356,40 @@ class ShardedFrontier(Shards, _Part):
             of_own = [links[n] for n in own]
             return part.admit(lease, record, of_own, now=now, was_contacted=was_contacted)
 
-        told = self._end_late(part, settle, ready_at)
+        holder = self._addresses.get(lease.fingerprint, "")
+        told = self._end_late(lease, ready_at, settle)
         if foreign:
             self._post.unsent.add(part.place)
-        holder = self._addresses.pop(lease.fingerprint, "")
         if holder and record.is_download and record.is_relevant:
-            home = self._home(holder)
-            home.reach(partial(home.address_gets, holder, "earned", 1), is_late=True)
+            self._address_gets(holder, "earned", 1)
         self.reach(self._merge)
         if self._member.deliver_s == 0:
             self._post.deliver({part.place}, now)
         answers = dict(zip(own, told or (), strict=False))
         return [answers.get(n, Admission.SENT) for n in range(len(links))]
 
-    def _end_late(self, part: FrontierShard, do: Callable[[], T], ready_at: float) -> T | None:
+    def _end_late(self, lease: Lease, ready_at: float, do: Callable[[], T]) -> T | None:
         """End a lease; if its shard is away, when it is back, and return None.
 
         The shard may have a URL at `ready_at`; at once if a doubtful one waited for this lease.
         """
+        part = self._part(lease.host)
         part.quiet_until = -inf if part.has_hopes else min(part.quiet_until, ready_at)
-        return part.reach(do, is_late=True)
+        told = part.reach(do, is_late=True)
+        self._addresses.pop(lease.fingerprint, None)
+        return told
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again; see `Frontier.retry`."""
-        self._now, part = now, self._part(lease.host)
-        retry = partial(part.retry, lease, now=now, not_before=not_before, url=url)
-        self._end_late(part, retry, not_before)
-        self._addresses.pop(lease.fingerprint, None)
+        self._now, retry = now, self._part(lease.host).retry
+        do = partial(retry, lease, now=now, not_before=not_before, url=url)
+        self._end_late(lease, not_before, do)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; see `Frontier.release`."""
-        self._now, part = now, self._part(lease.host)
-        release = partial(part.release, lease, now=now, not_before=not_before)
-        self._end_late(
-            part, release, now + self._rules.delay_s if not_before is None else not_before
-        )
-        self._addresses.pop(lease.fingerprint, None)
+        self._now, release = now, self._part(lease.host).release
+        ready_at = now + self._rules.delay_s if not_before is None else not_before
+        self._end_late(lease, ready_at, partial(release, lease, now=now, not_before=not_before))
 
     def send(
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
@@ -437,7 +401,7 @@ class ShardedFrontier(Shards, _Part):
         self._now, part = now, self._part(lease.host)
         answer = part.reach(partial(self._send, part, lease, address, is_page))
         if answer is None:
-            part.forget_lease(lease)
+            part._held.pop(lease.fingerprint, None)  # the lease ends by itself
         if answer is not Sending.NOW:
             part.quiet_until = -inf
         return answer or Sending.LATER
@@ -450,17 +414,28 @@ class ShardedFrontier(Shards, _Part):
         is_first = not (held.was_sent or held.is_sent)
         if holder and is_first:
             before = penalties_of(held.lease.score, self._rules.doubts_up_to)
-            answer = self._home(holder).address(holder, is_page, before)
+            part.check_rest()
+            asked = {"address": holder, "is_page": int(is_page), "penalties": before}
+            answer = self._home(holder)._call("address", **asked)
             if answer != "now":
                 # A full host or a full domain is told first.
                 told = part.send(lease, None, now=now, is_page=False)
                 return told if told is not Sending.NOW else part.sending_of(lease, answer)
-        told = part.send(lease, None, now=now, is_page=is_page)
-        if holder and is_page and told is Sending.NOW:
+        sent = None
+        with suppress(LeaseError):
+            sent = part.send(lease, None, now=now, is_page=is_page)
+        if holder and is_page and sent is Sending.NOW:
             self._addresses[lease.fingerprint] = holder
         elif holder and is_page and is_first:
-            self._home(holder).address_gets(holder, "taken", -1)
-        return told
+            self._address_gets(holder, "taken", -1)
+        if sent is None:
+            raise LeaseError(f"{lease.url} is not leased")
+        return sent
+
+    def _address_gets(self, holder: str, name: str, number: int) -> None:
+        call = partial(self._home(holder)._call, "address_gets")
+        add = partial(call, address=holder, hash=name, number=number)
+        self._home(holder).reach(add, is_late=True)
 
     def _home(self, name: str) -> FrontierShard:
         """Return the shard that counts the slots of an address."""
@@ -470,7 +445,9 @@ class ShardedFrontier(Shards, _Part):
         """Lease the better of the best URLs of two shards; if both have none, that of another."""
         self._now = now
         if now >= self._post.delivered_at + self._member.deliver_s:
-            self._post.deliver_some(now)
+            # The links of this worker, and of one shard that is drawn.
+            drawn = self._random.randrange(len(self.parts))
+            self._post.deliver({*self._post.unsent, drawn}, now)
         lease = self._best(now)
         if lease is None and self._post.has_arrivals(now, self._member.poll_s):
             lease = self._best(now)
@@ -479,49 +456,44 @@ class ShardedFrontier(Shards, _Part):
     def _best(self, now: float) -> Lease | None:
         order = [part for part in self.parts if now >= part.quiet_until]
         self._random.shuffle(order)
-        lease = None
-        while order and lease is None:
-            one, rival = order.pop(), None
-            if order:
-                other, rival = order.pop(), self._peek(one, now)
-                if order and self._is_doubtful(rival):
-                    # Another shard may have told a better one than these two have.
-                    place = min(range(len(order)), key=lambda n: _known(order[n].best))
-                    if _known(order[place].best) < _known(rival):
-                        one, order[place] = order[place], one
-                        rival = self._peek(one, now)
-                lease = self._better(one, other, rival, now)
-            else:
-                lease = self._lease(one, None, now)
-        return lease
+        while order:
+            one = order.pop()
+            if not order:
+                return self._lease(one, inf, now)
+            other, rival = order.pop(), self._peek(one, now)
+            if order and (rival == inf or self._waits(-rival)):
+                # Another shard may have told a better one than these two have.
+                place = min(range(len(order)), key=lambda n: order[n].best)
+                if order[place].best < rival:
+                    one, order[place] = order[place], one
+                    rival = self._peek(one, now)
+            if (lease := self._better(one, other, rival, now)) is not None:
+                return lease
+        return None
 
     def _better(
-        self, one: FrontierShard, other: FrontierShard, rival: float | None, now: float
+        self, one: FrontierShard, other: FrontierShard, rival: float, now: float
     ) -> Lease | None:
         """Lease the better of two best URLs; their scores may fall while they are looked at."""
         for _ in range(_MOST_TURNS):
             lease = self._lease(other, rival, now)
-            if lease is not None or other.best is rival is None:
+            if lease is not None or other.best == rival == inf:
                 return lease
             one, other, rival = other, one, other.best
         return None
 
-    def _is_doubtful(self, tier: float | None) -> bool:
-        waits_up_to = self._rules.waits_up_to
-        return tier is None or (waits_up_to is not None and -tier <= waits_up_to)
-
-    def _peek(self, part: FrontierShard, now: float) -> float | None:
-        """Return the tier of a shard's best URL, None if none may be leased now."""
+    def _peek(self, part: FrontierShard, now: float) -> float:
+        """Return the tier of a shard's best URL, infinite if none may be leased now."""
         self._lease(part, -inf, now)
         return part.best
 
-    def _lease(self, part: FrontierShard, rival: float | None, now: float) -> Lease | None:
+    def _lease(self, part: FrontierShard, rival: float, now: float) -> Lease | None:
         if now < part.quiet_until:
             return None
-        part.best, part.quiet_until = None, now + self._member.poll_s  # if it is away
+        part.best, part.quiet_until = inf, now + self._member.poll_s  # if it is away
         return part.reach(partial(self._leased_by, part, rival, now))
 
-    def _leased_by(self, part: FrontierShard, rival: float | None, now: float) -> Lease | None:
+    def _leased_by(self, part: FrontierShard, rival: float, now: float) -> Lease | None:
         hopes = any(other.has_hopes for other in self.parts if other is not part)
         lease = part.ask(now, rival, hopes=hopes)
         while part.spent and (granted := self._granted(part, now)):
@@ -540,9 +512,10 @@ class ShardedFrontier(Shards, _Part):
     def _granted(self, part: FrontierShard, now: float) -> Sequence[int]:
         """Return what a shard that spent a budget was granted in all, () if that is no more."""
         had, poll_s = [granted for granted, _, _ in part.spent], self._member.poll_s
-        granted = self._grant([(part.place, part.spent)])
+        told = [(part.place, part.spent)]
+        granted = self._grant(told, had)
         if granted == had and now >= self._reclaimed_at + _VAIN_POLLS * poll_s:
-            granted = self._grant([*self._returned(), (part.place, part.spent)])
+            granted = self._grant([*self._returned(), *told], had)
             if granted == had:
                 self._reclaimed_at = now
         if granted == had:
@@ -553,12 +526,11 @@ class ShardedFrontier(Shards, _Part):
 
     def _returned(self) -> list[tuple[int, list[list[int]]]]:
         """Let all shards return what they do not use, and tell what each one told."""
-        return self.each(lambda part: (part.place, part.returned()))
+        return self.each(lambda part: (part.place, part._call("return_quota")))
 
-    def _grant(self, told: Sequence[tuple[int, Sequence[Sequence[int]]]]) -> list[int]:
-        """Take back what shards returned; the last one, if it has nothing left, gets more."""
-        granted: list[int] = self._call("grant", told=told)
-        return granted
+    def _grant(self, told: Sequence[object], had: Sequence[int]) -> Sequence[int]:
+        """Take back what shards returned; the last one, which had all that, may get more."""
+        return self.reach(lambda: self._call("grant", told=told), had) or had
 
     # The rest of the contract.
 
@@ -612,5 +584,7 @@ class ShardedFrontier(Shards, _Part):
 
     def give_back(self) -> None:
         """Give the leases of this worker back, and deliver its links."""
-        self._post.deliver({*self._post.unsent}, self._now)
-        self.each(lambda part: part.give_back())
+        with ExitStack() as each:  # a shard that was away for too long keeps no other from it
+            for part in self.parts:
+                each.callback(part.reach, part.give_back)
+            self._post.deliver({*self._post.unsent}, self._now)

@@ -60,7 +60,7 @@ class Shards(StoredCrawl):
         found: list[Settled] = []
 
         def ask(part: StoredCrawl) -> None:
-            place, left = self.parts.index(part), number - len(found)
+            place, left = part.place, number - len(found)
             if place >= int(first or 0) and left:
                 some = part.records(worker, left, after=entry if str(place) == first else "")
                 found.extend(Settled(f"{place}/{one.entry}", one.row) for one in some)
@@ -74,7 +74,7 @@ class Shards(StoredCrawl):
         for told in entries:
             place, _, entry = told.partition("/")
             by_place.setdefault(int(place), []).append(entry)
-        self.each(lambda part: part.forget(by_place.get(self.parts.index(part), []), worker))
+        self.each(lambda part: part.forget(by_place.get(part.place, []), worker))
 
     def queued_urls(self) -> Iterator[tuple[str, str]]:
         """Yield fingerprint and URL of the queued and leased URLs; a few may come twice."""

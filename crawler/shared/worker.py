@@ -65,7 +65,10 @@ class Worker:
         self.write_down()
 
     def share(self, told: str) -> dict[str, str]:
-        """Tell the other workers a text; return the last text of each by its name."""
+        """Tell the other workers a text; return the last text of each by its name.
+
+        Nobody is told while the server is away.
+        """
         key = self.frontier.key("told")
 
         def exchange(pipe: Any) -> None:
@@ -73,7 +76,7 @@ class Worker:
             pipe.expire(key, _TOLD_S)
             pipe.hgetall(key)
 
-        found: dict[str, str] = self.frontier.run(exchange)[-1]
+        found = self.frontier.reach(lambda: self.frontier.run(exchange)[-1]) or {}
         return {name: text for name, text in found.items() if name != self.name}
 
     def write_down(self) -> None:

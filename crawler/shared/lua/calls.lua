@@ -227,14 +227,18 @@ local function best_other(host, place)
 end
 
 -- Returns for each budget what was granted to the shard and returned by it in all, and what is left of
--- it, or another number for that.
+-- it, or another number for that. A shard that used more, before there was a budget, counts that as
+-- granted.
 local function quotas(told_left)
   local leased, told = redis_call('ZCARD', P .. 'leases'), {}
   for i, name in ipairs(BUDGETS) do
-    local left = math.max(0, (budget_of(name) or 0) - number_in('counts', name) - leased)
-    told[i] = {
-      number_in('quota', name .. ' granted'), number_in('quota', name .. ' returned'), told_left or left,
-    }
+    local budget, granted = budget_of(name), name .. ' granted'
+    local left = budget and budget - number_in('counts', name) - leased or 0
+    if left < 0 then
+      redis_call('HINCRBY', P .. 'quota', granted, -left)
+    end
+    left = told_left or math.max(0, left)
+    told[i] = { number_in('quota', granted), number_in('quota', name .. ' returned'), left }
   end
   return told
 end
@@ -247,9 +251,11 @@ local function take_over(granted)
   end
 end
 
--- Returns whether the shard hopes for something better than a doubtful URL, as the answer tells it.
-local function hopes_told()
-  return config.waits_up_to and may_wait() and '1 ' or '0 '
+-- Returns why a shard leases nothing: whether it hopes for something better than a doubtful URL, and
+-- what else it tells, as JSON.
+local function refusal(told)
+  told.hopes = config.waits_up_to ~= nil and may_wait()
+  return cjson.encode(told)
 end
 
 function commands.next()
@@ -263,11 +269,11 @@ function commands.next()
   local host, place, tier, entry = best()
   local is_shard = arguments.rival ~= nil
   if not host or not is_shard and is_budget_leased() or is_waiting(tier) then
-    return is_shard and 'none ' .. hopes_told() .. commands.ready_at() or 'none'
+    return is_shard and refusal({ ready_at = commands.ready_at() }) or 'none'
   elseif is_shard and arguments.rival ~= '' and tonumber(tier) > tonumber(arguments.rival) then
-    return 'worse ' .. hopes_told() .. tier
+    return refusal({ best = tier })
   elseif is_shard and is_budget_leased() then
-    return 'budget ' .. cjson.encode(quotas())
+    return cjson.encode({ spent = quotas() })
   end
   local fp = string.sub(place, ORDER_DIGITS + 1)
   local row, order = row_of(fp)
@@ -372,24 +378,32 @@ end
 
 -- Of the whole crawl: takes back what shards returned, { shard, quotas }, and grants one with nothing
 -- left a part of the rest. Both sides only count up, so an answer that comes late or twice changes
--- nothing. Returns what the last shard was granted in all.
+-- nothing. A budget is in force when all shards told what they used. Returns what the last shard was
+-- granted in all.
 function commands.grant()
   local told = {}
+  local function add(name, number)
+    redis_call('HINCRBY', P .. 'quota', name, number)
+  end
+  for _, name in ipairs(arguments.is_all_told and BUDGETS or {}) do
+    redis_call('HSET', P .. 'quota', name .. ' most', config['budget_' .. name] or 0)
+  end
   for _, one in ipairs(arguments.told) do
     for i, name in ipairs(BUDGETS) do
       local granted, returned = name .. ' granted ' .. one[1], name .. ' returned ' .. one[1]
       local has, gave, left = unpack(one[2][i])
       local back = gave - number_in('quota', returned)
       if back > 0 then
-        redis_call('HINCRBY', P .. 'quota', returned, back)
-        redis_call('HINCRBY', P .. 'quota', name, -back)
+        add(returned, back)
+        add(name, -back)
       end
-      local free = (config['budget_' .. name] or 0) - number_in('quota', name)
+      local more = math.max(0, has - number_in('quota', granted))
+      local free = number_in('quota', name .. ' most') - number_in('quota', name) - more
       if left == 0 and free > 0 and has >= number_in('quota', granted) then
-        local more = math.max(1, math.floor(free / (4 * config.shards)))
-        redis_call('HINCRBY', P .. 'quota', granted, more)
-        redis_call('HINCRBY', P .. 'quota', name, more)
+        more = more + math.max(1, math.floor(free / (4 * config.shards)))
       end
+      add(granted, more)
+      add(name, more)
       told[i] = number_in('quota', granted)
     end
   end

@@ -48,7 +48,7 @@
 --   received               hash: shard and its server's reign -> the last entry that came from its
 --                          outbox
 --   quota                  hash: what of the budgets was granted and returned in all, of the whole crawl
---                          (prefix "{name}:") by shard, with the sum that is granted now
+--                          (prefix "{name}:") by shard, with the sum that is granted now, and the most
 
 local P = KEYS[1]
 local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])

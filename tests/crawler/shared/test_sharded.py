@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from crawler.errors import SettingError
-from crawler.frontier.base import Admission, Lease, Link, Sending
+from crawler.errors import SettingError, StorageError
+from crawler.frontier.base import Admission, Lease, LeaseError, Link, Sending
 from crawler.frontier.rules import FrontierRules
+from crawler.politeness.robots import HostFiles
 from crawler.run import open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.learner import MERGED_EVERY_S
@@ -272,6 +274,133 @@ def test_budgets_are_exact_over_shards_workers_and_changes(join: Sharded, budget
     assert [crawl(), crawl()] == [23, 23]
     workers.append(join("w4", **{name: 31}))
     assert [crawl(), crawl()] == [31, 31]
+
+
+def test_a_budget_counts_the_pages_that_were_fetched_before_it_was_given(join: Sharded) -> None:
+    worker = join()
+    numbers = [n for n in range(100) if shard_of(f"h{n}.de", 4) == 0]
+    worker.seed(links(*numbers), 0.0)
+    for _ in numbers[3:]:
+        worker.admit(lease_now(worker), page(), now=0.0)
+    held = [lease_now(worker) for _ in range(3)]
+    other = join("w2", budget_pages=len(numbers) + 7)
+    worker.seed(links(*range(100)), 0.0)
+    assert sum(worker.next(0.0) is not None for _ in range(100)) == 7
+    for lease in held:
+        worker.admit(lease, page(), now=0.0)
+    assert other.next(0.0) is None
+
+
+def away(frontier: RedisFrontier, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a shard, or the part that is of the whole crawl, not be reached."""
+    monkeypatch.setattr(frontier, "_until_done", Mock(side_effect=AwayError))
+
+
+def test_a_worker_does_not_ask_in_vain_while_nobody_can_grant_more_of_a_budget(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join(budget_pages=23)
+    worker.seed(links(*range(9)), 0.0)
+    away(worker, monkeypatch)
+    assert worker.next(0.0) is None
+    assert worker.ready_at(0.0) == 1.0
+
+
+def test_the_urls_of_the_other_shards_go_back_when_one_was_away_for_too_long(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, other = join("w1"), join("w2")
+    worker.seed(links(*range(9)), 0.0)
+    held = [lease_now(worker) for _ in range(9)]
+    lost = worker._part(held[0].host)
+    with monkeypatch.context() as patch:
+        away(lost, patch)
+        lost._away_since = -1e9
+        with pytest.raises(StorageError):
+            worker.give_back()
+    assert other.counts().leased == sum(worker._part(lease.host) is lost for lease in held) < 9
+
+
+def test_files_are_chosen_while_the_shard_of_their_host_is_away(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join()
+    files, part = HostFiles(worker, "sitemaps", 2), worker._part("a.de")
+    urls = [f"http://a.de/{n}.xml" for n in range(3)]
+    with monkeypatch.context() as patch:
+        away(part, patch)
+        assert files.choose(urls, 0.0) == []
+    part._asked_again_at = 0.0
+    assert files.choose(urls, 0.0) == urls[:2]
+
+
+def test_workers_tell_each_other_nothing_while_the_server_of_the_whole_crawl_is_away(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join()
+    tender = Worker(worker, Mock(), Mock(), every_s=1.0)
+    away(worker, monkeypatch)
+    assert tender.share("{}") == {}
+
+
+def test_a_doubtful_url_of_one_shard_is_no_hope_for_another(join: Sharded) -> None:
+    worker = join(doubts_up_to=0.0)
+    worker.seed([Link("http://a.de/", 0.0), Link("http://b.de/", 1.0)], 0.0)
+    parts = [worker._part(host) for host in ("a.de", "b.de")]
+    assert all(worker._lease(part, inf, 0.0) for part in parts)
+    assert [part.has_hopes for part in parts] == [False, True]
+
+
+def test_a_url_that_was_to_go_back_when_its_shard_went_away_goes_back_later(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join(domain_cap=4, doubts_up_to=0.0)
+    part = worker._part("x.de")
+    alike = next(f"y{n}.de" for n in range(99) if worker._part(f"y{n}.de") is part)
+    for number in range(2):
+        worker.seed([Link(f"http://h{number}.x.de/", 3.0)], 0.0)
+        lease = lease_now(worker)
+        assert worker.send(lease, None, now=0.0) is Sending.NOW
+        worker.admit(lease, page("en"), now=0.0)
+    worker.seed([Link("http://h2.x.de/", 3.0), Link(f"http://{alike}/", 2.0)], 0.0)
+    call = part._call
+
+    def falls(command: str, *others: Any, **arguments: Any) -> Any:
+        if "back" in arguments:
+            raise AwayError
+        return call(command, *others, **arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part, "_call", falls)
+        assert worker.next(5.0) is None
+    assert [lease_now(worker, now).host for now in (9.0, 15.0)] == [alike, "h2.x.de"]
+
+
+def test_a_url_whose_shard_is_away_takes_no_slot_of_an_address(
+    join: Sharded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = join(address_cap=10)
+    worker.seed(links(0), 0.0)
+    held = lease_now(worker)
+    part, home = worker._part(held.host), worker._home("ip 192.0.2.5")
+    assert part is not home
+    with monkeypatch.context() as patch:
+        patch.setattr(part, "_asked_again_at", inf)
+        assert worker.send(held, "192.0.2.5", now=0.0) is Sending.LATER
+    client: Any = worker._client
+    assert client.hgetall(home.key("taken")) == {}
+
+
+def test_a_lease_that_has_ended_takes_no_slot_of_an_address(join: Sharded) -> None:
+    worker, other = join("w1", address_cap=10), join("w2", address_cap=10)
+    worker.seed(links(0), 0.0)
+    held = lease_now(worker)
+    assert lease_now(other, 1e6).url == held.url
+    with pytest.raises(LeaseError):
+        worker.send(held, "192.0.2.1", now=1e6)
+    home = worker._home("ip 192.0.2.1")
+    client: Any = worker._client
+    assert client.hgetall(home.key("taken")) in ({}, {"ip 192.0.2.1": "0"})
 
 
 def test_the_slots_of_an_address_are_exact_over_shards(join: Sharded) -> None:
