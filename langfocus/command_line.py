@@ -3,6 +3,7 @@
 Heavy modules are imported only after the command is known, so help and errors are fast.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -42,6 +43,9 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code of a command line: 0 only after success."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: no other file may get its number
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
         return _say(_FIRST_STEPS)

@@ -51,12 +51,13 @@ def crawl_by_workers(
         server = OwnServer() if config.frontier is None else None
         if server is not None:
             stack.callback(server.close)
+        address = config.frontier or (server.url if server else "")
+        client = connect(address)
         folder = config.run_folder or new_folder(title, time.time())
         check_free(folder)
         stack.enter_context(lock_run(folder))
         if server is not None:
             server.start(folder / _SERVER)
-        address = config.frontier or (server.url if server else "")
         name = config.crawl_name or title
         of_workers = {
             "LANGFOCUS_READERS": str(max(1, processors() // number - 1)),
@@ -65,7 +66,7 @@ def crawl_by_workers(
             "LANGFOCUS_CRAWL": name,
             "LOGSTATS_INTERVAL": "1",
         }
-        stored = stored_crawl(connect(address), name, config.shards, wait_s=0.0)
+        stored = stored_crawl(client, name, config.shards, wait_s=0.0)
         display = Display(sys.stderr)
         shown, progress = _Shown(folder), Progress(display)
         stack.callback(display.close)

@@ -200,7 +200,9 @@ def read_live(folder: Path) -> Snapshot:
         raise RunFolderError(
             f"{folder}: has no {LIVE_JSON}; a crawl writes it some seconds after its start"
         ) from error
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise RunFolderError(f"{path}: {error.strerror}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         told = one_line(str(error))
         raise RunFolderError(f"{path} is not that of a crawl of this version: {told}") from error
 

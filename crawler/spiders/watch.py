@@ -96,7 +96,7 @@ class Watch:
         self._count: Future[tuple[int | None, float]] | None = None
         self._due_s = float("-inf")
         self._threads = ThreadPoolExecutor(1)
-        self._shared_s = time.monotonic()
+        self._shared_s = float("-inf")
         self._others: Mapping[str, str] = {}
         crawl.visitor.listeners.append(self.settle)
         crawl.fetched = self.fetched
@@ -163,7 +163,7 @@ class Watch:
             relevant=counts.relevant,
             hosts_with_page=counts.hosts,
             queued=counts.queued,
-            expected=self._count_expected(),
+            expected=self._expected_of(counts.queued),
             in_flight=counts.leased,
             pages_per_s=_rate(short[:2], now, counts.pages),
             last_relevant=labels.count(True),
@@ -209,6 +209,11 @@ class Watch:
         if hosts.ready:
             return "frontier"
         return "politeness" if hosts.resting else "queue"
+
+    def _expected_of(self, queued: int) -> int | None:
+        """Return how many of the queued URLs are expected; run.db has those in progress, too."""
+        expected = self._count_expected()
+        return None if expected is None else min(expected, queued)
 
     def _count_expected(self) -> int | None:
         """Return the last count, and begin another in a thread after 99 times its duration."""

@@ -1,6 +1,8 @@
 """The command `langfocus`, as it is typed."""
 
+import os
 import pkgutil
+import sys
 from importlib import import_module
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import crawler.commands
 from langfocus import __version__
 from langfocus.command_line import COMMANDS, main
+from tests.support.processes import run_alone
 
 
 def test_the_table_has_every_module_that_is_a_command() -> None:
@@ -41,3 +44,13 @@ def test_an_unknown_command_is_one_line(
     assert main([name]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert advice in line
+
+
+@pytest.mark.parametrize(("stream", "arguments"), [("<&-", "identify urls"), ("2>&-", "crawl")])
+def test_a_stream_that_the_caller_closed_is_empty_and_takes_all(
+    stream: str, arguments: str
+) -> None:
+    code = "import sys; from langfocus.command_line import main; sys.exit(main())"
+    line = ["sh", "-c", f'exec "$@" {stream}', "sh", sys.executable, "-c", code]
+    done = run_alone(*line, *arguments.split(), environment=os.environ)
+    assert (done.returncode, done.stdout, done.stderr) == (2 * (stream == "2>&-"), "", "")

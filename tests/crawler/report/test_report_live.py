@@ -318,6 +318,10 @@ def test_the_file_gives_the_snapshot_back_and_anything_else_is_refused_in_one_li
             read_live(tmp_path)
         assert "\n" not in str(refused.value)
     (tmp_path / LIVE_JSON).unlink()
+    (tmp_path / LIVE_JSON).symlink_to("/dev/zero")
+    with pytest.raises(RunFolderError, match=r"live\.json: it is not a regular file$"):
+        read_live(tmp_path)
+    (tmp_path / LIVE_JSON).unlink()
     with pytest.raises(RunFolderError, match=r"has no live\.json"):
         read_live(tmp_path)
 

@@ -89,6 +89,7 @@ def test_what_cannot_work_is_one_line_before_anything_is_written(
     assert "not for a shared crawl" in said("-a", "words=5")
     assert "whole number" in said(pages="x")
     assert "0 is not 1 or more" in said("--workers", "0")
+    assert "not the address of a Redis" in said("-s", "LANGFOCUS_FRONTIER=http://a")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "install it" in said()
 

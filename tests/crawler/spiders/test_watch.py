@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from crawler.frontier.base import PAGE, Counts, HostStates, Lease, Record
-from crawler.report.live import Goal, Snapshot
+from crawler.report.live import Goal, Snapshot, live_json
 from crawler.spiders import watch
 from crawler.spiders.watch import Watch, count_expected
 from crawler.strategies.focus.belief import Prior
@@ -156,6 +156,22 @@ def test_drops_and_expected_urls_are_read_from_the_run(tmp_path: Path) -> None:
     run.commit()
     assert count_expected(tmp_path, 0.0)[0] == 2
     assert count_expected(tmp_path / "none", 0.0)[0] is None
+
+
+@pytest.mark.parametrize(("counted", "shown"), [(None, None), (8, 8), (12, 9)])
+def test_no_more_expected_urls_are_shown_than_queued_ones(
+    monkeypatch: pytest.MonkeyPatch, counted: int | None, shown: int | None
+) -> None:
+    crawl = Crawl()
+    monkeypatch.setattr(crawl.watch, "_count_expected", lambda: counted)
+    assert (crawl.look().queued, crawl.look().expected) == (9, shown)
+
+
+def test_a_worker_shows_the_others_at_once() -> None:
+    crawl = Crawl()
+    told = {"other": live_json(crawl.look())}
+    crawl.crawl.worker = SimpleNamespace(name="own", share=lambda text: told)
+    assert [worker.name for worker in crawl.look().workers] == ["other", "own"]
 
 
 @pytest.mark.parametrize(
