@@ -83,14 +83,17 @@ class _Reader:
         return len(self.pages) < _IN_FLIGHT and waiting + len(page.task) <= size
 
     def answers(self) -> Iterator[bytes]:
-        """Yield the answers that have come; raises EOFError at the end."""
-        came = self.socket.recv(_CHUNK_BYTES)
-        if not came:
+        """Yield the answers that have come; raises EOFError or OSError at the end.
+
+        uvloop tells only once of a reader that ended with a page unread, so all is taken at once.
+        """
+        with suppress(BlockingIOError):
+            while came := self.socket.recv(_CHUNK_BYTES, socket.MSG_DONTWAIT):
+                self.came += came
+                while len(self.came) >= (end := 4 + int.from_bytes(self.came[:4])):
+                    yield bytes(self.came[4:end])
+                    del self.came[:end]
             raise EOFError
-        self.came += came
-        while len(self.came) >= (end := 4 + int.from_bytes(self.came[:4])):
-            yield bytes(self.came[4:end])
-            del self.came[:end]
 
 
 class _Template(NamedTuple):
@@ -228,6 +231,7 @@ class Readers:
                 reader.since = time.monotonic()
                 if answer[:1] == LAST_PAGE:
                     self._dismiss(reader)
+                    break
         except (EOFError, OSError, IndexError, UnicodeDecodeError, msgspec.DecodeError):
             self._lose(reader)
         self._settle()

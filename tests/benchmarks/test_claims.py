@@ -20,18 +20,21 @@ def test_ratios_are_those_of_each_round() -> None:
         ratios([1.0], [1.0, 2.0])
 
 
-@pytest.mark.parametrize(("value", "code"), [(3.0, 0), (1.0, 1)])
-def test_a_check_fails_if_a_claim_is_under_its_floor(
-    value: float, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("values", "code"), [([3.0], 0), ([1.0], 1), ([3.0, 1.0], 1), ([], 1)])
+def test_a_check_fails_if_a_claim_is_under_its_floor_or_nothing_is_claimed(
+    values: list[float],
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def checked() -> Iterator[Claim]:
-        yield Claim("times a rival", [value], "", 2.0)
+        yield from (Claim("times a rival", [value], "", 2.0) for value in values)
 
     group = run.GROUPS["urls"]._replace(checked=checked)
     monkeypatch.setattr(run, "GROUPS", {"urls": group})
     monkeypatch.setattr("sys.argv", ["run", "--check"])
     assert run.main() == code
-    assert ("UNDER ITS FLOOR" in capsys.readouterr().out) == bool(code)
+    assert ("UNDER ITS FLOOR" in capsys.readouterr().out) == (1.0 in values)
 
 
 def test_a_group_is_a_table_with_the_spread_of_its_rounds() -> None:

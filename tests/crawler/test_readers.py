@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -183,6 +184,24 @@ def test_a_page_whose_reader_is_killed_is_read_again(started: Started) -> None:
 
     answers = started.runner.run(killed_meanwhile())
     assert [type(answer) for answer in answers] == [Reading] * 200
+
+
+def test_a_reader_that_is_killed_after_an_answer_and_before_its_next_page_is_noticed(
+    started: Started,
+) -> None:
+    async def killed_after_an_answer() -> list[Answer | None]:
+        asked = [asyncio.ensure_future(started.readers.read(page(url), 1)) for url in WEB.urls()]
+        await asyncio.sleep(0)  # the readers have their pages
+        select.select([reader.socket for reader in started.readers._readers], [], [], HANG_S)
+        for pid in started.pids():
+            os.kill(pid, signal.SIGKILL)
+        while started.pids():  # the template takes their ends as they come
+            time.sleep(0.001)
+        async with asyncio.timeout(HANG_S):
+            return list(await asyncio.gather(*asked))
+
+    answers = started.runner.run(killed_after_an_answer())
+    assert [type(answer) for answer in answers] == [Reading] * 40
 
 
 def test_a_page_that_takes_too_long_twice_is_given_up_and_the_others_are_read(
