@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from pygments.lexers.special import TextLexer
@@ -21,6 +22,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "declared"]
 default_role = "literal"  # docstrings have single backticks around code
 autodoc_typehints = "none"
 html_theme = "furo"  # with the fonts of the reader: a page loads nothing from elsewhere
+_SIZES = {"toc-title-font-size": "0.75rem", "toc-font-size": "0.875rem"}  # 11 px or more
+html_theme_options = {"light_css_variables": _SIZES}
 html_copy_source = html_show_copyright = False
 myst_heading_anchors = 4
 lexers["tsv"] = TextLexer()
@@ -53,7 +56,16 @@ def _apart(app: Sphinx, tree: nodes.document) -> None:
         app.env.metadata[name]["orphan"] = True
 
 
+def _focusable(
+    app: Sphinx, name: str, template: str, context: dict[str, Any], tree: object
+) -> None:
+    """Let a keyboard scroll the blocks of code, which are wider than a phone."""
+    if "body" in context:
+        context["body"] = context["body"].replace("<pre>", '<pre tabindex="0">')
+
+
 def setup(app: Sphinx) -> None:
     """Connect the changes of this project."""
     app.connect("source-read", _links)
     app.connect("doctree-read", _apart)
+    app.connect("html-page-context", _focusable)

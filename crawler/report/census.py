@@ -110,7 +110,8 @@ def _methods_table(figures: CensusFigures) -> Table:
         [_evidence(one, figures.answered) for one in figures.methods],
         notes=[
             f"Of {figures.answered:,} {_things(figures)}. agree: with the language of the page. "
-            "told alone: no other evidence told a language; share: of all pages.",
+            "coverage: the share with such evidence. told alone: no other evidence told a "
+            "language; share: of all pages.",
         ],
     )
 

@@ -177,7 +177,8 @@ def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
         lines={name: [part.point for part in own] for name, own in drawn.items()},
         y_label=f"pages in {language_name(lang)}",
         is_share=True,
-        caption=f"Each point is the harvest rate of {each:,} consecutive pages.",
+        caption=f"Each point is the harvest rate of {each:,} consecutive pages, the last one "
+        "of the rest.",
         table=Table(title, ("pages", *(part.span for part in longest)), rows),
     )
 

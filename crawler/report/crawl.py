@@ -7,7 +7,7 @@ from typing import Any, Final, TextIO
 
 from crawler.errors import RunFolderError, SettingError
 from crawler.report.census import write_census
-from crawler.report.details import drops, examples, seed_table, sites
+from crawler.report.details import drops, examples, meaning, seed_table, sites
 from crawler.report.formatting import Cell, duration, language_name, number, percent, size
 from crawler.report.harvest import Portion, Summary, curve, merged, summarise, write_summary
 from crawler.report.labels import label_table
@@ -38,11 +38,11 @@ FROM pages WHERE fingerprint = ?"""
 _STOPPED: Final = ("shutdown", "cancelled")
 _GOALS: Final = ("pages", "relevant", "words", "hours")
 _ENDS: Final = {
-    None: "running or killed",
-    "finished": "finished (nothing was left to fetch)",
-    "unanswered": "unanswered (no seed answered)",
-    "expected": "expected (nothing expected in the language was left to fetch)",
+    "finished": "nothing was left to fetch",
+    "unanswered": "no seed answered",
+    "expected": "nothing expected in the language was left to fetch",
 }
+_NOT_ENDED: Final = "running or killed"
 
 
 def report(
@@ -150,7 +150,8 @@ def crawl_report(
 
     `found` has the tables of domains, hosts, examples and seeds (`crawler.report.details`).
     """
-    cards = sorted(headline(summary), key=lambda row: not row[0].startswith("harvest rate"))
+    figures = {**dict(headline(summary)), "finish reason": summary.finish_reason or _NOT_ENDED}
+    cards = sorted(figures.items(), key=lambda row: not row[0].startswith("harvest rate"))
     low, high = map(percent, Portion(0, 0, summary.labelled, summary.relevant, 0).interval)
     harvest, queue = _charts(summary, course)
     asked, *others = _tables(summary)
@@ -182,26 +183,30 @@ def crawl_report(
 def _lead(summary: Summary) -> str:
     """What happened, how much, and why it ended."""
     lang, reason = language_name(summary.lang), summary.finish_reason
-    end = f"It ended: {_end(summary)}."
-    if reason in _GOALS:
-        end = f"It ended at its goal of {reason}."
+    end = f"It ended: {reason}."
+    if reason in _ENDS:
+        end = f"It ended because {_ENDS[reason]}."
+    elif reason in _GOALS:
+        end = f"It ended at its goal of {'relevant pages' if reason == 'relevant' else reason}."
     elif reason in (None, *_STOPPED):
         end = "It runs, or was stopped: the same command with -s JOBDIR=FOLDER continues it."
     queued = f" {summary.queued:,} URLs are queued" if summary.queued else ""
     if queued and summary.queued_expected is not None:
-        queued += f", {summary.queued_expected:,} of them expected in {lang}"
-    return (
-        f"{_story(summary, lang)} {summary.pages:,} pages from {summary.hosts:,} hosts in "
-        f"{duration(summary.seconds)}. {end}{queued}{'.' if queued else ''}"
-    )
+        expected = f"{summary.queued_expected:,}" if summary.queued_expected else "none"
+        queued += f", {expected} of them expected in {lang}"
+    time = duration(summary.seconds)
+    amount = f" {_of(summary.pages, 'page')} from {_of(summary.hosts, 'host')} in {time}."
+    story = _story(summary, lang) + (amount if summary.pages else "")
+    return f"{story} {end}{queued}{'.' if queued else ''}"
 
 
 def _story(summary: Summary, lang: str) -> str:
     """The sentence that a person would say first about the crawl."""
     pages, idle = summary.pages, summary.pages - summary.last_relevant
     if not pages:
-        told = ", ".join(f"{number:,} {name}" for name, number in summary.outcomes.items())
-        return f"No page was fetched{f' ({told})' if told else ''}."
+        counted = summary.outcomes.items()
+        told = ", ".join(f"{meaning(name)} ({_of(number, 'URL')})" for name, number in counted)
+        return f"No page was fetched{': ' if told else ''}{told}."
     if not summary.relevant:
         return f"No page in {lang} was found."
     after = pages - (summary.last_expected or pages)
@@ -231,8 +236,13 @@ def _story(summary: Summary, lang: str) -> str:
     return f"{percent(summary.harvest_rate)} of the pages with a label are in {lang}."
 
 
+def _of(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _end(summary: Summary) -> str:
-    return _ENDS.get(summary.finish_reason) or str(summary.finish_reason)
+    reason = summary.finish_reason or _NOT_ENDED
+    return f"{reason} ({_ENDS[reason]})" if reason in _ENDS else reason
 
 
 def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart]:

@@ -13,7 +13,7 @@ import msgspec
 from crawler.errors import RunFolderError, one_line
 from crawler.frontier.base import PAGE
 from crawler.report.formatting import duration, percent, share_of
-from crawler.report.page import RELOAD_S, Chart, Report
+from crawler.report.page import RELOAD_S, Chart, Points, Report
 from crawler.report.table import Table
 from crawler.whole_file import read_regular, write_whole
 
@@ -210,9 +210,9 @@ def read_live(folder: Path) -> Snapshot:
 def live_html(snapshot: Snapshot) -> str:
     """Return the text of `live.html`: the snapshot as a page that a browser loads again."""
     is_finished = snapshot.state == "finished"
-    rate, rest = "harvest rate", "report.html"
+    rate, title, rest = "harvest rate", "Harvest rate", "report.html"
     if snapshot.about.is_census:
-        rate, rest = "with a language", "census.html"
+        rate, title, rest = "with a language", "Pages with a language", "census.html"
     parts = [share_of(*part) for part in snapshot.course]
     line = [((n + 0.5) * snapshot.pages / len(parts), share) for n, share in enumerate(parts)]
     pages = [(page.url, page.language, f"{page.score:.2f}") for page in snapshot.last]
@@ -228,13 +228,18 @@ def live_html(snapshot: Snapshot) -> str:
             ("time", duration(snapshot.elapsed_s)),
         ],
         parts=[
-            *([Chart(title=rate, lines={"": line}, y_label="", is_share=True)] if line else ()),
+            *([_course(title, line)] if line else ()),
             Table("Figures", ("", ""), rows, text_columns=2),
             Table("Last pages", ("URL", "language", "score before"), pages, text_columns=2),
         ],
         is_reloaded=not is_finished,
         link=rest if is_finished else "",
     ).html()
+
+
+def _course(title: str, line: Points) -> Chart:
+    caption = "Each point is one of equal parts of the pages so far; the last one may be smaller."
+    return Chart(title=title, lines={"": line}, y_label="", is_share=True, caption=caption)
 
 
 def goal_of(snapshot: Snapshot) -> str:

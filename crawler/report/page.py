@@ -29,8 +29,10 @@ RELOADS: Final = f"script-src 'sha256-{b64encode(sha256(_RELOAD.encode()).digest
 
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _FIRST_HUE: Final = 250
-_LABEL_HEIGHT: Final = 6.0
-"""Least distance of two labels, in percent of the height of a chart."""
+_LINE_HEIGHT: Final = 3.0
+"""Of a label of a narrow screen, in percent of the height of a chart. A label has at least two."""
+
+_LETTERS_OF_A_LINE: Final = 18
 
 Points = Sequence[tuple[float, float | None]]
 """Places on the x axis and their values; None leaves a gap."""
@@ -155,14 +157,16 @@ def _path(spots: Sequence[tuple[float, float] | None]) -> str:
 
 def _with_labels_apart(lines: Sequence[Line]) -> list[Line]:
     """The lines with labels that do not cover each other, each near the end of its line."""
-    height = min(_LABEL_HEIGHT, 100 / max(1, len(lines)))
+    heights = [_LINE_HEIGHT * max(2, ceil(len(line.label) / _LETTERS_OF_A_LINE)) for line in lines]
+    shrunk = min(1.0, 100 / max(1.0, sum(heights)))
+    apart = [shrunk * sum(pair) / 2 for pair in pairwise([*heights[:1], *heights])]
     places: list[float] = []
-    for line in lines:
-        places.append(max(line.label_at, places[-1] + height if places else 0.0))
+    for line, distance in zip(lines, apart, strict=True):
+        places.append(max(line.label_at, places[-1] + distance if places else 0.0))
     lowest = 100.0
-    for place in reversed(range(len(places))):
+    for place, distance in reversed(list(enumerate(apart))):
         places[place] = lowest = min(places[place], lowest)
-        lowest -= height
+        lowest -= distance
     return [line._replace(label_at=at) for line, at in zip(lines, places, strict=True)]
 
 

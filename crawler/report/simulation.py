@@ -15,6 +15,7 @@ from crawler.simulate.plan import Simulation
 
 _MOST_STEPS = 8
 _MOST_DISTANCES = 7
+_MOST_NAMED = 3
 _DRAWN_DISTANCES = 24
 
 _PAPER = (
@@ -102,12 +103,21 @@ def _best(crawls: Sequence[SimulatedCrawl]) -> str:
     ends = [(one.simulation.name, one.figures) for one in crawls if one.figures.points]
     if not ends:
         return ""
-    coverage, name = max((_last(course.coverage), name) for name, course in ends)
-    harvest, other = max((_last(course.harvest), name) for name, course in ends)
+    coverage, found = _first({name: _last(course.coverage) for name, course in ends})
+    harvest, rated = _first({name: _last(course.harvest) for name, course in ends})
     return (
-        f"{name} found most: {percent(coverage)} of the relevant pages. {other} had the highest "
-        f"harvest rate: {percent(harvest)}. "
+        f"{found} found most: {coverage} of the relevant pages. {rated} had the highest "
+        f"harvest rate: {harvest}. "
     )
+
+
+def _first(shares: Mapping[str, float]) -> tuple[str, str]:
+    """Return the largest share, as it is shown, and the names of all that have it."""
+    largest = percent(max(shares.values()))
+    names = [name for name, share in shares.items() if percent(share) == largest]
+    names[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    *others, last = names
+    return largest, f"{', '.join(others)} and {last}" if others else last
 
 
 def told(result: SimulatedCrawl) -> str:
@@ -197,4 +207,5 @@ def _overview(lang: str, crawls: Sequence[SimulatedCrawl]) -> Table:
     }
     title = f"Crawls for pages in {language_name(lang)} ({lang})"
     head = ("strategy", "pages", "coverage", "harvest", "servers", "largest queue")
-    return Table(title, head, rows, notes=sorted(limits))
+    meaning = "coverage: the share of all relevant pages of the graph that was crawled."
+    return Table(title, head, rows, notes=[*sorted(limits), meaning])

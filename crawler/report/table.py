@@ -24,6 +24,9 @@ WIDTH = 80
 WIDE = 120
 """The same for studies and simulations, whose tables have many columns."""
 
+_MOST_LETTERS_OF_FIGURES = 36
+"""Those of the columns of figures of a table that fits half of a page."""
+
 _LINES = re.compile(r"[^\n\t]+")
 
 
@@ -49,6 +52,14 @@ class Table:
     def is_empty(self) -> bool:
         """True if there is no row to show."""
         return not self.rows and not self.paper
+
+    @property
+    def is_narrow(self) -> bool:
+        """True if it fits half of a page, without a line break in its figures."""
+        if self.text_columns > 1:
+            return not self.head[0]
+        columns = list(zip(self.head, *self.texts, *self.paper_texts, strict=False))[1:]
+        return sum(max(map(len, column)) for column in columns) <= _MOST_LETTERS_OF_FIGURES
 
     @property
     def texts(self) -> list[list[str]]:

@@ -75,9 +75,11 @@ class Watch:
             config.is_census,
             isinstance(ordering, Focus),
         )
-        earlier_s = sum(one.ended_at - one.started_at for one in sessions_of(run)[:-1])
+        *earlier, session = sessions_of(run)
         now, counts = crawl.clock(), crawl.counts()
-        self._timed_from = now - earlier_s
+        self._timed_from = session.started_at - sum(
+            one.ended_at - one.started_at for one in earlier
+        )
         self._outcomes = Counter(dict(run.execute(_OUTCOMES)))
         hosts = run.execute(_REFUSED_HOSTS, (json.dumps(list(_REFUSED)), _MOST_REFUSED))
         self._refused = {host for (host,) in hosts}
@@ -133,9 +135,9 @@ class Watch:
         counts, labels, samples = crawl.counts(), self._labels, self._samples
         if crawl.worker is None or not crawl.finish_reason:
             self._hosts = crawl.frontier.host_states()
+        with suppress(RunFolderError):
+            self._drops = self._count_drops()
         if not crawl.finish_reason:
-            found = crawl.run.connection.execute(_COUNTS)
-            self._drops = {name: number for name, number in found if name.startswith(_DROPS)}
             self._limits.append(self._limit(self._hosts))
         while len(samples) > 1 and now - samples[1][0] >= _LEFT_OVER_S:
             samples.popleft()
@@ -214,6 +216,13 @@ class Watch:
         """Return how many of the queued URLs are expected; run.db has those in progress, too."""
         expected = self._count_expected()
         return None if expected is None else min(expected, queued)
+
+    def _count_drops(self) -> dict[str, int]:
+        """Return the links and URLs left out by reason; after the end from the closed run."""
+        run = self._crawl.run
+        with reading(run.folder if self._crawl.finish_reason else run.connection) as connection:
+            found = connection.execute(_COUNTS)
+            return {name: number for name, number in found if name.startswith(_DROPS)}
 
     def _count_expected(self) -> int | None:
         """Return the last count, and begin another in a thread after 99 times its duration."""

@@ -91,6 +91,7 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
     assert "[17/17]" in captured.err
     assert_is_self_contained(html)
     assert html.count("<svg") == 5 + 1
+    assert "bfs, soft, soft server T=20 and 6 more found most: 98.0 %" in html
     assert len(found["simulations"]) == 17
     bfs = found["simulations"][0]
     assert bfs["name"] == "bfs"

@@ -114,7 +114,12 @@ NOTHING_EXPECTED = "After page {} nothing expected in German was {}: {}."
         ),
         ([FOUND] * 9 + [DOUBTED], [], [], "90.0 % of the pages with a label are in German."),
         ([DOUBTED] * 3, [], [], "No page in German was found."),
-        ([Row(outcome="robots")], [], [], "No page was fetched (1 robots)."),
+        (
+            [Row(outcome="robots")],
+            [],
+            [],
+            "No page was fetched: forbidden by robots.txt (1 URL). It ended at its goal of pages.",
+        ),
     ],
 )
 def test_the_report_begins_with_what_happened(
@@ -164,6 +169,28 @@ def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) ->
         assert shown.rows[1] == ("English (en)", "http://b.x.de/")
         told = drops({"page": 6, "dns": 1}, counts).rows
         assert [(row[0], row[-1]) for row in told] == [("ignored_trap", 7), ("dns", 1)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("finished", "It ended because nothing was left to fetch."),
+        ("expected", "It ended because nothing expected in the language was left to fetch."),
+        ("relevant", "It ended at its goal of relevant pages."),
+        ("storage", "It ended: storage."),
+        (None, "It runs, or was stopped: "),
+    ],
+)
+def test_the_report_tells_why_a_crawl_ended_in_a_sentence(
+    reason: str | None, told: str, tmp_path: Path
+) -> None:
+    make_run(tmp_path, [Row()], sessions=[(1000.0, 1010.0, reason)]).close()
+    write_report(tmp_path)
+    page = BeautifulSoup((tmp_path / "report.html").read_text(encoding="utf-8"), "html.parser")
+    assert f"1 page from 1 host in 10.0 s. {told}" in page.select(".lead")[0].get_text()
+    names, figures = (page.select(f"dl > div > {kind}") for kind in ("dt", "dt + dd"))
+    place = [name.get_text() for name in names].index("finish reason")
+    assert figures[place].get_text() == (reason or "running or killed")
 
 
 @pytest.mark.parametrize(

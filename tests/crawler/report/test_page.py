@@ -127,6 +127,20 @@ def test_labels_keep_their_order_and_a_line_of_space(ends: list[float]) -> None:
     assert places[-1] <= 100
 
 
+def test_a_label_of_three_lines_on_a_narrow_screen_has_more_space() -> None:
+    names = ("short", "bfs both-conservative T=5 = soft both-conservative T=5", "long")
+    lines = {name: [(1.0, 0.5 + number / 1e3)] for number, name in enumerate(names)}
+    places = [line.label_at for line in Chart(title="c", lines=lines, y_label="y").drawn]
+    assert [after - before for before, after in pairwise(places)] == pytest.approx([7.5, 7.5])
+
+
+def test_a_table_stands_beside_another_only_if_its_figures_fit_half_of_a_page() -> None:
+    short = Table("short", ("kind", "pages", "share"), [("relevant", 9, 0.5)])
+    wide = Table("wide", ("kind", "all", "others"), [("relevant", "1,234 (5 %)" * 2, "9" * 20)])
+    soup = BeautifulSoup(Report(title="t", lead="", parts=[short, wide]).html(), "html.parser")
+    assert [section.get("class") for section in soup.select("section")] == [["narrow"], None]
+
+
 @pytest.mark.parametrize(
     ("most", "is_share", "ticks"),
     [

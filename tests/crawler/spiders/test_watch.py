@@ -147,6 +147,12 @@ def test_drops_and_expected_urls_are_read_from_the_run(tmp_path: Path) -> None:
     run = make_run(tmp_path, [], counts=counts)
     drops = Crawl(run).look().drops
     assert list(drops.items()) == [("ignored_file", 5), ("rejected", 3), ("dropped_blocked", 1)]
+    ended = Crawl(run)
+    with run:
+        run.execute("UPDATE counts SET value = 8 WHERE name = 'rejected'")
+    ended.crawl.run.folder, ended.crawl.run.connection = tmp_path, None
+    ended.crawl.finish_reason = "pages"
+    assert ended.look().drops == {"rejected": 8, "ignored_file": 5, "dropped_blocked": 1}
     columns = "id, fingerprint, url, host, depth, redirects, tries, score, queued"
     rows: Iterable[tuple[object, ...]] = [
         (n, n, f"http://a.de/{n}", 1, 1, 0, 0, score, queued)
