@@ -262,12 +262,19 @@ def misadmitted(log: Iterable[Access], slots: dict[str, int]) -> list[str]:
     ]
 
 
-def smallest_gap(log: Sequence[Access]) -> float:
-    """Return the least time between an answer of a host and its next request."""
+def smallest_gap(log: Sequence[Access], deaths: Sequence[float] = ()) -> float:
+    """Return the least time between an answer of a host and its next request.
+
+    An answer ends at the first of the crawl's `deaths` after its request, if nobody takes it.
+    """
     of_host = defaultdict(list)
     for access in log:
         of_host[access.host].append(access)
-    gaps = [b.time - a.ended for accesses in of_host.values() for a, b in pairwise(accesses)]
+    gaps = [
+        b.time - min([a.ended, *(at for at in deaths if at > a.time)])
+        for accesses in of_host.values()
+        for a, b in pairwise(accesses)
+    ]
     return min(gaps, default=float("inf"))
 
 
@@ -359,7 +366,8 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     if arguments.frontier == "sqlite":
         left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
         wrong += [f"{left} URLs are still queued"] * bool(left)
-    gap = smallest_gap(log)
+    # The host of a dead worker of several is still leased.
+    gap = smallest_gap(log, kills.at if arguments.frontier == "sqlite" else ())
     wrong += [f"a host was asked again after {gap:.3f} s"] * (gap < arguments.delay)
     records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
     crashed = [row.url for row in records if row.outcome == CRASHED]

@@ -88,6 +88,8 @@ def test_gaps_and_caps_are_judged_by_the_servers_log() -> None:
     assert smallest_gap(log) == 0.75
     log.insert(6, access(5.125, 5.5, f"http://{host}/robots.txt"))
     assert smallest_gap(log) == -0.125
+    assert smallest_gap(log, [5.0, 5.25]) == -0.125
+    assert smallest_gap(log, [5.0625]) == 0.0625
 
 
 def test_a_fetch_after_an_answer_needs_a_kill_in_between() -> None:
