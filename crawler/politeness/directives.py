@@ -45,6 +45,10 @@ _RESERVED: Final = frozenset({("content-signal", "no"), ("content-usage", "n")})
 _TDM: Final = frozenset({"tdm-reservation", "tdm-policy"})
 _USAGE: Final = "content-usage"
 _LICENSE: Final = "license"
+_PROHIBITS: Final = "license-prohibits"
+_USAGES: Final = frozenset("all ai-all ai-train ai-input ai-index search train-ai".split())
+"""Usages of RSL 1.0, and the name that its drafts had for training."""
+_ALL_PROHIBITED: Final = f"{_PROHIBITS}: all"
 _LINK: Final = re.compile(r"<([^<>]*)>([^<>]*)")
 _RSL: Final = re.compile(
     r"(?=[^<>]*;\s*rel\s*=\s*[\"']?[^\"';]*\blicense\b)"
@@ -96,8 +100,20 @@ def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def license_at(url: str) -> str:
-    """Return the statement that a license of RSL applies, whose document is not fetched."""
+    """Return the statement that a license of RSL applies."""
     return f"{_LICENSE}: {url.strip()}"
+
+
+def license_of(statement: str) -> str | None:
+    """Return the URL of the license that a statement names, None for another or a cut one."""
+    name, _, url = statement.partition(": ")
+    return url if name == _LICENSE and len(statement) < MAX_STATEMENT else None
+
+
+def prohibited(usages: str) -> tuple[str, ...]:
+    """Return the statements that a license prohibits known usages, given as words."""
+    words = usages.lower().replace(",", " ").split()
+    return tuple(f"{_PROHIBITS}: {word}" for word in sorted(_USAGES.intersection(words)))
 
 
 def reservation(name: str, value: str) -> list[str]:
@@ -128,9 +144,11 @@ def written(sources: Mapping[str, Sequence[str]]) -> str | None:
 def is_reserved(sources: Mapping[str, Collection[str]]) -> bool:
     """Return True if a page is reserved from text and data mining, by its statements by sources.
 
-    A header counts more than the file of the host, and a META element more than a header (TDMRep,
-    processing priority).
+    A license that prohibits all usages reserves it. A header counts more than the file of the host,
+    and a META element more than a header (TDMRep, processing priority).
     """
+    if any(_ALL_PROHIBITED in statements for statements in sources.values()):
+        return True
     for source in ("page", "header", TDMREP):
         told = _TDM_VALUES.intersection(sources.get(source, ()))
         if told:
@@ -150,6 +168,8 @@ def is_opt_out(statement: str) -> bool:
     A search engine is no training, so the term `search` reserves nothing.
     """
     name, _, term = statement.partition(": ")
+    if name == _PROHIBITS:
+        return term not in ("search", "ai-index")
     key, _, value = term.partition("=")
     is_reserved = (name, value.partition(";")[0]) in _RESERVED and key != "search"
     return is_reserved or statement in _OPT_OUTS

@@ -1,20 +1,24 @@
-"""Which pages of a host are reserved from text and data mining by its `/.well-known/tdmrep.json`.
+"""What a host says of the use of its pages: in `/.well-known/tdmrep.json`, and in its license.
 
-The format is that of the TDM Reservation Protocol (TDMRep, W3C Community Group report of 2024). A
-crawl asks for the file of a host once a day, before its first page.
+The first is the file of the TDM Reservation Protocol (TDMRep, W3C Community Group report of 2024),
+the second a document of Really Simple Licensing (RSL 1.0) that a line `License` of robots.txt
+names. A crawl asks a host for each once a day, before its first page.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any, Final
 
-from crawler.politeness.directives import reservation
+from lxml import etree
+
+from crawler.politeness.directives import license_of, prohibited, reservation
 from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, Kept, RobotsStore
 from crawler.politeness.robots_rules import matches, plain_path, plain_pattern
-from crawler.url import host_of, origin_of
+from crawler.url import domain_of, host_of, origin_of
 
 MAX_RULES: Final = 200
-"""Rules of a file that are kept; the first ones, since the first that matches counts."""
+"""Rules of a file that are kept: the first ones."""
 
 MAX_LOCATION: Final = 1_000
 """Characters of the location of a rule; a rule with more is left out."""
@@ -53,31 +57,77 @@ def _rules(found: dict[str, Any]) -> Iterator[Rule]:
     yield plain_pattern(location), tuple(statements)
 
 
+def rules_of_license(body: bytes, host: str) -> list[Rule]:
+    """Return what a license prohibits on a host, longest location first. Never raises.
+
+    A `content` without prohibited usages is a rule too, an exception to a shorter location.
+    """
+    if len(body) > MAX_ROBOTS_BYTES:
+        return []
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    try:
+        contents = etree.fromstring(body, parser).iter("{*}content")
+    except (etree.LxmlError, ValueError):
+        return []
+    rules = []
+    for content in islice(contents, MAX_RULES):
+        location = content.get("url", "")
+        is_here = "://" not in location or host_of(location) == host
+        if is_here and 0 < len(location) <= MAX_LOCATION:
+            told = [each for each in content.iter("{*}prohibits") if each.get("type") == "usage"]
+            usages = " ".join(each.text or "" for each in told)
+            rules.append((plain_pattern(location), prohibited(usages)))
+    return sorted(rules, key=lambda rule: -len(rule[0]))
+
+
 class Reservations:
     """The rules of hosts; the frontier stores them."""
+
+    _name = "tdmrep"
 
     def __init__(self, store: RobotsStore) -> None:
         """Keep the rules in a store."""
         self._kept = Kept(store, list[Rule])
 
-    def file_for(self, url: str, now: float) -> str | None:
-        """Return the URL of the file that is to be asked for, None if its answer is known."""
-        kept = self._kept.get(_name(url))
+    def file_for(self, url: str, now: float, signals: Collection[str] = ()) -> str | None:
+        """Return the URL of the file that is to be asked for, None if its answer is known.
+
+        `signals` are the statements of the robots.txt for `url`.
+        """
+        kept = self._kept.get(self._name_for(url))
         is_known = kept is not None and kept[1] > now - MAX_AGE_S
-        return None if is_known else f"{origin_of(url)}{TDMREP_PATH}"
+        return None if is_known else self._file_for(url, signals)
+
+    def _file_for(self, url: str, signals: Collection[str]) -> str | None:
+        return f"{origin_of(url)}{TDMREP_PATH}"
 
     def keep(self, url: str, body: bytes, now: float) -> None:
         """Store the rules of the host of `url`: a body, b"" without a file or an answer."""
-        self._kept.set(_name(url), rules_in(body), now)
+        self._kept.set(self._name_for(url), self._rules_in(body, host_of(url)), now)
+
+    def _rules_in(self, body: bytes, host: str) -> list[Rule]:
+        return rules_in(body)
 
     def of(self, url: str) -> tuple[str, ...]:
         """Return the statements about a page: those of the first rule that matches its path."""
-        rules, _ = self._kept.get(_name(url)) or ([], 0.0)
+        rules, _ = self._kept.get(self._name_for(url)) or ([], 0.0)
         path = plain_path(url) if rules else ""
         found = (statements for location, statements in rules if matches(location, path))
         return next(found, ())
 
+    def _name_for(self, url: str) -> str:
+        """Return a name that no file has, and that begins like the URLs of the host."""
+        return f"http://{host_of(url)}/ {self._name}"
 
-def _name(url: str) -> str:
-    """Return a name that no file has, and that begins like the URLs of the host."""
-    return f"http://{host_of(url)}/ tdmrep"
+
+class Licenses(Reservations):
+    """The rules of hosts in their licenses; a license lies in the registered domain of its host."""
+
+    _name = "license"
+
+    def _file_for(self, url: str, signals: Collection[str]) -> str | None:
+        domain, licenses = domain_of(host_of(url)), filter(None, map(license_of, signals))
+        return next((file for file in licenses if domain_of(host_of(file)) == domain), None)
+
+    def _rules_in(self, body: bytes, host: str) -> list[Rule]:
+        return rules_of_license(body, host)

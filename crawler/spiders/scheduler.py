@@ -17,6 +17,7 @@ from crawler.crawl import Crawl
 from crawler.errors import StorageError, one_line
 from crawler.frontier.base import Lease, LeaseError, Sending
 from crawler.politeness.blocking import BLOCKED
+from crawler.politeness.reservations import Reservations
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.concurrency import IN_SLOT, is_full
 from crawler.spiders.messages import LEASE, LEASED_AT, RESERVED, ROBOTS
@@ -238,21 +239,23 @@ class FrontierScheduler(BaseScheduler):
             if file is None:
                 self._refuse(lease, ORIGINS_FULL)
             else:
-                self._begin(lease, file, now)
+                self._begin(lease, now, file)
             return None
-        file = self._files.reservations_for(lease.url, now)
-        if file is not None:
-            self._begin(lease, file, now)
+        robots = self._crawl.robots.version(lease.url) if self._obey else None
+        if lacking := self._files.lacking(lease.url, robots, now):
+            self._begin(lease, now, *lacking)
             return None
         reserved = self._files.reserved(lease.url)
         meta = {LEASE: lease, LEASED_AT: now, RESERVED: reserved, **IN_SLOT}
         if self._obey:
-            meta[ROBOTS] = self._crawl.robots.version(lease.url)
+            meta[ROBOTS] = self._files.licensed(lease.url, robots)
         return self._spider.page_request(lease.url, meta)
 
-    def _begin(self, lease: Lease, file: str, now: float) -> None:
+    def _begin(
+        self, lease: Lease, now: float, file: str, keeps: Reservations | None = None
+    ) -> None:
         """Have a file fetched that a URL needs; the URL waits."""
-        if not self._files.begin(lease, file):
+        if not self._files.begin(lease, file, keeps):
             self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
 
     def _refusal(self, lease: Lease) -> str:

@@ -1,4 +1,4 @@
-"""Asks hosts for their files before their first page: robots.txt, then tdmrep.json.
+"""Asks hosts for their files before their first page: robots.txt, tdmrep.json, their license.
 
 A file is asked for with the lease of a page: nothing else contacts the host meanwhile, and a kill
 loses no more than this page. The request passes the downloader middlewares and the download
@@ -15,7 +15,8 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from crawler.frontier.base import Lease
-from crawler.politeness.reservations import TDMREP_PATH, Reservations
+from crawler.politeness.directives import RobotsVersion
+from crawler.politeness.reservations import TDMREP_PATH, Licenses, Reservations
 from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
 from crawler.spiders.concurrency import begin, end
 from crawler.spiders.messages import (
@@ -71,7 +72,8 @@ class SiteFiles:
     def __init__(self, spider: "LangfocusSpider") -> None:
         """Ask in the name of a spider."""
         self._spider, self._crawl = spider, spider.crawl
-        self._reservations = Reservations(spider.crawl.frontier)
+        self._tdmrep = Reservations(spider.crawl.frontier)
+        self._licenses = Licenses(spider.crawl.frontier)
         config = spider.crawl.config
         self._asks_reservations = (
             spider.crawl.web is None
@@ -81,43 +83,53 @@ class SiteFiles:
         )
         self._fetches: dict[str, asyncio.Task[None]] = {}
 
-    def reservations_for(self, url: str, now: float) -> str | None:
-        """Return the tdmrep.json that a page waits for; None if its answer is known.
+    def lacking(
+        self, url: str, robots: RobotsVersion | None, now: float
+    ) -> tuple[str, Reservations] | None:
+        """Return a file that a page waits for, and what keeps its rules; None if all are known.
 
-        Crawls without servers, those that do not obey robots.txt or directives, and censuses ask
-        no host.
+        `robots` is that of the page. Crawls without servers, those that do not obey robots.txt or
+        directives, and censuses ask no host.
         """
-        file = self._reservations.file_for(url, now) if self._asks_reservations else None
-        if file is None:
-            return None
-        verdict = self._crawl.robots.verdict(file, now)
-        if verdict is not Verdict.FORBIDDEN and may_ask(self._spider, file):
-            return file
-        self._reservations.keep(url, b"", now)
+        for kept in (self._tdmrep, self._licenses) if self._asks_reservations else ():
+            file = kept.file_for(url, now, robots.signals if robots else ())
+            if file is None:
+                continue
+            verdict = self._crawl.robots.verdict(file, now)
+            if verdict is not Verdict.FORBIDDEN and may_ask(self._spider, file):
+                return file, kept
+            kept.keep(url, b"", now)
         return None
 
     def reserved(self, url: str) -> tuple[str, ...]:
         """Return the statements of tdmrep.json about a page."""
-        return self._reservations.of(url) if self._asks_reservations else ()
+        return self._tdmrep.of(url) if self._asks_reservations else ()
 
-    def begin(self, lease: Lease, file: str) -> bool:
+    def licensed(self, url: str, robots: RobotsVersion | None) -> RobotsVersion | None:
+        """Return the robots.txt of a page with the statements of the license that it names."""
+        told = self._licenses.of(url) if robots and self._asks_reservations else ()
+        return robots._replace(signals=(*robots.signals, *told)) if robots and told else robots
+
+    def begin(self, lease: Lease, file: str, keeps: Reservations | None = None) -> bool:
         """Begin to fetch a file; its page is leased again when the rules are stored.
 
-        False if it is fetched already.
+        `keeps` keeps its rules, None: it is a robots.txt. False if it is fetched already.
         """
         if file in self._fetches:
             return False
         request = file_request(self._spider, lease, file)
         begin(self._spider.crawler.engine, request)
-        self._fetches[file] = asyncio.ensure_future(self.fetch(lease, file, request))
+        self._fetches[file] = asyncio.ensure_future(self.fetch(lease, file, request, keeps))
         return True
 
-    async def fetch(self, lease: Lease, file: str, request: Request) -> None:
+    async def fetch(
+        self, lease: Lease, file: str, request: Request, keeps: Reservations | None = None
+    ) -> None:
         """Fetch a file, store its rules, and give its page back or settle it."""
         try:
             with suppress(CloseSpider), self._spider.settling(lease):
-                if file.endswith(TDMREP_PATH):
-                    await self._fetch_reservations(lease, request)
+                if keeps is not None:
+                    await self._fetch_reservations(lease, request, keeps)
                     return
                 try:
                     response = await answer_for(self._spider, request)
@@ -162,8 +174,10 @@ class SiteFiles:
         crawl.robots.keep(lease.url, None, b"", now, file)
         crawl.visitor.failed(lease, reason, is_final=True)
 
-    async def _fetch_reservations(self, lease: Lease, request: Request) -> None:
-        """Fetch a tdmrep.json, and give its page back; any failure means that there is no file.
+    async def _fetch_reservations(
+        self, lease: Lease, request: Request, keeps: Reservations
+    ) -> None:
+        """Fetch reservations, and give their page back; any failure means that there are none.
 
         Redirects within the registered domain are followed: many hosts together could have a
         stranger's host asked without end.
@@ -187,5 +201,5 @@ class SiteFiles:
             # Two milliseconds more, since a sleep may end early.
             await asyncio.sleep(delay_s + 0.002)
             request = file_request(spider, lease, target)
-        self._reservations.keep(lease.url, body, crawl.clock())
+        keeps.keep(lease.url, body, crawl.clock())
         crawl.frontier.release(lease, now=crawl.clock())

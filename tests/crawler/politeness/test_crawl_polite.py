@@ -1,6 +1,7 @@
 """Crawls of real servers on this machine: who is contacted, how often, and under which name."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,8 @@ from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.spiders.messages import download_of
 from crawler.spiders.scrapy_settings import config_of
 from tests.crawler.spiders.test_crawl_settings import scrapy_settings
-from tests.support.crawls import crawl, rows, summary
+from tests.support import processes
+from tests.support.crawls import crawl, environment, rows, summary
 from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
 from tests.support.smallweb import SENTENCES
@@ -314,6 +316,7 @@ OUT = ["tdm-reservation=1"]
 RESERVED = Answer(200, HTML, b'[{"location":"/","tdm-reservation":1}]')
 GERMAN = Answer(200, HTML, f"<p>{SENTENCES['de'] * 3}</p><a href='/2'>x</a>".encode())
 ENGLISH = Answer(200, HTML, f"<p>{SENTENCES['en'] * 3}</p>".encode())
+LICENSE = b'<rsl><content url="/"><prohibits type="usage">all</prohibits></content></rsl>'
 HUGE = Answer(200, (), RESERVED.body + b" " * 3_000_000)
 BOMB = Answer(200, (("Content-Encoding", "gzip"),), compress(b"[" * 99_000_000, 1))
 SITES = {
@@ -329,6 +332,7 @@ SITES = {
     "bomb": (BOMB, GERMAN, 1, None),
     "header": (RESERVED, replace(GERMAN, headers=(*HTML, ("TDM-Reservation", "0"))), 1, OUT),
     "closed": (RESERVED, GERMAN, 0, None),
+    "licensed": (Answer(404), GERMAN, 1, None),
 }
 """Host -> its tdmrep.json, its page, the requests for the file and the statements of it."""
 
@@ -337,6 +341,8 @@ def test_hosts_are_asked_for_their_reservations_before_their_first_page(tmp_path
     with served() as (web, server):
         web.answers = {"/t.json": RESERVED, "/2": GERMAN}
         web.answers["http://closed.de/robots.txt"] = rules("User-agent: *\nDisallow: /.well-known/")
+        web.answers["http://licensed.de/robots.txt"] = rules("License: http://www.licensed.de/rsl")
+        web.answers["http://www.licensed.de/rsl"] = Answer(200, (), LICENSE)
         for host, (file, page, _, _) in SITES.items():
             web.answers |= {f"http://{host}.de{TDMREP}": file, f"http://{host}.de/": page}
         seeds = [f"http://{host}.de/" for host in SITES]
@@ -352,8 +358,18 @@ def test_hosts_are_asked_for_their_reservations_before_their_first_page(tmp_path
         asked_in_turn = [access.url for access in server.log if f"/{host}.de" in access.url]
         assert asked_in_turn[0].endswith("/robots.txt")
         assert asked_in_turn[-1].endswith(("/", "/2"))
-    assert asked["http://www.moved.de/t.json"] == 1
+    assert asked["http://www.moved.de/t.json"] == asked["http://www.licensed.de/rsl"] == 1
+    [(told,)] = rows(tmp_path, "SELECT DISTINCT directives FROM pages WHERE host = 'licensed.de'")
+    assert json.loads(told) == {
+        "robots.txt": ["license: http://www.licensed.de/rsl", "license-prohibits: all"]
+    }
+    export = "langfocus", "export", str(tmp_path), "--output", str(tmp_path / "texts.jsonl")
+    exported = processes.run(*export, environment=environment(None))
+    assert exported.returncode == 0, exported.stderr
+    # Two pages of most; one of "header" is open, "english" is another language, "licensed" is added.
+    left_out = 2 * sum(SITES[host][3] == OUT for host in SITES) - 1 - 2 + 2
+    assert re.search(rf"reserved from text and data mining\W+{left_out}\b", exported.stdout)
     assert not asked["http://plain.de/t.json"] + asked["http://127.0.0.1/t.json"]
-    reserved = [host for host in SITES if SITES[host][3]]
+    reserved = [host for host in SITES if SITES[host][3] or host == "licensed"]
     # One page of "header" is open, and "english" has one page.
     assert summary(tmp_path)["counts"]["opted_out"] == 2 * len(reserved) - 2

@@ -1,11 +1,11 @@
-"""The files tdmrep.json of hosts, by the examples of TDMRep and by hostile ones."""
+"""The files tdmrep.json and the licenses of hosts, by their makers' and hostile ones."""
 
 import json
 
 import pytest
 
-from crawler.politeness.directives import is_reserved, opts_out
-from crawler.politeness.reservations import MAX_LOCATION, MAX_RULES, Reservations
+from crawler.politeness.directives import MAX_STATEMENT, is_reserved, opts_out
+from crawler.politeness.reservations import MAX_LOCATION, MAX_RULES, Licenses, Reservations
 from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES
 from tests.crawler.politeness.test_robots import Store
 
@@ -115,3 +115,79 @@ def test_a_header_counts_more_than_the_file_and_a_page_more_than_both(
     sources = {"robots.txt": (), "tdmrep.json": file, "header": header, "page": page}
     assert is_reserved(sources) is opts_out(sources) is expected
     assert opts_out(sources | {"robots.txt": ("content-signal: ai-train=no",)})
+
+
+def license_with(*contents: str) -> bytes:
+    return f'<rsl xmlns="https://rslstandard.org/rsl">{"".join(contents)}</rsl>'.encode()
+
+
+def content(location: str, prohibited: str = "", kind: str = "usage") -> str:
+    prohibits = f'<prohibits type="{kind}">{prohibited}</prohibits>' if prohibited else ""
+    return f'<content url="{location}"><license>{prohibits}</license></content>'
+
+
+ALL, TRAINING = ("license-prohibits: all",), ("license-prohibits: ai-train",)
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "statements"),
+    [
+        (license_with(content("/", "all")), "/x", ALL),
+        (license_with(content("https://a.de/*", "all")), "/x?y", ALL),
+        (license_with(content("http://b.de/", "all")), "/x", ()),
+        (license_with(content("/", "AI-Train, of-another-version")), "/x", TRAINING),
+        (license_with(content("/", "all"), content("/open/", "")), "/open/x", ()),
+        (license_with(content("/open/", ""), content("/", "all")), "/x", ALL),
+        (license_with(content("/*.pdf$", "all")), "/x.pdf", ALL),
+        (license_with(content("/*.pdf$", "all")), "/x.pdf?y", ()),
+        (license_with(content("/", "DE", "geo")), "/x", ()),
+        (license_with(content("/" + "a" * MAX_LOCATION, "all")), "/" + "a" * MAX_LOCATION, ()),
+        (license_with(*[content(f"/{n}/", "all") for n in range(MAX_RULES + 1)]), "/200/", ()),
+        (license_with(content("/", "all")) + b" " * MAX_ROBOTS_BYTES, "/", ()),
+        (license_with(content("/", "all"))[:-1], "/", ()),
+        (b"", "/", ()),
+        (b"<!DOCTYPE html><p>not found", "/", ()),
+        (b"\xff\xfe\x00", "/", ()),
+        (
+            b'<!DOCTYPE rsl [<!ENTITY a "all"><!ENTITY b "&a;&a;">]>'
+            + license_with(content("/", "&b;")),
+            "/",
+            (),
+        ),
+        (
+            b'<!DOCTYPE rsl SYSTEM "file:///etc/passwd">' + license_with(content("/", "all")),
+            "/",
+            ALL,
+        ),
+        (b"<rsl>" * 100_000, "/", ()),
+    ],
+)
+def test_a_license_prohibits_usages_of_the_longest_location_that_matches(
+    body: bytes, path: str, statements: tuple[str, ...]
+) -> None:
+    store, url = Store(), f"https://www.a.de{path}"
+    Licenses(store).keep(url, body, 1.0)
+    assert Licenses(store).of(url) == statements
+    assert Reservations(store).of(url) == ()
+
+
+def test_a_license_is_asked_for_once_a_day_in_the_domain_of_its_host() -> None:
+    licenses, url = Licenses(Store()), "http://www.a.de/x"
+    signals = ["content-signal: search=yes", "license: http://b.de/l", "license: http://l.a.de/l"]
+    assert licenses.file_for(url, 1.0, signals) == "http://l.a.de/l"
+    assert licenses.file_for(url, 1.0, signals[:2]) is None
+    assert licenses.file_for(url, 1.0, ["license: http://a.de/".ljust(MAX_STATEMENT, "a")]) is None
+    licenses.keep(url, b"", 1.0)
+    assert licenses.file_for(url, 2.0, signals) is None
+
+
+@pytest.mark.parametrize(
+    ("usage", "is_left_out", "is_opted_out"),
+    [("all", True, True), ("ai-train", False, True), ("search", False, False)],
+)
+def test_only_a_license_that_prohibits_all_reserves_a_page(
+    usage: str, is_left_out: bool, is_opted_out: bool
+) -> None:
+    sources = {"robots.txt": (f"license-prohibits: {usage}",), "header": IN}
+    assert is_reserved(sources) is is_left_out
+    assert opts_out(sources) is is_opted_out
