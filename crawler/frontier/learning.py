@@ -50,7 +50,8 @@ def _linked(link: Link, known: KnownUrl | None, origin: LinkOrigin) -> KnownUrl:
     if known is None:
         links = origin.links(host_of(link.url))
         return KnownUrl(link.url, link.score, origin.depth, evidence, links)
-    more = origin.links(host_of(known.url))
+    # Each session begins with the list of seeds.
+    more = Links() if origin.is_list else origin.links(host_of(known.url))
     first = known.evidence
     if evidence.declared and evidence.declared != first.declared:
         first = first._replace(declared=evidence.declared)

@@ -66,8 +66,18 @@ class LinkOrigin(NamedTuple):
     is_relevant: bool | None = None  # the page; None: it has no label
     inherited: Links = Links()  # those that lead to a redirect lead to its target
 
+    @property
+    def is_list(self) -> bool:
+        """True for a list of seeds, which is no page."""
+        return not self.host and not self.redirects
+
     def links(self, host: str) -> Links:
-        """Return the links of a URL of a host by this page alone."""
+        """Return the links of a URL of a host by this page alone.
+
+        A list of seeds counts like a relevant page of another host, since somebody chose them.
+        """
+        if self.is_list:
+            return _ONE_LINK[0]
         if self.is_relevant is None:
             return self.inherited
         return _ONE_LINK[2 * (host == self.host) + (not self.is_relevant)]

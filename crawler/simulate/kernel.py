@@ -368,7 +368,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                         if place[number] != EMPTY:
                             own_heap, size = _queue_of(web, memory, shard[host])
                             move(own_heap, place, score, size, place[number])
-                elif kind == LEARNED:
+                elif kind == LEARNED and not is_seed_list:
                     here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
                     _count_link(learning.links, number_of[target], inherited, here)
                 continue
@@ -414,6 +414,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 score[new] = 1.0 if is_good else 0.0
             if kind == LEARNED:
                 here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
+                here = 0 if is_seed_list else here
                 _count_link(learning.links, new, inherited, here)
                 score[new] = _score(learning, new, target, host)
             own_heap, size = _queue_of(web, memory, shard[host])

@@ -73,9 +73,10 @@ class ObviousLearner(ObviousFrontier):
     # Admission.
 
     def seed(self, links: list[Link]) -> list[Admission]:
-        self.page = "", None, (0, 0, 0, 0)
+        self.page = "", None, (1, 0, 0, 0)
         self._note_links(links)
         admissions = super().seed(links)
+        self.page = "", None, (0, 0, 0, 0)  # known URLs get no further link
         self._meet({link.url for link in links})
         self._rescore()
         return admissions

@@ -61,10 +61,11 @@ local function filter_of(origin)
   end
 end
 
--- Adds to the row of a queued URL what a page says of it; `packed_row` is that of a new URL.
-local function add_evidence(row, packed_row)
+-- Adds to the row of a queued URL what a page says of it; `packed_row` is that of a new URL. A list of
+-- seeds, with which each session begins, adds no links.
+local function add_evidence(row, packed_row, is_list)
   local found = unpack_one(packed_row)
-  for i = LINKS, LINKS + KINDS - 1 do
+  for i = LINKS, is_list and 0 or LINKS + KINDS - 1 do
     row[i] = math.min(config.most_counted, row[i] + found[i])
   end
   if found[DECLARED] ~= 0 then
@@ -74,7 +75,7 @@ end
 
 -- Takes in a link to a known URL. Returns true if its place in the queue changed; that of a leased URL
 -- does not.
-local function meet(host, fp, tier, packed_row)
+local function meet(host, fp, tier, packed_row, is_list)
   if not (config.learns or config.lifts) then
     return false
   end
@@ -83,7 +84,7 @@ local function meet(host, fp, tier, packed_row)
     return false
   end
   if config.learns then
-    add_evidence(row, packed_row)
+    add_evidence(row, packed_row, is_list)
   end
   local before, after = tonumber(row[TIER]), tonumber(tier)
   local is_moved = (after < before or config.learns and after ~= before)
@@ -173,7 +174,7 @@ local function admit_links(groups, origin)
       local place, fp, tier, directory, row, times, waits = unpack(link)
       local answer = room <= 0 and 'host_full' or full or 'stored'
       if is_seen(fp) then
-        answer, is_changed = 'seen', meet(host, fp, tier, row) or is_changed
+        answer, is_changed = 'seen', meet(host, fp, tier, row, not origin) or is_changed
       elseif is_refused and is_refused(host, directory) then
         answer = 'rejected'
       elseif answer == 'stored' then
