@@ -276,7 +276,7 @@ def run(tmp_path: Path) -> Path:
         frontier = SqliteFrontier(connection, rules, now=0.0)
         frontier.seed([link("a.de/x/1", 7.0)], 0.0)
         settled(frontier, "de", link("a.de/x/2", 6.0), link("b.com/", -5.0))
-        settled(frontier, "en", link("sub.a.de/x/3", 6.0, declared=1.0))
+        settled(frontier, "en", link("sub.a.de/x/3", 9.0, declared=1.0))
         settled(frontier, "de", link("c.com/", -7.0), link("a.de/x/4", -8.0))
     return folder
 
