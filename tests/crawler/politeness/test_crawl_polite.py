@@ -316,7 +316,8 @@ OUT = ["tdm-reservation=1"]
 RESERVED = Answer(200, HTML, b'[{"location":"/","tdm-reservation":1}]')
 GERMAN = Answer(200, HTML, f"<p>{SENTENCES['de'] * 3}</p><a href='/2'>x</a>".encode())
 ENGLISH = Answer(200, HTML, f"<p>{SENTENCES['en'] * 3}</p>".encode())
-LICENSE = b'<rsl><content url="/"><prohibits type="usage">all</prohibits></content></rsl>'
+LICENSE = b"""<rsl><content url="/"><license><prohibits type="usage">all</prohibits></license>
+</content></rsl>"""
 HUGE = Answer(200, (), RESERVED.body + b" " * 3_000_000)
 BOMB = Answer(200, (("Content-Encoding", "gzip"),), compress(b"[" * 99_000_000, 1))
 SITES = {

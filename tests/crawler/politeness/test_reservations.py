@@ -160,6 +160,11 @@ ALL, TRAINING = ("license-prohibits: all",), ("license-prohibits: ai-train",)
             ALL,
         ),
         (b"<rsl>" * 100_000, "/", ()),
+        (
+            license_with('<content url="/x">' * 200, content("/y", "all"), "</content>" * 200),
+            "/x",
+            (),
+        ),
     ],
 )
 def test_a_license_prohibits_usages_of_the_longest_location_that_matches(
