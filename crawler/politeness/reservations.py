@@ -95,9 +95,11 @@ class Reservations:
 
         `signals` are the statements of the robots.txt for `url`.
         """
-        kept = self._kept.get(self._name_for(url))
+        file = self._file_for(url, signals)
+        # Most robots.txt name no license, and the store is asked for what is not in memory.
+        kept = self._kept.get(self._name_for(url)) if file else None
         is_known = kept is not None and kept[1] > now - MAX_AGE_S
-        return None if is_known else self._file_for(url, signals)
+        return None if is_known else file
 
     def _file_for(self, url: str, signals: Collection[str]) -> str | None:
         return f"{origin_of(url)}{TDMREP_PATH}"

@@ -132,8 +132,10 @@ class Revisits:
 
     def of(self, url: str) -> Earlier | None:
         """Return the earlier page with a URL."""
-        row = self._has_any and self._connection.execute(_ONE, (url,)).fetchone()
-        return Earlier(*row) if row else None
+        if not self._has_any:
+            return None
+        row = self._connection.execute(_ONE, (url,)).fetchone()
+        return None if row is None else Earlier(*row)
 
     def conditions(self, url: str) -> dict[str, bytes]:
         """Return the headers that ask a server to answer only if the page has changed."""

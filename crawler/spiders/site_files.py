@@ -15,7 +15,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from crawler.frontier.base import Lease
-from crawler.politeness.directives import RobotsVersion
+from crawler.politeness.directives import RobotsVersion, license_of
 from crawler.politeness.reservations import TDMREP_PATH, Licenses, Reservations
 from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
 from crawler.spiders.concurrency import begin, end
@@ -107,8 +107,9 @@ class SiteFiles:
 
     def licensed(self, url: str, robots: RobotsVersion | None) -> RobotsVersion | None:
         """Return the robots.txt of a page with the statements of the license that it names."""
-        told = self._licenses.of(url) if robots and self._asks_reservations else ()
-        return robots._replace(signals=(*robots.signals, *told)) if robots and told else robots
+        if not (robots and self._asks_reservations and any(map(license_of, robots.signals))):
+            return robots
+        return robots._replace(signals=(*robots.signals, *self._licenses.of(url)))
 
     def begin(self, lease: Lease, file: str, keeps: Reservations | None = None) -> bool:
         """Begin to fetch a file; its page is leased again when the rules are stored.

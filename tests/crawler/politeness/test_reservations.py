@@ -1,6 +1,7 @@
 """The files tdmrep.json and the licenses of hosts, by their makers' and hostile ones."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -184,6 +185,8 @@ def test_a_license_is_asked_for_once_a_day_in_the_domain_of_its_host() -> None:
     assert licenses.file_for(url, 1.0, ["license: http://a.de/".ljust(MAX_STATEMENT, "a")]) is None
     licenses.keep(url, b"", 1.0)
     assert licenses.file_for(url, 2.0, signals) is None
+    store: Any = None  # it is not asked about a host whose robots.txt names no license
+    assert Licenses(store).file_for(url, 1.0, signals[:2]) is None
 
 
 @pytest.mark.parametrize(
