@@ -100,7 +100,7 @@ class Visitor:
         self._frontier = frontier
         self._ordering = ordering
         self._config = config
-        self.read = read
+        self._read = read
         self._clock = clock
         self.listeners = list(listeners)
         self._keep: Keep = keep or (lambda *_: nullcontext())
@@ -189,7 +189,7 @@ class Visitor:
             page = "media"
         if isinstance(page, str):
             return self._settle(lease, self._record(page, download), download=download)
-        reading = page or self.read(download, lease.depth)
+        reading = page or self._read(download, lease.depth)
         wanted = [link for link in reading.links if not self._is_blocked(link.url)]
         left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
         record = replace(
