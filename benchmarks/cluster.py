@@ -31,8 +31,8 @@ from statistics import mean
 from typing import Any, Final
 
 from benchmarks import killloop, proxyweb
-from crawler.report.provenance import provenance
-from crawler.report.table import Table, markdown
+from langfocus.crawler.report.provenance import provenance
+from langfocus.crawler.report.table import Table, markdown
 from tests.support import crawls
 from tests.support.rediscluster import RedisCluster
 

@@ -28,13 +28,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.papers.table import Cell, MeasureTable, Row
-from crawler.errors import SettingError
-from crawler.report.formatting import NOTHING, json_text
-from crawler.report.provenance import ROOT
-from crawler.report.study import study_table
-from crawler.report.table import Table, markdown
-from crawler.whole_file import write_whole
+from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.report.formatting import NOTHING, json_text
+from langfocus.crawler.report.provenance import ROOT
+from langfocus.crawler.report.study import study_table
+from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.whole_file import write_whole
 
 _MARK: Final = re.compile(
     r"^(<!-- table: (?P<file>\S+) (?P<name>\S+) -->\n)(?P<body>.*?)^(<!-- end of table -->)$",

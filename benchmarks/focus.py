@@ -39,17 +39,17 @@ from scrapy import Request
 
 from benchmarks.focus_webs import GeneratedWeb, open_known
 from benchmarks.proxyweb import require
-from crawler.clock import CrawlClock
-from crawler.config import Config
-from crawler.crawl import Crawl
-from crawler.frontier.base import Lease, Sending
-from crawler.opening import open_crawl
-from crawler.politeness.robots import Verdict
-from crawler.report.table import Table, markdown
-from crawler.sources.contract import Unreachable
-from crawler.spiders.messages import download_of
-from crawler.spiders.web_handler import response_to
-from crawler.url import fingerprint, host_of, normalise
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.config import Config
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.frontier.base import Lease, Sending
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.politeness.robots import Verdict
+from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.sources.contract import Unreachable
+from langfocus.crawler.spiders.messages import download_of
+from langfocus.crawler.spiders.web_handler import response_to
+from langfocus.crawler.url import fingerprint, host_of, normalise
 
 ORACLE = "oracle"
 

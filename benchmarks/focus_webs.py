@@ -23,10 +23,10 @@ from types import ModuleType
 from urllib.parse import urlsplit
 
 from benchmarks.proxyweb import PROGRAM, ROOT, TEXTS, URLS
-from classifiers.datasets.rows import domain_reader, stable_share
-from crawler.reading import sift
-from crawler.sources.contract import Answer
-from crawler.url import normalise
+from langfocus.classifiers.datasets.rows import domain_reader, stable_share
+from langfocus.crawler.reading import sift
+from langfocus.crawler.sources.contract import Answer
+from langfocus.crawler.url import normalise
 
 HOSTS = 12_000
 SEEDS = 3

@@ -28,11 +28,11 @@ from typing import Any, Final
 
 from benchmarks.claim import Claim, ratios
 from benchmarks.memory import resident_mb
-from crawler.frontier.base import PAGE, Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.run import open_run
-from crawler.strategies.orderings import Draw
+from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.run import open_run
+from langfocus.crawler.strategies.orderings import Draw
 from tests.support.report_run import META
 
 _LINKS_PER_PAGE = 60

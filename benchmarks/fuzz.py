@@ -31,10 +31,10 @@ MEMORY_MB: Final = 512
 MAX_INPUT: Final = 20_000
 # Compiled code must not be instrumented, and training code is not a target.
 _LEFT_OUT = [
-    "classifiers.pages.text",
-    "classifiers.training",
-    "classifiers.urls",
-    "classifiers.weights",
+    "langfocus.classifiers.pages.text",
+    "langfocus.classifiers.training",
+    "langfocus.classifiers.urls",
+    "langfocus.classifiers.weights",
 ]
 
 
@@ -53,7 +53,7 @@ def child(name: str, seconds: float, number: int, save: Path) -> None:
     """Let atheris choose inputs; does not return."""
     atheris = import_module("atheris")
     logging.disable(logging.CRITICAL)
-    with atheris.instrument_imports(include=["crawler", "classifiers"], exclude=_LEFT_OUT):
+    with atheris.instrument_imports(include=["langfocus"], exclude=_LEFT_OUT):
         targets, seeds = map(import_module, ("benchmarks.fuzztargets", "benchmarks.fuzzseeds"))
     law, folder = targets.LAWS[name], Path(tempfile.mkdtemp())
     (folder / "corpus").mkdir()

@@ -22,30 +22,30 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
 from benchmarks.fuzzseeds import FIELD, URL
-from classifiers import languages
-from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
-from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
-from classifiers.urls.standard import absolute
-from crawler.config import Config
-from crawler.errors import ArchiveError
-from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.politeness.network import is_private_url
-from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
-from crawler.politeness.traps import is_trap
-from crawler.reading import Download, ReadPage, page_method, page_reader
-from crawler.sources.archive import ArchiveWeb
-from crawler.sources.contract import NotArchived
-from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.messages import download_of
-from crawler.spiders.middlewares import MAX_LAYERS, BrokenEncoding, Unpacking
-from crawler.strategies import make_ordering
-from crawler.strategies.filters import make_filter
-from crawler.url import (
+from langfocus.classifiers import languages
+from langfocus.classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
+from langfocus.classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
+from langfocus.classifiers.urls.standard import absolute
+from langfocus.crawler.config import Config
+from langfocus.crawler.errors import ArchiveError
+from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.politeness.network import is_private_url
+from langfocus.crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
+from langfocus.crawler.politeness.traps import is_trap
+from langfocus.crawler.reading import Download, ReadPage, page_method, page_reader
+from langfocus.crawler.sources.archive import ArchiveWeb
+from langfocus.crawler.sources.contract import NotArchived
+from langfocus.crawler.spiders.langfocus import LangfocusSpider
+from langfocus.crawler.spiders.messages import download_of
+from langfocus.crawler.spiders.middlewares import MAX_LAYERS, BrokenEncoding, Unpacking
+from langfocus.crawler.strategies import make_ordering
+from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.url import (
     MAX_URL_LENGTH as MAX_NORMAL_LENGTH,
 )
-from crawler.url import (
+from langfocus.crawler.url import (
     directory_of,
     fingerprint,
     host_of,
@@ -54,7 +54,7 @@ from crawler.url import (
     origin_of,
     page_key,
 )
-from crawler.visit import Visitor
+from langfocus.crawler.visit import Visitor
 from tests.crawler.politeness.test_robots import Store
 from tests.support.report_run import make_run
 

@@ -32,8 +32,8 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.capweb import Asked, Case, cases
-from crawler.report.table import Table, markdown
-from crawler.url import fingerprint, normalise
+from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.url import fingerprint, normalise
 from tests.crawler.politeness.test_names import certificate
 from tests.support.crawls import command, environment, summary
 from tests.support.hostileserver import Exchange, hostile_web

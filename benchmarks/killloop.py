@@ -40,9 +40,9 @@ from urllib.parse import urlsplit
 from benchmarks.claim import Claim
 from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, KillWeb, Resource
-from crawler.readers import CRASHED
-from crawler.shared.shards import ShardedCrawl, stored_crawl
-from crawler.shared.stored import connect
+from langfocus.crawler.readers import CRASHED
+from langfocus.crawler.shared.shards import ShardedCrawl, stored_crawl
+from langfocus.crawler.shared.stored import connect
 from tests.support import processes
 from tests.support.crawls import command, environment, rows, summary
 from tests.support.loopback import Access, Proxy, loopback

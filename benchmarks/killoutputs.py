@@ -8,10 +8,10 @@ from pathlib import Path
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
-from crawler.corpus.building import TextOptions
-from crawler.corpus.export import export
-from crawler.frontier.base import PAGE
-from crawler.run import reading
+from langfocus.crawler.corpus.building import TextOptions
+from langfocus.crawler.corpus.export import export
+from langfocus.crawler.frontier.base import PAGE
+from langfocus.crawler.run import reading
 from tests.support.crawls import rows
 
 _SETTLED = "SELECT url FROM pages WHERE status IS NOT NULL"

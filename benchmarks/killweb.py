@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from urllib.parse import urlsplit
 
-from crawler.sources.contract import NO_HEADERS, Answer
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer
 from tests.support.smallweb import SENTENCES
 
 HOST_CAP = 10

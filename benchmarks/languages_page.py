@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from typing import Any, Final
 
-from classifiers.papers.evaluation import Measures
-from crawler.commands.identify import language_records
-from crawler.report.provenance import ROOT
-from crawler.whole_file import write_whole
+from langfocus.classifiers.papers.evaluation import Measures
+from langfocus.crawler.commands.identify import language_records
+from langfocus.crawler.report.provenance import ROOT
+from langfocus.crawler.whole_file import write_whole
 
 Record = dict[str, Any]
 

@@ -27,15 +27,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from crawler.frontier.base import PAGE, Frontier, Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.report.provenance import provenance
-from crawler.run import open_run
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.sharded import ShardedFrontier
-from crawler.shared.stored import connect
+from langfocus.crawler.frontier.base import PAGE, Frontier, Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.report.provenance import provenance
+from langfocus.crawler.run import open_run
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
+from langfocus.crawler.shared.stored import connect
 from tests.support.redisserver import RedisServer
 from tests.support.report_run import META
 

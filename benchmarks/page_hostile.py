@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from itertools import count, product
 
-from classifiers.pages.methods import method
-from classifiers.pages.parse import MAX_BYTES, parse_page
+from langfocus.classifiers.pages.methods import method
+from langfocus.classifiers.pages.parse import MAX_BYTES, parse_page
 
 URL = "http://example.org/a/b.html"
 SIZES_MB = (0.2, 2.0, 50.0)

@@ -26,13 +26,13 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.claim import Claim, ratios
 from benchmarks.proxyweb import SHARED
-from classifiers.datasets.texts import NEWS, LabelledText, LabelledTexts, is_held_out
-from classifiers.languages import canonical
-from classifiers.pages.methods.composite import Composite
-from classifiers.pages.methods.fasttext import without_unshown
-from classifiers.pages.parse import parse_page
-from classifiers.pages.text.textengine import LangfocusEngine
-from classifiers.training import texts as text_training
+from langfocus.classifiers.datasets.texts import NEWS, LabelledText, LabelledTexts, is_held_out
+from langfocus.classifiers.languages import canonical
+from langfocus.classifiers.pages.methods.composite import Composite
+from langfocus.classifiers.pages.methods.fasttext import without_unshown
+from langfocus.classifiers.pages.parse import parse_page
+from langfocus.classifiers.pages.text.textengine import LangfocusEngine
+from langfocus.classifiers.training import texts as text_training
 
 TEXTS: Final = (SHARED / "data" / "texts.tsv.gz", SHARED / "data" / "sib200.tsv.gz")
 SHARE: Final = 0.2
@@ -115,7 +115,7 @@ def _cld2() -> Engine:
 
 def _langdetect() -> Engine:
     """The package as a crawl with `-a identify=langdetect` asks it."""
-    from classifiers.pages.text.langdetectengine import LangdetectEngine
+    from langfocus.classifiers.pages.text.langdetectengine import LangdetectEngine
 
     engine = LangdetectEngine()
 

@@ -17,9 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks import frontier, harvest, killloop, memory, pages, speed, urls
 from benchmarks.claim import Claim
-from crawler.report.formatting import json_text
-from crawler.report.provenance import ROOT, provenance
-from crawler.whole_file import write_whole
+from langfocus.crawler.report.formatting import json_text
+from langfocus.crawler.report.provenance import ROOT, provenance
+from langfocus.crawler.whole_file import write_whole
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
 DOCUMENT: Final = FOLDER.with_suffix(".md")

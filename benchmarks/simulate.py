@@ -21,12 +21,12 @@ import time
 from dataclasses import replace
 from typing import Any, Final
 
-from crawler.simulate.engine import simulate
-from crawler.simulate.generator import generate
-from crawler.simulate.measures import WebMeasures
-from crawler.simulate.plan import Simulation
-from crawler.simulate.webgraph import WebGraph
-from crawler.strategies.filters import make_filter
+from langfocus.crawler.simulate.engine import simulate
+from langfocus.crawler.simulate.generator import generate
+from langfocus.crawler.simulate.measures import WebMeasures
+from langfocus.crawler.simulate.plan import Simulation
+from langfocus.crawler.simulate.webgraph import WebGraph
+from langfocus.crawler.strategies.filters import make_filter
 
 _FILTERS: Final = ("server", "server-conservative", "directory-conservative")
 STRATEGIES: Final = {

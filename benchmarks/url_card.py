@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from classifiers.languages import name
-from classifiers.training.examples import FIVE
-from classifiers.urls.model import SHIPPED, UrlModel
+from langfocus.classifiers.languages import name
+from langfocus.classifiers.training.examples import FIVE
+from langfocus.classifiers.urls.model import SHIPPED, UrlModel
 
 CARD = SHIPPED.with_name("README.md")
 SPLIT = "domains 0"

@@ -30,12 +30,12 @@ import numpy as np
 
 from benchmarks.claim import Claim, ratios
 from benchmarks.proxyweb import URLS
-from classifiers.datasets.rows import LabelledUrl, LabelledUrls, split
-from classifiers.papers.evaluation import Decisions
-from classifiers.training.assessment import table
-from classifiers.training.examples import FIVE
-from classifiers.training.urls import Options, capped, fit, usable
-from classifiers.urls.model import UrlModel
+from langfocus.classifiers.datasets.rows import LabelledUrl, LabelledUrls, split
+from langfocus.classifiers.papers.evaluation import Decisions
+from langfocus.classifiers.training.assessment import table
+from langfocus.classifiers.training.examples import FIVE
+from langfocus.classifiers.training.urls import Options, capped, fit, usable
+from langfocus.classifiers.urls.model import UrlModel
 
 BATCH: Final = 60
 """URLs that are scored at once: the links of a page."""

@@ -10,10 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.errors import ModelError
-from classifiers.tables import shipped_folder
+from langfocus.classifiers.errors import ModelError
 
-MODELS: Final = shipped_folder("models", "classifiers/models")
+MODELS: Final = Path(__file__).with_name("models")
 """The folder of the models that ship."""
 
 DAMAGE: Final = (

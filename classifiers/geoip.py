@@ -8,7 +8,7 @@ from geoip2.database import Reader
 from geoip2.errors import AddressNotFoundError
 from maxminddb import InvalidDatabaseError
 
-from classifiers.errors import GeoIPError
+from langfocus.classifiers.errors import GeoIPError
 
 CountryLookup = Callable[[str | None], str | None]
 """IP address -> the ISO 3166-1 code of its country; None if it is not known."""

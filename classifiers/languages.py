@@ -20,10 +20,16 @@ from babel import localedata
 from babel.core import get_global
 from babel.languages import get_official_languages
 
-from classifiers.errors import LanguageError
-from classifiers.tables import rows
-from classifiers.tables.country_domains import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
-from classifiers.tables.language_codes import (
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.tables import rows
+from langfocus.classifiers.tables.country_domains import (
+    GENERIC,
+    OTHER,
+    TABLE_I,
+    WITHOUT_A_DOMAIN,
+    WRITTEN,
+)
+from langfocus.classifiers.tables.language_codes import (
     ALSO_ACCEPTED,
     CLDR,
     COMPOSITE,

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import inlined
+from langfocus.classifiers.compiled import inlined
 
 _FAINTEST: Final = 13
 """The least absolute code that is kept."""

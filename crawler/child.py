@@ -5,16 +5,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crawler.report.live import decoded
-from crawler.report.progress import MARK, PASSED_ON, Display, Progress
-from crawler.shared.crew import Crew, End
+from langfocus.crawler.report.live import decoded
+from langfocus.crawler.report.progress import MARK, PASSED_ON, Display, Progress
+from langfocus.crawler.shared.crew import Crew, End
 
 
 def command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: Path) -> list[str]:
     """Return the command line of a crawl without tables, in its run folder."""
     settings = {**settings, "JOBDIR": str(folder), "LANGFOCUS_QUIET": "True"}
     return [
-        # -P: the working folder may contain a package called crawler.
+        # -P: a folder or file in the working folder may have the name of a package.
         *(sys.executable, "-P", "-m", "langfocus", "crawl"),
         *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
         *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),

@@ -18,24 +18,24 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from classifiers import languages
-from classifiers.errors import LanguageError
-from classifiers.pages.methods import DEFAULT_METHOD
-from classifiers.pages.methods import names as page_methods
-from classifiers.tables import shipped_folder
-from crawler.errors import SettingError
-from crawler.frontier.rules import HOST_QUEUE, queue_slots
-from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
-from crawler.politeness.contact import BotName
-from crawler.politeness.network import dns_servers
-from crawler.sources.seeds import read_seed_file, read_seeds
-from crawler.strategies import ORDERINGS
-from crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, TOLERANCE
+from langfocus.classifiers import languages
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD
+from langfocus.classifiers.pages.methods import names as page_methods
+from langfocus.classifiers.tables import shipped_folder
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.frontier.rules import HOST_QUEUE, queue_slots
+from langfocus.crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
+from langfocus.crawler.politeness.contact import BotName
+from langfocus.crawler.politeness.network import dns_servers
+from langfocus.crawler.sources.seeds import read_seed_file, read_seeds
+from langfocus.crawler.strategies import ORDERINGS
+from langfocus.crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, TOLERANCE
 
 if TYPE_CHECKING:
-    from crawler.sources.hosts import HostList
+    from langfocus.crawler.sources.hosts import HostList
 
-SEED_FOLDER = shipped_folder("seeds", "seeds")
+SEED_FOLDER = shipped_folder("seeds")
 
 ONLY_EXPECTED: Final = "only"
 """The value of `-a expected` for a crawl that leaves out all URLs that it doubts."""
@@ -140,7 +140,7 @@ def _language(tag: str, label: str) -> str:
 
 
 def _hosts(text: str, label: str) -> "HostList":
-    from crawler.sources.hosts import read_hosts
+    from langfocus.crawler.sources.hosts import read_hosts
 
     return read_hosts(Path(text), label)
 

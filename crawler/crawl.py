@@ -18,22 +18,22 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from crawler.clock import CrawlClock
-from crawler.config import Config
-from crawler.errors import StorageError
-from crawler.frontier.base import Counts, Frontier, Lease, Record
-from crawler.outputs.exchange import Exchange
-from crawler.outputs.warc import WarcArchive
-from crawler.politeness.blocking import Blocking
-from crawler.politeness.network import has_bad_port, is_private_url, port_of
-from crawler.politeness.robots import Robots
-from crawler.politeness.turns import Occupancy
-from crawler.run import OpenRun, sessions_of
-from crawler.shared.worker import Waiting, Worker
-from crawler.sources.contract import Web
-from crawler.sources.revisits import Revisits
-from crawler.strategies.orderings import SEED, Ordering
-from crawler.visit import Visitor
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.config import Config
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import Counts, Frontier, Lease, Record
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.outputs.warc import WarcArchive
+from langfocus.crawler.politeness.blocking import Blocking
+from langfocus.crawler.politeness.network import has_bad_port, is_private_url, port_of
+from langfocus.crawler.politeness.robots import Robots
+from langfocus.crawler.politeness.turns import Occupancy
+from langfocus.crawler.run import OpenRun, sessions_of
+from langfocus.crawler.shared.worker import Waiting, Worker
+from langfocus.crawler.sources.contract import Web
+from langfocus.crawler.sources.revisits import Revisits
+from langfocus.crawler.strategies.orderings import SEED, Ordering
+from langfocus.crawler.visit import Visitor
 
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""

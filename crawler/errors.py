@@ -1,6 +1,6 @@
 """Errors of the crawl; each is a builtin error too, so that a caller may catch that."""
 
-from classifiers.errors import LangfocusError
+from langfocus.classifiers.errors import LangfocusError
 
 
 class CrawlError(LangfocusError):

@@ -6,33 +6,33 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from crawler.clock import CrawlClock
-from crawler.config import ONLY_EXPECTED, Config
-from crawler.crawl import Crawl, Ending
-from crawler.errors import RunFolderError
-from crawler.frontier.base import Frontier
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.outputs.archived import repair
-from crawler.outputs.takedown import taken_down
-from crawler.outputs.warc import WarcArchive, WarcFile, argument_fields
-from crawler.politeness.robots import HostFiles, Robots, RobotsStore
-from crawler.politeness.turns import Occupancy, OwnOccupancy
-from crawler.preparation import Preparation, prepare
-from crawler.run import IDENTITY, OpenRun, lock_run, open_run
-from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.sharded import ShardedFrontier
-from crawler.shared.stored import StoredCrawl
-from crawler.shared.stored import connect as connect_redis
-from crawler.shared.worker import Waiting, Worker, worker_name
-from crawler.sources.revisits import Revisits
-from crawler.sources.sitemaps import Sitemaps
-from crawler.strategies.filters import make_filter
-from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import Ordering
-from crawler.visit import Visitor
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.config import ONLY_EXPECTED, Config
+from langfocus.crawler.crawl import Crawl, Ending
+from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.frontier.base import Frontier
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.outputs.archived import repair
+from langfocus.crawler.outputs.takedown import taken_down
+from langfocus.crawler.outputs.warc import WarcArchive, WarcFile, argument_fields
+from langfocus.crawler.politeness.robots import HostFiles, Robots, RobotsStore
+from langfocus.crawler.politeness.turns import Occupancy, OwnOccupancy
+from langfocus.crawler.preparation import Preparation, prepare
+from langfocus.crawler.run import IDENTITY, OpenRun, lock_run, open_run
+from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
+from langfocus.crawler.shared.stored import StoredCrawl
+from langfocus.crawler.shared.stored import connect as connect_redis
+from langfocus.crawler.shared.worker import Waiting, Worker, worker_name
+from langfocus.crawler.sources.revisits import Revisits
+from langfocus.crawler.sources.sitemaps import Sitemaps
+from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.strategies.focus.ordering import Focus
+from langfocus.crawler.strategies.orderings import Ordering
+from langfocus.crawler.visit import Visitor
 
 RUNS = Path("runs")
 """The folder in which a crawl without JOBDIR makes its own."""

@@ -4,22 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from classifiers import languages
-from classifiers.errors import ClassifierError, GeoIPError
-from classifiers.pages.method import PageMethod
-from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
-from classifiers.pages.methods.fasttext import WithAdded
-from crawler.config import SEED_FOLDER, Config
-from crawler.errors import SettingError
-from crawler.politeness.blocking import Blocking
-from crawler.politeness.network import check_port
-from crawler.reading import ReadPage, page_method, page_reader
-from crawler.run import SCHEMA_VERSION
-from crawler.sources.contract import Web
-from crawler.sources.revisits import check_since
-from crawler.strategies import make_ordering
-from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import Ordering
+from langfocus.classifiers import languages
+from langfocus.classifiers.errors import ClassifierError, GeoIPError
+from langfocus.classifiers.pages.method import PageMethod
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
+from langfocus.classifiers.pages.methods.fasttext import WithAdded
+from langfocus.crawler.config import SEED_FOLDER, Config
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.politeness.blocking import Blocking
+from langfocus.crawler.politeness.network import check_port
+from langfocus.crawler.reading import ReadPage, page_method, page_reader
+from langfocus.crawler.run import SCHEMA_VERSION
+from langfocus.crawler.sources.contract import Web
+from langfocus.crawler.sources.revisits import check_since
+from langfocus.crawler.strategies import make_ordering
+from langfocus.crawler.strategies.focus.ordering import Focus
+from langfocus.crawler.strategies.orderings import Ordering
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _open_web(config: Config) -> tuple[Config, Web | None]:
     The configuration gets the sample web's own seeds if none were given.
     """
     if config.web == "sample":
-        from crawler.sources.sample import SampleWeb
+        from langfocus.crawler.sources.sample import SampleWeb
 
         sample = SampleWeb(hosts=config.sample_hosts)
         if not config.seeds and not config.is_census:
@@ -119,7 +119,7 @@ def _open_web(config: Config) -> tuple[Config, Web | None]:
         return config, sample
     if config.archive is None:
         return config, None
-    from crawler.sources.archive import ArchiveWeb
+    from langfocus.crawler.sources.archive import ArchiveWeb
 
     return config, ArchiveWeb(str(config.archive))
 
@@ -127,7 +127,7 @@ def _open_web(config: Config) -> tuple[Config, Web | None]:
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
     if path is None:
         return lambda _: None
-    from classifiers.geoip import country_lookup
+    from langfocus.classifiers.geoip import country_lookup
 
     try:
         return country_lookup(path)
@@ -180,7 +180,7 @@ def _of_pages(lang: str, method: PageMethod, name: str) -> str:
     if lang in added:
         return f"the text model does not know {name}: a model of fastText identifies its pages"
     if method.name == DEFAULT_METHOD or added:
-        from classifiers.pages.text.textengine import known_languages
+        from langfocus.classifiers.pages.text.textengine import known_languages
 
         if lang in known_languages():
             return ""

@@ -21,8 +21,8 @@ from typing import NamedTuple, NoReturn
 
 import msgspec
 
-from crawler.preparation import page_reader_of
-from crawler.reading import Download, ReadPage
+from langfocus.crawler.preparation import page_reader_of
+from langfocus.crawler.reading import Download, ReadPage
 
 
 class Limits(NamedTuple):

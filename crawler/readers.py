@@ -19,10 +19,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from classifiers.pages.html.tree import SMALL_BYTES
-from crawler.config import Config
-from crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
-from crawler.reading import Download, Reading
+from langfocus.classifiers.pages.html.tree import SMALL_BYTES
+from langfocus.crawler.config import Config
+from langfocus.crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
+from langfocus.crawler.reading import Download, Reading
 
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
@@ -155,7 +155,10 @@ class Readers:
     def start(self) -> None:
         """Start the process that starts the readers when it has loaded the models."""
         ours, theirs = socket.socketpair()
-        code = f"import sys; sys.path[:] = {sys.path!r}; from crawler.reader_process import main; "
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}; "
+            "from langfocus.crawler.reader_process import main; "
+        )
         with theirs:
             process = subprocess.Popen(  # noqa: S603  # our own code
                 [sys.executable, "-c", f"{code}main({theirs.fileno()})"],

@@ -10,24 +10,24 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from classifiers.errors import ClassifierError
-from classifiers.languages import meant
-from classifiers.pages.charset.encodings import is_binary
-from classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
-from classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, method
-from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.text.words import number_of_words
-from crawler.copied_text import sketch_of
-from crawler.errors import SettingError
-from crawler.frontier.base import Link
-from crawler.outputs.exchange import Exchange
-from crawler.politeness import directives
-from crawler.politeness.directives import RobotsVersion
-from crawler.politeness.network import has_bad_port
-from crawler.politeness.traps import is_trap
-from crawler.strategies.focus.ordering import Focus, first_scores
-from crawler.strategies.orderings import LinkSource, Ordering
-from crawler.url import is_unwanted_file, normalise
+from langfocus.classifiers.errors import ClassifierError
+from langfocus.classifiers.languages import meant
+from langfocus.classifiers.pages.charset.encodings import is_binary
+from langfocus.classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
+from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, method
+from langfocus.classifiers.pages.parse import ParsedPage, parse_page
+from langfocus.classifiers.pages.text.words import number_of_words
+from langfocus.crawler.copied_text import sketch_of
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.frontier.base import Link
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.politeness import directives
+from langfocus.crawler.politeness.directives import RobotsVersion
+from langfocus.crawler.politeness.network import has_bad_port
+from langfocus.crawler.politeness.traps import is_trap
+from langfocus.crawler.strategies.focus.ordering import Focus, first_scores
+from langfocus.crawler.strategies.orderings import LinkSource, Ordering
+from langfocus.crawler.url import is_unwanted_file, normalise
 
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
 

@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler.errors import CrawlError, RunFolderError, one_line
-from crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
-from crawler.page_row import create_pages
-from crawler.whole_file import replacing
+from langfocus.crawler.errors import CrawlError, RunFolderError, one_line
+from langfocus.crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
+from langfocus.crawler.page_row import create_pages
+from langfocus.crawler.whole_file import replacing
 
 try:
     import fcntl

@@ -9,8 +9,8 @@ except PackageNotFoundError:
     VERSION = "0+source"
 
 BOT_NAME = "langfocus"
-SPIDER_MODULES = ["crawler.spiders.langfocus"]
-COMMANDS_MODULE = "crawler.commands.crawl"
+SPIDER_MODULES = ["langfocus.crawler.spiders.langfocus"]
+COMMANDS_MODULE = "langfocus.crawler.commands.crawl"
 USER_AGENT = f"langfocus/{VERSION}"  # the contact is added to it; one of your own is sent as it is
 
 # An event loop in C takes a tenth less of the crawl's processor time.
@@ -37,22 +37,22 @@ STATS_DUMP = False
 
 # The frontier replaces Scrapy's queues, filters and retries (docs/architecture.md). Each part of
 # Scrapy costs every page, so only those that a crawl uses are here.
-SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"
+SCHEDULER = "langfocus.crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES_BASE = {
-    "crawler.spiders.middlewares.PageReaders": 10,
+    "langfocus.crawler.spiders.middlewares.PageReaders": 10,
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
-    "crawler.spiders.middlewares.Unpacking": 590,
+    "langfocus.crawler.spiders.middlewares.Unpacking": 590,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE = {
-    "crawler.spiders.reporter.Reporter": 0,
+    "langfocus.crawler.spiders.reporter.Reporter": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
 }
-FEED_EXPORTERS = {"csv": "crawler.spiders.reporter.CsvFeed", "xml": None}
+FEED_EXPORTERS = {"csv": "langfocus.crawler.spiders.reporter.CsvFeed", "xml": None}
 LOG_LEVEL = "WARNING"  # INFO tells more of the crawl
 LOGSTATS_INTERVAL = 30.0  # seconds between two lines of progress, if there is no terminal

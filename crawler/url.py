@@ -11,7 +11,7 @@ from hashlib import blake2b
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Final
 
-from classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
+from langfocus.classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract

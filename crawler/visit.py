@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
-from classifiers.urls.standard import absolute
-from crawler.config import Config
-from crawler.copied_text import CopiedTexts
-from crawler.frontier.base import (
+from langfocus.classifiers.urls.standard import absolute
+from langfocus.crawler.config import Config
+from langfocus.crawler.copied_text import CopiedTexts
+from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
     SITEMAP,
@@ -22,12 +22,12 @@ from crawler.frontier.base import (
     Record,
     Visit,
 )
-from crawler.frontier.slots import least_expected
-from crawler.outputs.exchange import Exchange
-from crawler.politeness import directives
-from crawler.politeness.blocking import BLOCKED
-from crawler.politeness.directives import NOARCHIVE
-from crawler.reading import (
+from langfocus.crawler.frontier.slots import least_expected
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.politeness import directives
+from langfocus.crawler.politeness.blocking import BLOCKED
+from langfocus.crawler.politeness.directives import NOARCHIVE
+from langfocus.crawler.reading import (
     UNREAD,
     Download,
     Reading,
@@ -37,11 +37,18 @@ from crawler.reading import (
     scored,
     sift,
 )
-from crawler.sources.revisits import Earlier, visit_of
-from crawler.sources.sitemaps import Sitemap, Sitemaps
-from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import SEED, LinkSource, Ordering
-from crawler.url import domain_of, fingerprint, host_of, is_unwanted_file, normalise, spelling_key
+from langfocus.crawler.sources.revisits import Earlier, visit_of
+from langfocus.crawler.sources.sitemaps import Sitemap, Sitemaps
+from langfocus.crawler.strategies.focus.ordering import Focus
+from langfocus.crawler.strategies.orderings import SEED, LinkSource, Ordering
+from langfocus.crawler.url import (
+    domain_of,
+    fingerprint,
+    host_of,
+    is_unwanted_file,
+    normalise,
+    spelling_key,
+)
 
 INTERRUPTED = "interrupted"
 """The outcome of a URL whose requests were all interrupted by kills."""

@@ -16,15 +16,15 @@ from scrapy.settings import default_settings as scrapys
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import crawler.settings
-from crawler.commands.base import parser_of
-from crawler.config import ARGUMENTS, SETTINGS, Knob
-from crawler.corpus.item import PageItem
-from crawler.frontier.base import Record
-from crawler.page_row import PageRow
-from crawler.report.details import reasons
-from crawler.report.harvest import Summary
 from langfocus.command_line import COMMANDS
+from langfocus.crawler import settings
+from langfocus.crawler.commands.base import parser_of
+from langfocus.crawler.config import ARGUMENTS, SETTINGS, Knob
+from langfocus.crawler.corpus.item import PageItem
+from langfocus.crawler.frontier.base import Record
+from langfocus.crawler.page_row import PageRow
+from langfocus.crawler.report.details import reasons
+from langfocus.crawler.report.harvest import Summary
 
 _FIELD: Final = re.compile(r"    (\w+): ([^=#]+?)(?: = [^#]+?)?(?:  # (.*))?$")
 
@@ -90,10 +90,10 @@ def counted(*kinds: str) -> Iterator[Entry]:
 
 def scrapy_settings() -> Iterator[Entry]:
     """Yield the settings of Scrapy with another value here, those with a comment for users."""
-    for line in inspect.getsource(crawler.settings).splitlines():
+    for line in inspect.getsource(settings).splitlines():
         if match := re.match(r"([A-Z_]+) = .*  # (.*)", line):
             name, told = match.groups()
-            facts = {"default": getattr(crawler.settings, name), "Scrapy's": getattr(scrapys, name)}
+            facts = {"default": getattr(settings, name), "Scrapy's": getattr(scrapys, name)}
             yield Entry(name, told, {key: f"`{value}`" for key, value in facts.items()})
 
 

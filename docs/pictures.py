@@ -15,8 +15,8 @@ from typing import Final
 
 from rich.console import Console
 
-from crawler.report.live import Snapshot, decoded
-from crawler.report.progress import MARK, PASSED_ON, panel
+from langfocus.crawler.report.live import Snapshot, decoded
+from langfocus.crawler.report.progress import MARK, PASSED_ON, panel
 
 FOLDER: Final = Path(__file__).parent / "pictures"
 CRAWL: Final = ("-a", "lang=de", "-a", "web=sample", "-a", "pages=1300")

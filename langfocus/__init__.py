@@ -15,12 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classifiers.errors import LangfocusError as LangfocusError
-    from classifiers.pages.method import PageLanguage as PageLanguage
-    from classifiers.pages.parse import parse_page as parse_page
-    from classifiers.urls.model import UrlLanguage as UrlLanguage
-    from classifiers.urls.model import UrlModel as UrlModel
-    from crawler.page_row import PageRow as PageRow
+    from langfocus.classifiers.errors import LangfocusError as LangfocusError
+    from langfocus.classifiers.pages.method import PageLanguage as PageLanguage
+    from langfocus.classifiers.pages.parse import parse_page as parse_page
+    from langfocus.classifiers.urls.model import UrlLanguage as UrlLanguage
+    from langfocus.classifiers.urls.model import UrlModel as UrlModel
+    from langfocus.crawler.page_row import PageRow as PageRow
     from langfocus.crawling import crawl as crawl
     from langfocus.identifying import identify_page as identify_page
     from langfocus.identifying import identify_url as identify_url
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "LangfocusError": "classifiers.errors",
-    "PageLanguage": "classifiers.pages.method",
-    "PageRow": "crawler.page_row",
+    "LangfocusError": "langfocus.classifiers.errors",
+    "PageLanguage": "langfocus.classifiers.pages.method",
+    "PageRow": "langfocus.crawler.page_row",
     "Run": "langfocus.past_run",
-    "UrlLanguage": "classifiers.urls.model",
-    "UrlModel": "classifiers.urls.model",
+    "UrlLanguage": "langfocus.classifiers.urls.model",
+    "UrlModel": "langfocus.classifiers.urls.model",
     "crawl": "langfocus.crawling",
     "identify_page": "langfocus.identifying",
     "identify_url": "langfocus.identifying",
     "identify_urls": "langfocus.identifying",
-    "parse_page": "classifiers.pages.parse",
+    "parse_page": "langfocus.classifiers.pages.parse",
 }
 
 __all__ = ["__version__", *_MODULES]  # noqa: PLE0604  names of strings

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The next line, or the panel, takes its place.
         print("starting ...", end="\r", file=sys.stderr, flush=True)  # noqa: T201
     try:
-        from crawler.commands.base import run_command
+        from langfocus.crawler.commands.base import run_command
 
         return run_command(first, given)
     except KeyboardInterrupt:  # during the import

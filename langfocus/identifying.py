@@ -5,12 +5,12 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from classifiers.pages.method import PageLanguage
-from classifiers.pages.methods import DEFAULT_METHOD, method
-from classifiers.urls.model import UrlLanguage, UrlModel
+from langfocus.classifiers.pages.method import PageLanguage
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
+from langfocus.classifiers.urls.model import UrlLanguage, UrlModel
 
 if TYPE_CHECKING:
-    from classifiers.pages.method import PageMethod
+    from langfocus.classifiers.pages.method import PageMethod
 
 _BATCH = 1000
 """URLs that are scored together."""
@@ -64,7 +64,7 @@ def identify_page(
     evidence, or for binary data such as an image. Raises `LanguageError` for an unknown method and
     `MissingPackageError` for one whose package is not installed.
     """
-    from crawler.reading import Download, identified
+    from langfocus.crawler.reading import Download, identified
 
     if not isinstance(html, bytes | str):
         raise TypeError(f"expected the HTML of a page as bytes or str, not {type(html).__name__}")

@@ -6,13 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.base import PAGE
-from crawler.page_row import PageRow, read_pages
-from crawler.run import reading
+from langfocus.crawler.frontier.base import PAGE
+from langfocus.crawler.page_row import PageRow, read_pages
+from langfocus.crawler.run import reading
 
 if TYPE_CHECKING:
-    from crawler.corpus.item import PageItem
-    from crawler.report.harvest import Summary
+    from langfocus.crawler.corpus.item import PageItem
+    from langfocus.crawler.report.harvest import Summary
 
 
 class Run:
@@ -33,7 +33,7 @@ class Run:
     @property
     def summary(self) -> "Summary":
         """Return the figures of the run at this moment: pages, harvest rate, hosts, outcomes."""
-        from crawler.report.harvest import summarise
+        from langfocus.crawler.report.harvest import summarise
 
         return summarise(self.folder)
 
@@ -55,14 +55,14 @@ class Run:
         `min_words`, `keeps_copies`, `keeps_repeated`, `keeps_reserved`, `processes`.
         `item.as_dict()` is an item as a dictionary. The first item comes when all pages are read.
         """
-        from crawler.corpus.building import Corpus, TextOptions
+        from langfocus.crawler.corpus.building import Corpus, TextOptions
 
         with TemporaryDirectory(prefix="langfocus-") as work:
             yield from Corpus([self.folder], Path(work), TextOptions(**options))
 
     def write_report(self) -> Path:
         """Write `report.html` and `summary.json` into the folder; return the path of the report."""
-        from crawler.report.crawl import write_report
+        from langfocus.crawler.report.crawl import write_report
 
         write_report(self.folder)
         return self.folder / "report.html"

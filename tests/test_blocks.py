@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import langfocus.crawling  # noqa: F401  it has its own `run_child`, before a test replaces it
-from crawler.commands.base import parser_of
+from langfocus.crawler.commands.base import parser_of
 from tests.crawler.commands.test_compare import forked
 from tests.crawler.commands.test_page_study_command import write_pages
 from tests.support import processes
@@ -130,8 +130,8 @@ def test_every_block_of_the_page_runs(
     page: Path, proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("crawler.child.run_child", forked)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+    monkeypatch.setattr("langfocus.crawler.child.run_child", forked)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "langfocus.crawler.settings")
     monkeypatch.setenv("http_proxy", proxy)
     text = page.read_text("utf-8")
     if prepare := GIVEN.get(page.stem):

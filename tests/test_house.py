@@ -14,6 +14,7 @@ import pytest
 from tests.support.crawls import ROOT
 
 PACKAGES = ("langfocus", "crawler", "classifiers")
+"""Folders of the checkout; `langfocus` links to the other two, and rooms are named without it."""
 
 LABORATORY = (
     "classifiers.papers",
@@ -58,6 +59,12 @@ OF_SCIPY = ("scipy.sparse", "scipy.stats", "scipy.special", "scipy.optimize")
 IS_OF_A_CRAWL = ("crawler.spiders", "crawler.crawl", "crawler.frontier", "crawler.visit")
 
 
+def room_name(module: str) -> str:
+    """Return the name of a module without the package that links to its room."""
+    inner = module.removeprefix("langfocus.")
+    return inner if inner.partition(".")[0] in PACKAGES else module
+
+
 def module_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -77,11 +84,12 @@ def imports(module: str) -> frozenset[str]:
 def _imports(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from (room_name(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            submodules = {f"{node.module}.{alias.name}" for alias in node.names} & FILES.keys()
+            module = room_name(node.module)
+            submodules = {f"{module}.{alias.name}" for alias in node.names} & FILES.keys()
             others = len(submodules) < len(node.names)
-            yield from submodules | ({node.module} if others else set())
+            yield from submodules | ({module} if others else set())
 
 
 def is_in(module: str, room: str) -> bool:
@@ -136,7 +144,7 @@ def loaded_by(code: str, folder: Path) -> set[str]:
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    return set(map(room_name, done.stdout.split()))
 
 
 def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
@@ -144,11 +152,11 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
         """
         import sys, time
         from pathlib import Path
-        import crawler.spiders.langfocus, crawler.spiders.reporter, crawler.spiders.scheduler
+        from langfocus.crawler.spiders import langfocus, reporter, scheduler
         from dataclasses import replace
-        from crawler.config import Config
-        from crawler.opening import open_crawl
-        from crawler.reading import Download
+        from langfocus.crawler.config import Config
+        from langfocus.crawler.opening import open_crawl
+        from langfocus.crawler.reading import Download
 
         config = Config.read({"lang": "de", "web": "sample"}, {"LANGFOCUS_SAMPLE_HOSTS": 300})
         crawl = open_crawl(replace(config, run_folder=Path(sys.argv[1]), delay_s=0))
@@ -172,7 +180,11 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
 )
 def test_a_crawl_without_its_spider_loads_without_scrapy(module: str, tmp_path: Path) -> None:
     loaded = loaded_by(
-        f"import sys; sys.modules['scrapy'] = sys.modules['twisted'] = None; import {module}",
+        f"""
+        import sys
+        sys.modules['scrapy'] = sys.modules['twisted'] = None
+        import langfocus.{module}
+        """,
         tmp_path,
     )
     assert module in loaded

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.papers.baykan import custom, special
-from classifiers.training import methods
-from crawler.simulate.generator import generate
-from crawler.simulate.measures import WebMeasures
+from langfocus.classifiers.papers.baykan import custom, special
+from langfocus.classifiers.training import methods
+from langfocus.crawler.simulate.generator import generate
+from langfocus.crawler.simulate.measures import WebMeasures
 from tests.crawler.commands.test_compare import forked
 from tests.crawler.commands.test_page_study_command import write_linked, write_pages
 from tests.support import processes
@@ -51,12 +51,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     generate(WebMeasures(0.0001), random_state=5).write(folder / "graphs" / "thai")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+        patch.setenv("SCRAPY_SETTINGS_MODULE", "langfocus.crawler.settings")
         small = partial(custom.CustomFeatures, dictionary=words, cities=words)
         patch.setattr(custom, "CustomFeatures", small)
         patch.setattr(special, "N_CHOSEN", 3)
-        patch.setattr("crawler.child.run_child", forked)
-        patch.setattr("crawler.commands.evaluate.FOLDS", 2)
+        patch.setattr("langfocus.crawler.child.run_child", forked)
+        patch.setattr("langfocus.crawler.commands.evaluate.FOLDS", 2)
         assert call("graph", "--from", "docs.warc.gz", "graphs/docs", "--target", "de") == 0
         yield folder
 
@@ -99,7 +99,7 @@ def test_each_item_of_the_papers_has_a_command() -> None:
 
 
 def test_the_training_of_a_method_on_the_papers_runs(folder: Path) -> None:
-    (line,) = re.findall(r"`python -m classifiers.training.methods ([^`]+)`", PAPERS)
+    (line,) = re.findall(r"`python -m langfocus.classifiers.training.methods ([^`]+)`", PAPERS)
     methods.main([NAMES.get(word, word) for word in shlex.split(line)])
     assert (folder / "byte-ngrams.npz").exists()
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import langfocus
-from crawler.config import ARGUMENTS, SETTINGS
-from crawler.frontier.base import Admission, Sending
-from crawler.report.details import reasons
-from crawler.spiders.faults import _REASONS
 from langfocus.command_line import COMMANDS
+from langfocus.crawler.config import ARGUMENTS, SETTINGS
+from langfocus.crawler.frontier.base import Admission, Sending
+from langfocus.crawler.report.details import reasons
+from langfocus.crawler.spiders.faults import _REASONS
 from tests.support.crawls import ROOT
 
 sys.path.append(str(ROOT / "docs"))

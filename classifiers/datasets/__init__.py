@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Final
 
-from classifiers.datasets.odp import OdpUrls
-from classifiers.datasets.rows import Dataset, LabelledUrl, LabelledUrls
-from classifiers.errors import DatasetError
-from classifiers.tables import shipped_folder
+from langfocus.classifiers.datasets.odp import OdpUrls
+from langfocus.classifiers.datasets.rows import Dataset, LabelledUrl, LabelledUrls
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.tables import shipped_folder
 
 _Reader = type[LabelledUrls] | type[OdpUrls]
 FORMATS: Final[dict[str, _Reader]] = {"tsv": LabelledUrls, "rdf": OdpUrls, "u8": OdpUrls}
@@ -23,7 +23,7 @@ def open_dataset(path: str | Path) -> Dataset[LabelledUrl]:
     """
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():
-        path = shipped_folder("data", "langfocus/data") / "sample-urls.tsv"
+        path = shipped_folder("data") / "sample-urls.tsv"
     if not path.is_file():
         raise DatasetError(f"{path}: no such file")
     reader = FORMATS.get(path.name.lower().removesuffix(".gz").rpartition(".")[2])

@@ -11,10 +11,10 @@ from functools import lru_cache, partial
 from typing import Final
 from xml.sax.saxutils import unescape
 
-from classifiers.datasets.rows import Dataset, LabelledUrl, opened, unreadable
-from classifiers.errors import DatasetError
-from classifiers.languages import canonical
-from classifiers.tables import rows
+from langfocus.classifiers.datasets.rows import Dataset, LabelledUrl, opened, unreadable
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.languages import canonical
+from langfocus.classifiers.tables import rows
 
 _NAMES: Final = rows("odp-categories.txt")
 """Categories of Top/World whose names are no usual names of the language."""

@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final, Generic, NamedTuple, TypeVar
 
-from classifiers.errors import DatasetError
-from classifiers.languages import canonical
-from classifiers.urls.cctld import host_of
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.languages import canonical
+from langfocus.classifiers.urls.cctld import host_of
 
 Row_co = TypeVar("Row_co", covariant=True)
 

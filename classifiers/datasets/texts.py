@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from classifiers.datasets.rows import (
+from langfocus.classifiers.datasets.rows import (
     COLUMNS,
     Dataset,
     LabelledUrl,
@@ -17,7 +17,7 @@ from classifiers.datasets.rows import (
     stable_share,
     unreadable,
 )
-from classifiers.languages import canonical
+from langfocus.classifiers.languages import canonical
 
 TEXT_COLUMNS = ("text", "lang", "kind", "source")
 SIB_COLUMNS = ("text", "flores_code", "split")

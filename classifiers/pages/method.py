@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from classifiers.pages.parse import ParsedPage
+    from langfocus.classifiers.pages.parse import ParsedPage
 
 MIN_REFERENCE_LENGTH: Final = 150
 """Characters of text from which a page's language counts for its neighbours (Hayati 2004, 5.4)."""

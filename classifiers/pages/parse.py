@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.links import Resolver, kept_links
-from classifiers.pages.html.tree import Element, RawPage, read
+from langfocus.classifiers.pages.charset.encodings import decode
+from langfocus.classifiers.pages.html.links import Resolver, kept_links
+from langfocus.classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
 """Characters of visible text that are kept: the first ones, or pieces from all of the text if

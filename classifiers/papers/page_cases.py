@@ -10,11 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from classifiers.datasets.texts import LabelledPage, LabelledText
-from classifiers.errors import StudyError
-from classifiers.pages import methods
-from classifiers.pages.method import MIN_REFERENCE_LENGTH, NOTHING, PageMethod, Surroundings
-from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
+from langfocus.classifiers.datasets.texts import LabelledPage, LabelledText
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.pages import methods
+from langfocus.classifiers.pages.method import (
+    MIN_REFERENCE_LENGTH,
+    NOTHING,
+    PageMethod,
+    Surroundings,
+)
+from langfocus.classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 
 DEFAULT_METHODS: Final = ("composite", "langdetect", "cavnar-trenkle", "nfc", "cai", "tamura")
 MAIN_KINDS: Final = ("sentence", "udhr-paragraph")

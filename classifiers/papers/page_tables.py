@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from classifiers.languages import name as language_name
-from classifiers.papers.page_cases import MAIN_KINDS, Cases, MethodRun, grouped, percent
-from classifiers.papers.table import Cell, MeasureTable, Result, Row
+from langfocus.classifiers.languages import name as language_name
+from langfocus.classifiers.papers.page_cases import MAIN_KINDS, Cases, MethodRun, grouped, percent
+from langfocus.classifiers.papers.table import Cell, MeasureTable, Result, Row
 
 BUCKETS: Final = {"< 25": 24, "25-50": 49, "50-150": 150, "> 150": math.inf}
 """Lengths of visible text: name and greatest number of characters."""

@@ -1,8 +1,7 @@
-"""Facts that are written by hand or copied, and the place of all files that ship."""
+"""Facts that are written by hand or copied, and the place of the data that ship."""
 
+from importlib.resources import files
 from pathlib import Path
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def rows(name: str) -> dict[str, str]:
@@ -11,10 +10,6 @@ def rows(name: str) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in lines)
 
 
-def shipped_folder(name: str, in_checkout: str) -> Path:
-    """Return the folder of files that ship.
-
-    An installed package has it as `langfocus/NAME`. A checkout has it at the path `in_checkout`.
-    """
-    installed = _ROOT / "langfocus" / name
-    return installed if installed.is_dir() else _ROOT / in_checkout
+def shipped_folder(name: str) -> Path:
+    """Return a folder of data inside the package `langfocus`; in a checkout it may be a link."""
+    return Path(str(files("langfocus") / name))

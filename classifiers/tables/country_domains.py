@@ -5,7 +5,7 @@
 
 from typing import Final
 
-from classifiers.tables import rows
+from langfocus.classifiers.tables import rows
 
 TABLE_I: Final = rows("table-i.txt")
 """Language -> its country codes (Baykan 2013, 2.1, Table I); these win over all other sources."""

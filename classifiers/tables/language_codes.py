@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from classifiers.tables import rows
+from langfocus.classifiers.tables import rows
 
 KNOWN: Final = frozenset(" ".join(rows("codes.txt").values()).split())
 """ISO 639-1 without nb, sh and tw (see OWN), and the ISO 639-3 codes of languages that have their

@@ -12,13 +12,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.rows import LabelledUrl, domain_reader
-from classifiers.papers import evaluation
-from classifiers.training.examples import FIVE
-from classifiers.training.urls import MAX_PER_DOMAIN, capped
-from classifiers.urls import cctld
-from classifiers.urls.model import UrlModel
-from classifiers.urls.posteriors import Prior
+from langfocus.classifiers.datasets.rows import LabelledUrl, domain_reader
+from langfocus.classifiers.papers import evaluation
+from langfocus.classifiers.training.examples import FIVE
+from langfocus.classifiers.training.urls import MAX_PER_DOMAIN, capped
+from langfocus.classifiers.urls import cctld
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.posteriors import Prior
 
 Decide = Callable[[Sequence[str], Sequence[str]], evaluation.Decisions]
 Flags = npt.NDArray[np.bool_]

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from babel.core import get_global
 
-from classifiers import languages
-from classifiers.tables.country_domains import GENERIC, OTHER, SHARED, WITHOUT_A_DOMAIN
-from classifiers.urls.cctld import top_level_domain
+from langfocus.classifiers import languages
+from langfocus.classifiers.tables.country_domains import GENERIC, OTHER, SHARED, WITHOUT_A_DOMAIN
+from langfocus.classifiers.urls.cctld import top_level_domain
 
 _EXPECTED: Final = 10.0
 """Weight of the expectation, in sites."""

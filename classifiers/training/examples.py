@@ -19,10 +19,10 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.rows import LabelledUrl, domain_reader, stable_share
-from classifiers.errors import optional
-from classifiers.languages import scripts, tlds_of
-from classifiers.tables import rows
+from langfocus.classifiers.datasets.rows import LabelledUrl, domain_reader, stable_share
+from langfocus.classifiers.errors import optional
+from langfocus.classifiers.languages import scripts, tlds_of
+from langfocus.classifiers.tables import rows
 
 FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of Baykan 2013."""

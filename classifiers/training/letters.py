@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classifiers.arrayfile import write_arrays
-from classifiers.datasets.texts import LabelledText
-from classifiers.pages.charset.charsets import (
+from langfocus.classifiers.arrayfile import write_arrays
+from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.pages.charset.charsets import (
     BEYOND_ASCII,
     CODE_PAGES,
     characters,

@@ -18,28 +18,28 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.datasets import open_dataset
-from classifiers.datasets.rows import Dataset, LabelledUrl, left_out
-from classifiers.datasets.texts import (
+from langfocus.classifiers.datasets import open_dataset
+from langfocus.classifiers.datasets.rows import Dataset, LabelledUrl, left_out
+from langfocus.classifiers.datasets.texts import (
     LabelledPage,
     LabelledText,
     LabelledTexts,
     is_held_out,
     recognised,
 )
-from classifiers.errors import ClassifierError, DatasetError
-from classifiers.pages.parse import parse_page
+from langfocus.classifiers.errors import ClassifierError, DatasetError
+from langfocus.classifiers.pages.parse import parse_page
 
 DOMAINS: Final = "top-level-domain"
 """The method that learns from pairs of URL and language; the others learn from labelled texts."""
 BYTES: Final = "byte-ngrams"
 NAMES: Final = {
-    "cavnar-trenkle": "classifiers.papers.hayati.base",
-    "nfc": "classifiers.papers.hayati.nfc",
-    BYTES: "classifiers.papers.cai.models",
-    DOMAINS: "classifiers.papers.hayati.around",
-    "text": "classifiers.training.texts",
-    "letters": "classifiers.training.letters",
+    "cavnar-trenkle": "langfocus.classifiers.papers.hayati.base",
+    "nfc": "langfocus.classifiers.papers.hayati.nfc",
+    BYTES: "langfocus.classifiers.papers.cai.models",
+    DOMAINS: "langfocus.classifiers.papers.hayati.around",
+    "text": "langfocus.classifiers.training.texts",
+    "letters": "langfocus.classifiers.training.letters",
 }
 """Name -> the module whose function `train` learns the method."""
 

@@ -23,14 +23,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.rows import stable_share
-from classifiers.languages import known
-from classifiers.training import domain_shares
-from classifiers.training.domain_shares import Site
-from classifiers.training.tokens import WORD_PLACES, Token, code_words, tokens_of
-from classifiers.urls import clues
-from classifiers.urls.batch import encode
-from classifiers.urls.posteriors import Evidence
+from langfocus.classifiers.datasets.rows import stable_share
+from langfocus.classifiers.languages import known
+from langfocus.classifiers.training import domain_shares
+from langfocus.classifiers.training.domain_shares import Site
+from langfocus.classifiers.training.tokens import WORD_PLACES, Token, code_words, tokens_of
+from langfocus.classifiers.urls import clues
+from langfocus.classifiers.urls.batch import encode
+from langfocus.classifiers.urls.posteriors import Evidence
 
 MAX_PER_SITE: Final = 3
 """URLs of a registered domain and language that are used."""

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
+from langfocus.classifiers.compiled import compiled, inlined
 
 EPOCHS: Final = 10
 """Passes over the rows; the F1 of the URL model does not change after six."""

@@ -16,11 +16,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.rows import stable_share
-from classifiers.datasets.texts import NEWS, LabelledText
-from classifiers.errors import DatasetError
-from classifiers.pages.text.scripts import utf16_units, vote
-from classifiers.pages.text.textengine import (
+from langfocus.classifiers.datasets.rows import stable_share
+from langfocus.classifiers.datasets.texts import NEWS, LabelledText
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.pages.text.scripts import utf16_units, vote
+from langfocus.classifiers.pages.text.textengine import (
     MAX_LEAD,
     ScriptModel,
     TextModel,
@@ -28,7 +28,7 @@ from classifiers.pages.text.textengine import (
     model_script,
     typicality_facts,
 )
-from classifiers.pages.text.textgrams import buckets
+from langfocus.classifiers.pages.text.textgrams import buckets
 
 MIN_TEXTS: Final = 40
 """Least number of texts of a language in a script that is learned."""

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.languages import tlds_of
-from classifiers.papers import evaluation
-from classifiers.urls.cctld import top_level_domain
+from langfocus.classifiers.languages import tlds_of
+from langfocus.classifiers.papers import evaluation
+from langfocus.classifiers.urls.cctld import top_level_domain
 
 RAISED, ALONE = "raised", "alone"
 """Use of the top-level domain: it adds 1 to the decision value, or decides alone."""

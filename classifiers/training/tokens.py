@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from babel.core import get_global
 
-from classifiers import languages
-from classifiers.tables import rows
-from classifiers.training.examples import plain
-from classifiers.urls import clues
-from classifiers.urls.batch import encode
+from langfocus.classifiers import languages
+from langfocus.classifiers.tables import rows
+from langfocus.classifiers.training.examples import plain
+from langfocus.classifiers.urls import clues
+from langfocus.classifiers.urls.batch import encode
 
 CODE, COUNTRY, NAME, SCRIPT = "code", "country", "name", "script"
 """Why a token stands for a language."""

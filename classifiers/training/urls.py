@@ -24,11 +24,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.rows import LabelledUrl, distinct, domain_reader, stable_share
-from classifiers.errors import DatasetError
-from classifiers.languages import language_of_tld, tlds_of
-from classifiers.training import naming, solver
-from classifiers.training.examples import (
+from langfocus.classifiers.datasets.rows import LabelledUrl, distinct, domain_reader, stable_share
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.languages import language_of_tld, tlds_of
+from langfocus.classifiers.training import naming, solver
+from langfocus.classifiers.training.examples import (
     FIVE,
     Examples,
     collect,
@@ -37,13 +37,13 @@ from classifiers.training.examples import (
     towns,
     with_word_lists,
 )
-from classifiers.training.thresholds import ALONE, Thresholds, calibrate
-from classifiers.urls.batch import encode
-from classifiers.urls.cctld import top_level_domain
-from classifiers.urls.model import UrlModel
-from classifiers.urls.ngrams import MARK_VALUE
-from classifiers.urls.posteriors import Evidence
-from classifiers.weights import quantised
+from langfocus.classifiers.training.thresholds import ALONE, Thresholds, calibrate
+from langfocus.classifiers.urls.batch import encode
+from langfocus.classifiers.urls.cctld import top_level_domain
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.ngrams import MARK_VALUE
+from langfocus.classifiers.urls.posteriors import Evidence
+from langfocus.classifiers.weights import quantised
 
 EXCLUDED_SOURCES: Final = frozenset({"citizenlab_country"})
 """Sources whose licence does not allow a model for general use."""
@@ -185,7 +185,7 @@ def matrix(urls: Sequence[str], bits: int) -> Any:
     """The features as a scipy CSR matrix, float32 (n_urls, 2**bits)."""
     from scipy.sparse import csr_matrix
 
-    from classifiers.urls import ngrams
+    from langfocus.classifiers.urls import ngrams
 
     pointers, indices, values = ngrams.csr(encode(urls), len(urls), bits)
     features = csr_matrix((values, indices, pointers), shape=(len(urls), 1 << bits))

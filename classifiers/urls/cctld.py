@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.errors import LanguageError
-from classifiers.languages import known, tlds_of
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.languages import known, tlds_of
 
 
 def top_level_domain(url: str) -> str:

@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
-from classifiers.urls.batch import MAX_CHARACTERS
-from classifiers.urls.letters import LINE_END, Points, host_bounds, is_letter, label_start
-from classifiers.urls.ngrams import FACTOR, KIND_FACTOR, WORD_FACTOR, label_key, mixed
+from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.classifiers.urls.batch import MAX_CHARACTERS
+from langfocus.classifiers.urls.letters import LINE_END, Points, host_bounds, is_letter, label_start
+from langfocus.classifiers.urls.ngrams import FACTOR, KIND_FACTOR, WORD_FACTOR, label_key, mixed
 
 TOP: Final = 0
 """The top-level domain."""

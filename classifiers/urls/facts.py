@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
-from classifiers.languages import known, tlds_of
-from classifiers.urls.batch import encode
-from classifiers.urls.clues import (
+from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.classifiers.languages import known, tlds_of
+from langfocus.classifiers.urls.batch import encode
+from langfocus.classifiers.urls.clues import (
     HOST,
     KEYED,
     LOCALE,
@@ -34,11 +34,11 @@ from classifiers.urls.clues import (
     key_of,
     place_of,
 )
-from classifiers.urls.letters import Points
-from classifiers.urls.model import UrlModel
-from classifiers.urls.posteriors import Prior
-from classifiers.urls.scoring import Nats, Weights, rooms, score_row, weigh
-from classifiers.weights import Floats
+from langfocus.classifiers.urls.letters import Points
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.posteriors import Prior
+from langfocus.classifiers.urls.scoring import Nats, Weights, rooms, score_row, weigh
+from langfocus.classifiers.weights import Floats
 
 N_FACTS: Final = 4
 MOST_NATS: Final = 8.0

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import inlined
-from classifiers.urls.batch import ENCODED
+from langfocus.classifiers.compiled import inlined
+from langfocus.classifiers.urls.batch import ENCODED
 
 SYMBOL_BITS: Final = 9
 LINE_END: Final = 0x0A

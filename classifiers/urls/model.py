@@ -19,12 +19,12 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from classifiers import arrayfile
-from classifiers.errors import LanguageError, ModelError
-from classifiers.urls.batch import encode, plain, unaddressed
-from classifiers.urls.posteriors import Evidence, Prior
-from classifiers.urls.scoring import Weights, best_of, score_many
-from classifiers.weights import table_of
+from langfocus.classifiers import arrayfile
+from langfocus.classifiers.errors import LanguageError, ModelError
+from langfocus.classifiers.urls.batch import encode, plain, unaddressed
+from langfocus.classifiers.urls.posteriors import Evidence, Prior
+from langfocus.classifiers.urls.scoring import Weights, best_of, score_many
+from langfocus.classifiers.weights import table_of
 
 FORMAT: Final = 3
 """Increased when the features change: weights of other features are meaningless."""

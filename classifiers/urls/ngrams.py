@@ -16,9 +16,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
-from classifiers.urls.batch import MAX_CHARACTERS
-from classifiers.urls.letters import (
+from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.classifiers.urls.batch import MAX_CHARACTERS
+from langfocus.classifiers.urls.letters import (
     LINE_END,
     SYMBOL_BITS,
     Points,
@@ -29,7 +29,7 @@ from classifiers.urls.letters import (
     label_start,
     symbol,
 )
-from classifiers.weights import Buckets, Floats, Ints
+from langfocus.classifiers.weights import Buckets, Floats, Ints
 
 MIN_GRAM: Final = 3
 MAX_GRAM: Final = 7

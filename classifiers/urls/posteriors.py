@@ -16,12 +16,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.errors import LanguageError
-from classifiers.languages import known
-from classifiers.tables import rows
-from classifiers.urls.letters import Points
-from classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
-from classifiers.weights import Floats
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.languages import known
+from langfocus.classifiers.tables import rows
+from langfocus.classifiers.urls.letters import Points
+from langfocus.classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
+from langfocus.classifiers.weights import Floats
 
 WEB_SHARES: Final = {code: int(pages) for code, pages in rows("web-shares.txt").items()}
 """Language -> pages of a million (Common Crawl, CC-MAIN-2024-42, detected by CLD2).

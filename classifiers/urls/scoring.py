@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled_for_many, inlined
-from classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of
-from classifiers.urls.letters import Points
-from classifiers.urls.ngrams import MARK_VALUE, features, make_room
-from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
+from langfocus.classifiers.compiled import compiled_for_many, inlined
+from langfocus.classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of
+from langfocus.classifiers.urls.letters import Points
+from langfocus.classifiers.urls.ngrams import MARK_VALUE, features, make_room
+from langfocus.classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 _LANES: Final = 16
 """Languages are padded to a multiple of this number, so that processors add whole vectors."""

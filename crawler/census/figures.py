@@ -14,16 +14,16 @@ from itertools import count
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from classifiers.geoip import CountryLookup
-from classifiers.pages.method import PageMethod, Surroundings, answers_of
-from crawler.corpus.sources import page_in
-from crawler.errors import ArchiveError
-from crawler.frontier.base import PAGE, REDIRECT
-from crawler.reading import identified
-from crawler.run import reading
-from crawler.sources.archive import ArchivedAnswer, answers
-from crawler.sources.warc_reader import Damage
-from crawler.url import fingerprint, host_of, normalise
+from langfocus.classifiers.geoip import CountryLookup
+from langfocus.classifiers.pages.method import PageMethod, Surroundings, answers_of
+from langfocus.crawler.corpus.sources import page_in
+from langfocus.crawler.errors import ArchiveError
+from langfocus.crawler.frontier.base import PAGE, REDIRECT
+from langfocus.crawler.reading import identified
+from langfocus.crawler.run import reading
+from langfocus.crawler.sources.archive import ArchivedAnswer, answers
+from langfocus.crawler.sources.warc_reader import Damage
+from langfocus.crawler.url import fingerprint, host_of, normalise
 
 ABSENT: Final = frozenset(
     "dns timeout refused unreachable private_address robots_unreachable tls "

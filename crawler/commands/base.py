@@ -21,16 +21,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from classifiers import languages
-from classifiers.errors import LangfocusError, LanguageError, StudyError
-from crawler.errors import SettingError
-from crawler.report.formatting import json_text, printable
-from crawler.whole_file import write_whole
+from langfocus.classifiers import languages
+from langfocus.classifiers.errors import LangfocusError, LanguageError, StudyError
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.report.formatting import json_text, printable
+from langfocus.crawler.whole_file import write_whole
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
 
-    from crawler.report.page import Report
+    from langfocus.crawler.report.page import Report
 
 _WIDTH = 95
 
@@ -90,7 +90,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser_of(name: str) -> Parser:
     """Return the parser of a command's arguments."""
-    command = import_module(f"crawler.commands.{name}")
+    command = import_module(f"langfocus.crawler.commands.{name}")
     parser = Parser(name, command.DESCRIPTION)
     command.arguments(parser)
     return parser
@@ -105,7 +105,7 @@ def _run(name: str, arguments: Sequence[str]) -> int | None:
     opts, rest = parser_of(name).parse_known_intermixed_args(arguments)
     if rest:
         raise not_understood(rest[0], f"langfocus {name}")
-    code: int | None = import_module(f"crawler.commands.{name}").run(opts)
+    code: int | None = import_module(f"langfocus.crawler.commands.{name}").run(opts)
     return code
 
 
@@ -147,7 +147,7 @@ def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
 
 def measured(data: Iterable[Path], modules: Sequence[str]) -> dict[str, Any]:
     """Return when, by this command, from which data and by which code figures are measured."""
-    from crawler.report.provenance import provenance
+    from langfocus.crawler.report.provenance import provenance
 
     return provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=modules)
 
@@ -157,7 +157,7 @@ def publish(report: Report, opts: argparse.Namespace, **more: Any) -> None:
 
     `more` are further figures. The page has this command at its end.
     """
-    from crawler.report.page import Command
+    from langfocus.crawler.report.page import Command
 
     report.print()
     write_json(opts.json, {**more, **report.figures})
@@ -171,7 +171,7 @@ def settings_of(opts: argparse.Namespace) -> Settings:
     from scrapy.settings import Settings
 
     settings = Settings()
-    settings.setmodule("crawler.settings", priority="project")
+    settings.setmodule("langfocus.crawler.settings", priority="project")
     settings.setdict(pairs(opts.set, "-s"), priority="cmdline")
     return settings
 

@@ -7,10 +7,10 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, language_code, parts, publish
+from langfocus.crawler.commands.base import Parser, language_code, parts, publish
 
 if TYPE_CHECKING:
-    from crawler.census.figures import CensusFigures
+    from langfocus.crawler.census.figures import CensusFigures
 
 DESCRIPTION = (
     "Counts the servers of runs and WARC files by country and their portal pages by language, "
@@ -47,7 +47,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Print and write the figures."""
-    from crawler.report.census import census_report
+    from langfocus.crawler.report.census import census_report
 
     countries = [code if code == "unknown" else code.upper() for code in parts(opts.country)]
     languages = [
@@ -58,10 +58,10 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _figures(opts: argparse.Namespace) -> CensusFigures:
-    from classifiers.geoip import country_lookup
-    from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
-    from crawler.census.figures import census_figures
-    from crawler.report.progress import Display
+    from langfocus.classifiers.geoip import country_lookup
+    from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
+    from langfocus.crawler.census.figures import census_figures
+    from langfocus.crawler.report.progress import Display
 
     country_of = country_lookup(opts.geoip) if opts.geoip else None
     with Display(sys.stderr) as display:

@@ -13,11 +13,11 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.commands.base import ExitCode, Parser, meanings, pairs, parts
-from crawler.errors import CrawlError, SettingError
+from langfocus.crawler.commands.base import ExitCode, Parser, meanings, pairs, parts
+from langfocus.crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
-    from crawler.report.harvest import Summary
+    from langfocus.crawler.report.harvest import Summary
 
 DESCRIPTION = (
     "Crawls once per strategy from the same seeds. Shows for each strategy the visited hosts, "
@@ -59,8 +59,8 @@ class Planned(NamedTuple):
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command, and those of a comparison to the manual."""
-    from crawler.config import ARGUMENTS
-    from crawler.strategies import ORDERINGS
+    from langfocus.crawler.config import ARGUMENTS
+    from langfocus.crawler.strategies import ORDERINGS
 
     parser.usage = "langfocus compare -a lang=LANG[,LANG] [-a NAME=VALUE] [-s NAME=VALUE]"
     parser.add_pairs("-a", "argument of the comparison or of its crawls (may be repeated)")
@@ -78,8 +78,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Crawl, then print the tables, also those of an unfinished comparison."""
-    from crawler.opening import RUNS
-    from crawler.report.progress import Display
+    from langfocus.crawler.opening import RUNS
+    from langfocus.crawler.report.progress import Display
 
     settings = pairs(opts.set, "-s")
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -103,9 +103,9 @@ def planned(given: Mapping[str, str], settings: Mapping[str, str], folder: Path)
 
     Raises `SettingError` for arguments that one of the crawls cannot use.
     """
-    from crawler.config import Config
-    from crawler.preparation import prepare
-    from crawler.strategies import ORDERINGS
+    from langfocus.crawler.config import Config
+    from langfocus.crawler.preparation import prepare
+    from langfocus.crawler.strategies import ORDERINGS
 
     if "strategy" in given:
         raise SettingError("-a strategy: a comparison has several; use -a strategies=NAME,NAME")
@@ -133,9 +133,9 @@ def _crawled(crawl: Planned, settings: Mapping[str, str]) -> Summary:
 
     Raises `CrawlError` if the crawl fails, `KeyboardInterrupt` if it is interrupted.
     """
-    from crawler.child import command, run_child
-    from crawler.report.harvest import summarise
-    from crawler.shared.crew import End
+    from langfocus.crawler.child import command, run_child
+    from langfocus.crawler.report.harvest import summarise
+    from langfocus.crawler.shared.crew import End
 
     settings = {"LANGFOCUS_WARC": "False", **settings}
     name = f"{crawl.lang} {crawl.strategy}"
@@ -166,10 +166,10 @@ def _signals_interrupt() -> Iterator[None]:
 
 def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: bool) -> None:
     """Write the files of the comparison and print its tables."""
-    from crawler.report.comparison import comparison_report
-    from crawler.report.formatting import json_text
-    from crawler.report.table import Printer
-    from crawler.whole_file import write_whole
+    from langfocus.crawler.report.comparison import comparison_report
+    from langfocus.crawler.report.formatting import json_text
+    from langfocus.crawler.report.table import Printer
+    from langfocus.crawler.whole_file import write_whole
 
     runs: dict[str, dict[str, Summary]] = {}
     for crawl, summary in done:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import crawl as scrapy_crawl
 from scrapy.settings import Settings
 
-from crawler.commands.base import (
+from langfocus.crawler.commands.base import (
     Parser,
     ended,
     meanings,
@@ -20,13 +20,13 @@ from crawler.commands.base import (
     positive,
     settings_of,
 )
-from crawler.errors import CrawlError, SettingError
-from crawler.frontier.base import UNCHANGED
-from crawler.settings import BOT_NAME
-from crawler.visit import NO_ADDRESS
+from langfocus.crawler.errors import CrawlError, SettingError
+from langfocus.crawler.frontier.base import UNCHANGED
+from langfocus.crawler.settings import BOT_NAME
+from langfocus.crawler.visit import NO_ADDRESS
 
 if TYPE_CHECKING:
-    from crawler.crawl import Crawl
+    from langfocus.crawler.crawl import Crawl
 
 DESCRIPTION = (
     "Fetches the pages first that are most likely in the language of -a lang, checks the "
@@ -67,7 +67,7 @@ class CrawlCommand(scrapy_crawl.Command):
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command, and those of a crawl to the manual."""
-    from crawler.config import ARGUMENTS, SETTINGS
+    from langfocus.crawler.config import ARGUMENTS, SETTINGS
 
     parser.usage = (
         "langfocus crawl -a lang=LANG [-a NAME=VALUE] [-s NAME=VALUE] [--workers N] [-O FILE]"
@@ -101,13 +101,13 @@ def run(opts: argparse.Namespace) -> None:
     """Crawl, and judge how the crawl ended."""
     from scrapy.utils.conf import feed_process_params_from_cli
 
-    from crawler.spiders.scrapy_settings import config_of, crawler_process
+    from langfocus.crawler.spiders.scrapy_settings import config_of, crawler_process
 
     settings = settings_of(opts)
     if opts.level is not None:
         settings.set("LOG_LEVEL", opts.level, priority="cmdline")
     if opts.workers:
-        from crawler.commands.workers import crawl_by_workers
+        from langfocus.crawler.commands.workers import crawl_by_workers
 
         if opts.output or opts.overwrite_output:
             raise SettingError("-o, -O: not with --workers; langfocus export writes the texts")
@@ -127,10 +127,10 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
     """Open the crawl, so that an error is one line, and let Scrapy run it to its end."""
     if rest:
         raise not_understood(rest[0], "langfocus crawl")
-    from crawler.opening import open_crawl
-    from crawler.spiders.langfocus import LangfocusSpider
-    from crawler.spiders.printable_log import leave_out_settings
-    from crawler.spiders.scrapy_settings import config_of
+    from langfocus.crawler.opening import open_crawl
+    from langfocus.crawler.spiders.langfocus import LangfocusSpider
+    from langfocus.crawler.spiders.printable_log import leave_out_settings
+    from langfocus.crawler.spiders.scrapy_settings import config_of
 
     if settings["LOG_LEVEL"] != "DEBUG":
         leave_out_settings()
@@ -142,7 +142,7 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
 
 def _judge(crawl: Crawl) -> None:
     """Raise the error of a crawl that did not reach its end or fetched no page."""
-    from crawler.crawl import UNANSWERED
+    from langfocus.crawler.crawl import UNANSWERED
 
     folder = crawl.run.folder
     continuation = f"the same command with -s JOBDIR={folder} continues"
@@ -165,7 +165,7 @@ def _judge(crawl: Crawl) -> None:
     counts = crawl.counts()
     if counts.labelled or (counts.pages and crawl.finish_reason != _NOTHING_LEFT):
         return
-    from crawler.report.harvest import summarise
+    from langfocus.crawler.report.harvest import summarise
 
     summary = summarise(folder)
     if not counts.pages and UNCHANGED not in summary.outcomes:
@@ -177,7 +177,7 @@ def _judge(crawl: Crawl) -> None:
 
 def _in_words(reasons: Mapping[str, int], noun: str) -> str:
     """Return reasons with the number of hosts or URLs, the most frequent first."""
-    from crawler.report.details import meaning
+    from langfocus.crawler.report.details import meaning
 
     told = [
         f"{meaning(name)}: {number:,} {noun}{'s' if number > 1 else ''}"

@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from classifiers.errors import StudyError
-from crawler.commands.base import Parser, language_codes, measured, parts, positive
+from langfocus.classifiers.errors import StudyError
+from langfocus.crawler.commands.base import Parser, language_codes, measured, parts, positive
 
 if TYPE_CHECKING:
-    from classifiers.datasets.rows import Dataset, LabelledUrl
-    from classifiers.datasets.texts import LabelledPage, LabelledTexts
-    from classifiers.pages.method import Surroundings
-    from classifiers.papers.baykan.measures import Experiment
-    from classifiers.papers.baykan.study import Study
-    from classifiers.papers.page_cases import Cases, MethodRun, Progress
-    from classifiers.papers.table import Result
+    from langfocus.classifiers.datasets.rows import Dataset, LabelledUrl
+    from langfocus.classifiers.datasets.texts import LabelledPage, LabelledTexts
+    from langfocus.classifiers.pages.method import Surroundings
+    from langfocus.classifiers.papers.baykan.measures import Experiment
+    from langfocus.classifiers.papers.baykan.study import Study
+    from langfocus.classifiers.papers.page_cases import Cases, MethodRun, Progress
+    from langfocus.classifiers.papers.table import Result
 
     Pages = LabelledTexts | Dataset[LabelledPage]
 
@@ -133,8 +133,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Run the evaluation that fits the data, and print tables."""
-    from classifiers.datasets.texts import recognised
-    from crawler.sources.labelled_pages import ArchivedPages
+    from langfocus.classifiers.datasets.texts import recognised
+    from langfocus.crawler.sources.labelled_pages import ArchivedPages
 
     opts.languages = language_codes(opts.languages)
     opts.classifiers, opts.methods = parts(opts.classifiers), parts(opts.methods)
@@ -159,10 +159,10 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
     Finished experiments are written even after Ctrl-C or an error. Raises StudyError for wrong
     arguments before data are read.
     """
-    from classifiers.datasets import open_dataset
-    from crawler.report.progress import Display
-    from crawler.report.study import print_facts, print_result
-    from crawler.report.table import WIDE, Printer
+    from langfocus.classifiers.datasets import open_dataset
+    from langfocus.crawler.report.progress import Display
+    from langfocus.crawler.report.study import print_facts, print_result
+    from langfocus.crawler.report.table import WIDE, Printer
 
     wanted = _wanted(opts)
     source = open_dataset(opts.data)
@@ -192,8 +192,8 @@ def _write(
     modules: Sequence[str],
 ) -> None:
     """Write the file of --json, if it was asked for."""
-    from crawler.report.study import study_json
-    from crawler.whole_file import write_whole
+    from langfocus.crawler.report.study import study_json
+    from langfocus.crawler.whole_file import write_whole
 
     if file is not None:
         told = {"measured": measured(filter(None, data), modules), **facts}
@@ -202,9 +202,13 @@ def _write(
 
 def _wanted(opts: argparse.Namespace) -> list[Experiment]:
     """The experiments to run; the arguments are checked before data are read."""
-    from classifiers.datasets.texts import recognised
-    from classifiers.papers.baykan.algorithms import parse
-    from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET, of_classifiers
+    from langfocus.classifiers.datasets.texts import recognised
+    from langfocus.classifiers.papers.baykan.algorithms import parse
+    from langfocus.classifiers.papers.baykan.experiments import (
+        EXPERIMENTS,
+        OF_TEST_SET,
+        of_classifiers,
+    )
 
     if opts.content and recognised(opts.content) is None:
         raise StudyError(f"--content {opts.content}: neither labelled texts nor labelled pages")
@@ -238,10 +242,10 @@ def _study(
 ) -> Study:
     from joblib import cpu_count
 
-    from classifiers.papers.baykan.grams import listed, locate
-    from classifiers.papers.baykan.samples import draw, joined
-    from classifiers.papers.baykan.special import texts_of
-    from classifiers.papers.baykan.study import Study
+    from langfocus.classifiers.papers.baykan.grams import listed, locate
+    from langfocus.classifiers.papers.baykan.samples import draw, joined
+    from langfocus.classifiers.papers.baykan.special import texts_of
+    from langfocus.classifiers.papers.baykan.study import Study
 
     languages = opts.languages or FIVE
     least = FOLDS if tested is None else 2
@@ -283,12 +287,12 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
     The finished methods are printed and written even after Ctrl-C or an error. Raises StudyError
     for wrong arguments before data are read.
     """
-    from classifiers.datasets.texts import LabelledTexts
-    from classifiers.papers.page_cases import asked, found_methods
-    from classifiers.papers.page_tables import results
-    from crawler.report.progress import Display
-    from crawler.report.study import print_facts, print_result
-    from crawler.report.table import WIDE, Printer
+    from langfocus.classifiers.datasets.texts import LabelledTexts
+    from langfocus.classifiers.papers.page_cases import asked, found_methods
+    from langfocus.classifiers.papers.page_tables import results
+    from langfocus.crawler.report.progress import Display
+    from langfocus.crawler.report.study import print_facts, print_result
+    from langfocus.crawler.report.table import WIDE, Printer
 
     for name in opts.experiments:
         if name != _SHORT:
@@ -325,12 +329,12 @@ def _cases(
     source: Pages, opts: argparse.Namespace, on_progress: Progress
 ) -> tuple[Cases, dict[str, Any]]:
     """The cases for the methods, and facts about them."""
-    from classifiers.datasets.texts import LabelledTexts
-    from classifiers.pages.method import Surroundings
-    from classifiers.pages.methods import method
-    from classifiers.papers import page_cases
-    from crawler.simulate.recorded_links import RecordedLinks
-    from crawler.simulate.webgraph import WebGraph
+    from langfocus.classifiers.datasets.texts import LabelledTexts
+    from langfocus.classifiers.pages.method import Surroundings
+    from langfocus.classifiers.pages.methods import method
+    from langfocus.classifiers.papers import page_cases
+    from langfocus.crawler.simulate.recorded_links import RecordedLinks
+    from langfocus.crawler.simulate.webgraph import WebGraph
 
     if isinstance(source, LabelledTexts):
         return page_cases.cases_of_texts(page_cases.in_languages(source, opts.languages)), {}

@@ -6,11 +6,11 @@ from contextlib import redirect_stdout
 from functools import partial
 from typing import TYPE_CHECKING, TextIO, cast
 
-from crawler.commands.base import Parser, language_code, natural, write_json
-from crawler.errors import CrawlError, SettingError
+from langfocus.crawler.commands.base import Parser, language_code, natural, write_json
+from langfocus.crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
-    from crawler.corpus.building import CorpusSummary, TextOptions
+    from langfocus.crawler.corpus.building import CorpusSummary, TextOptions
 
 DESCRIPTION = (
     "Makes the texts of the pages of runs and WARC files: the main text of each page in the "
@@ -41,7 +41,7 @@ examples:
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    from crawler.corpus.extraction import EXTRACTORS
+    from langfocus.crawler.corpus.extraction import EXTRACTORS
 
     parser.epilog = _MANUAL
     parser.add_paths("paths", "PATH", "where the pages are")
@@ -67,8 +67,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Export the pages of the given paths."""
-    from crawler.corpus.building import TextOptions
-    from crawler.corpus.sources import ALL_LANGUAGES
+    from langfocus.crawler.corpus.building import TextOptions
+    from langfocus.crawler.corpus.sources import ALL_LANGUAGES
 
     lang = opts.lang
     if lang not in (None, ALL_LANGUAGES):
@@ -86,15 +86,15 @@ def run(opts: argparse.Namespace) -> None:
     elif len(opts.paths) > 1 or options != TextOptions() or opts.json:
         raise SettingError(f"--output {opts.output}: a package has all of one run")
     else:
-        from crawler.outputs.package import write_wacz
+        from langfocus.crawler.outputs.package import write_wacz
 
         print(f"{opts.output}: {write_wacz(opts.paths[0], opts.output):,} answers")
 
 
 def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
-    from crawler.corpus.export import export, format_of
-    from crawler.report.progress import Display
-    from crawler.report.table import PrintableStream
+    from langfocus.crawler.corpus.export import export, format_of
+    from langfocus.crawler.report.progress import Display
+    from langfocus.crawler.report.table import PrintableStream
 
     stdout = cast(TextIO, PrintableStream(sys.stdout))
     with Display(sys.stderr) as display, redirect_stdout(stdout):
@@ -109,8 +109,8 @@ def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
 
 def _print(corpus: "CorpusSummary") -> None:
     """Print what a corpus has, and what was left out and why."""
-    from crawler.report.formatting import language_name
-    from crawler.report.table import Printer, Table, counts_table
+    from langfocus.crawler.report.formatting import language_name
+    from langfocus.crawler.report.table import Printer, Table, counts_table
 
     rate = corpus.as_dict()["words_per_megabyte"]
     rows = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from crawler.commands.base import Parser, language_code, natural, publish
-from crawler.errors import GraphError, SettingError
+from langfocus.crawler.commands.base import Parser, language_code, natural, publish
+from langfocus.crawler.errors import GraphError, SettingError
 
 DESCRIPTION = (
     "Prints Tables 1, 4 and 5 and Figures 1 and 2 of Tamura et al. 2007 for any Web graph: "
@@ -48,10 +48,10 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Make the graph if --from or --generate is given, then print and write its figures."""
-    from crawler.report.graph import graph_report
-    from crawler.simulate.figures import graph_figures
-    from crawler.simulate.plan import language_in
-    from crawler.simulate.webgraph import WebGraph
+    from langfocus.crawler.report.graph import graph_report
+    from langfocus.crawler.simulate.figures import graph_figures
+    from langfocus.crawler.simulate.plan import language_in
+    from langfocus.crawler.simulate.webgraph import WebGraph
 
     folder = _made(opts)
     graph = WebGraph.open(folder)
@@ -73,7 +73,7 @@ def _made(opts: argparse.Namespace) -> Path:
     if opts.is_built and not opts.target:
         raise SettingError("--target LANG is needed: the target language of the graph")
     if opts.is_built:
-        from crawler.simulate.build import build
+        from langfocus.crawler.simulate.build import build
 
         build(sources, folder, language_code(opts.target, "--target"))
     elif opts.generate:
@@ -82,8 +82,8 @@ def _made(opts: argparse.Namespace) -> Path:
 
 
 def _generate(folder: Path, opts: argparse.Namespace) -> None:
-    from crawler.simulate.generator import generate
-    from crawler.simulate.measures import WebMeasures
+    from langfocus.crawler.simulate.generator import generate
+    from langfocus.crawler.simulate.measures import WebMeasures
 
     if not 0 < opts.scale <= 1:
         raise SettingError(f"--scale {opts.scale}: a number above 0, at most 1, is needed")

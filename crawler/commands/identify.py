@@ -15,14 +15,14 @@ from gzip import BadGzipFile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from classifiers.pages.method import PageLanguage, PageMethod, unknown
-from crawler.commands.base import Parser, pairs
-from crawler.errors import CrawlError, SettingError
-from crawler.url import is_unwanted_file
+from langfocus.classifiers.pages.method import PageLanguage, PageMethod, unknown
+from langfocus.crawler.commands.base import Parser, pairs
+from langfocus.crawler.errors import CrawlError, SettingError
+from langfocus.crawler.url import is_unwanted_file
 
 if TYPE_CHECKING:
-    from classifiers.urls.model import UrlModel
-    from crawler.reading import Download
+    from langfocus.classifiers.urls.model import UrlModel
+    from langfocus.crawler.reading import Download
 
 Record = dict[str, Any]
 
@@ -81,7 +81,7 @@ examples:
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    from classifiers.pages.methods import DEFAULT_METHOD, names
+    from langfocus.classifiers.pages.methods import DEFAULT_METHOD, names
 
     parser.usage = (
         "langfocus identify {urls [FILE] | pages FILE|FOLDER|- ... | languages} [options]"
@@ -102,7 +102,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Write a line for each URL, page or language."""
-    from crawler.report.table import PrintableStream
+    from langfocus.crawler.report.table import PrintableStream
 
     for option, kind in _OPTION_OF.items():
         if getattr(opts, option) and kind != opts.kind:
@@ -114,8 +114,8 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
-    from classifiers.urls.model import UrlModel
-    from crawler.report.formatting import printable
+    from langfocus.classifiers.urls.model import UrlModel
+    from langfocus.crawler.report.formatting import printable
 
     if len(opts.sources) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
@@ -141,7 +141,7 @@ def line_batches(path: str | None) -> Iterator[list[str]]:
     mark is left out. Raises `OSError` for a file that cannot be opened and `CrawlError` for damaged
     gzip data.
     """
-    from classifiers.datasets.rows import opened
+    from langfocus.classifiers.datasets.rows import opened
 
     mark = "\ufeff"
     source: Any = nullcontext(sys.stdin.buffer) if path in (None, "-") else opened(Path(str(path)))
@@ -193,7 +193,12 @@ def _explained(model: UrlModel, urls: Sequence[str]) -> Iterator[Record]:
 
 
 def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
-    from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file, method
+    from langfocus.classifiers.pages.methods import (
+        DEFAULT_METHOD,
+        FASTTEXT_FILE,
+        fasttext_file,
+        method,
+    )
 
     if not opts.sources:
         raise SettingError("identify pages needs files or folders, or - for standard input")
@@ -219,8 +224,8 @@ class _Pages:
                 yield from self._of_file(path)
 
     def _of_file(self, name: str) -> Iterator[Record]:
-        from crawler.reading import Download
-        from crawler.sources.warc_reader import is_warc
+        from langfocus.crawler.reading import Download
+        from langfocus.crawler.sources.warc_reader import is_warc
 
         path = Path(name)
         try:
@@ -237,9 +242,9 @@ class _Pages:
         yield record
 
     def _of_archive(self, path: Path) -> Iterator[Record]:
-        from crawler.corpus.sources import page_in
-        from crawler.sources.archive import answers
-        from crawler.sources.warc_reader import Damage
+        from langfocus.crawler.corpus.sources import page_in
+        from langfocus.crawler.sources.archive import answers
+        from langfocus.crawler.sources.warc_reader import Damage
 
         is_empty = True
         for found in answers(path):
@@ -256,7 +261,7 @@ class _Pages:
             yield self._unread(str(path), "no answer of a server in this WARC file")
 
     def _read(self, name: str, download: Download) -> Record:
-        from crawler.reading import identified
+        from langfocus.crawler.reading import identified
 
         page, found = identified(download, self.by)
         return _record(name, found, page.charset if page else None)
@@ -299,9 +304,9 @@ _LINES: Final = {"urls": _urls, "pages": _pages, "languages": _languages}
 
 def language_records() -> list[Record]:
     """Return a record for each language that a part of the project knows, in order of the codes."""
-    from classifiers import languages
-    from classifiers.pages.text.textengine import known_languages
-    from classifiers.urls.model import UrlModel
+    from langfocus.classifiers import languages
+    from langfocus.classifiers.pages.text.textengine import known_languages
+    from langfocus.classifiers.urls.model import UrlModel
 
     url_model, texts, seeds = UrlModel.load(), known_languages(), _seeds()
     measured = url_model.facts.get("evaluation", {}).get("all", {}).get("languages", {})
@@ -325,7 +330,7 @@ def _text_accuracy(facts: Record) -> Record | None:
 
 
 def _of_urls(model: UrlModel, code: str) -> Record | None:
-    from classifiers.languages import tlds_of
+    from langfocus.classifiers.languages import tlds_of
 
     if code in model.languages:
         learned: Mapping[str, int] = model.facts.get("languages", {})
@@ -336,7 +341,7 @@ def _of_urls(model: UrlModel, code: str) -> Record | None:
 
 def _seeds() -> dict[str, int]:
     """Return the number of seeds of each language that has a list."""
-    from crawler.config import SEED_FOLDER
+    from langfocus.crawler.config import SEED_FOLDER
 
     lists = {path.stem: path.read_text(encoding="utf-8") for path in SEED_FOLDER.glob("*.txt")}
     return {

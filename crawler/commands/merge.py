@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser
-from crawler.errors import CrawlError, SettingError
+from langfocus.crawler.commands.base import Parser
+from langfocus.crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
-    from crawler.shared.stored import StoredCrawl
+    from langfocus.crawler.shared.stored import StoredCrawl
 
 DESCRIPTION = (
     "Makes one folder of the folders of all workers of a shared crawl: run.db, summary.json, "
@@ -45,8 +45,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Merge the given folders and print the figures."""
-    from crawler.report.crawl import report
-    from crawler.shared.merging import merge
+    from langfocus.crawler.report.crawl import report
+    from langfocus.crawler.shared.merging import merge
 
     shares = [Path(text) for text in opts.shares if not text.startswith(_SCHEMES)]
     addresses = [text for text in opts.shares if text.startswith(_SCHEMES)]
@@ -64,9 +64,9 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _stored(address: str, share: Path) -> StoredCrawl:
-    from crawler.shared.merging import crawl_of
-    from crawler.shared.shards import stored_crawl
-    from crawler.shared.stored import connect
+    from langfocus.crawler.shared.merging import crawl_of
+    from langfocus.crawler.shared.shards import stored_crawl
+    from langfocus.crawler.shared.stored import connect
 
     crawl, shards = crawl_of(share)
     stored = stored_crawl(connect(address), crawl, shards)

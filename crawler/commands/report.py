@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from crawler.commands.base import Parser, positive
-from crawler.errors import RunFolderError, SettingError
+from langfocus.crawler.commands.base import Parser, positive
+from langfocus.crawler.errors import RunFolderError, SettingError
 
 DESCRIPTION = (
     "Prints the figures of a crawl (pages, harvest rate, hosts, languages, outcomes) and "
@@ -53,8 +53,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Print and rewrite the report of the given folder, or write a sample or an explanation."""
-    from crawler.report.crawl import explain, report
-    from crawler.report.table import WIDE, Printer
+    from langfocus.crawler.report.crawl import explain, report
+    from langfocus.crawler.report.table import WIDE, Printer
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
     given = (opts.labels, opts.sample, opts.explain, opts.watch or None)
@@ -76,8 +76,8 @@ def run(opts: argparse.Namespace) -> None:
 
 def watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], object]) -> None:
     """Show a crawl until it ends; raises `RunFolderError` if it does not write any more."""
-    from crawler.report.live import read_live, utc
-    from crawler.report.progress import Display, Progress
+    from langfocus.crawler.report.live import read_live, utc
+    from langfocus.crawler.report.progress import Display, Progress
 
     with Display(sys.stdout) as display:
         progress = Progress(display)
@@ -93,8 +93,8 @@ def watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], objec
 
 
 def _draw_sample(folder: Path, file: Path, number: int) -> None:
-    from crawler.report.labels import draw_sample, language_of, write_sample
-    from crawler.run import reading
+    from langfocus.crawler.report.labels import draw_sample, language_of, write_sample
+    from langfocus.crawler.run import reading
 
     if file.exists():
         raise SettingError(f"{file}: exists already, and may have labels; name another file")

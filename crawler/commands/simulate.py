@@ -6,12 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import Parser, meanings, measured, pairs, publish
+from langfocus.crawler.commands.base import Parser, meanings, measured, pairs, publish
 
 if TYPE_CHECKING:
-    from crawler.simulate.figures import SimulatedCrawl
-    from crawler.simulate.plan import Simulation
-    from crawler.simulate.webgraph import WebGraph
+    from langfocus.crawler.simulate.figures import SimulatedCrawl
+    from langfocus.crawler.simulate.plan import Simulation
+    from langfocus.crawler.simulate.webgraph import WebGraph
 
 DESCRIPTION = (
     "Crawls a recorded or generated Web graph with several strategies, filters and "
@@ -37,7 +37,7 @@ examples:
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command, and those of a simulation to the manual."""
-    from crawler.simulate.plan import ARGUMENTS
+    from langfocus.crawler.simulate.plan import ARGUMENTS
 
     parser.epilog = meanings("arguments (-a NAME=VALUE):", ARGUMENTS) + "\n" + _MANUAL
     parser.add_path("folder", "GRAPH_FOLDER", "the folder of a graph")
@@ -47,11 +47,11 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Simulate, then print and write the figures, also after an interruption."""
-    from crawler.report.progress import Display
-    from crawler.report.simulation import told
-    from crawler.simulate.figures import simulate_all
-    from crawler.simulate.plan import make_plan
-    from crawler.simulate.webgraph import WebGraph
+    from langfocus.crawler.report.progress import Display
+    from langfocus.crawler.report.simulation import told
+    from langfocus.crawler.simulate.figures import simulate_all
+    from langfocus.crawler.simulate.plan import make_plan
+    from langfocus.crawler.simulate.webgraph import WebGraph
 
     graph = WebGraph.open(opts.folder)
     plan = make_plan(pairs(opts.spargs), graph)
@@ -73,8 +73,8 @@ def run(opts: argparse.Namespace) -> None:
 def _publish(
     graph: WebGraph, plan: list[Simulation], results: list[SimulatedCrawl], opts: argparse.Namespace
 ) -> None:
-    from crawler.report.simulation import simulation_report
-    from crawler.simulate.figures import graph_figures
+    from langfocus.crawler.report.simulation import simulation_report
+    from langfocus.crawler.simulate.figures import graph_figures
 
     figures = graph_figures(graph, plan[0].target)
     about = figures, graph.provenance, opts.folder.resolve().name

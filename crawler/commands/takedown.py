@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from crawler.commands.base import Parser
-from crawler.errors import CrawlError
+from langfocus.crawler.commands.base import Parser
+from langfocus.crawler.errors import CrawlError
 
 DESCRIPTION = (
     "Removes hosts (example.org), names with all names below them (*.example.org), or "
@@ -31,10 +31,10 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Remove the hosts and print what was removed."""
-    from crawler.outputs.takedown import take_down
-    from crawler.politeness.blocking import read_lines
-    from crawler.report.table import Printer, Table
-    from crawler.run import maintaining
+    from langfocus.crawler.outputs.takedown import take_down
+    from langfocus.crawler.politeness.blocking import read_lines
+    from langfocus.crawler.report.table import Printer, Table
+    from langfocus.crawler.run import maintaining
 
     read_lines(opts.hosts)  # nothing is removed if a name is malformed
     with maintaining(opts.folder) as connection:
@@ -51,8 +51,8 @@ def run(opts: argparse.Namespace) -> None:
 
 def _write_again(folder: Path) -> None:
     """Write the files again that were made of the run."""
-    from crawler.outputs.package import INDEX, write_index, write_wacz
-    from crawler.report.crawl import write_report
+    from langfocus.crawler.outputs.package import INDEX, write_index, write_wacz
+    from langfocus.crawler.report.crawl import write_report
 
     if (folder / INDEX).exists():
         write_index(folder)

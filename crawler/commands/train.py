@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.commands.base import Parser, language_codes
+from langfocus.crawler.commands.base import Parser, language_codes
 
 if TYPE_CHECKING:
-    from classifiers.datasets.rows import LabelledUrl
-    from classifiers.training.urls import Options
+    from langfocus.classifiers.datasets.rows import LabelledUrl
+    from langfocus.classifiers.training.urls import Options
 
 DESCRIPTION = (
     "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
@@ -44,10 +44,10 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Train, write the model, and print the figures."""
-    from classifiers.datasets import open_dataset
-    from classifiers.datasets.rows import left_out
-    from classifiers.training import examples
-    from classifiers.training.urls import Options, fit, usable
+    from langfocus.classifiers.datasets import open_dataset
+    from langfocus.classifiers.datasets.rows import left_out
+    from langfocus.classifiers.training import examples
+    from langfocus.classifiers.training.urls import Options, fit, usable
 
     start = time.monotonic()
     languages = tuple(language_codes(opts.languages)) or None
@@ -70,9 +70,9 @@ def run(opts: argparse.Namespace) -> None:
 
 def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
     """The figures of a model on a tenth of the domains, trained on the other nine tenths."""
-    from classifiers.datasets.rows import split
-    from classifiers.training.assessment import assess
-    from classifiers.training.urls import fit
+    from langfocus.classifiers.datasets.rows import split
+    from langfocus.classifiers.training.assessment import assess
+    from langfocus.classifiers.training.urls import fit
 
     train, test = split(rows, seed=options.seed)
     figures = assess(fit(train, options), test)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from crawler.corpus.comparison import Comparison
-from crawler.corpus.item import OtherParagraph, PageItem
-from crawler.corpus.sources import source_of
-from crawler.corpus.texts import NO_MAIN_TEXT, PageText, PartTexts
-from crawler.errors import CrawlError
-from crawler.politeness.directives import is_reserved
+from langfocus.crawler.corpus.comparison import Comparison
+from langfocus.crawler.corpus.item import OtherParagraph, PageItem
+from langfocus.crawler.corpus.sources import source_of
+from langfocus.crawler.corpus.texts import NO_MAIN_TEXT, PageText, PartTexts
+from langfocus.crawler.errors import CrawlError
+from langfocus.crawler.politeness.directives import is_reserved
 
 TOO_SHORT = "too short"
 RESERVED = "reserved from text and data mining"

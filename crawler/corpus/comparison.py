@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crawler.corpus.texts import VALUES, PageText
+from langfocus.crawler.corpus.texts import VALUES, PageText
 
 THRESHOLD: Final = 0.8
 _BANDS: Final = 21

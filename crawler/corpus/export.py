@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, get_args, get_type_hints
 
-from crawler.corpus.building import Corpus, CorpusSummary, OnProgress, TextOptions
-from crawler.corpus.item import FIELDS, OtherParagraph, PageItem
-from crawler.errors import CrawlError, SettingError
-from crawler.whole_file import replacing
+from langfocus.crawler.corpus.building import Corpus, CorpusSummary, OnProgress, TextOptions
+from langfocus.crawler.corpus.item import FIELDS, OtherParagraph, PageItem
+from langfocus.crawler.errors import CrawlError, SettingError
+from langfocus.crawler.whole_file import replacing
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]

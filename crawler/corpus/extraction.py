@@ -6,11 +6,11 @@ docs/research/corpus.md compares the extractors.
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.tree import affordable, read
-from classifiers.pages.parse import MAX_BYTES
-from classifiers.pages.text.textengine import TWINS, LangfocusEngine, shipped_engine
-from classifiers.pages.text.words import number_of_words
+from langfocus.classifiers.pages.charset.encodings import decode
+from langfocus.classifiers.pages.html.tree import affordable, read
+from langfocus.classifiers.pages.parse import MAX_BYTES
+from langfocus.classifiers.pages.text.textengine import TWINS, LangfocusEngine, shipped_engine
+from langfocus.classifiers.pages.text.words import number_of_words
 
 MAX_CHARACTERS: Final = 500_000
 """Characters of a page's main text that are kept."""

@@ -4,9 +4,9 @@ import sqlite3
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypedDict
 
-from crawler.frontier import outlinks
-from crawler.frontier.base import Lease, Record
-from crawler.page_row import PAGE_COLUMNS
+from langfocus.crawler.frontier import outlinks
+from langfocus.crawler.frontier.base import Lease, Record
+from langfocus.crawler.page_row import PAGE_COLUMNS
 
 _LINKS = "SELECT urls FROM links WHERE page = (SELECT id FROM pages WHERE fingerprint = ?)"
 

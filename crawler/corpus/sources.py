@@ -13,19 +13,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
-from crawler.corpus.item import ROW_FIELDS
-from crawler.errors import ArchiveError, RunFolderError
-from crawler.frontier import outlinks
-from crawler.frontier.base import PAGE, UNCHANGED
-from crawler.outputs import archived
-from crawler.politeness import directives
-from crawler.politeness.directives import NOARCHIVE
-from crawler.reading import Download, identified, is_text
-from crawler.run import reading
-from crawler.sources.archive import ArchivedAnswer, answer_of, answers_in
-from crawler.sources.contract import Answer
-from crawler.sources.warc_reader import (
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
+from langfocus.crawler.corpus.item import ROW_FIELDS
+from langfocus.crawler.errors import ArchiveError, RunFolderError
+from langfocus.crawler.frontier import outlinks
+from langfocus.crawler.frontier.base import PAGE, UNCHANGED
+from langfocus.crawler.outputs import archived
+from langfocus.crawler.politeness import directives
+from langfocus.crawler.politeness.directives import NOARCHIVE
+from langfocus.crawler.reading import Download, identified, is_text
+from langfocus.crawler.run import reading
+from langfocus.crawler.sources.archive import ArchivedAnswer, answer_of, answers_in
+from langfocus.crawler.sources.contract import Answer
+from langfocus.crawler.sources.warc_reader import (
     PACKAGE_ENDINGS,
     WARC_ENDINGS,
     ArchiveRecord,
@@ -35,7 +35,7 @@ from crawler.sources.warc_reader import (
     is_warc,
     record_at,
 )
-from crawler.url import host_of, is_site_file, normalise
+from langfocus.crawler.url import host_of, is_site_file, normalise
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250

@@ -18,9 +18,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from rensa import RMinHash
 
-from classifiers.pages.text.words import number_of_words, units
-from crawler.corpus.extraction import differing_languages, main_text_of
-from crawler.corpus.sources import Found, Part
+from langfocus.classifiers.pages.text.words import number_of_words, units
+from langfocus.crawler.corpus.extraction import differing_languages, main_text_of
+from langfocus.crawler.corpus.sources import Found, Part
 
 SLOW_S: Final = 20.0
 """Seconds of processor time after which the extraction of a page is given up."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
-from crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.focus.evidence import Evidence
 
 PAGE = "page"
 """The outcome of a page that was downloaded with a final status; other outcomes do not count as

@@ -5,13 +5,13 @@ from collections.abc import Collection, Mapping
 from struct import Struct
 from typing import Final
 
-from crawler.frontier.learning import Scorer
-from crawler.frontier.links import KnownUrl, Links
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.storage import TallyTable
-from crawler.strategies.filters import Tally
-from crawler.strategies.focus.belief import Belief, Prior
-from crawler.strategies.focus.evidence import Evidence, units_of
+from langfocus.crawler.frontier.learning import Scorer
+from langfocus.crawler.frontier.links import KnownUrl, Links
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.storage import TallyTable
+from langfocus.crawler.strategies.filters import Tally
+from langfocus.crawler.strategies.focus.belief import Belief, Prior
+from langfocus.crawler.strategies.focus.evidence import Evidence, units_of
 
 TABLES: Final = """\
 CREATE TABLE tallies(

@@ -14,19 +14,19 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, TypeVar
 
-from crawler.frontier.base import FIRST_SCORE, Lease, Link
-from crawler.frontier.links import KnownUrl, LinkOrigin, Links
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import (
+from langfocus.crawler.frontier.base import FIRST_SCORE, Lease, Link
+from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.slots import (
     least_expected,
     penalized,
     penalties_of,
     with_penalties,
     without_penalties,
 )
-from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing
-from crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
-from crawler.url import host_of
+from langfocus.crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing
+from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
+from langfocus.crawler.url import host_of
 
 # Read by code of classifiers.compiled.
 LEAST_CHANGE: Final = 0.2

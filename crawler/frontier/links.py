@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from crawler.frontier.base import FORWARDING, Admission, Lease, Link, Record
-from crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.frontier.base import FORWARDING, Admission, Lease, Link, Record
+from langfocus.crawler.strategies.focus.evidence import Evidence
 
 
 def distinct(links: Sequence[Link], keys: Sequence[int], *, lifts: bool) -> dict[int, Link]:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from crawler.frontier.slots import highest_penalized
-from crawler.strategies.filters import Filter
-from crawler.strategies.focus.belief import Prior
-from crawler.strategies.orderings import Draw
+from langfocus.crawler.frontier.slots import highest_penalized
+from langfocus.crawler.strategies.filters import Filter
+from langfocus.crawler.strategies.focus.belief import Prior
+from langfocus.crawler.strategies.orderings import Draw
 
 ANY_LINK = Filter("none")
 """The filter that accepts every link."""

@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Final, NamedTuple
 
-from crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.rules import FrontierRules
 
 Head = tuple[float, int, int]
 """A host's best URL: minus score, the URL's id, the host's id."""

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from crawler.errors import StorageError
-from crawler.frontier.admission import Admitter, Outcome, Source, full_of
-from crawler.frontier.base import (
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.admission import Admitter, Outcome, Source, full_of
+from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
     Admission,
@@ -29,16 +29,22 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.evidence_rows import Learner, known_url
-from crawler.frontier.learning import Candidate, chosen
-from crawler.frontier.links import LinkOrigin, Links, origin_of
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.selection import Hosts, Pick, QueuedHost, UniformDraw
-from crawler.frontier.slots import are_full, holder_of, penalties_for, penalties_of, with_penalties
-from crawler.frontier.storage import HostRow, Storage
-from crawler.strategies.filters import Tally
-from crawler.strategies.orderings import Draw
-from crawler.url import domain_of
+from langfocus.crawler.frontier.evidence_rows import Learner, known_url
+from langfocus.crawler.frontier.learning import Candidate, chosen
+from langfocus.crawler.frontier.links import LinkOrigin, Links, origin_of
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.selection import Hosts, Pick, QueuedHost, UniformDraw
+from langfocus.crawler.frontier.slots import (
+    are_full,
+    holder_of,
+    penalties_for,
+    penalties_of,
+    with_penalties,
+)
+from langfocus.crawler.frontier.storage import HostRow, Storage
+from langfocus.crawler.strategies.filters import Tally
+from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links pass each filter."""

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, Protocol
 
-from crawler.errors import StorageError
-from crawler.frontier import outlinks
-from crawler.frontier.base import (
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier import outlinks
+from langfocus.crawler.frontier.base import (
     PAGE,
     ROBOTS_ENTRY_BYTES,
     KeptRobots,
@@ -19,10 +19,10 @@ from crawler.frontier.base import (
     Record,
     Visit,
 )
-from crawler.frontier.selection import UniformDraw
-from crawler.page_row import add_page, page_values
-from crawler.strategies.filters import NOTHING, Tally
-from crawler.url import fingerprint, host_of
+from langfocus.crawler.frontier.selection import UniformDraw
+from langfocus.crawler.page_row import add_page, page_values
+from langfocus.crawler.strategies.filters import NOTHING, Tally
+from langfocus.crawler.url import fingerprint, host_of
 
 _LATEST = """\
 SELECT MAX(time) FROM (

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from crawler.errors import RunFolderError, StorageError
-from crawler.run import reading
+from langfocus.crawler.errors import RunFolderError, StorageError
+from langfocus.crawler.run import reading
 
 _log = logging.getLogger(__name__)
 

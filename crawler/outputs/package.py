@@ -14,12 +14,17 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from crawler.errors import RunFolderError, StorageError
-from crawler.outputs.archived import NOT_MODIFIED_SINCE, ArchivedRow, settled_files, unsettled
-from crawler.outputs.warc_records import written_digest
-from crawler.run import reading
-from crawler.settings import BOT_NAME, VERSION
-from crawler.whole_file import replacing
+from langfocus.crawler.errors import RunFolderError, StorageError
+from langfocus.crawler.outputs.archived import (
+    NOT_MODIFIED_SINCE,
+    ArchivedRow,
+    settled_files,
+    unsettled,
+)
+from langfocus.crawler.outputs.warc_records import written_digest
+from langfocus.crawler.run import reading
+from langfocus.crawler.settings import BOT_NAME, VERSION
+from langfocus.crawler.whole_file import replacing
 
 INDEX: Final = "index.cdxj"
 """The name of the index in a run folder."""

@@ -20,13 +20,13 @@ from typing import BinaryIO, Final, NamedTuple
 
 from fastwarc.warc import ArchiveIterator
 
-from crawler.errors import RunFolderError, StorageError
-from crawler.frontier import outlinks
-from crawler.frontier.base import PAGE, UNCHANGED
-from crawler.outputs import archived
-from crawler.outputs.archived import ArchivedRow, file_of
-from crawler.outputs.warc_records import digest_of, pack
-from crawler.politeness.blocking import BlockList, read_lines
+from langfocus.crawler.errors import RunFolderError, StorageError
+from langfocus.crawler.frontier import outlinks
+from langfocus.crawler.frontier.base import PAGE, UNCHANGED
+from langfocus.crawler.outputs import archived
+from langfocus.crawler.outputs.archived import ArchivedRow, file_of
+from langfocus.crawler.outputs.warc_records import digest_of, pack
+from langfocus.crawler.politeness.blocking import BlockList, read_lines
 
 TAKEN_DOWN: Final = "taken_down"
 """The outcome of a page that was taken down."""

@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from crawler.errors import StorageError
-from crawler.frontier.base import UNCHANGED, Lease, Record
-from crawler.outputs import archived
-from crawler.outputs.archived import ArchivedRow
-from crawler.outputs.exchange import Exchange
-from crawler.outputs.warc_records import (
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import UNCHANGED, Lease, Record
+from langfocus.crawler.outputs import archived
+from langfocus.crawler.outputs.archived import ArchivedRow
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.outputs.warc_records import (
     Revisit,
     digest_of,
     fields_block,

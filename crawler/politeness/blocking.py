@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from crawler.errors import SettingError
-from crawler.politeness.robots_rules import matches
-from crawler.url import host_of, normalise
-from crawler.whole_file import read_regular
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.politeness.robots_rules import matches
+from langfocus.crawler.url import host_of, normalise
+from langfocus.crawler.whole_file import read_regular
 
 BLOCKED: Final = "blocked"
 """The outcome of a queued URL that was blocked before or during its fetch."""

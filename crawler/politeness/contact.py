@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from crawler.errors import SettingError
+from langfocus.crawler.errors import SettingError
 
 _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 _URL = r"https?://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::\d+)?(?:/[^\s()<>;,]*)?"

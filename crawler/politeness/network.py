@@ -11,7 +11,7 @@ from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
-from crawler.errors import SettingError
+from langfocus.crawler.errors import SettingError
 
 _PRIVATE_NAMES = (
     *("localhost", "local", "internal", "home.arpa"),

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from lxml import etree
 
-from crawler.politeness.directives import license_of, prohibited, reservation
-from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, Kept, RobotsStore
-from crawler.politeness.robots_rules import matches, plain_path, plain_pattern
-from crawler.url import domain_of, host_of, origin_of
+from langfocus.crawler.politeness.directives import license_of, prohibited, reservation
+from langfocus.crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, Kept, RobotsStore
+from langfocus.crawler.politeness.robots_rules import matches, plain_path, plain_pattern
+from langfocus.crawler.url import domain_of, host_of, origin_of
 
 MAX_RULES: Final = 200
 """Rules of a file that are kept: the first ones."""

@@ -14,10 +14,10 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from crawler.frontier.base import KeptRobots
-from crawler.politeness.directives import RobotsVersion
-from crawler.politeness.robots_rules import Rules, rules_for
-from crawler.url import fingerprint, host_of, origin_of
+from langfocus.crawler.frontier.base import KeptRobots
+from langfocus.crawler.politeness.directives import RobotsVersion
+from langfocus.crawler.politeness.robots_rules import Rules, rules_for
+from langfocus.crawler.url import fingerprint, host_of, origin_of
 
 MAX_ROBOTS_BYTES = 512 * 1024
 """Bytes of a robots.txt that are read; RFC 9309, 2.5 asks for at least 500 KiB."""

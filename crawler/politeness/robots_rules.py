@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, quote_from_bytes
 
-from crawler.politeness.directives import kept, license_at, usage
-from crawler.url import normalise
+from langfocus.crawler.politeness.directives import kept, license_at, usage
+from langfocus.crawler.url import normalise
 
 MAX_SITEMAPS: Final = 50
 """Lines `Sitemap` that are kept of one file."""

@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
-from crawler.url import domain_of
+from langfocus.crawler.url import domain_of
 
 STEP_S: Final = 0.05
 """Seconds after which to try a place in use again."""

@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from classifiers.pages.methods import method
-from crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
-from crawler.report.formatting import (
+from langfocus.classifiers.pages.methods import method
+from langfocus.crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
+from langfocus.crawler.report.formatting import (
     Cell,
     country_name,
     json_text,
@@ -16,10 +16,10 @@ from crawler.report.formatting import (
     percent,
     share_of,
 )
-from crawler.report.harvest import summarise, write_summary
-from crawler.report.page import Command, Report
-from crawler.report.table import Table, counts_table
-from crawler.whole_file import write_whole
+from langfocus.crawler.report.harvest import summarise, write_summary
+from langfocus.crawler.report.page import Command, Report
+from langfocus.crawler.report.table import Table, counts_table
+from langfocus.crawler.whole_file import write_whole
 
 _ENGLISH: Final = "en"
 _MOST_ALONE: Final = 5

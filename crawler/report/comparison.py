@@ -9,10 +9,17 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from crawler.report.formatting import Cell, duration, language_name, number, percent, share_of
-from crawler.report.harvest import Portion, Summary, merged
-from crawler.report.page import Chart, Report
-from crawler.report.table import Table
+from langfocus.crawler.report.formatting import (
+    Cell,
+    duration,
+    language_name,
+    number,
+    percent,
+    share_of,
+)
+from langfocus.crawler.report.harvest import Portion, Summary, merged
+from langfocus.crawler.report.page import Chart, Report
+from langfocus.crawler.report.table import Table
 
 Runs = Mapping[str, Mapping[str, Summary]]
 """Language -> strategy -> the figures of that run, in the order in which they are shown."""

@@ -5,19 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from crawler.errors import RunFolderError, SettingError
-from crawler.report.census import write_census
-from crawler.report.details import drops, examples, meaning, seed_table, sites
-from crawler.report.formatting import Cell, duration, language_name, number, percent, size
-from crawler.report.harvest import Portion, Summary, curve, merged, summarise, write_summary
-from crawler.report.labels import label_table
-from crawler.report.page import Chart, Command, Report
-from crawler.report.table import WIDE, Printer, Table, counts_table
-from crawler.run import reading
-from crawler.strategies.focus.evidence import FEATURES
-from crawler.strategies.focus.ordering import probability_of
-from crawler.url import fingerprint, normalise
-from crawler.whole_file import write_whole
+from langfocus.crawler.errors import RunFolderError, SettingError
+from langfocus.crawler.report.census import write_census
+from langfocus.crawler.report.details import drops, examples, meaning, seed_table, sites
+from langfocus.crawler.report.formatting import Cell, duration, language_name, number, percent, size
+from langfocus.crawler.report.harvest import (
+    Portion,
+    Summary,
+    curve,
+    merged,
+    summarise,
+    write_summary,
+)
+from langfocus.crawler.report.labels import label_table
+from langfocus.crawler.report.page import Chart, Command, Report
+from langfocus.crawler.report.table import WIDE, Printer, Table, counts_table
+from langfocus.crawler.run import reading
+from langfocus.crawler.strategies.focus.evidence import FEATURES
+from langfocus.crawler.strategies.focus.ordering import probability_of
+from langfocus.crawler.url import fingerprint, normalise
+from langfocus.crawler.whole_file import write_whole
 
 _MOST_PORTIONS = 50
 """A longer run is shown in portions of 400, 600, ... pages."""

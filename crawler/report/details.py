@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from crawler.report.formatting import language_name, share_of
-from crawler.report.table import Table
-from crawler.url import domain_of, fingerprint
+from langfocus.crawler.report.formatting import language_name, share_of
+from langfocus.crawler.report.table import Table
+from langfocus.crawler.url import domain_of, fingerprint
 
 _MOST_SITES: Final = 10
 _MOST_SEEDS: Final = 50
@@ -57,7 +57,7 @@ def reasons() -> Mapping[tuple[str, str], Reason]:
 
     The kinds are `outcome` (of a settled URL), `link`, `queued` (of a queued URL) and `page`.
     """
-    text = files("crawler.report").joinpath("reasons.tsv").read_text(encoding="utf-8")
+    text = files("langfocus.crawler.report").joinpath("reasons.tsv").read_text(encoding="utf-8")
     rows = csv.reader(text.splitlines()[1:], delimiter="\t", quoting=csv.QUOTE_NONE)
     return {(row[0], row[1]): Reason(*row) for row in rows}
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from classifiers.errors import LanguageError
-from classifiers.languages import name
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.languages import name
 
 NOTHING = "-"
 """Shown in place of a missing figure."""

@@ -8,13 +8,13 @@ from dataclasses import asdict, replace
 from itertools import accumulate
 from typing import Final
 
-from classifiers.errors import LanguageError
-from classifiers.languages import tlds_of
-from crawler.report.formatting import Cell, language_name, percent, share_of
-from crawler.report.page import Chart, Report
-from crawler.report.table import Table
-from crawler.simulate import measures as paper
-from crawler.simulate.figures import GraphFigures, LinkCounts
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.languages import tlds_of
+from langfocus.crawler.report.formatting import Cell, language_name, percent, share_of
+from langfocus.crawler.report.page import Chart, Report
+from langfocus.crawler.report.table import Table
+from langfocus.crawler.simulate import measures as paper
+from langfocus.crawler.simulate.figures import GraphFigures, LinkCounts
 
 _PAPER: Final = paper.WebMeasures()
 _MOST_DISTANCES: Final = 24

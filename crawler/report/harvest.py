@@ -15,11 +15,11 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from crawler.errors import RunFolderError
-from crawler.report.formatting import json_text, share_of
-from crawler.run import reading, sessions_of
-from crawler.strategies.focus.ordering import probability_of
-from crawler.whole_file import write_whole
+from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.report.formatting import json_text, share_of
+from langfocus.crawler.run import reading, sessions_of
+from langfocus.crawler.strategies.focus.ordering import probability_of
+from langfocus.crawler.whole_file import write_whole
 
 PORTION = 200
 """Pages in one point of Baykan 2013, Fig. 7."""

@@ -19,11 +19,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from crawler.errors import RunFolderError, SettingError
-from crawler.report.formatting import Cell, language_name, share_of
-from crawler.report.table import Table
-from crawler.run import reading
-from crawler.whole_file import read_regular, write_whole
+from langfocus.crawler.errors import RunFolderError, SettingError
+from langfocus.crawler.report.formatting import Cell, language_name, share_of
+from langfocus.crawler.report.table import Table
+from langfocus.crawler.run import reading
+from langfocus.crawler.whole_file import read_regular, write_whole
 
 COLUMNS: Final = ("page", "url", "sampled_until", "label")
 

@@ -10,12 +10,12 @@ from typing import Final, Literal
 
 import msgspec
 
-from crawler.errors import RunFolderError, one_line
-from crawler.frontier.base import PAGE
-from crawler.report.formatting import duration, percent, share_of
-from crawler.report.page import RELOAD_S, Chart, Points, Report
-from crawler.report.table import Table
-from crawler.whole_file import read_regular, write_whole
+from langfocus.crawler.errors import RunFolderError, one_line
+from langfocus.crawler.frontier.base import PAGE
+from langfocus.crawler.report.formatting import duration, percent, share_of
+from langfocus.crawler.report.page import RELOAD_S, Chart, Points, Report
+from langfocus.crawler.report.table import Table
+from langfocus.crawler.whole_file import read_regular, write_whole
 
 LIVE_JSON: Final = "live.json"
 LIVE_HTML: Final = "live.html"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Final, get_args
 
-from crawler.report.live import FETCH_BUCKETS_S, Limit, Snapshot
+from langfocus.crawler.report.live import FETCH_BUCKETS_S, Limit, Snapshot
 
 _PREFIX: Final = "langfocus_"
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})

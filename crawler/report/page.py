@@ -15,8 +15,8 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from crawler.report.formatting import Cell, printable, shown
-from crawler.report.table import WIDE, Printer, Table
+from langfocus.crawler.report.formatting import Cell, printable, shown
+from langfocus.crawler.report.table import WIDE, Printer, Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -239,7 +239,7 @@ def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("crawler.report"),
+        loader=PackageLoader("langfocus.crawler.report"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finalised,

@@ -15,9 +15,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from crawler.frontier.base import FIRST_SCORE
-from crawler.report.formatting import duration, percent, printable, share_of
-from crawler.report.live import LastPage, Snapshot, figures, goal_of, live_json
+from langfocus.crawler.frontier.base import FIRST_SCORE
+from langfocus.crawler.report.formatting import duration, percent, printable, share_of
+from langfocus.crawler.report.live import LastPage, Snapshot, figures, goal_of, live_json
 
 PASSED_ON: Final = "LANGFOCUS_PANEL"
 """The environment variable of a crawl whose parent process shows its panel."""

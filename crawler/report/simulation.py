@@ -6,12 +6,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from crawler.report.formatting import Cell, language_name, percent, share_of
-from crawler.report.graph import distance_parts, origin
-from crawler.report.page import Chart, Report
-from crawler.report.table import Table
-from crawler.simulate.figures import ROUND_NUMBERS, CourseFigures, GraphFigures, SimulatedCrawl
-from crawler.simulate.plan import Simulation
+from langfocus.crawler.report.formatting import Cell, language_name, percent, share_of
+from langfocus.crawler.report.graph import distance_parts, origin
+from langfocus.crawler.report.page import Chart, Report
+from langfocus.crawler.report.table import Table
+from langfocus.crawler.simulate.figures import (
+    ROUND_NUMBERS,
+    CourseFigures,
+    GraphFigures,
+    SimulatedCrawl,
+)
+from langfocus.crawler.simulate.plan import Simulation
 
 _MOST_STEPS = 8
 _MOST_DISTANCES = 7

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from classifiers.papers.table import Cell, MeasureTable, Row
-from crawler.report.formatting import NOTHING, json_text
-from crawler.report.table import Table
+from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
+from langfocus.crawler.report.formatting import NOTHING, json_text
+from langfocus.crawler.report.table import Table
 
 if TYPE_CHECKING:
-    from classifiers.papers.table import Result
-    from crawler.report.table import Printer
+    from langfocus.classifiers.papers.table import Result
+    from langfocus.crawler.report.table import Printer
 
 Facts = Mapping[str, Any]
 

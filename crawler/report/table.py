@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from crawler.report.formatting import Cell, in_ascii, printable, share_of, shown
+from langfocus.crawler.report.formatting import Cell, in_ascii, printable, share_of, shown
 
 WIDTH = 80
 """Columns of a table that goes into a file or a pipe."""

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from crawler.shared.stored import StoredCrawl
+from langfocus.crawler.shared.stored import StoredCrawl
 
 
 class SharedOccupancy:

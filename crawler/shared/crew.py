@@ -15,8 +15,8 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Any, Final, NamedTuple, cast
 
-from crawler.errors import CrawlError, SettingError
-from crawler.shared.stored import connect
+from langfocus.crawler.errors import CrawlError, SettingError
+from langfocus.crawler.shared.stored import connect
 
 _PROGRAMS: Final = ("redis-server", "valkey-server")
 _STEP_S: Final = 0.05

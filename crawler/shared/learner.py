@@ -13,14 +13,14 @@ from typing import Final
 
 import numpy as np
 
-from crawler.frontier.base import Lease, Link, Record
-from crawler.frontier.learning import Scorer, Tallies
-from crawler.frontier.links import KnownUrl, LinkOrigin, Links, origin_of
-from crawler.frontier.rules import FrontierRules
-from crawler.shared.packing import known_url
-from crawler.strategies.focus.belief import Belief, Prior
-from crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
-from crawler.url import fingerprint
+from langfocus.crawler.frontier.base import Lease, Link, Record
+from langfocus.crawler.frontier.learning import Scorer, Tallies
+from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, origin_of
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared.packing import known_url
+from langfocus.crawler.strategies.focus.belief import Belief, Prior
+from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
+from langfocus.crawler.url import fingerprint
 
 MERGED_EVERY: Final = 100
 """A worker merges its belief after so many pages with a label."""

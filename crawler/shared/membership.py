@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from hashlib import sha256
 
-from crawler.frontier.base import ROBOTS_ENTRY_BYTES
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
-from crawler.strategies.filters import Filter
-from crawler.strategies.focus.belief import MOST_COUNTED, Prior
+from langfocus.crawler.frontier.base import ROBOTS_ENTRY_BYTES
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
+from langfocus.crawler.strategies.filters import Filter
+from langfocus.crawler.strategies.focus.belief import MOST_COUNTED, Prior
 
 LAYOUT = 18
 """The version of the keys and of the script in Redis; a crawl with another version is refused."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler.errors import RunFolderError, one_line
-from crawler.outputs.archived import gather
-from crawler.page_row import PAGE_COLUMNS, insert_pages
-from crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
-from crawler.shared.stored import StoredCrawl
-from crawler.shared.worker import set_counts, storing
+from langfocus.crawler.errors import RunFolderError, one_line
+from langfocus.crawler.outputs.archived import gather
+from langfocus.crawler.page_row import PAGE_COLUMNS, insert_pages
+from langfocus.crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
+from langfocus.crawler.shared.stored import StoredCrawl
+from langfocus.crawler.shared.worker import set_counts, storing
 
 _MERGED = "merged_from"
 """The key in `meta` that only a merged run has."""

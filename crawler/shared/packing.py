@@ -10,13 +10,13 @@ from random import Random
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
-from crawler.frontier.base import Admission, Link
-from crawler.frontier.links import KnownUrl, LinkOrigin, Links, answers_to_all, distinct
-from crawler.frontier.rules import FrontierRules
-from crawler.strategies.filters import Unit
-from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
-from crawler.strategies.orderings import Draw
-from crawler.url import domain_of, fingerprint, host_of
+from langfocus.crawler.frontier.base import Admission, Link
+from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, answers_to_all, distinct
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.strategies.filters import Unit
+from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
+from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.url import domain_of, fingerprint, host_of
 
 _ORDER_DIGITS: Final = 15
 _MEAN_TICKS: Final = 1e9

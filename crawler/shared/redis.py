@@ -22,8 +22,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import (
+from langfocus.crawler.errors import SettingError, StorageError
+from langfocus.crawler.frontier.base import (
     PAGE,
     Admission,
     KeptRobots,
@@ -34,19 +34,19 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.learning import Candidate, chosen
-from crawler.frontier.links import LinkOrigin, origin_of
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import holder_of, penalties_of, with_penalties
-from crawler.page_row import check_page, page_values
-from crawler.shared.learner import SharedLearner
-from crawler.shared.membership import Membership, binding, difference, in_force
-from crawler.shared.packing import LinkPacker, Packed, encoded
-from crawler.shared.stored import AwayError, RefusedError, StoredCrawl
-from crawler.url import fingerprint, host_of
+from langfocus.crawler.frontier.learning import Candidate, chosen
+from langfocus.crawler.frontier.links import LinkOrigin, origin_of
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.slots import holder_of, penalties_of, with_penalties
+from langfocus.crawler.page_row import check_page, page_values
+from langfocus.crawler.shared.learner import SharedLearner
+from langfocus.crawler.shared.membership import Membership, binding, difference, in_force
+from langfocus.crawler.shared.packing import LinkPacker, Packed, encoded
+from langfocus.crawler.shared.stored import AwayError, RefusedError, StoredCrawl
+from langfocus.crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:
-    from crawler.shared.stored import Client
+    from langfocus.crawler.shared.stored import Client
 
 _SEEDS_A_CALL = 1000
 _UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
@@ -58,7 +58,7 @@ _FILES = ("keys", "hosts", "admitting", "settling", "calls")
 @cache
 def _script() -> tuple[bytes, str]:
     """Return the files of the folder `lua`, in their order, and the name of them on the server."""
-    folder = resources.files("crawler.shared").joinpath("lua")
+    folder = resources.files("langfocus.crawler.shared").joinpath("lua")
     text = b"\n".join(folder.joinpath(f"{name}.lua").read_bytes() for name in _FILES)
     return text, sha1(text, usedforsecurity=False).hexdigest()
 

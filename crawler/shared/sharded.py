@@ -26,8 +26,8 @@ from random import Random
 from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
-from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import (
+from langfocus.crawler.errors import SettingError, StorageError
+from langfocus.crawler.frontier.base import (
     Admission,
     Counts,
     KeptRobots,
@@ -38,15 +38,15 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.links import LinkOrigin, Links
-from crawler.frontier.slots import holder_of, penalties_of
-from crawler.shared.packing import Packed
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.shards import Shards, shard_of, total
-from crawler.shared.stored import AwayError, Question, StoredCrawl
-from crawler.strategies.focus.evidence import Evidence
-from crawler.strategies.orderings import Draw
-from crawler.url import host_of
+from langfocus.crawler.frontier.links import LinkOrigin, Links
+from langfocus.crawler.frontier.slots import holder_of, penalties_of
+from langfocus.crawler.shared.packing import Packed
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.shards import Shards, shard_of, total
+from langfocus.crawler.shared.stored import AwayError, Question, StoredCrawl
+from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.url import host_of
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any, TypeVar
 from zlib import crc32
 
-from crawler.frontier.base import Counts, HostStates
-from crawler.shared.stored import Client, Question, Settled, StoredCrawl
-from crawler.url import domain_of
+from langfocus.crawler.frontier.base import Counts, HostStates
+from langfocus.crawler.shared.stored import Client, Question, Settled, StoredCrawl
+from langfocus.crawler.url import domain_of
 
 T = TypeVar("T")
 

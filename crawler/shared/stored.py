@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
-from classifiers.errors import MissingPackageError
-from crawler.errors import CrawlError, SettingError, StorageError, one_line
-from crawler.frontier.base import Counts, HostStates
-from crawler.page_row import check_page
-from crawler.shared.packing import unpacked
+from langfocus.classifiers.errors import MissingPackageError
+from langfocus.crawler.errors import CrawlError, SettingError, StorageError, one_line
+from langfocus.crawler.frontier.base import Counts, HostStates
+from langfocus.crawler.page_row import check_page
+from langfocus.crawler.shared.packing import unpacked
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -16,11 +16,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from crawler.errors import StorageError
-from crawler.frontier.storage import is_of_storage
-from crawler.page_row import insert_pages
-from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.redis import RedisFrontier
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.storage import is_of_storage
+from langfocus.crawler.page_row import insert_pages
+from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.redis import RedisFrontier
 
 _STEP_S = 0.05
 _TOLD_S = 24 * 3600

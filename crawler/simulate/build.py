@@ -17,22 +17,22 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from classifiers.datasets.rows import cells_of, opened
-from classifiers.errors import ClassifierError, DatasetError
-from classifiers.pages.methods import DEFAULT_METHOD, fasttext_file
-from classifiers.urls.cctld import top_level_domain
-from classifiers.urls.standard import absolute
-from crawler.corpus.sources import page_in
-from crawler.errors import ArchiveError, CrawlError, GraphError, SettingError
-from crawler.frontier import outlinks
-from crawler.frontier.base import PAGE as PAGE_OUTCOME
-from crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
-from crawler.reading import ReadPage, page_method, page_reader, sift
-from crawler.run import reading
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
-from crawler.sources.archive import ArchivedAnswer, answers
-from crawler.strategies.orderings import BREADTH_FIRST
-from crawler.url import directory_of, fingerprint, host_of, is_site_file, normalise
+from langfocus.classifiers.datasets.rows import cells_of, opened
+from langfocus.classifiers.errors import ClassifierError, DatasetError
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file
+from langfocus.classifiers.urls.cctld import top_level_domain
+from langfocus.classifiers.urls.standard import absolute
+from langfocus.crawler.corpus.sources import page_in
+from langfocus.crawler.errors import ArchiveError, CrawlError, GraphError, SettingError
+from langfocus.crawler.frontier import outlinks
+from langfocus.crawler.frontier.base import PAGE as PAGE_OUTCOME
+from langfocus.crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
+from langfocus.crawler.reading import ReadPage, page_method, page_reader, sift
+from langfocus.crawler.run import reading
+from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
+from langfocus.crawler.sources.archive import ArchivedAnswer, answers
+from langfocus.crawler.strategies.orderings import BREADTH_FIRST
+from langfocus.crawler.url import directory_of, fingerprint, host_of, is_site_file, normalise
 
 _MOST_DOMAINS: Final = np.iinfo(np.int16).max
 _SOURCES: Final = "the folder of a run, a WARC file or a table (.tsv, .tsv.gz)"

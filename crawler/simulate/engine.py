@@ -19,17 +19,17 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.languages import tlds_of
-from crawler.errors import SettingError
-from crawler.shared.shards import shard_of
-from crawler.simulate import kernel
-from crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
-from crawler.simulate.plan import ORDERINGS, Simulation
-from crawler.simulate.queues import EMPTY, FIRST
-from crawler.simulate.webgraph import PAGE, WebGraph, frozen
-from crawler.strategies.filters import Unit
-from crawler.strategies.focus.belief import Belief, Prior
-from crawler.strategies.focus.evidence import (
+from langfocus.classifiers.languages import tlds_of
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.shared.shards import shard_of
+from langfocus.crawler.simulate import kernel
+from langfocus.crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
+from langfocus.crawler.simulate.plan import ORDERINGS, Simulation
+from langfocus.crawler.simulate.queues import EMPTY, FIRST
+from langfocus.crawler.simulate.webgraph import PAGE, WebGraph, frozen
+from langfocus.crawler.strategies.filters import Unit
+from langfocus.crawler.strategies.focus.belief import Belief, Prior
+from langfocus.crawler.strategies.focus.evidence import (
     N_FEATURES,
     N_LINKS,
     N_UNITS,
@@ -37,7 +37,7 @@ from crawler.strategies.focus.evidence import (
     evidence_of,
     units_of,
 )
-from crawler.url import host_of
+from langfocus.crawler.url import host_of
 
 FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")
 """What becomes of links, of seeds too: queued, seen before, rejected by the filter, to a host that

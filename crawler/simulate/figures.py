@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crawler.simulate.engine import Course, simulate
-from crawler.simulate.plan import Simulation, prepared
-from crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN, WebGraph
+from langfocus.crawler.simulate.engine import Course, simulate
+from langfocus.crawler.simulate.plan import Simulation, prepared
+from langfocus.crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN, WebGraph
 
 ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
 """Numbers of pages that are among the points of every course that has so many."""

@@ -34,10 +34,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from crawler.simulate import growth as g
-from crawler.simulate import measures as paper
-from crawler.simulate.measures import Counts, WebMeasures, link_plan
-from crawler.simulate.webgraph import PAGE, WebGraph
+from langfocus.crawler.simulate import growth as g
+from langfocus.crawler.simulate import measures as paper
+from langfocus.crawler.simulate.measures import Counts, WebMeasures, link_plan
+from langfocus.crawler.simulate.webgraph import PAGE, WebGraph
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]

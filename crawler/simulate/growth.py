@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
-from crawler.simulate.queues import Words, draw_below, draw_normal, draw_unit
+from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.crawler.simulate.queues import Words, draw_below, draw_normal, draw_unit
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]

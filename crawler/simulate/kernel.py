@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
-from crawler.frontier.learning import LEAST_CHANGE, MOST_TRIED
-from crawler.simulate.queues import (
+from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.crawler.frontier.learning import LEAST_CHANGE, MOST_TRIED
+from langfocus.crawler.simulate.queues import (
     EMPTY,
     SIZE,
     add_scored,
@@ -26,11 +26,11 @@ from crawler.simulate.queues import (
     remove_scored,
     second_place,
 )
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
-from crawler.strategies.focus.belief import MOST_COUNTED
-from crawler.strategies.focus.evidence import N_LINKS
-from crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
-from crawler.strategies.focus.ordering import DOUBTS_UP_TO
+from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
+from langfocus.crawler.strategies.focus.belief import MOST_COUNTED
+from langfocus.crawler.strategies.focus.evidence import N_LINKS
+from langfocus.crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
+from langfocus.crawler.strategies.focus.ordering import DOUBTS_UP_TO
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]

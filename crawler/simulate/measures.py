@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crawler.errors import SettingError
+from langfocus.crawler.errors import SettingError
 
 Counts = npt.NDArray[np.int64]
 Rows = tuple[tuple[int, ...], ...]

@@ -10,13 +10,13 @@ from typing import Final
 
 import numpy as np
 
-from classifiers import languages
-from classifiers.errors import LanguageError
-from classifiers.urls.model import UrlModel
-from crawler.errors import SettingError
-from crawler.frontier.rules import queue_slots
-from crawler.simulate.webgraph import WebGraph
-from crawler.strategies.filters import FILTERS, PAPER_FILTERS, Filter, make_filter
+from langfocus.classifiers import languages
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.frontier.rules import queue_slots
+from langfocus.crawler.simulate.webgraph import WebGraph
+from langfocus.crawler.strategies.filters import FILTERS, PAPER_FILTERS, Filter, make_filter
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import inlined
+from langfocus.classifiers.compiled import inlined
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]

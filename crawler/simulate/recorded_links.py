@@ -6,9 +6,9 @@ They are evidence for the language of a short page (Hayati 2004, 5.3 and 5.4).
 from collections import defaultdict
 from collections.abc import Sequence
 
-from classifiers.pages.method import MIN_REFERENCE_LENGTH, Neighbour, Surroundings
-from crawler.simulate.webgraph import PAGE, WebGraph
-from crawler.url import fingerprint, normalise
+from langfocus.classifiers.pages.method import MIN_REFERENCE_LENGTH, Neighbour, Surroundings
+from langfocus.crawler.simulate.webgraph import PAGE, WebGraph
+from langfocus.crawler.url import fingerprint, normalise
 
 
 class RecordedLinks:

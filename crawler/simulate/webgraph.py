@@ -29,7 +29,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from crawler.errors import GraphError
+from langfocus.crawler.errors import GraphError
 
 # Read by code of classifiers.compiled.
 UNKNOWN: Final = 0

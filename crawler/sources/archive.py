@@ -20,10 +20,10 @@ from weakref import finalize
 
 from fastwarc.warc import ArchiveIterator, HeaderMap
 
-from crawler.errors import ArchiveError
-from crawler.settings import DOWNLOAD_MAXSIZE
-from crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Source
-from crawler.sources.warc_reader import (
+from langfocus.crawler.errors import ArchiveError
+from langfocus.crawler.settings import DOWNLOAD_MAXSIZE
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Source
+from langfocus.crawler.sources.warc_reader import (
     ANSWER,
     BLOCK_LIMIT,
     REVISIT,
@@ -35,7 +35,7 @@ from crawler.sources.warc_reader import (
     record_at,
     records,
 )
-from crawler.url import is_site_file, normalise
+from langfocus.crawler.url import is_site_file, normalise
 
 _log = logging.getLogger(__name__)
 

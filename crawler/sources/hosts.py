@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.errors import SettingError
-from crawler.url import host_of, normalise
-from crawler.whole_file import open_regular
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.url import host_of, normalise
+from langfocus.crawler.whole_file import open_regular
 
 MOST_HOSTS: Final = 20_000_000
 """Most hosts of a list; its check takes 24 bytes of memory for each."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from classifiers.datasets.rows import Dataset, cells_of, unreadable
-from classifiers.datasets.texts import LabelledPage
-from classifiers.errors import DatasetError
-from classifiers.languages import canonical
-from crawler.sources.archive import answers
-from crawler.sources.warc_reader import Damage
-from crawler.url import normalise
+from langfocus.classifiers.datasets.rows import Dataset, cells_of, unreadable
+from langfocus.classifiers.datasets.texts import LabelledPage
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.languages import canonical
+from langfocus.crawler.sources.archive import answers
+from langfocus.crawler.sources.warc_reader import Damage
+from langfocus.crawler.url import normalise
 
 LABELS: Final = ("lang", "language", "directory_lang")
 """Names of the column with the language; the first that the table has counts."""

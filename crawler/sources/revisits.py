@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from crawler.errors import SettingError
-from crawler.frontier.base import FIRST_SCORE, UNCHANGED, Link, Visit
-from crawler.run import reading
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.frontier.base import FIRST_SCORE, UNCHANGED, Link, Visit
+from langfocus.crawler.run import reading
 
 _LONGEST_VALIDATOR: Final = 1000
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from crawler.errors import SettingError
-from crawler.politeness.network import has_bad_port
-from crawler.url import normalise
-from crawler.whole_file import read_regular
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.politeness.network import has_bad_port
+from langfocus.crawler.url import normalise
+from langfocus.crawler.whole_file import read_regular
 
 _MAX_FILE_BYTES = 256 * 1024 * 1024
 _HTTP = ("http://", "https://")

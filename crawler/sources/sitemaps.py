@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 
 from lxml import etree
 
-from classifiers.languages import meant
-from crawler.frontier.base import Lease, Link
-from crawler.politeness.network import has_bad_port
-from crawler.politeness.robots import HostFiles, Robots
-from crawler.reading import Download, scored, sift
-from crawler.strategies.orderings import LinkSource, Ordering
-from crawler.url import normalise
+from langfocus.classifiers.languages import meant
+from langfocus.crawler.frontier.base import Lease, Link
+from langfocus.crawler.politeness.network import has_bad_port
+from langfocus.crawler.politeness.robots import HostFiles, Robots
+from langfocus.crawler.reading import Download, scored, sift
+from langfocus.crawler.strategies.orderings import LinkSource, Ordering
+from langfocus.crawler.url import normalise
 
 MAX_BYTES: Final = 10 * 1024 * 1024
 """Unpacked bytes of a file that are read."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from crawler.errors import ArchiveError
+from langfocus.crawler.errors import ArchiveError
 
 WARC_ENDINGS: Final = (".warc", ".warc.gz")
 PACKAGE_ENDINGS: Final = (".wacz",)

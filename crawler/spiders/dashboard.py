@@ -11,10 +11,10 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 
-from crawler.politeness.network import LOOPBACK
-from crawler.report.live import Snapshot, live_html, live_json
-from crawler.report.metrics import metrics
-from crawler.report.page import RELOADS
+from langfocus.crawler.politeness.network import LOOPBACK
+from langfocus.crawler.report.live import Snapshot, live_html, live_json
+from langfocus.crawler.report.metrics import metrics
+from langfocus.crawler.report.page import RELOADS
 
 _MOST_HEAD_BYTES: Final = 8192
 _MOST_CONNECTIONS: Final = 64

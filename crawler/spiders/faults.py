@@ -9,10 +9,10 @@ from scrapy import exceptions
 from twisted.internet import error
 from twisted.web._newclient import ParseError
 
-from crawler.politeness.network import PrivateAddressError
-from crawler.sources.contract import NotArchived
-from crawler.spiders.middlewares import BrokenEncoding
-from crawler.visit import NO_ADDRESS, PROTOCOL
+from langfocus.crawler.politeness.network import PrivateAddressError
+from langfocus.crawler.sources.contract import NotArchived
+from langfocus.crawler.spiders.middlewares import BrokenEncoding
+from langfocus.crawler.visit import NO_ADDRESS, PROTOCOL
 
 
 class HeadTooLarge(Exception):

@@ -12,24 +12,24 @@ from scrapy.http import Response
 from scrapy.http.headers import Headers
 from scrapy.settings import BaseSettings
 
-from crawler.corpus.item import PageItem, settled_item
-from crawler.crawl import Crawl
-from crawler.errors import StorageError
-from crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
-from crawler.opening import open_crawl
-from crawler.politeness.network import (
+from langfocus.crawler.corpus.item import PageItem, settled_item
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
     LocalFaultError,
     NoAddressYetError,
 )
-from crawler.politeness.robots import MAX_ROBOTS_BYTES
-from crawler.readers import Answer, ReadingError
-from crawler.reading import Download, is_text
-from crawler.sources.sitemaps import may_be_sitemap
-from crawler.spiders.concurrency import PAUSE_S, Throttle
-from crawler.spiders.faults import explain
-from crawler.spiders.messages import (
+from langfocus.crawler.politeness.robots import MAX_ROBOTS_BYTES
+from langfocus.crawler.readers import Answer, ReadingError
+from langfocus.crawler.reading import Download, is_text
+from langfocus.crawler.sources.sitemaps import may_be_sitemap
+from langfocus.crawler.spiders.concurrency import PAUSE_S, Throttle
+from langfocus.crawler.spiders.faults import explain
+from langfocus.crawler.spiders.messages import (
     FILE_BYTES,
     LEASE,
     LEASED_AT,
@@ -37,9 +37,9 @@ from crawler.spiders.messages import (
     content_type_of,
     download_of,
 )
-from crawler.spiders.printable_log import make_log_printable
-from crawler.spiders.scrapy_settings import adapt, config_of, proxy_remarks
-from crawler.visit import NO_ADDRESS
+from langfocus.crawler.spiders.printable_log import make_log_printable
+from langfocus.crawler.spiders.scrapy_settings import adapt, config_of, proxy_remarks
+from langfocus.crawler.visit import NO_ADDRESS
 
 _TIMEOUT = "timeout"
 _LEAST_TIMEOUT_S = 1.0

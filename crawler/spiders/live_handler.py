@@ -46,23 +46,31 @@ from twisted.web._newclient import Request as TxRequest
 from twisted.web.client import URI, Agent
 from twisted.web.iweb import IResponse
 
-from crawler.frontier.base import Lease
-from crawler.politeness.network import (
+from langfocus.crawler.frontier.base import Lease
+from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
     LocalFaultError,
     PrivateAddressError,
     is_private_address,
 )
-from crawler.politeness.turns import HostTurns, Line, Recent
-from crawler.reading import is_status
-from crawler.spiders.faults import HeadTooLarge, local_fault
-from crawler.spiders.messages import EXCHANGE, FILE_BYTES, HEADS, LEASE, Heads, sent, take_slot
-from crawler.spiders.names import Names
-from crawler.url import host_of
+from langfocus.crawler.politeness.turns import HostTurns, Line, Recent
+from langfocus.crawler.reading import is_status
+from langfocus.crawler.spiders.faults import HeadTooLarge, local_fault
+from langfocus.crawler.spiders.messages import (
+    EXCHANGE,
+    FILE_BYTES,
+    HEADS,
+    LEASE,
+    Heads,
+    sent,
+    take_slot,
+)
+from langfocus.crawler.spiders.names import Names
+from langfocus.crawler.url import host_of
 
 if TYPE_CHECKING:
-    from crawler.spiders.langfocus import LangfocusSpider
+    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
 MAX_HEAD_BYTES: Final = 256 * 1024
 """Most bytes before a body, answers of status 1xx included; browsers have the same limit."""

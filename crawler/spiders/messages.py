@@ -14,14 +14,14 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
-from crawler.crawl import Crawl
-from crawler.frontier.base import Lease, Sending
-from crawler.outputs.exchange import Exchange
-from crawler.politeness import directives
-from crawler.politeness.network import CapError
-from crawler.reading import Download
-from crawler.sources.contract import Answer
-from crawler.url import host_of, normalise
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.frontier.base import Lease, Sending
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.politeness import directives
+from langfocus.crawler.politeness.network import CapError
+from langfocus.crawler.reading import Download
+from langfocus.crawler.sources.contract import Answer
+from langfocus.crawler.url import host_of, normalise
 
 LEASE = "langfocus_lease"
 """The key of the request's lease."""

@@ -12,12 +12,12 @@ from scrapy.downloadermiddlewares.httpcompression import (
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
-from classifiers.pages.charset.charsets import canonical_label
-from crawler.crawl import Crawl
-from crawler.frontier.base import Lease
-from crawler.readers import MANY_PAGES, Readers
-from crawler.reading import Download
-from crawler.spiders.messages import FILE_BYTES, LEASE, READ_PAGE, download_of
+from langfocus.classifiers.pages.charset.charsets import canonical_label
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.frontier.base import Lease
+from langfocus.crawler.readers import MANY_PAGES, Readers
+from langfocus.crawler.reading import Download
+from langfocus.crawler.spiders.messages import FILE_BYTES, LEASE, READ_PAGE, download_of
 
 MAX_LAYERS: Final = 3
 """Most layers of compression of a body; each may unpack to `DOWNLOAD_MAXSIZE` bytes."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from twisted.internet.abstract import isIPAddress, isIPv6Address
 
-from crawler.politeness.network import NoAddressYetError
-from crawler.politeness.turns import PAUSE_S, LookupTurns
+from langfocus.crawler.politeness.network import NoAddressYetError
+from langfocus.crawler.politeness.turns import PAUSE_S, LookupTurns
 
 if TYPE_CHECKING:
     from pycares import AddrInfoResult

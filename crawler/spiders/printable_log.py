@@ -12,9 +12,9 @@ from typing import Any
 from OpenSSL import SSL
 from twisted.logger import globalLogBeginner
 
-from classifiers.errors import LangfocusError
-from crawler.report.formatting import printable
-from crawler.report.progress import Display
+from langfocus.classifiers.errors import LangfocusError
+from langfocus.crawler.report.formatting import printable
+from langfocus.crawler.report.progress import Display
 
 _INDENT = "\n    "
 

@@ -15,17 +15,17 @@ from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
 from scrapy.utils.asyncio import create_looping_call
 
-from crawler.errors import RunFolderError, StorageError
-from crawler.frontier.base import Lease, Record
-from crawler.outputs.package import write_index
-from crawler.report.crawl import report
-from crawler.report.labels import safe_cell
-from crawler.report.live import WRITTEN_EVERY_S, write_live
-from crawler.report.progress import PASSED_ON, Display, Progress
-from crawler.spiders.dashboard import Dashboard
-from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.printable_log import log_above
-from crawler.spiders.watch import Watch
+from langfocus.crawler.errors import RunFolderError, StorageError
+from langfocus.crawler.frontier.base import Lease, Record
+from langfocus.crawler.outputs.package import write_index
+from langfocus.crawler.report.crawl import report
+from langfocus.crawler.report.labels import safe_cell
+from langfocus.crawler.report.live import WRITTEN_EVERY_S, write_live
+from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
+from langfocus.crawler.spiders.dashboard import Dashboard
+from langfocus.crawler.spiders.langfocus import LangfocusSpider
+from langfocus.crawler.spiders.printable_log import log_above
+from langfocus.crawler.spiders.watch import Watch
 
 _log = logging.getLogger(__name__)
 

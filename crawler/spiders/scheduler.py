@@ -12,21 +12,21 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import CallLaterResult, call_later, create_looping_call
 
-from crawler.clock import CrawlClock
-from crawler.crawl import Crawl
-from crawler.errors import StorageError, one_line
-from crawler.frontier.base import Lease, LeaseError, Sending
-from crawler.politeness.blocking import BLOCKED
-from crawler.politeness.reservations import Reservations
-from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
-from crawler.spiders.concurrency import IN_SLOT, is_full
-from crawler.spiders.messages import LEASE, LEASED_AT, RESERVED, ROBOTS
-from crawler.spiders.site_files import SiteFiles
-from crawler.strategies.orderings import SEED
-from crawler.visit import INTERRUPTED
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.errors import StorageError, one_line
+from langfocus.crawler.frontier.base import Lease, LeaseError, Sending
+from langfocus.crawler.politeness.blocking import BLOCKED
+from langfocus.crawler.politeness.reservations import Reservations
+from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
+from langfocus.crawler.spiders.concurrency import IN_SLOT, is_full
+from langfocus.crawler.spiders.messages import LEASE, LEASED_AT, RESERVED, ROBOTS
+from langfocus.crawler.spiders.site_files import SiteFiles
+from langfocus.crawler.strategies.orderings import SEED
+from langfocus.crawler.visit import INTERRUPTED
 
 if TYPE_CHECKING:
-    from crawler.spiders.langfocus import LangfocusSpider
+    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 

@@ -14,14 +14,14 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 
-from classifiers import languages
-from crawler.config import FIRST_ANSWER_S, SETTINGS, Config
-from crawler.crawl import Crawl
-from crawler.errors import SettingError
-from crawler.politeness.contact import bot_name
-from crawler.settings import USER_AGENT
-from crawler.sources.seeds import read_seeds
-from crawler.spiders.concurrency import slot_settings
+from langfocus.classifiers import languages
+from langfocus.crawler.config import FIRST_ANSWER_S, SETTINGS, Config
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.politeness.contact import bot_name
+from langfocus.crawler.settings import USER_AGENT
+from langfocus.crawler.sources.seeds import read_seeds
+from langfocus.crawler.spiders.concurrency import slot_settings
 
 _PREFIX = "LANGFOCUS_"
 _DEFAULTS: Mapping[str, object] = MappingProxyType(
@@ -34,8 +34,8 @@ _TEXTS = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "RETRY_HTTP_CODES")
 
 _FRONTIER = "LANGFOCUS_FRONTIER"
 _PASSWORD = re.compile(r"(?<=//)[^/]*@|\?.*")
-_WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
-_LIVE_HANDLER = "crawler.spiders.live_handler.GuardedDownloadHandler"
+_WEB_HANDLER = "langfocus.crawler.spiders.web_handler.WebDownloadHandler"
+_LIVE_HANDLER = "langfocus.crawler.spiders.live_handler.GuardedDownloadHandler"
 
 
 def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config:

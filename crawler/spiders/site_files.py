@@ -14,12 +14,17 @@ from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
-from crawler.frontier.base import Lease
-from crawler.politeness.directives import RobotsVersion, license_of
-from crawler.politeness.reservations import TDMREP_PATH, Licenses, Reservations
-from crawler.politeness.robots import MAX_MOVES, ROBOTS_UNREACHABLE, Verdict, is_unreachable
-from crawler.spiders.concurrency import begin, end
-from crawler.spiders.messages import (
+from langfocus.crawler.frontier.base import Lease
+from langfocus.crawler.politeness.directives import RobotsVersion, license_of
+from langfocus.crawler.politeness.reservations import TDMREP_PATH, Licenses, Reservations
+from langfocus.crawler.politeness.robots import (
+    MAX_MOVES,
+    ROBOTS_UNREACHABLE,
+    Verdict,
+    is_unreachable,
+)
+from langfocus.crawler.spiders.concurrency import begin, end
+from langfocus.crawler.spiders.messages import (
     EXCHANGE,
     FILE_BYTES,
     LEASE,
@@ -28,11 +33,11 @@ from crawler.spiders.messages import (
     retry_after_s,
     statements_of,
 )
-from crawler.spiders.middlewares import UNLIMITED
-from crawler.url import domain_of, host_of
+from langfocus.crawler.spiders.middlewares import UNLIMITED
+from langfocus.crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
-    from crawler.spiders.langfocus import LangfocusSpider
+    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
 
 def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:

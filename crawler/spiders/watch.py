@@ -12,13 +12,21 @@ from typing import Final
 
 from scrapy.crawler import Crawler
 
-from crawler.crawl import Crawl
-from crawler.errors import RunFolderError
-from crawler.frontier.base import FORWARDING, PAGE, UNCHANGED, HostStates, Lease, Record, Sending
-from crawler.opening import crawl_name
-from crawler.politeness.blocking import BLOCKED
-from crawler.report.harvest import PORTION, by_portion
-from crawler.report.live import (
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.frontier.base import (
+    FORWARDING,
+    PAGE,
+    UNCHANGED,
+    HostStates,
+    Lease,
+    Record,
+    Sending,
+)
+from langfocus.crawler.opening import crawl_name
+from langfocus.crawler.politeness.blocking import BLOCKED
+from langfocus.crawler.report.harvest import PORTION, by_portion
+from langfocus.crawler.report.live import (
     FETCH_BUCKETS_S,
     WRITTEN_EVERY_S,
     About,
@@ -30,9 +38,9 @@ from crawler.report.live import (
     live_json,
     together,
 )
-from crawler.run import reading, sessions_of
-from crawler.spiders.concurrency import in_progress, is_full
-from crawler.strategies.focus.ordering import Focus, probability_of
+from langfocus.crawler.run import reading, sessions_of
+from langfocus.crawler.spiders.concurrency import in_progress, is_full
+from langfocus.crawler.strategies.focus.ordering import Focus, probability_of
 
 _SPEED_OVER_S: Final = 10.0
 _LEFT_OVER_S: Final = 60.0

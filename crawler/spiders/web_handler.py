@@ -15,12 +15,12 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.sources.archive import NO_ROBOTS
-from crawler.sources.contract import Answer, Reason, Unreachable, Web
-from crawler.spiders.messages import EXCHANGE, replayed, take_slot
+from langfocus.crawler.sources.archive import NO_ROBOTS
+from langfocus.crawler.sources.contract import Answer, Reason, Unreachable, Web
+from langfocus.crawler.spiders.messages import EXCHANGE, replayed, take_slot
 
 if TYPE_CHECKING:
-    from crawler.spiders.langfocus import LangfocusSpider
+    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
 _FAILURES: dict[Reason, type[Exception]] = {
     "dns": CannotResolveHostError,

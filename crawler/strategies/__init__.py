@@ -6,7 +6,7 @@ This code uses neither Scrapy nor a clock.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from crawler.strategies.orderings import (
+from langfocus.crawler.strategies.orderings import (
     BREADTH_FIRST,
     RANDOM,
     SOFT,
@@ -17,13 +17,13 @@ from crawler.strategies.orderings import (
 
 
 def _cctld(language: str, model: Path | None) -> Ordering:
-    from classifiers.urls.cctld import score
+    from langfocus.classifiers.urls.cctld import score
 
     return country_domain(lambda urls: [float(x) for x in score(urls, language)])
 
 
 def _svm(language: str, model: Path | None) -> Ordering:
-    from classifiers.urls.model import UrlModel
+    from langfocus.classifiers.urls.model import UrlModel
 
     url_model = UrlModel.load(model)
 
@@ -36,9 +36,9 @@ def _svm(language: str, model: Path | None) -> Ordering:
 
 
 def _focus(language: str, model: Path | None) -> Ordering:
-    from crawler.strategies.focus.belief import Prior
-    from crawler.strategies.focus.evidence import evidence_of
-    from crawler.strategies.focus.ordering import focus
+    from langfocus.crawler.strategies.focus.belief import Prior
+    from langfocus.crawler.strategies.focus.evidence import evidence_of
+    from langfocus.crawler.strategies.focus.ordering import focus
 
     found, knows_urls = evidence_of(language, model)
     return focus(found, Prior.shipped(), knows_urls=knows_urls)

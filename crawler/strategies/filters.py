@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from crawler.url import directory_of, host_of
+from langfocus.crawler.url import directory_of, host_of
 
 TOLERANCE: Final = 10
 """The default of T, the tolerance (Tamura 2007, 4.1), in pages."""

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from benchmarks.docs_tables import filled, mark_as_of, outdated
-from classifiers.papers.table import Cell, MeasureTable, Row
-from crawler.errors import SettingError
-from crawler.report.provenance import ROOT, provenance, sha256
-from crawler.report.table import Table
+from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.report.provenance import ROOT, provenance, sha256
+from langfocus.crawler.report.table import Table
 
 MEASURED = {
     "date": "2026-01-02",

@@ -9,8 +9,8 @@ from resource import RUSAGE_SELF, getrusage
 import numpy as np
 import pytest
 
-from classifiers.arrayfile import MAX_UNPACKED_BYTES, read_arrays, write_arrays
-from classifiers.errors import ModelError
+from langfocus.classifiers.arrayfile import MAX_UNPACKED_BYTES, read_arrays, write_arrays
+from langfocus.classifiers.errors import ModelError
 
 GIGABYTE = 1 << 30
 

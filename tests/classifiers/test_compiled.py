@@ -12,40 +12,42 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.compiled import sources
+from langfocus.classifiers.compiled import sources
 from tests.support.crawls import ROOT
 
 DECORATORS = {"compiled", "compiled_for_many", "inlined"}
-FOREIGN = {"numpy", "numba", "math", "typing", "collections", "classifiers.compiled"}
+FOREIGN = {"numpy", "numba", "math", "typing", "collections", "langfocus.classifiers.compiled"}
 """Packages whose functions numba compiles itself, and names of types."""
 
 MODULE = """
-from classifiers.compiled import compiled
+from langfocus.classifiers.compiled import compiled
 
 @compiled
 def doubled(number):
     return {factor} * number
 """
 ASK = """
-from classifiers.made import doubled
+from langfocus.classifiers.made import doubled
 print(doubled(4), *doubled.dispatcher.stats.cache_hits.values())"""
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder with a package `classifiers` of the compiler's file and one compiled function."""
-    room = tmp_path / "classifiers"
-    room.mkdir()
+    """A package `langfocus` of the compiler's file and one compiled function."""
+    room = tmp_path / "langfocus/classifiers"
+    room.mkdir(parents=True)
     shutil.copy(ROOT / "classifiers/compiled.py", room)
     (room / "__init__.py").touch()
     (room / "made.py").write_text(MODULE.format(factor=2))
-    return tmp_path
+    return tmp_path / "langfocus"
 
 
 def ask(root: Path, **environment: str) -> list[str]:
     """Call the function in a process of its own: the result, and how often the cache was used."""
     unset = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment = unset | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"} | environment
+    environment = (
+        unset | {"PYTHONPATH": str(root.parent), "PYTHONDONTWRITEBYTECODE": "1"} | environment
+    )
     command = [sys.executable, "-P", "-c", ASK]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -55,7 +57,9 @@ def ask(root: Path, **environment: str) -> list[str]:
 def test_a_change_in_any_compiled_file_compiles_anew_and_no_change_does_not(root: Path) -> None:
     assert ask(root) == ["8"]
     assert ask(root) == ["8", "1"]
-    (root / "classifiers/other.py").write_text("from classifiers.compiled import inlined\n")
+    (root / "classifiers/other.py").write_text(
+        "from langfocus.classifiers.compiled import inlined\n"
+    )
     assert ask(root) == ["8"]
     (root / "classifiers/made.py").write_text(MODULE.format(factor=3))
     assert ask(root) == ["12"]
@@ -80,7 +84,7 @@ def test_the_folder_that_the_environment_names_is_used(root: Path) -> None:
 def test_a_person_at_a_terminal_is_told_once_why_to_wait(root: Path) -> None:
     terminal, stderr = os.openpty()
     command = [sys.executable, "-P", "-c", ASK]
-    environment = {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(root / "cache")}
+    environment = {"PYTHONPATH": str(root.parent), "NUMBA_CACHE_DIR": str(root / "cache")}
     for _ in range(2):
         subprocess.run(command, env=environment, stderr=stderr, stdout=subprocess.PIPE, check=True)
     os.close(stderr)
@@ -90,7 +94,8 @@ def test_a_person_at_a_terminal_is_told_once_why_to_wait(root: Path) -> None:
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_compiled_code_reads_only_files_that_change_the_digest(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    followed = {".".join(each.relative_to(ROOT).with_suffix("").parts) for each in sources()}
+    files = (".".join(each.relative_to(ROOT).with_suffix("").parts) for each in sources())
+    followed = {f"langfocus.{name}" for name in files}
     used = {node.id for one in _compiled(tree) for node in ast.walk(one) if hasattr(node, "id")}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module not in FOREIGN | followed:

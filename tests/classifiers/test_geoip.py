@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.errors import GeoIPError
-from classifiers.geoip import country_lookup
+from langfocus.classifiers.errors import GeoIPError
+from langfocus.classifiers.geoip import country_lookup
 from tests.support.geodatabase import database, encoded
 
 NETWORKS = {

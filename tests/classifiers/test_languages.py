@@ -9,9 +9,9 @@ from babel import localedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers import languages
-from classifiers.errors import LanguageError
-from classifiers.tables.language_codes import COMPOSITE
+from langfocus.classifiers import languages
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.tables.language_codes import COMPOSITE
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 NEWS = DATA / "sib200.tsv.gz"
@@ -264,8 +264,8 @@ def test_languages_beyond_the_codes_are_no_tags_of_pages() -> None:
 
 
 def test_every_language_of_an_identifier_can_be_asked_for() -> None:
-    from classifiers.pages.text.textengine import known_languages
-    from classifiers.urls.model import UrlModel
+    from langfocus.classifiers.pages.text.textengine import known_languages
+    from langfocus.classifiers.urls.model import UrlModel
 
     for code in {*known_languages(), *UrlModel.load().named_languages}:
         assert languages.understood(code) == languages.understood(languages.name(code)) == code

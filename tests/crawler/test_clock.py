@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import Response
 
-from crawler.clock import CrawlClock
-from crawler.config import Config
-from crawler.frontier.base import Link
-from crawler.frontier.rules import FrontierRules
-from crawler.opening import open_crawl
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import connect
-from crawler.spiders.messages import retry_after_s
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.config import Config
+from langfocus.crawler.frontier.base import Link
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.spiders.messages import retry_after_s
 from tests.crawler.frontier.test_frontier_contract import lease_now, new_sqlite_frontier, page
 from tests.support import processes
 from tests.support.crawls import command, environment, rows, smallest_gap

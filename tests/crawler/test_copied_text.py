@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from crawler.copied_text import DOMAINS, CopiedTexts, sketch_of
+from langfocus.crawler.copied_text import DOMAINS, CopiedTexts, sketch_of
 
 WORDS = (
     "der die das und in den von zu mit sich auf für ist im dem nicht ein eine als auch es an werden"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from crawler.config import Config
-from crawler.crawl import Ending
-from crawler.errors import SettingError
-from crawler.frontier.base import PAGE, Counts, Record
-from crawler.preparation import check_goals
-from crawler.sources.contract import Answer
+from langfocus.crawler.config import Config
+from langfocus.crawler.crawl import Ending
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.frontier.base import PAGE, Counts, Record
+from langfocus.crawler.preparation import check_goals
+from langfocus.crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
 from tests.support.crawls import finished, rows, summary
 from tests.support.report_run import make_run

@@ -5,7 +5,7 @@ import pickle
 import numpy
 import pytest
 
-from classifiers.errors import MissingPackageError
+from langfocus.classifiers.errors import MissingPackageError
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from crawler.clock import CrawlClock
-from crawler.config import Config
-from crawler.crawl import Crawl
-from crawler.opening import open_crawl
-from crawler.reading import Download
-from crawler.report.harvest import summarise
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.config import Config
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.reading import Download
+from langfocus.crawler.report.harvest import summarise
 from tests.crawler.test_copied_text import WORDS as GERMAN_WORDS
 from tests.crawler.test_copied_text import german
 from tests.support.crawls import rows

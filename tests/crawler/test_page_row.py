@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from crawler.frontier.base import PAGE, Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.page_row import PageRow, read_pages
-from crawler.run import open_run
-from crawler.url import fingerprint
+from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.page_row import PageRow, read_pages
+from langfocus.crawler.run import open_run
+from langfocus.crawler.url import fingerprint
 from tests.crawler.frontier.test_frontier_contract import lease_now
 
 TOLD: dict[str, Any] = {

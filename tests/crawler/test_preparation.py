@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from classifiers import languages
-from classifiers.pages.methods import DEFAULT_METHOD, method
-from classifiers.urls.model import UrlModel
-from crawler.config import SEED_FOLDER, Config
-from crawler.errors import SettingError
-from crawler.opening import open_crawl
-from crawler.preparation import check_language, gaps
-from crawler.reading import page_method
-from crawler.strategies import make_ordering
+from langfocus.classifiers import languages
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.crawler.config import SEED_FOLDER, Config
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.preparation import check_language, gaps
+from langfocus.crawler.reading import page_method
+from langfocus.crawler.strategies import make_ordering
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary
 from tests.support.fasttextmodel import write_model

@@ -24,13 +24,13 @@ from msgspec.json import encode
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
-from crawler.config import Config
-from crawler.preparation import page_reader_of
-from crawler.reader_process import ERROR, Limits, answer_to
-from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
-from crawler.reading import Download, Reading
-from crawler.settings import ASYNCIO_EVENT_LOOP
-from crawler.spiders.middlewares import PageReaders, processors
+from langfocus.crawler.config import Config
+from langfocus.crawler.preparation import page_reader_of
+from langfocus.crawler.reader_process import ERROR, Limits, answer_to
+from langfocus.crawler.readers import CRASHED, TIMEOUT, Answer, Readers
+from langfocus.crawler.reading import Download, Reading
+from langfocus.crawler.settings import ASYNCIO_EVENT_LOOP
+from langfocus.crawler.spiders.middlewares import PageReaders, processors
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
 from tests.support.loopback import Proxy, loopback
@@ -240,7 +240,7 @@ def test_a_page_larger_than_a_socket_holds_is_read(started: Started) -> None:
 
 def test_a_crawl_that_ends_while_the_models_load_leaves_no_traceback() -> None:
     ours, theirs = socket.socketpair()
-    code = f"from crawler.reader_process import main; main({theirs.fileno()})"
+    code = f"from langfocus.crawler.reader_process import main; main({theirs.fileno()})"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]

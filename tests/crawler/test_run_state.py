@@ -12,11 +12,11 @@ from struct import pack
 
 import pytest
 
-from crawler.errors import RunFolderError, StorageError
-from crawler.frontier.base import PAGE, Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
+from langfocus.crawler.errors import RunFolderError, StorageError
+from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
 from tests.crawler.frontier.test_frontier_contract import lease_now
 from tests.support.crawls import crawl, environment, rows, summary
 from tests.support.processes import run_alone
@@ -312,7 +312,7 @@ def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> 
 
 
 def test_a_system_without_locks_is_named_in_one_line() -> None:
-    line = "import sys; sys.modules['fcntl'] = None; import crawler.run"
+    line = "import sys; sys.modules['fcntl'] = None; import langfocus.crawler.run"
     done = run_alone(sys.executable, "-c", line, environment=environment(None))
     assert done.returncode == 1
     assert "CrawlError: crawls need a POSIX system" in done.stderr

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
 
-from crawler.url import (
+from langfocus.crawler.url import (
     MAX_URL_LENGTH,
     directory_of,
     domain_of,

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from crawler.config import Config
-from crawler.frontier.base import Lease, Record, Sending
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.politeness.directives import RobotsVersion
-from crawler.reading import Download, page_method, page_reader
-from crawler.strategies import make_ordering
-from crawler.strategies.filters import Filter, make_filter
-from crawler.strategies.orderings import BREADTH_FIRST, SEED
-from crawler.url import normalise
-from crawler.visit import Visitor
+from langfocus.crawler.config import Config
+from langfocus.crawler.frontier.base import Lease, Record, Sending
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.politeness.directives import RobotsVersion
+from langfocus.crawler.reading import Download, page_method, page_reader
+from langfocus.crawler.strategies import make_ordering
+from langfocus.crawler.strategies.filters import Filter, make_filter
+from langfocus.crawler.strategies.orderings import BREADTH_FIRST, SEED
+from langfocus.crawler.url import normalise
+from langfocus.crawler.visit import Visitor
 from tests.crawler.frontier.test_frontier_contract import META, lease_now
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from crawler.errors import SettingError
-from crawler.politeness.blocking import Blocking
-from crawler.report.labels import read_labels
-from crawler.sources.hosts import read_hosts
-from crawler.sources.seeds import read_seeds
-from crawler.whole_file import read_regular, replacing
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.politeness.blocking import Blocking
+from langfocus.crawler.report.labels import read_labels
+from langfocus.crawler.sources.hosts import read_hosts
+from langfocus.crawler.sources.seeds import read_seeds
+from langfocus.crawler.whole_file import read_regular, replacing
 
 
 def test_a_file_is_replaced_after_the_block(tmp_path: Path) -> None:

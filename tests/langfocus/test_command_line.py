@@ -7,15 +7,15 @@ from importlib import import_module
 
 import pytest
 
-import crawler.commands
+import langfocus.crawler.commands
 from langfocus import __version__
 from langfocus.command_line import COMMANDS, main
 from tests.support.processes import run_alone
 
 
 def test_the_table_has_every_module_that_is_a_command() -> None:
-    names = {module.name for module in pkgutil.iter_modules(crawler.commands.__path__)}
-    modules = {name: import_module(f"crawler.commands.{name}") for name in names}
+    names = {module.name for module in pkgutil.iter_modules(langfocus.crawler.commands.__path__)}
+    modules = {name: import_module(f"langfocus.crawler.commands.{name}") for name in names}
     assert {name for name in names if hasattr(modules[name], "run")} == set(COMMANDS)
 
 

@@ -11,9 +11,9 @@ import pytest
 from mypy import api
 
 import langfocus
-from classifiers.errors import LangfocusError
-from crawler.config import ARGUMENTS
-from crawler.errors import CrawlError, RunFolderError
+from langfocus.classifiers.errors import LangfocusError
+from langfocus.crawler.config import ARGUMENTS
+from langfocus.crawler.errors import CrawlError, RunFolderError
 from langfocus.crawling import _Call
 from tests.support.crawls import ROOT
 

@@ -16,6 +16,8 @@ from hatchling.builders.wheel import WheelBuilder
 from tests.support.crawls import ROOT
 
 PACKAGES = ("langfocus", "crawler", "classifiers")
+LINKED = ("crawler", "classifiers", "seeds")
+"""Folders of the checkout that are in the package by links."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 UNPUBLISHED = {"ray"}
 """Packages that may be used if they are there, and that no extra brings."""
@@ -31,28 +33,25 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 class TestWheel:
-    def test_it_has_three_packages_and_nothing_else(self, wheel: set[str]) -> None:
+    def test_it_brings_one_name(self, wheel: set[str]) -> None:
         folders = {name.partition("/")[0] for name in wheel}
-        assert {name for name in folders if not name.endswith(".dist-info")} == set(PACKAGES)
+        assert {name for name in folders if not name.endswith(".dist-info")} == {"langfocus"}
 
-    def test_seeds_models_and_data_lie_inside_langfocus(self, wheel: set[str]) -> None:
-        seeds = {f"langfocus/seeds/{path.name}" for path in ROOT.glob("seeds/*.txt")}
-        models = {f"langfocus/models/{path.name}" for path in ROOT.glob("classifiers/models/*.npz")}
-        assert len(seeds) >= 100
-        assert seeds | models | {"langfocus/data/sample-urls.tsv"} <= wheel
-        assert not [name for name in wheel if name.startswith("classifiers/models/")]
-
-    def test_it_has_every_file_of_the_packages(self, wheel: set[str]) -> None:
+    def test_it_has_every_file_of_the_linked_folders(self, wheel: set[str]) -> None:
         files = {
-            str(path.relative_to(ROOT))
-            for package in PACKAGES
-            for path in (ROOT / package).rglob("*")
+            f"langfocus/{path.relative_to(ROOT)}".replace("langfocus/langfocus/", "langfocus/")
+            for folder in ("langfocus", *LINKED)
+            for path in (ROOT / folder).rglob("*")
             if path.is_file() and path.suffix not in {".pyc", ".nbc", ".nbi"}
         }
-        assert {name for name in files if not name.startswith("classifiers/models/")} <= wheel
+        assert (
+            len([name for name in files if re.fullmatch(r"langfocus/seeds/\w+\.txt", name)]) >= 100
+        )
+        assert "langfocus/classifiers/models/url-v3.npz" in files
+        assert files <= wheel
 
     def test_it_is_typed_and_has_the_command(self, wheel: set[str]) -> None:
-        assert {f"{package}/py.typed" for package in PACKAGES} <= wheel
+        assert "langfocus/py.typed" in wheel
         assert any(name.endswith(".dist-info/entry_points.txt") for name in wheel)
 
 

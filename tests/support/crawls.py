@@ -34,7 +34,7 @@ def command(*arguments: str, spider: object = "langfocus", **settings: object) -
 
 def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
     clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    clean["SCRAPY_SETTINGS_MODULE"] = "crawler.settings"
+    clean["SCRAPY_SETTINGS_MODULE"] = "langfocus.crawler.settings"
     return clean | ({"http_proxy": proxy, "no_proxy": str(no_proxy)} if proxy else {})
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from zlib import crc32
 
-from crawler.sources.contract import NO_HEADERS, Answer
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer
 
 TEXTS = {
     "gal": "O concello abriu onte a nova biblioteca no centro da vila. Os veciños poden ler alí os "

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from classifiers.urls.posteriors import Evidence
+from langfocus.classifiers.urls.posteriors import Evidence
 
 
 def evidence_of_scores(languages: Sequence[str]) -> Evidence:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from crawler.frontier.base import (
+from langfocus.crawler.frontier.base import (
     FORWARDING,
     PAGE,
     Admission,
@@ -11,9 +11,9 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.slots import are_full, highest_penalized, penalized, penalties_for
-from crawler.strategies.filters import Filter, Tally
-from crawler.url import domain_of, host_of
+from langfocus.crawler.frontier.slots import are_full, highest_penalized, penalized, penalties_for
+from langfocus.crawler.strategies.filters import Filter, Tally
+from langfocus.crawler.url import domain_of, host_of
 
 LEAST_CHANGE = 0.2
 TRIED = 16

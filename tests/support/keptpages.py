@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawler.clock import CrawlClock
-from crawler.config import Config
-from crawler.crawl import Crawl
-from crawler.opening import open_crawl
-from crawler.outputs.exchange import Exchange
-from crawler.reading import Download
-from crawler.strategies.orderings import SEED
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.config import Config
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.reading import Download
+from langfocus.crawler.strategies.orderings import SEED
 from tests.support.dropped import dropped
 from tests.support.smallweb import SENTENCES
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from crawler.frontier.base import FORWARDING, Admission, Link, Record
-from crawler.frontier.slots import penalized
-from crawler.strategies.focus.belief import Belief, Prior, Standing
-from crawler.strategies.focus.evidence import FEATURES, Evidence, units_of
-from crawler.url import host_of
+from langfocus.crawler.frontier.base import FORWARDING, Admission, Link, Record
+from langfocus.crawler.frontier.slots import penalized
+from langfocus.crawler.strategies.focus.belief import Belief, Prior, Standing
+from langfocus.crawler.strategies.focus.evidence import FEATURES, Evidence, units_of
+from langfocus.crawler.url import host_of
 from tests.support.frontiers import LEAST_CHANGE, Known, ObviousFrontier
 
 _WEIGHTS = {

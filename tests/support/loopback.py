@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from crawler.sources.contract import Answer, Unreachable, Web
+from langfocus.crawler.sources.contract import Answer, Unreachable, Web
 from tests.support.processes import HANG_S
 
 HEAD_END = b"\r\n\r\n"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer, Unreachable
 from tests.support.smallweb import SENTENCES
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crawler.run import open_run
+from langfocus.crawler.run import open_run
 from tests.support.dropped import dropped
 
 META = {

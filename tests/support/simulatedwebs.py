@@ -7,19 +7,19 @@ from random import Random
 
 import numpy as np
 
-from crawler.config import Config
-from crawler.frontier.base import PAGE as PAGE_OUTCOME
-from crawler.frontier.base import Lease, Sending
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.reading import Download, Reading, scored, sift
-from crawler.run import open_run
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
-from crawler.strategies import make_ordering
-from crawler.strategies.filters import Filter
-from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import SEED, LinkSource, Ordering, confidence
-from crawler.visit import Visitor
+from langfocus.crawler.config import Config
+from langfocus.crawler.frontier.base import PAGE as PAGE_OUTCOME
+from langfocus.crawler.frontier.base import Lease, Sending
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.reading import Download, Reading, scored, sift
+from langfocus.crawler.run import open_run
+from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
+from langfocus.crawler.strategies import make_ordering
+from langfocus.crawler.strategies.filters import Filter
+from langfocus.crawler.strategies.focus.ordering import Focus
+from langfocus.crawler.strategies.orderings import SEED, LinkSource, Ordering, confidence
+from langfocus.crawler.visit import Visitor
 from tests.support.report_run import META
 
 LANGUAGES = ("th", "en")

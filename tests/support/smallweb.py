@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer, Unreachable
 
 SENTENCES = {
     "de": "Am Abend gingen wir gemeinsam durch die stillen Gassen der alten Stadt nach Hause.",

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from classifiers.datasets.rows import LabelledUrl
-from classifiers.papers.baykan.algorithms import algorithm, vectorizer
-from classifiers.papers.baykan.similarity import Markov
+from langfocus.classifiers.datasets.rows import LabelledUrl
+from langfocus.classifiers.papers.baykan.algorithms import algorithm, vectorizer
+from langfocus.classifiers.papers.baykan.similarity import Markov
 
 SYLLABLES = {
     "en": "the ing ow sh ight wood ter ee th ook".split(),

@@ -18,10 +18,10 @@ from warnings import catch_warnings
 
 from scrapy.utils.misc import walk_modules_iter
 
-from classifiers.pages.methods import DEFAULT_METHOD
-from classifiers.urls.model import UrlModel
-from crawler.reading import Download, page_method, page_reader
-from crawler.strategies.orderings import BREADTH_FIRST
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.crawler.reading import Download, page_method, page_reader
+from langfocus.crawler.strategies.orderings import BREADTH_FIRST
 from tests.support.smallweb import SENTENCES
 
 PACKAGES = (
@@ -29,8 +29,8 @@ PACKAGES = (
     "scrapy.downloadermiddlewares",
     "scrapy.extensions",
     "scrapy.spidermiddlewares",
-    "crawler.commands",
-    "crawler.spiders",
+    "langfocus.crawler.commands",
+    "langfocus.crawler.spiders",
 )
 """Packages of which commands import most modules."""
 CHUNK = 65536

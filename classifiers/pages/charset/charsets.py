@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers.tables import rows
+from langfocus.classifiers.tables import rows
 
 _CODECS = rows("codecs.txt")
 """WHATWG name -> Python's codec where it has another name, or one that reads more."""

@@ -10,8 +10,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers.pages.charset.charsets import codec
-from classifiers.pages.charset.letters import letter_model
+from langfocus.classifiers.pages.charset.charsets import codec
+from langfocus.classifiers.pages.charset.letters import letter_model
 
 Signs = NDArray[np.uint32]
 

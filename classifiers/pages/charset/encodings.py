@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from classifiers.pages.charset import charsets, detection
-from classifiers.tables import rows
+from langfocus.classifiers.pages.charset import charsets, detection
+from langfocus.classifiers.tables import rows
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

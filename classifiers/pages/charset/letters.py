@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers.arrayfile import MODELS, read_arrays
-from classifiers.pages.charset.charsets import (
+from langfocus.classifiers.arrayfile import MODELS, read_arrays
+from langfocus.classifiers.pages.charset.charsets import (
     BEYOND_ASCII,
     CODE_PAGES,
     FIRST_LETTER,

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote_from_bytes
 
-from classifiers.pages.charset.charsets import codec
-from classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
+from langfocus.classifiers.pages.charset.charsets import codec
+from langfocus.classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
 
 MAX_LINKS = 10_000
 """Most links that are kept of one page; further ones are counted as dropped."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from classifiers.compiled import compiled, inlined
+from langfocus.classifiers.compiled import compiled, inlined
 
 MAX_SOUP_BYTES = 50_000
 """Bytes of a page that BeautifulSoup reads: 0.05 s, or 0.2 s if every closing tag is wrong."""

@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
 
-from classifiers.errors import LanguageError, ModelError
-from classifiers.pages.method import PageMethod
+from langfocus.classifiers.errors import LanguageError, ModelError
+from langfocus.classifiers.pages.method import PageMethod
 
 DEFAULT_METHOD: Final = "composite"
 FASTTEXT: Final = "fasttext"
@@ -17,16 +17,16 @@ NEIGHBOURLY: Final = ("inlinks", "outlinks")
 """The methods that read the languages of the pages around a page."""
 
 _BUILDERS: Final[dict[str, str]] = {
-    "composite": "classifiers.pages.methods.composite:shipped",
-    "text": "classifiers.pages.text.textengine:shipped_engine",
-    "langdetect": "classifiers.pages.text.langdetectengine:LangdetectEngine",
-    "cavnar-trenkle": "classifiers.papers.hayati.base:load",
-    "nfc": "classifiers.papers.hayati.nfc:load",
-    "top-level-domain": "classifiers.papers.hayati.around:load",
-    "inlinks": "classifiers.papers.hayati.around:inlinks",
-    "outlinks": "classifiers.papers.hayati.around:outlinks",
-    "tamura": "classifiers.papers.tamura.method:shipped",
-    "cai": "classifiers.papers.cai.method:shipped",
+    "composite": "langfocus.classifiers.pages.methods.composite:shipped",
+    "text": "langfocus.classifiers.pages.text.textengine:shipped_engine",
+    "langdetect": "langfocus.classifiers.pages.text.langdetectengine:LangdetectEngine",
+    "cavnar-trenkle": "langfocus.classifiers.papers.hayati.base:load",
+    "nfc": "langfocus.classifiers.papers.hayati.nfc:load",
+    "top-level-domain": "langfocus.classifiers.papers.hayati.around:load",
+    "inlinks": "langfocus.classifiers.papers.hayati.around:inlinks",
+    "outlinks": "langfocus.classifiers.papers.hayati.around:outlinks",
+    "tamura": "langfocus.classifiers.papers.tamura.method:shipped",
+    "cai": "langfocus.classifiers.papers.cai.method:shipped",
 }
 """Name -> module, and what in it makes the method."""
 
@@ -61,7 +61,7 @@ def _made(name: str, fasttext: Path | None) -> PageMethod:
             raise ModelError(f"no fastText model: set {FASTTEXT_FILE} to the path of lid.176.ftz")
         module, _, builder = _BUILDERS[name].partition(":")
         return cast(PageMethod, getattr(import_module(module), builder)())
-    from classifiers.pages.methods.fasttext import FasttextEngine, WithAdded
+    from langfocus.classifiers.pages.methods.fasttext import FasttextEngine, WithAdded
 
     engine = FasttextEngine(fasttext)
     return engine if name == FASTTEXT else WithAdded(engine)

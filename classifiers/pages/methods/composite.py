@@ -14,13 +14,23 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 
-from classifiers import languages
-from classifiers.languages import meant
-from classifiers.pages.charset.encodings import DECLARING, STRONG_LANGUAGES, WEAK_LANGUAGES
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking, unknown
-from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.scripts import ScriptVote, fits
-from classifiers.pages.text.textengine import (
+from langfocus.classifiers import languages
+from langfocus.classifiers.languages import meant
+from langfocus.classifiers.pages.charset.encodings import (
+    DECLARING,
+    STRONG_LANGUAGES,
+    WEAK_LANGUAGES,
+)
+from langfocus.classifiers.pages.method import (
+    NOTHING,
+    PageLanguage,
+    Surroundings,
+    by_ranking,
+    unknown,
+)
+from langfocus.classifiers.pages.parse import ParsedPage
+from langfocus.classifiers.pages.text.scripts import ScriptVote, fits
+from langfocus.classifiers.pages.text.textengine import (
     COMMON,
     TWINS,
     LangfocusEngine,

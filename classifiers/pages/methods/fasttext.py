@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.errors import ModelError, optional
-from classifiers.languages import canonical, further, scripts
-from classifiers.pages.method import (
+from langfocus.classifiers.errors import ModelError, optional
+from langfocus.classifiers.languages import canonical, further, scripts
+from langfocus.classifiers.pages.method import (
     NOTHING,
     PageLanguage,
     Ranking,
@@ -28,10 +28,10 @@ from classifiers.pages.method import (
     Surroundings,
     merged,
 )
-from classifiers.pages.methods.composite import Composite
-from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.scripts import fits, utf16_units, vote
-from classifiers.pages.text.textengine import known_languages, shipped_engine
+from langfocus.classifiers.pages.methods.composite import Composite
+from langfocus.classifiers.pages.parse import ParsedPage
+from langfocus.classifiers.pages.text.scripts import fits, utf16_units, vote
+from langfocus.classifiers.pages.text.textengine import known_languages, shipped_engine
 
 KIND: Final = "fasttext"
 """The method, and the evidence of an answer of the model beside the text model."""

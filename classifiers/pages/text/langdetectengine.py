@@ -3,8 +3,8 @@
 from langdetect import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import LangDetectException
 
-from classifiers.languages import canonical
-from classifiers.pages.method import Ranking, RankingMethod, merged
+from langfocus.classifiers.languages import canonical
+from langfocus.classifiers.pages.method import Ranking, RankingMethod, merged
 
 
 class LangdetectEngine(RankingMethod):

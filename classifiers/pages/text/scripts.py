@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers import languages
-from classifiers.tables import rows
+from langfocus.classifiers import languages
+from langfocus.classifiers.tables import rows
 
 _RANGES = rows("scripts.txt")
 """Script -> first and last code points of the runs of its letters."""

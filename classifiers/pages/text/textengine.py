@@ -23,13 +23,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from classifiers import arrayfile
-from classifiers.errors import ModelError
-from classifiers.pages.method import Ranking, RankingMethod
-from classifiers.pages.text import textgrams
-from classifiers.pages.text.scripts import SINGLE_SCRIPTS, ScriptVote, utf16_units, vote
-from classifiers.pages.text.textgrams import Flags, Sums, Table, Values
-from classifiers.weights import Codes, Floats, table_of
+from langfocus.classifiers import arrayfile
+from langfocus.classifiers.errors import ModelError
+from langfocus.classifiers.pages.method import Ranking, RankingMethod
+from langfocus.classifiers.pages.text import textgrams
+from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS, ScriptVote, utf16_units, vote
+from langfocus.classifiers.pages.text.textgrams import Flags, Sums, Table, Values
+from langfocus.classifiers.weights import Codes, Floats, table_of
 
 _RARE: Final = 1.0
 """Nats against a language with a small Web."""

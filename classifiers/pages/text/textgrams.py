@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
-from classifiers.pages.text.scripts import SCRIPTS, foreign, script_table
-from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
+from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.classifiers.pages.text.scripts import SCRIPTS, foreign, script_table
+from langfocus.classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 MAX_WORD: Final = 32
 """Letters of a word that are read; longer strings are not words."""

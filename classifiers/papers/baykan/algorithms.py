@@ -19,11 +19,11 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from classifiers.errors import StudyError
-from classifiers.languages import tlds_of
-from classifiers.papers.baykan.grams import CUSTOM, Countries, counter, parts, spelled
-from classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
-from classifiers.papers.baykan.similarity import (
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.languages import tlds_of
+from langfocus.classifiers.papers.baykan.grams import CUSTOM, Countries, counter, parts, spelled
+from langfocus.classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
+from langfocus.classifiers.papers.baykan.similarity import (
     Flags,
     Markov,
     Matrix,
@@ -31,8 +31,8 @@ from classifiers.papers.baykan.similarity import (
     RankOrder,
     RelativeEntropy,
 )
-from classifiers.tables.country_domains import TABLE_I
-from classifiers.urls.cctld import top_level_domain
+from langfocus.classifiers.tables.country_domains import TABLE_I
+from langfocus.classifiers.urls.cctld import top_level_domain
 
 BASELINES: Final = ("cctld", "cctld+", "ip")
 """The classifiers that need no training."""
@@ -167,7 +167,7 @@ _LABELS: Final = {
 def vectorizer(features: str, countries: Countries | None = None) -> Any:
     """The unfitted vectorizer of a feature set; `countries` is for the custom-made ones only."""
     if features in CUSTOM:
-        from classifiers.papers.baykan import custom
+        from langfocus.classifiers.papers.baykan import custom
 
         return custom.CustomFeatures(CUSTOM[features], countries=countries)
     return counter(features)

@@ -13,14 +13,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.papers.baykan.dictionaries import (
+from langfocus.classifiers.papers.baykan.dictionaries import (
     Flags,
     city_words,
     dictionary_words,
     trained_words,
 )
-from classifiers.papers.baykan.grams import Countries, Names, parts, words
-from classifiers.tables.country_domains import TABLE_I
+from langfocus.classifiers.papers.baykan.grams import Countries, Names, parts, words
+from langfocus.classifiers.tables.country_domains import TABLE_I
 
 WordList = Callable[[str], Collection[str]]
 """Language -> words."""

@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.errors import optional
-from classifiers.languages import language_of_tld
-from classifiers.papers.baykan.grams import words
-from classifiers.tables import rows
+from langfocus.classifiers.errors import optional
+from langfocus.classifiers.languages import language_of_tld
+from langfocus.classifiers.papers.baykan.grams import words
+from langfocus.classifiers.tables import rows
 
 _MIN_POPULATION: Final = 15_000
 """Least number of inhabitants of a city that counts."""

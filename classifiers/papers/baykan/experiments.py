@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from classifiers.papers.baykan import special
-from classifiers.papers.baykan.algorithms import feature_sets
-from classifiers.papers.baykan.measures import (
+from langfocus.classifiers.papers.baykan import special
+from langfocus.classifiers.papers.baykan.algorithms import feature_sets
+from langfocus.classifiers.papers.baykan.measures import (
     Experiment,
     Tables,
     baselines,
@@ -22,7 +22,7 @@ from classifiers.papers.baykan.measures import (
     four,
     with_empty,
 )
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study
+from langfocus.classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study
 
 SINGLE: Final = [f"{n}-grams" for n in "3456"]
 MULTIPLE: Final = ["3-4-grams", "3-4-5-grams", "3-4-5-6-grams", "allgrams"]

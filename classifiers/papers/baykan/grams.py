@@ -25,9 +25,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
-from classifiers.errors import StudyError
-from classifiers.geoip import CountryLookup, country_lookup, parsed_address
-from classifiers.urls.batch import MAX_CHARACTERS, plain
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.geoip import CountryLookup, country_lookup, parsed_address
+from langfocus.classifiers.urls.batch import MAX_CHARACTERS, plain
 
 Source = Literal["word", "url"]
 Names = npt.NDArray[np.object_]

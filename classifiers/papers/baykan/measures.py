@@ -18,15 +18,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from classifiers.languages import name as language_name
-from classifiers.papers import evaluation
-from classifiers.papers.baykan import dictionaries
-from classifiers.papers.baykan.algorithms import label, parse
-from classifiers.papers.baykan.grams import Counts, words
-from classifiers.papers.baykan.similarity import Flags
-from classifiers.papers.baykan.study import STANDARD, Setting, Study
-from classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
-from classifiers.tables.country_domains import TABLE_I
+from langfocus.classifiers.languages import name as language_name
+from langfocus.classifiers.papers import evaluation
+from langfocus.classifiers.papers.baykan import dictionaries
+from langfocus.classifiers.papers.baykan.algorithms import label, parse
+from langfocus.classifiers.papers.baykan.grams import Counts, words
+from langfocus.classifiers.papers.baykan.similarity import Flags
+from langfocus.classifiers.papers.baykan.study import STANDARD, Setting, Study
+from langfocus.classifiers.papers.table import MEASURES, Cell, MeasureTable, Result, Row
+from langfocus.classifiers.tables.country_domains import TABLE_I
 
 Figures = tuple[float | None, ...]
 Tables = Iterator[MeasureTable]

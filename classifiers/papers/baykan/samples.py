@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.rows import LabelledUrl, distinct, domain_reader
-from classifiers.errors import DatasetError
+from langfocus.classifiers.datasets.rows import LabelledUrl, distinct, domain_reader
+from langfocus.classifiers.errors import DatasetError
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -10,14 +10,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.datasets.texts import LabelledPage, recognised
-from classifiers.errors import StudyError
-from classifiers.languages import name as language_name
-from classifiers.pages.parse import parse_page
-from classifiers.papers import evaluation
-from classifiers.papers.baykan.algorithms import DecisionTree, algorithm, label, parse
-from classifiers.papers.baykan.grams import Counts, text_words, words
-from classifiers.papers.baykan.measures import (
+from langfocus.classifiers.datasets.texts import LabelledPage, recognised
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.languages import name as language_name
+from langfocus.classifiers.pages.parse import parse_page
+from langfocus.classifiers.papers import evaluation
+from langfocus.classifiers.papers.baykan.algorithms import DecisionTree, algorithm, label, parse
+from langfocus.classifiers.papers.baykan.grams import Counts, text_words, words
+from langfocus.classifiers.papers.baykan.measures import (
     F1,
     MEAN,
     Experiment,
@@ -30,9 +30,9 @@ from classifiers.papers.baykan.measures import (
     of_language,
     printed,
 )
-from classifiers.papers.baykan.similarity import Flags, Matrix
-from classifiers.papers.baykan.study import Study, Texts
-from classifiers.papers.table import MEASURES, Cell, Row
+from langfocus.classifiers.papers.baykan.similarity import Flags, Matrix
+from langfocus.classifiers.papers.baykan.study import Study, Texts
+from langfocus.classifiers.papers.table import MEASURES, Cell, Row
 
 DEPTH: Final = 3
 """Tests on the way from the root to a leaf of the tree that is shown."""

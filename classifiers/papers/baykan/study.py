@@ -15,11 +15,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse import csr_matrix
 
-from classifiers.errors import StudyError
-from classifiers.papers import evaluation
-from classifiers.papers.baykan.algorithms import algorithm, ask, parse, vectorizer
-from classifiers.papers.baykan.grams import CUSTOM, Countries, Names
-from classifiers.papers.baykan.samples import Corpus, Flags, Numbers, Sample, sample
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.papers import evaluation
+from langfocus.classifiers.papers.baykan.algorithms import algorithm, ask, parse, vectorizer
+from langfocus.classifiers.papers.baykan.grams import CUSTOM, Countries, Names
+from langfocus.classifiers.papers.baykan.samples import Corpus, Flags, Numbers, Sample, sample
 
 Progress = Callable[[int, int], None]
 Texts = Mapping[str, Sequence[str]]

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from classifiers.languages import meant
-from classifiers.pages.charset.encodings import DECLARING
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
-from classifiers.pages.parse import ParsedPage
-from classifiers.papers.cai.models import (
+from langfocus.classifiers.languages import meant
+from langfocus.classifiers.pages.charset.encodings import DECLARING
+from langfocus.classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
+from langfocus.classifiers.pages.parse import ParsedPage
+from langfocus.classifiers.papers.cai.models import (
     ByteModels,
     Distance,
     encoded,

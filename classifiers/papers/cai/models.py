@@ -18,11 +18,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers.arrayfile import MODELS, read_arrays, write_arrays
-from classifiers.datasets.texts import LabelledText
-from classifiers.errors import DatasetError, ModelError
-from classifiers.pages.charset import charsets
-from classifiers.tables import rows
+from langfocus.classifiers.arrayfile import MODELS, read_arrays, write_arrays
+from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.errors import DatasetError, ModelError
+from langfocus.classifiers.pages.charset import charsets
+from langfocus.classifiers.tables import rows
 
 _ONLY_IN: Final = rows("single-encodings.txt")
 """Language -> encodings whose letters are those of this language alone.

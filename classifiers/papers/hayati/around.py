@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from classifiers.arrayfile import MODELS, read_arrays, write_arrays
-from classifiers.errors import ModelError
-from classifiers.pages.method import (
+from langfocus.classifiers.arrayfile import MODELS, read_arrays, write_arrays
+from langfocus.classifiers.errors import ModelError
+from langfocus.classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
     NOTHING,
     PageLanguage,
@@ -23,9 +23,9 @@ from classifiers.pages.method import (
     Surroundings,
     unknown,
 )
-from classifiers.pages.methods import method
-from classifiers.pages.parse import ParsedPage
-from classifiers.papers.hayati.letters import letters
+from langfocus.classifiers.pages.methods import method
+from langfocus.classifiers.pages.parse import ParsedPage
+from langfocus.classifiers.papers.hayati.letters import letters
 
 SHIPPED: Final = MODELS / "top-level-domain.npz"
 MIN_LENGTH: Final = 50

@@ -11,11 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers.arrayfile import MODELS, read_arrays, write_arrays
-from classifiers.datasets.texts import LabelledText
-from classifiers.errors import ModelError
-from classifiers.pages.method import Ranking, RankingMethod, softmax
-from classifiers.papers.hayati import letters
+from langfocus.classifiers.arrayfile import MODELS, read_arrays, write_arrays
+from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.errors import ModelError
+from langfocus.classifiers.pages.method import Ranking, RankingMethod, softmax
+from langfocus.classifiers.papers.hayati import letters
 
 SHIPPED: Final = MODELS / "cavnar-trenkle.npz"
 LENGTH: Final = 399

@@ -8,10 +8,10 @@ procedure reads a page a second time in another encoding.
 from dataclasses import dataclass, field
 from typing import Final
 
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
-from classifiers.pages.parse import ParsedPage
-from classifiers.papers.cai import method as cai
-from classifiers.papers.cai.models import (
+from langfocus.classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
+from langfocus.classifiers.pages.parse import ParsedPage
+from langfocus.classifiers.papers.cai import method as cai
+from langfocus.classifiers.papers.cai.models import (
     SINGLE_LANGUAGE,
     encoded,
     encodings_of,

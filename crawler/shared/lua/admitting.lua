@@ -98,7 +98,7 @@ local function meet(host, fp, tier, packed_row, is_list)
 end
 
 -- Returns the order of a new URL. If URLs are drawn uniformly it is the tick until which the URL waits:
--- `crawler.frontier.selection.UniformDraw` tells why.
+-- `langfocus.crawler.frontier.selection.UniformDraw` tells why.
 local function order_of(place, tier, waits)
   return string.format('%015d', waits and number_in('drawn', tier) + waits or place)
 end

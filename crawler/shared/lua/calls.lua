@@ -320,7 +320,7 @@ function commands.ready_at()
   return times[1] and string.format('%.17g', math.min(unpack(times))) or ''
 end
 
--- What only a crawl with several shards calls. Its outbox and its quotas: see `crawler.shared.sharded`.
+-- What only a crawl with several shards calls. Its outbox and its quotas: see `langfocus.crawler.shared.sharded`.
 
 -- Takes in links that came from other shards: { shard and reign, id of the entry, origin }. An entry that
 -- comes again is known by its id, as those of a shard and a reign come in their order. Returns the number of

@@ -2,7 +2,7 @@
 -- The script of the shared frontier, part 1: keys, rows and counters. A call is one run of it, which
 -- Redis does not interrupt.
 --
--- `crawler.shared.redis` joins the files of this folder.
+-- `langfocus.crawler.shared.redis` joins the files of this folder.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
@@ -20,7 +20,7 @@
 --   taken, earned          hashes: domain, or "ip " and an address -> URLs that got a request,
 --                          relevant pages
 --   belief                 hash, of an ordering that learns: WORKER -> what its pages add to the
---                          prior, as `crawler.shared.learner` packs it
+--                          prior, as `langfocus.crawler.shared.learner` packs it
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
 --                          ones, as one number that the workers read and tell how to change
 --   delay, pages           hashes: HOST -> own delay, pages it gave

@@ -1,5 +1,5 @@
 """A small Web without a network: the same hosts, pages and faults for the same seed."""
 
-from crawler.sources.sample.web import SampleWeb
+from langfocus.crawler.sources.sample.web import SampleWeb
 
 __all__ = ["SampleWeb"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from crawler.sources.contract import Reason
+from langfocus.crawler.sources.contract import Reason
 
 MAX_PAGES = 80
 HUBS = 3  # the first hosts of a language are the seeds, and never tiny

@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from crawler.sources.sample.hosts import Population, SampleHost, Text, dice, pick
+from langfocus.crawler.sources.sample.hosts import Population, SampleHost, Text, dice, pick
 
 FANOUT = 5  # number of children of a page
 DIRECTORIES = {"split": "/{}/", "deep": "/docs/{}/"}  # of a language, by the layout of the host

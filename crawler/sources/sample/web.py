@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from crawler.errors import SettingError
-from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
-from crawler.sources.sample.hosts import HUBS, Population, SampleHost, dice, load_texts
-from crawler.sources.sample.sites import Entry, Sites, write_calendar, write_page
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer, Unreachable
+from langfocus.crawler.sources.sample.hosts import HUBS, Population, SampleHost, dice, load_texts
+from langfocus.crawler.sources.sample.sites import Entry, Sites, write_calendar, write_page
 
 CALENDAR = re.compile(r"/calendar/(\d{4,8})/(0[1-9]|1[0-2])")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")

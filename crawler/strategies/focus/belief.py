@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from crawler.strategies.focus.evidence import FEATURES, N_FEATURES, N_UNITS, Evidence
+from langfocus.crawler.strategies.focus.evidence import FEATURES, N_FEATURES, N_UNITS, Evidence
 
 Floats = npt.NDArray[np.float64]
 
@@ -114,13 +114,15 @@ class Belief:
 
     def features(self, standings: Sequence[Standing]) -> Floats:
         """Return the features of URLs, (n, k)."""
-        from crawler.strategies.focus.kernel import features_of  # numba takes half a second
+        from langfocus.crawler.strategies.focus.kernel import (
+            features_of,  # numba takes half a second
+        )
 
         return features_of(_known(standings), self.rate, self.prior.strength)
 
     def scores(self, standings: Sequence[Standing]) -> list[float]:
         """Return the log-odds that URLs are in the target language."""
-        from crawler.strategies.focus.kernel import scores_of
+        from langfocus.crawler.strategies.focus.kernel import scores_of
 
         if not standings:
             return []
@@ -130,7 +132,7 @@ class Belief:
 
     def learn(self, standing: Standing, *, is_relevant: bool) -> None:
         """Learn from a page with a label; `standing` is that of its URL before the fetch."""
-        from crawler.strategies.focus.kernel import learn
+        from langfocus.crawler.strategies.focus.kernel import learn
 
         known, strength = _known([standing]), self.prior.strength
         learn(known, self.rate, strength, is_relevant, self.mean, self.covariance)
@@ -139,7 +141,7 @@ class Belief:
 
     def weigh(self, standing: Standing) -> Weighed:
         """Return the log-odds that a URL is in the target language, with their parts."""
-        from crawler.strategies.focus.kernel import weighed_of
+        from langfocus.crawler.strategies.focus.kernel import weighed_of
 
         known, strength = _known([standing]), self.prior.strength
         *parts, odds = weighed_of(known, self.rate, strength, self.mean, self.covariance).tolist()

@@ -6,7 +6,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from crawler.url import domain_of, host_of
+from langfocus.crawler.url import domain_of, host_of
 
 _SAID = {None: 0.0, True: 1.0, False: -1.0}
 _KEPT_URLS = 65_536
@@ -84,8 +84,8 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
     `model` is the file of the URL model, None: the one that ships. Raises
     `classifiers.errors.ModelError` if it cannot be read.
     """
-    from classifiers.urls.facts import UrlFacts  # numba takes half a second
-    from classifiers.urls.model import UrlModel
+    from langfocus.classifiers.urls.facts import UrlFacts  # numba takes half a second
+    from langfocus.classifiers.urls.model import UrlModel
 
     facts = UrlFacts(UrlModel.load(model), language)
     kept: dict[str, Evidence] = {}

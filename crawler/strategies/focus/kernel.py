@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
-from crawler.strategies.focus.evidence import N_FEATURES, N_LINKS, N_UNITS
+from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.crawler.strategies.focus.evidence import N_FEATURES, N_LINKS, N_UNITS
 
 Floats = npt.NDArray[np.float64]
 

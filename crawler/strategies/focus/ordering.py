@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from math import exp
 from typing import Final
 
-from crawler.strategies.focus.belief import Prior
-from crawler.strategies.focus.evidence import Evidence, EvidenceOf
-from crawler.strategies.orderings import LinkSource, Ordering
+from langfocus.crawler.strategies.focus.belief import Prior
+from langfocus.crawler.strategies.focus.evidence import Evidence, EvidenceOf
+from langfocus.crawler.strategies.orderings import LinkSource, Ordering
 
 # Read by code of classifiers.compiled.
 DOUBTS_UP_TO: Final = 0.0

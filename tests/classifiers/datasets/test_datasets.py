@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.datasets import open_dataset
-from classifiers.datasets.odp import OdpUrls
-from classifiers.datasets.rows import LabelledUrl, LabelledUrls, domain_reader, split, stable_share
-from classifiers.errors import DatasetError
+from langfocus.classifiers.datasets import open_dataset
+from langfocus.classifiers.datasets.odp import OdpUrls
+from langfocus.classifiers.datasets.rows import (
+    LabelledUrl,
+    LabelledUrls,
+    domain_reader,
+    split,
+    stable_share,
+)
+from langfocus.classifiers.errors import DatasetError
 
 HEADER = "url\tlang\tlabel_kind\tsource\n"
 

@@ -4,9 +4,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
-from classifiers.datasets.odp import OdpUrls
-from classifiers.datasets.rows import LabelledUrl, distinct
-from classifiers.errors import DatasetError
+from langfocus.classifiers.datasets.odp import OdpUrls
+from langfocus.classifiers.datasets.rows import LabelledUrl, distinct
+from langfocus.classifiers.errors import DatasetError
 
 HEAD = (
     b"<?xml version='1.0' encoding='UTF-8' ?>\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.datasets.rows import LabelledUrl
-from classifiers.datasets.texts import (
+from langfocus.classifiers.datasets.rows import LabelledUrl
+from langfocus.classifiers.datasets.texts import (
     LabelledPage,
     LabelledPages,
     LabelledText,
@@ -17,7 +17,7 @@ from classifiers.datasets.texts import (
     is_held_out,
     recognised,
 )
-from classifiers.errors import DatasetError
+from langfocus.classifiers.errors import DatasetError
 
 HEADER = "text\tlang\tkind\tsource\n"
 PAGE_HEADER = "id\turl\tlang\tkind\tdeclared_charset\n"

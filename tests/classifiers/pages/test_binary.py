@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.pages.charset.encodings import is_binary
+from langfocus.classifiers.pages.charset.encodings import is_binary
 
 PAGES = Path(__file__).parents[4] / "shared" / "data" / "pages" / "html.tar"
 DATA = Path(mpl.get_data_path())

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.datasets.texts import LabelledText
-from classifiers.pages.charset import charsets, detection
-from classifiers.pages.charset.encodings import decode
-from classifiers.pages.charset.letters import LetterModel
-from classifiers.training.letters import decomposed, is_held_out, train
+from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.pages.charset import charsets, detection
+from langfocus.classifiers.pages.charset.encodings import decode
+from langfocus.classifiers.pages.charset.letters import LetterModel
+from langfocus.classifiers.training.letters import decomposed, is_held_out, train
 from tests.classifiers.pages.test_page_language import SENTENCES
 
 TEXTS = SENTENCES | {

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.errors import MissingPackageError, ModelError
-from classifiers.pages.method import PageMethod, answers_of
-from classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file, method
-from classifiers.pages.methods.fasttext import (
+from langfocus.classifiers.errors import MissingPackageError, ModelError
+from langfocus.classifiers.pages.method import PageMethod, answers_of
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file, method
+from langfocus.classifiers.pages.methods.fasttext import (
     LEAST_LETTERS,
     FasttextEngine,
     WithAdded,
     codes_of,
 )
-from classifiers.pages.parse import ParsedPage, parse_page
+from langfocus.classifiers.pages.parse import ParsedPage, parse_page
 from tests.support.fasttextmodel import write_model
 
 NOGAI = "ногай тили казак сёз бар уьшин"

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.page_hostile import INPUTS, made, ordinary
-from classifiers.pages.html.links import MAX_LINKS
-from classifiers.pages.html.tree import MOST_TAGS, affordable
-from classifiers.pages.methods import method
-from classifiers.pages.parse import parse_page
+from langfocus.classifiers.pages.html.links import MAX_LINKS
+from langfocus.classifiers.pages.html.tree import MOST_TAGS, affordable
+from langfocus.classifiers.pages.methods import method
+from langfocus.classifiers.pages.parse import parse_page
 
 URL = "http://example.org/a/b.html"
 SMALL = 60_000

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver, kept_links
-from classifiers.urls.standard import absolute
+from langfocus.classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver, kept_links
+from langfocus.classifiers.urls.standard import absolute
 
 BASES = ["http://example.org/a/b.html?q=1", "https://example.org", "http://h.example:8080/x/y/"]
 PIECES = [

@@ -6,13 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.errors import LanguageError, MissingPackageError, ModelError
-from classifiers.languages import known
-from classifiers.pages import methods
-from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, PageMethod, Surroundings
-from classifiers.pages.parse import parse_page
-from classifiers.pages.text.scripts import utf16_units, vote
-from classifiers.papers.page_cases import text_page
+from langfocus.classifiers.errors import LanguageError, MissingPackageError, ModelError
+from langfocus.classifiers.languages import known
+from langfocus.classifiers.pages import methods
+from langfocus.classifiers.pages.method import (
+    NOTHING,
+    Neighbour,
+    PageLanguage,
+    PageMethod,
+    Surroundings,
+)
+from langfocus.classifiers.pages.parse import parse_page
+from langfocus.classifiers.pages.text.scripts import utf16_units, vote
+from langfocus.classifiers.papers.page_cases import text_page
 
 LINES = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
 SENTENCES = dict(line.split(": ", 1) for line in LINES)

@@ -7,9 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from classifiers.pages.html import tree
-from classifiers.pages.html.links import MAX_LINKS
-from classifiers.pages.parse import MAX_BYTES, MAX_CHARACTERS, Declaration, ParsedPage, parse_page
+from langfocus.classifiers.pages.html import tree
+from langfocus.classifiers.pages.html.links import MAX_LINKS
+from langfocus.classifiers.pages.parse import (
+    MAX_BYTES,
+    MAX_CHARACTERS,
+    Declaration,
+    ParsedPage,
+    parse_page,
+)
 
 URL = "http://example.org/a/b.html"
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.datasets.texts import LabelledText
-from classifiers.errors import DatasetError, ModelError
-from classifiers.pages.text import textengine, textgrams
-from classifiers.pages.text.textengine import LangfocusEngine, TextModel, shipped_engine
-from classifiers.pages.text.textgrams import Sums
-from classifiers.training import texts as texttraining
-from classifiers.training.texts import LATIN_SERBIAN, MIN_TEXTS, matrix
+from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.errors import DatasetError, ModelError
+from langfocus.classifiers.pages.text import textengine, textgrams
+from langfocus.classifiers.pages.text.textengine import LangfocusEngine, TextModel, shipped_engine
+from langfocus.classifiers.pages.text.textgrams import Sums
+from langfocus.classifiers.training import texts as texttraining
+from langfocus.classifiers.training.texts import LATIN_SERBIAN, MIN_TEXTS, matrix
 
 WORDS = {
     "de": "der die und ein zug fährt heute nach norden wir sehen weite felder am fluss".split(),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from classifiers.pages.text.words import number_of_words, units
+from langfocus.classifiers.pages.text.words import number_of_words, units
 from tests.support.smallweb import SENTENCES
 
 

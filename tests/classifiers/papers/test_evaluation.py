@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.papers import evaluation
-from classifiers.papers.evaluation import Measures, best, is_better
+from langfocus.classifiers.papers import evaluation
+from langfocus.classifiers.papers.evaluation import Measures, best, is_better
 
 shares = st.floats(0, 1)
 scores = st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=4, max_size=4)

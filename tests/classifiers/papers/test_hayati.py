@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.datasets.texts import LabelledText
-from classifiers.errors import ModelError
-from classifiers.pages.method import (
+from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.errors import ModelError
+from langfocus.classifiers.pages.method import (
     NOTHING,
     Neighbour,
     PageLanguage,
     Surroundings,
 )
-from classifiers.pages.methods import method
-from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.papers.hayati import around as top_level_domain
-from classifiers.papers.hayati import base, letters, nfc
-from classifiers.papers.hayati.around import Neighbours
+from langfocus.classifiers.pages.methods import method
+from langfocus.classifiers.pages.parse import ParsedPage, parse_page
+from langfocus.classifiers.papers.hayati import around as top_level_domain
+from langfocus.classifiers.papers.hayati import base, letters, nfc
+from langfocus.classifiers.papers.hayati.around import Neighbours
 from tests.support.sentences import SENTENCES
 
 TEXTS = [

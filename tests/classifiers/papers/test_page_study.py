@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from classifiers.datasets.texts import LabelledPage, LabelledText
-from classifiers.errors import StudyError
-from classifiers.pages import methods
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
-from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage
-from classifiers.papers.page_cases import (
+from langfocus.classifiers.datasets.texts import LabelledPage, LabelledText
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.pages import methods
+from langfocus.classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from langfocus.classifiers.pages.parse import MAX_CHARACTERS, ParsedPage
+from langfocus.classifiers.papers.page_cases import (
     DEFAULT_METHODS,
     Case,
     Cases,
@@ -21,8 +21,8 @@ from classifiers.papers.page_cases import (
     found_methods,
     text_page,
 )
-from classifiers.papers.page_tables import CAI, CLAIMS, HAYATI, bucket, papers, results
-from classifiers.papers.table import MeasureTable, Row
+from langfocus.classifiers.papers.page_tables import CAI, CLAIMS, HAYATI, bucket, papers, results
+from langfocus.classifiers.papers.table import MeasureTable, Row
 
 
 @dataclass

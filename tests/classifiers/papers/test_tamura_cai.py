@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classifiers import languages
-from classifiers.arrayfile import write_arrays
-from classifiers.datasets.texts import LabelledText, LabelledTexts
-from classifiers.errors import DatasetError, ModelError
-from classifiers.pages.charset.charsets import canonical_label, codec
-from classifiers.pages.method import answers_of
-from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.papers.cai import method as cai
-from classifiers.papers.cai import models as cai_models
-from classifiers.papers.tamura import method as tamura
+from langfocus.classifiers import languages
+from langfocus.classifiers.arrayfile import write_arrays
+from langfocus.classifiers.datasets.texts import LabelledText, LabelledTexts
+from langfocus.classifiers.errors import DatasetError, ModelError
+from langfocus.classifiers.pages.charset.charsets import canonical_label, codec
+from langfocus.classifiers.pages.method import answers_of
+from langfocus.classifiers.pages.parse import ParsedPage, parse_page
+from langfocus.classifiers.papers.cai import method as cai
+from langfocus.classifiers.papers.cai import models as cai_models
+from langfocus.classifiers.papers.tamura import method as tamura
 from tests.support.sentences import SENTENCES
 
 TEXTS = Path(__file__).parents[4] / "shared" / "data" / "texts.tsv.gz"

@@ -1,8 +1,14 @@
 import numpy as np
 import pytest
 
-from classifiers.training import domain_shares
-from classifiers.training.domain_shares import Site, all_tops, home_domains, own_domains, top_of
+from langfocus.classifiers.training import domain_shares
+from langfocus.classifiers.training.domain_shares import (
+    Site,
+    all_tops,
+    home_domains,
+    own_domains,
+    top_of,
+)
 
 NAMED = ("cs", "en", "ga", "cy", "gd")
 CZECH = [Site(f"a{at}.cz", "cz", "cs") for at in range(70)]

@@ -4,10 +4,10 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 import pytest
 
-from classifiers.datasets.rows import LabelledUrl, domain_reader
-from classifiers.errors import MissingPackageError
-from classifiers.training import examples
-from classifiers.training.examples import Examples, collect
+from langfocus.classifiers.datasets.rows import LabelledUrl, domain_reader
+from langfocus.classifiers.errors import MissingPackageError
+from langfocus.classifiers.training import examples
+from langfocus.classifiers.training.examples import Examples, collect
 
 
 def labelled(urls: list[str], language: str) -> list[LabelledUrl]:

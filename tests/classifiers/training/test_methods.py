@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from classifiers.pages.method import Surroundings
-from classifiers.papers.page_cases import text_page
-from classifiers.training.methods import NAMES, main
+from langfocus.classifiers.pages.method import Surroundings
+from langfocus.classifiers.papers.page_cases import text_page
+from langfocus.classifiers.training.methods import NAMES, main
 from tests.crawler.commands.test_page_study_command import SENTENCES, write_pages, write_texts
 
 URLS = "url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\nhttp://b.fr/\tfr\tk\ts\n"

@@ -1,10 +1,10 @@
 import numpy as np
 
-from classifiers.training import naming, tokens
-from classifiers.training.naming import Seen
-from classifiers.urls import clues
-from classifiers.urls.batch import encode
-from classifiers.urls.posteriors import Evidence, Prior
+from langfocus.classifiers.training import naming, tokens
+from langfocus.classifiers.training.naming import Seen
+from langfocus.classifiers.urls import clues
+from langfocus.classifiers.urls.batch import encode
+from langfocus.classifiers.urls.posteriors import Evidence, Prior
 
 CLASSIFIED = ("de", "fr")
 NAMED = (*CLASSIFIED, "lb")

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from classifiers.training import solver
+from langfocus.classifiers.training import solver
 
 
 def problem(n_rows: int = 600, n_features: int = 50, n_classes: int = 3) -> tuple[Any, Any, Any]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from classifiers.training import thresholds
+from langfocus.classifiers.training import thresholds
 
 LANGUAGES = ("cs", "de")
 MASSES = np.ones(2)

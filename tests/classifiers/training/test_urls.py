@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classifiers.datasets.rows import LabelledUrl, LabelledUrls
-from classifiers.errors import DatasetError
-from classifiers.training.assessment import assess
-from classifiers.training.thresholds import ALONE, RAISED, Thresholds
-from classifiers.training.urls import (
+from langfocus.classifiers.datasets.rows import LabelledUrl, LabelledUrls
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.training.assessment import assess
+from langfocus.classifiers.training.thresholds import ALONE, RAISED, Thresholds
+from langfocus.classifiers.training.urls import (
     Options,
     capped,
     fit,
@@ -19,8 +19,8 @@ from classifiers.training.urls import (
     usable,
     use_domains,
 )
-from classifiers.urls.model import UrlModel
-from classifiers.weights import quantised
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.weights import quantised
 from tests.support.evidence import evidence_of_scores
 
 WORDS = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from classifiers.urls import clues
-from classifiers.urls.batch import encode
+from langfocus.classifiers.urls import clues
+from langfocus.classifiers.urls.batch import encode
 
 TEXTS = ("de", "at", "fr", "ca", "deu", "deutsch", "com", "укр", "cz")
 KINDS = "top host segment locale region keyed parameter suffix".split()

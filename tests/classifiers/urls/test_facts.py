@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from classifiers.urls.facts import UrlFacts
-from classifiers.urls.model import UrlModel
-from classifiers.urls.posteriors import Prior
+from langfocus.classifiers.urls.facts import UrlFacts
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.posteriors import Prior
 
 MODEL = UrlModel.load()
 URLS = [

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from classifiers.errors import LanguageError, ModelError
-from classifiers.urls import cctld, clues, scoring
-from classifiers.urls.batch import encode
-from classifiers.urls.model import SHIPPED, UrlModel
-from classifiers.urls.posteriors import Evidence, Prior
+from langfocus.classifiers.errors import LanguageError, ModelError
+from langfocus.classifiers.urls import cctld, clues, scoring
+from langfocus.classifiers.urls.batch import encode
+from langfocus.classifiers.urls.model import SHIPPED, UrlModel
+from langfocus.classifiers.urls.posteriors import Evidence, Prior
 from tests.classifiers.urls.test_ngrams import DIGESTS, features
 
 
@@ -155,7 +155,7 @@ def test_a_missing_or_damaged_file_never_shows_as_another_error(tmp_path: Path) 
 
 def test_scoring_needs_no_scikit_learn_and_that_of_a_few_urls_no_numba() -> None:
     code = (
-        "import sys, json, classifiers.urls.model as m\n"
+        "import sys, json, langfocus.classifiers.urls.model as m\n"
         "model, url = m.UrlModel.load(), 'http://a.de/wetter'\n"
         "few = model.identify(url), 'numba' in sys.modules\n"
         "many = list(model.identify_many([url] * 200))[0], 'numba' in sys.modules\n"

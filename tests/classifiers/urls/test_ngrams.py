@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from classifiers.urls import ngrams
-from classifiers.urls.batch import MAX_CHARACTERS, encode
+from langfocus.classifiers.urls import ngrams
+from langfocus.classifiers.urls.batch import MAX_CHARACTERS, encode
 
 BITS = 17
 

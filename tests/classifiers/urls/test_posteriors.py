@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from classifiers.errors import LanguageError
-from classifiers.urls import clues
-from classifiers.urls.model import UrlModel
-from classifiers.urls.posteriors import Evidence, Prior
+from langfocus.classifiers.errors import LanguageError
+from langfocus.classifiers.urls import clues
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.posteriors import Evidence, Prior
 
 NATS = {
     clues.key_of(clues.TOP, "cz"): (4, 0, 0),

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.urls.batch import MAX_CHARACTERS
-from classifiers.urls.model import Scores, UrlModel
+from langfocus.classifiers.urls.batch import MAX_CHARACTERS
+from langfocus.classifiers.urls.model import Scores, UrlModel
 
 PLAIN = "http://zeitung.de/nachrichten/politik?seite=2"
 

@@ -5,8 +5,8 @@ from urllib.parse import quote_from_bytes
 import numpy as np
 import pytest
 
-from classifiers.urls.model import UrlModel
-from classifiers.urls.posteriors import Prior
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.posteriors import Prior
 
 TEXTS = {
     "ru": "новости-политики-сегодня погода/прогноз-на-неделю Россия/экономика/статьи"

@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from classifiers.geoip import country_lookup
-from classifiers.pages.methods import method
-from crawler.census.figures import CensusFigures, census_figures
-from crawler.report.census import census_report
-from crawler.shared.merging import merge
+from langfocus.classifiers.geoip import country_lookup
+from langfocus.classifiers.pages.methods import method
+from langfocus.crawler.census.figures import CensusFigures, census_figures
+from langfocus.crawler.report.census import census_report
+from langfocus.crawler.shared.merging import merge
 from tests.support.crawls import crawl, rows, started, summary, wait_for
 from tests.support.geodatabase import database
 from tests.support.loopback import loopback

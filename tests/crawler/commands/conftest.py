@@ -10,4 +10,4 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(autouse=True)
 def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "langfocus.crawler.settings")

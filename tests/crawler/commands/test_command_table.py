@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.errors import MissingPackageError, ModelError, StudyError
-from crawler.commands.base import ended, parser_of
-from crawler.errors import GraphError, RunFolderError, SettingError
+from langfocus.classifiers.errors import MissingPackageError, ModelError, StudyError
 from langfocus.command_line import COMMANDS
+from langfocus.crawler.commands.base import ended, parser_of
+from langfocus.crawler.errors import GraphError, RunFolderError, SettingError
 from tests.support.commandline import call
 from tests.support.crawls import ROOT
 
@@ -37,7 +37,8 @@ def test_the_help_describes_every_argument_and_has_an_example(name: str) -> None
     assert "examples:" in text
     assert f"\n  langfocus {name} " in text
     assert max(map(len, text.splitlines())) <= 100
-    assert len(import_module(f"crawler.commands.{name}").DESCRIPTION) > len(COMMANDS[name]) > 10
+    module = import_module(f"langfocus.crawler.commands.{name}")
+    assert len(module.DESCRIPTION) > len(COMMANDS[name]) > 10
     assert f"langfocus {name}" in DOCS
 
 
@@ -139,10 +140,11 @@ def test_commands_load_scrapy_and_heavy_packages_only_when_they_run(tmp_path: Pa
         "import sys\n"
         "from importlib import import_module\n"
         f"for name in {[name for name in COMMANDS if name != 'crawl']!r}:\n"
-        "    import_module(f'crawler.commands.{name}')\n"
-        "heavy = ('classifiers.papers', 'numba', 'sklearn', 'scipy', 'rich', 'matplotlib')\n"
+        "    import_module(f'langfocus.crawler.commands.{name}')\n"
+        "heavy = ('langfocus.classifiers.papers', 'numba', 'sklearn', 'scipy', 'rich')\n"
+        "heavy = (*heavy, 'matplotlib')\n"
         "print([name for name in heavy if name in sys.modules])\n"
-        "from crawler.commands.base import run_command\n"
+        "from langfocus.crawler.commands.base import run_command\n"
         "assert run_command('identify', ['urls', sys.argv[1]]) == 0\n"
         "print([name for name in ('scrapy', 'twisted') if name in sys.modules])\n"
     )
@@ -155,9 +157,10 @@ def test_commands_load_scrapy_and_heavy_packages_only_when_they_run(tmp_path: Pa
 @pytest.mark.parametrize(
     ("modules", "heavy"),
     [
-        ("crawler.simulate.plan", {"scrapy", "numba", "scipy"}),
-        ("crawler.opening, crawler.sources.archive, crawler.simulate.build", {"scrapy"}),
-        ("crawler.report.crawl", {"scrapy", "matplotlib", "jinja2"}),
+        ("langfocus.crawler.simulate.plan", {"scrapy", "numba", "scipy"}),
+        ("langfocus.crawler.opening, langfocus.crawler.sources.archive", {"scrapy"}),
+        ("langfocus.crawler.simulate.build", {"scrapy"}),
+        ("langfocus.crawler.report.crawl", {"scrapy", "matplotlib", "jinja2"}),
     ],
 )
 def test_rooms_load_no_heavy_packages(modules: str, heavy: set[str]) -> None:

@@ -10,12 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from crawler.child import command
-from crawler.commands.compare import Planned, planned
-from crawler.report.comparison import OF_PAPER, Runs, comparison_report, over_time, portions
-from crawler.report.harvest import Summary, summarise
-from crawler.report.table import Table
-from crawler.shared.crew import End
+from langfocus.crawler.child import command
+from langfocus.crawler.commands.compare import Planned, planned
+from langfocus.crawler.report.comparison import (
+    OF_PAPER,
+    Runs,
+    comparison_report,
+    over_time,
+    portions,
+)
+from langfocus.crawler.report.harvest import Summary, summarise
+from langfocus.crawler.report.table import Table
+from langfocus.crawler.shared.crew import End
 from tests.support import processes
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
@@ -155,7 +161,7 @@ def forked(command: Sequence[str]) -> End:
 
 @pytest.fixture
 def _fast_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.child.run_child", forked)
+    monkeypatch.setattr("langfocus.crawler.child.run_child", forked)
 
 
 def compare(*arguments: object) -> int:

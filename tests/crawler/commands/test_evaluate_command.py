@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from classifiers.papers.baykan.dictionaries import dictionary_words
-from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET
-from classifiers.papers.baykan.measures import Experiment
-from classifiers.papers.baykan.study import Study
-from classifiers.papers.table import Result
-from crawler.commands import evaluate
+from langfocus.classifiers.papers.baykan.dictionaries import dictionary_words
+from langfocus.classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET
+from langfocus.classifiers.papers.baykan.measures import Experiment
+from langfocus.classifiers.papers.baykan.study import Study
+from langfocus.classifiers.papers.table import Result
+from langfocus.crawler.commands import evaluate
 from tests.support.commandline import call
 from tests.support.studyurls import SYLLABLES, labelled, write
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from classifiers.papers import page_cases
+from langfocus.classifiers.papers import page_cases
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.commandline import call
 

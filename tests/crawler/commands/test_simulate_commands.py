@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crawler.report.progress import Display
-from crawler.simulate import measures
-from crawler.simulate.webgraph import WebGraph
+from langfocus.crawler.report.progress import Display
+from langfocus.crawler.simulate import measures
+from langfocus.crawler.simulate.webgraph import WebGraph
 from tests.support.commandline import call
 from tests.support.simulatedwebs import random_graph
 

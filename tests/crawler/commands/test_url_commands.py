@@ -15,11 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.languages_page import PAGE, language_table
-from classifiers.pages.text.textengine import known_languages
-from classifiers.training import urls as training
-from classifiers.urls.model import UrlModel
-from crawler.commands.identify import LONGEST_LINE, _whole_lines, language_records, line_batches
-from crawler.config import SEED_FOLDER
+from langfocus.classifiers.pages.text.textengine import known_languages
+from langfocus.classifiers.training import urls as training
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.crawler.commands.identify import (
+    LONGEST_LINE,
+    _whole_lines,
+    language_records,
+    line_batches,
+)
+from langfocus.crawler.config import SEED_FOLDER
 from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
 

@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from crawler.corpus.comparison import LONG_LINE, THRESHOLD, Comparison, originals
-from crawler.corpus.texts import VALUES, PageText, Paragraph, signature_of
+from langfocus.crawler.corpus.comparison import LONG_LINE, THRESHOLD, Comparison, originals
+from langfocus.crawler.corpus.texts import VALUES, PageText, Paragraph, signature_of
 
 LONG = "ein langer Absatz, " * (LONG_LINE // 10)
 WORDS = [f"w{n}" for n in range(5000)]

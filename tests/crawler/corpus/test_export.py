@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from crawler.corpus import extraction, sources, texts
-from crawler.corpus.building import Corpus, CorpusSummary, TextOptions
-from crawler.corpus.export import export, work_folder
-from crawler.corpus.item import FIELDS
-from crawler.corpus.sources import Found, source_of
-from crawler.corpus.texts import PartTexts
-from crawler.errors import CrawlError, RunFolderError, SettingError
-from crawler.outputs.package import write_wacz
 from langfocus import Run
+from langfocus.crawler.corpus import extraction, sources, texts
+from langfocus.crawler.corpus.building import Corpus, CorpusSummary, TextOptions
+from langfocus.crawler.corpus.export import export, work_folder
+from langfocus.crawler.corpus.item import FIELDS
+from langfocus.crawler.corpus.sources import Found, source_of
+from langfocus.crawler.corpus.texts import PartTexts
+from langfocus.crawler.errors import CrawlError, RunFolderError, SettingError
+from langfocus.crawler.outputs.package import write_wacz
 from tests.support.commandline import call
 from tests.support.crawls import rows
 from tests.support.keptpages import KeptPages, german, html
@@ -237,7 +237,7 @@ def test_pages_that_hang_or_end_a_process_are_counted_and_the_others_are_exporte
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The text of page 3 is also that of page 7.
-    monkeypatch.setattr("crawler.corpus.building._make", make_hostile)
+    monkeypatch.setattr("langfocus.crawler.corpus.building._make", make_hostile)
     items, told = exported(run, tmp_path / "x.jsonl", processes=1)
     assert [item["url"] for item in items] == [URLS[0], URLS[4]]
     reasons = {"ended its process": 1, "extractor too slow": 2, "extractor failed": 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.corpus.extraction import EXTRACTORS, differing_languages, main_text_of
+from langfocus.crawler.corpus.extraction import EXTRACTORS, differing_languages, main_text_of
 from tests.support.smallweb import SENTENCES
 
 GERMAN, ENGLISH = SENTENCES["de"] * 2, SENTENCES["en"] * 2

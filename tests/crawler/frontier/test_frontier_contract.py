@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crawler.frontier.base import (
+from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
     SITEMAP,
@@ -26,18 +26,18 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.selection import Hosts, QueuedHost
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.run import open_run
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.sharded import ShardedFrontier
-from crawler.shared.stored import connect
-from crawler.strategies.filters import FILTERS, Filter, make_filter
-from crawler.strategies.focus.evidence import Evidence
-from crawler.strategies.orderings import Draw
-from crawler.url import domain_of, host_of
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.selection import Hosts, QueuedHost
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.run import open_run
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
+from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.strategies.filters import FILTERS, Filter, make_filter
+from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.url import domain_of, host_of
 from tests.support.dropped import dropped_run
 from tests.support.frontiers import ObviousFrontier
 from tests.support.learning import PRIOR
@@ -650,7 +650,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         connection.set_trace_callback(asked.append)
         return connection
 
-    monkeypatch.setattr("crawler.run.sqlite3.connect", traced)
+    monkeypatch.setattr("langfocus.crawler.run.sqlite3.connect", traced)
     return asked
 
 

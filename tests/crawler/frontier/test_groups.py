@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.errors import StorageError
-from crawler.frontier.base import Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.run import OpenRun
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.run import OpenRun
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, sent_now
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run

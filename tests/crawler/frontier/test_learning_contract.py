@@ -10,8 +10,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from crawler.errors import StorageError
-from crawler.frontier.base import (
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import (
     FIRST_SCORE,
     PAGE,
     REDIRECT,
@@ -22,10 +22,10 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.evidence_rows import Learner
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.strategies.filters import make_filter
-from crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.frontier.evidence_rows import Learner
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.strategies.focus.evidence import Evidence
 from tests.crawler.frontier.test_frontier_contract import (
     Opener,
     lease_now,

@@ -6,11 +6,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
-from crawler.frontier.base import Link
-from crawler.frontier.rules import FrontierRules
-from crawler.strategies.filters import make_filter
-from crawler.strategies.focus.evidence import Evidence
-from crawler.strategies.orderings import Draw
+from langfocus.crawler.frontier.base import Link
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.orderings import Draw
 from tests.crawler.frontier.test_frontier_contract import (
     META,
     FrontierMachine,

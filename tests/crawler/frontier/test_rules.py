@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from crawler.frontier.rules import FrontierRules
-from crawler.shared.membership import Membership, binding
-from crawler.strategies.orderings import Draw
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared.membership import Membership, binding
+from langfocus.crawler.strategies.orderings import Draw
 from tests.support.learning import PRIOR
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.slots import (
+from langfocus.crawler.frontier.slots import (
     are_full,
     highest_penalized,
     holder_of,

@@ -7,10 +7,10 @@ from zipfile import ZipFile
 
 import pytest
 
-from crawler.errors import RunFolderError, StorageError
-from crawler.outputs.package import INDEX, write_index, write_wacz
-from crawler.sources.archive import ArchiveWeb
-from crawler.sources.warc_reader import Volume, record_at
+from langfocus.crawler.errors import RunFolderError, StorageError
+from langfocus.crawler.outputs.package import INDEX, write_index, write_wacz
+from langfocus.crawler.sources.archive import ArchiveWeb
+from langfocus.crawler.sources.warc_reader import Volume, record_at
 from tests.crawler.outputs.test_warc import Kept
 from tests.support.commandline import call
 

@@ -5,19 +5,19 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.clock import CrawlClock
-from crawler.corpus.sources import source_of
-from crawler.crawl import Crawl
-from crawler.errors import RunFolderError, StorageError
-from crawler.frontier.base import Sending
-from crawler.outputs import archived, takedown
-from crawler.outputs.archived import read_archived
-from crawler.outputs.exchange import Exchange
-from crawler.outputs.package import write_index, write_wacz
-from crawler.outputs.takedown import take_down
-from crawler.reading import Download
-from crawler.run import maintaining
-from crawler.sources.archive import ArchiveWeb
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.corpus.sources import source_of
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.errors import RunFolderError, StorageError
+from langfocus.crawler.frontier.base import Sending
+from langfocus.crawler.outputs import archived, takedown
+from langfocus.crawler.outputs.archived import read_archived
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.outputs.package import write_index, write_wacz
+from langfocus.crawler.outputs.takedown import take_down
+from langfocus.crawler.reading import Download
+from langfocus.crawler.run import maintaining
+from langfocus.crawler.sources.archive import ArchiveWeb
 from tests.support.commandline import call
 from tests.support.crawls import rows
 from tests.support.keptpages import begun

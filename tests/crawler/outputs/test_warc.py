@@ -11,13 +11,13 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from crawler.errors import StorageError
-from crawler.frontier.base import Lease, Record
-from crawler.outputs.archived import gather, read_archived, repair
-from crawler.outputs.exchange import Exchange
-from crawler.outputs.package import write_index
-from crawler.outputs.warc import WarcArchive, WarcFile
-from crawler.run import connect, create
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import Lease, Record
+from langfocus.crawler.outputs.archived import gather, read_archived, repair
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.outputs.package import write_index
+from langfocus.crawler.outputs.warc import WarcArchive, WarcFile
+from langfocus.crawler.run import connect, create
 from tests.support.dropped import dropped
 
 NOW = 1_790_000_000.0
@@ -348,7 +348,7 @@ def test_files_are_copied_where_no_link_can_be_made(
     def refuse(*_: object) -> None:
         raise OSError("another device")
 
-    monkeypatch.setattr("crawler.outputs.archived.os.link", refuse)
+    monkeypatch.setattr("langfocus.crawler.outputs.archived.os.link", refuse)
     share = worker(tmp_path / "w1", 1)
     for _ in range(2):
         run = merged(tmp_path / "all", [], [share])

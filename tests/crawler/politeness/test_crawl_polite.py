@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
-from crawler.errors import SettingError
-from crawler.politeness.contact import BotName
-from crawler.settings import USER_AGENT
-from crawler.sources.contract import NO_HEADERS, Answer
-from crawler.spiders.messages import download_of
-from crawler.spiders.scrapy_settings import config_of
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.politeness.contact import BotName
+from langfocus.crawler.settings import USER_AGENT
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer
+from langfocus.crawler.spiders.messages import download_of
+from langfocus.crawler.spiders.scrapy_settings import config_of
 from tests.crawler.spiders.test_crawl_settings import scrapy_settings
 from tests.support import processes
 from tests.support.crawls import crawl, environment, rows, summary

@@ -4,15 +4,15 @@ from hashlib import sha256
 
 import pytest
 
-from crawler.politeness.directives import (
+from langfocus.crawler.politeness.directives import (
     MAX_STATEMENT,
     MAX_STATEMENTS,
     is_opt_out,
     of_headers,
     of_metas,
 )
-from crawler.politeness.robots import Robots
-from crawler.politeness.robots_rules import rules_for
+from langfocus.crawler.politeness.robots import Robots
+from langfocus.crawler.politeness.robots_rules import rules_for
 from tests.crawler.politeness.test_robots import Store
 
 CLOUDFLARE = b"""\

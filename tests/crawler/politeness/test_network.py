@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.politeness.network import (
+from langfocus.crawler.politeness.network import (
     has_bad_port,
     is_private_address,
     is_private_host,
     is_private_url,
 )
-from crawler.url import normalise
+from langfocus.crawler.url import normalise
 
 PRIVATE = """
 127.0.0.1 127.1 127.0.1 0 0.0.0.0 2130706433 017700000001 0x7f000001 0x7F.1 0177.0.0.1 0x7f.0x0.0.1

@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 
-from crawler.politeness.directives import MAX_STATEMENT, is_reserved, opts_out
-from crawler.politeness.reservations import MAX_LOCATION, MAX_RULES, Licenses, Reservations
-from crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES
+from langfocus.crawler.politeness.directives import MAX_STATEMENT, is_reserved, opts_out
+from langfocus.crawler.politeness.reservations import (
+    MAX_LOCATION,
+    MAX_RULES,
+    Licenses,
+    Reservations,
+)
+from langfocus.crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES
 from tests.crawler.politeness.test_robots import Store
 
 POLICY = "https://provider.com/policies/policy.json"

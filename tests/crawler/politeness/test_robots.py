@@ -2,8 +2,8 @@ import tracemalloc
 
 import pytest
 
-from crawler.frontier.base import KeptRobots
-from crawler.politeness.robots import (
+from langfocus.crawler.frontier.base import KeptRobots
+from langfocus.crawler.politeness.robots import (
     MAX_AGE_S,
     MAX_MOVES,
     MAX_ROBOTS_BYTES,

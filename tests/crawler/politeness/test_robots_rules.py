@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.politeness.robots_rules import Rules, rules_for
+from langfocus.crawler.politeness.robots_rules import Rules, rules_for
 from tests.support.crawls import ROOT
 
 GOOGLE = ROOT.parent / "shared/data/conformance/robots_google.jsonl"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.politeness.traps import (
+from langfocus.crawler.politeness.traps import (
     MAX_EQUAL,
     MAX_EQUAL_PARAMETERS,
     MAX_IN_A_ROW,
@@ -16,7 +16,7 @@ from crawler.politeness.traps import (
     MAX_SEGMENTS,
     is_trap,
 )
-from crawler.url import normalise
+from langfocus.crawler.url import normalise
 from tests.support.crawls import ROOT
 
 URLS = ROOT.parent / "shared/data/urls/train.tsv.gz"

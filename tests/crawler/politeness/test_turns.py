@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.politeness import turns as limits
-from crawler.politeness.turns import (
+from langfocus.crawler.politeness import turns as limits
+from langfocus.crawler.politeness.turns import (
     PER_DOMAIN,
     SILENT_S,
     SLOW_S,
@@ -20,8 +20,8 @@ from crawler.politeness.turns import (
     OwnOccupancy,
     Recent,
 )
-from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.stored import StoredCrawl, connect
+from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.stored import StoredCrawl, connect
 from tests.support.redisserver import RedisServer
 
 HUB = "hub.de"

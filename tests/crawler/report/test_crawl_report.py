@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from crawler.errors import RunFolderError
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.report.crawl import explain, print_summary, write_report
-from crawler.report.details import drops, examples, seed_table, sites
-from crawler.report.harvest import Portion, summarise
-from crawler.run import connect, open_run
-from crawler.strategies.focus.belief import Prior
-from crawler.url import fingerprint
+from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.report.crawl import explain, print_summary, write_report
+from langfocus.crawler.report.details import drops, examples, seed_table, sites
+from langfocus.crawler.report.harvest import Portion, summarise
+from langfocus.crawler.run import connect, open_run
+from langfocus.crawler.strategies.focus.belief import Prior
+from langfocus.crawler.url import fingerprint
 from tests.crawler.frontier.test_learning_contract import LEARNS, link, settled
 from tests.support.commandline import call
 from tests.support.report_run import META, Row, make_run

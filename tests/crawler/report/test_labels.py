@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crawler.report.labels import (
+from langfocus.crawler.report.labels import (
     Labelled,
     draw_sample,
     read_labels,

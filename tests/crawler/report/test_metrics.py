@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from crawler.report.live import Goal
-from crawler.report.metrics import metrics
+from langfocus.crawler.report.live import Goal
+from langfocus.crawler.report.metrics import metrics
 from tests.crawler.spiders.test_watch import Crawl
 from tests.support.crawls import ROOT
 

@@ -8,9 +8,9 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.report.formatting import duration, printable, size
-from crawler.report.page import Chart, Command, Part, Report
-from crawler.report.table import Printer, Table, counts_table, markdown
+from langfocus.crawler.report.formatting import duration, printable, size
+from langfocus.crawler.report.page import Chart, Command, Part, Report
+from langfocus.crawler.report.table import Printer, Table, counts_table, markdown
 
 
 def page_of(text: str) -> BeautifulSoup:

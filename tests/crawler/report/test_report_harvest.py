@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.errors import RunFolderError
-from crawler.report.crawl import headline
-from crawler.report.harvest import Portion, curve, merged, summarise, write_summary
+from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.report.crawl import headline
+from langfocus.crawler.report.harvest import Portion, curve, merged, summarise, write_summary
 from tests.support.report_run import Row, Session, make_run
 
 rows = st.lists(

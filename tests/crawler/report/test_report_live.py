@@ -14,9 +14,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from crawler.commands.report import watch
-from crawler.errors import RunFolderError
-from crawler.report.live import (
+from langfocus.crawler.commands.report import watch
+from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.report.live import (
     LIVE_JSON,
     About,
     Goal,
@@ -28,7 +28,7 @@ from crawler.report.live import (
     live_json,
     read_live,
 )
-from crawler.report.progress import MARK, Display, Progress, line, panel, spark
+from langfocus.crawler.report.progress import MARK, Display, Progress, line, panel, spark
 
 HOSTS = {"ready": 3, "resting": 1310, "fetching": 64, "full": 24, "blocked": 12}
 HOSTILE = (

@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.frontier.base import Link
-from crawler.frontier.rules import FrontierRules
-from crawler.run import OpenRun, open_run
-from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import connect
-from crawler.shared.worker import Worker
+from langfocus.crawler.frontier.base import Link
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.run import OpenRun, open_run
+from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.shared.worker import Worker
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.support.redisserver import RedisServer
 

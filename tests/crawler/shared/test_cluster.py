@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler.errors import StorageError
-from crawler.frontier.base import Admission, Link, Sending
-from crawler.frontier.rules import FrontierRules
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.sharded import ShardedFrontier
-from crawler.shared.shards import shard_of
-from crawler.shared.stored import connect
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import Admission, Link, Sending
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
+from langfocus.crawler.shared.shards import shard_of
+from langfocus.crawler.shared.stored import connect
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.support.processes import wait_until
 from tests.support.rediscluster import RedisCluster, new_cluster

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from benchmarks.killoutputs import misarchived
-from crawler.shared.stored import connect
+from langfocus.crawler.shared.stored import connect
 from tests.support import processes
 from tests.support.crawls import (
     crawl,

@@ -15,8 +15,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import (
+from langfocus.crawler.errors import SettingError, StorageError
+from langfocus.crawler.frontier.base import (
     PAGE,
     Counts,
     HostStates,
@@ -27,14 +27,14 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.rules import FrontierRules
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.sharded import ShardedFrontier
-from crawler.shared.stored import Settled, StoredCrawl, connect
-from crawler.strategies.filters import make_filter
-from crawler.strategies.orderings import Draw
-from crawler.url import host_of
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
+from langfocus.crawler.shared.stored import Settled, StoredCrawl, connect
+from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.url import host_of
 from tests.crawler.frontier.test_frontier_contract import FrontierMachine, lease_now, page
 from tests.crawler.shared.conftest import Joiner
 from tests.support.learning import PRIOR

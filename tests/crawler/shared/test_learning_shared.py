@@ -9,12 +9,12 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from crawler.frontier.base import PAGE, Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.shared.learner import MERGED_EVERY_S
-from crawler.shared.redis import RedisFrontier
-from crawler.strategies.focus.belief import Belief, Prior, Standing
-from crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared.learner import MERGED_EVERY_S
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.strategies.focus.belief import Belief, Prior, Standing
+from langfocus.crawler.strategies.focus.evidence import Evidence
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.crawler.frontier.test_learning_machine import LearningMachine
 from tests.crawler.shared.conftest import Joiner

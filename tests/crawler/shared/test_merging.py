@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.errors import RunFolderError
-from crawler.frontier.base import PAGE, Lease, Record
-from crawler.page_row import insert_pages, page_values
-from crawler.run import connect, open_run
-from crawler.shared.merging import merge
-from crawler.url import fingerprint
+from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.frontier.base import PAGE, Lease, Record
+from langfocus.crawler.page_row import insert_pages, page_values
+from langfocus.crawler.run import connect, open_run
+from langfocus.crawler.shared.merging import merge
+from langfocus.crawler.url import fingerprint
 from tests.crawler.frontier.test_frontier_contract import META
 from tests.support.crawls import rows
 

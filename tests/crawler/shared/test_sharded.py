@@ -12,24 +12,24 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import Admission, Lease, LeaseError, Link, Sending
-from crawler.frontier.rules import FrontierRules
-from crawler.politeness.robots import HostFiles
-from crawler.run import open_run
-from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.learner import MERGED_EVERY_S
-from crawler.shared.membership import Membership
-from crawler.shared.merging import merge
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.sharded import ShardedFrontier
-from crawler.shared.shards import shard_of, stored_crawl
-from crawler.shared.stored import AwayError, connect
-from crawler.shared.worker import Worker
-from crawler.strategies.filters import Filter
-from crawler.strategies.focus.evidence import Evidence
-from crawler.strategies.orderings import Draw
-from crawler.url import host_of
+from langfocus.crawler.errors import SettingError, StorageError
+from langfocus.crawler.frontier.base import Admission, Lease, LeaseError, Link, Sending
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.politeness.robots import HostFiles
+from langfocus.crawler.run import open_run
+from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.learner import MERGED_EVERY_S
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.merging import merge
+from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
+from langfocus.crawler.shared.shards import shard_of, stored_crawl
+from langfocus.crawler.shared.stored import AwayError, connect
+from langfocus.crawler.shared.worker import Worker
+from langfocus.crawler.strategies.filters import Filter
+from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.url import host_of
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.crawler.shared.test_frontier_redis import SharedMachine, Workers
 from tests.crawler.shared.test_learning_shared import belief_of

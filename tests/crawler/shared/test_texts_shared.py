@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.corpus.building import Corpus, TextOptions
-from crawler.corpus.export import export
-from crawler.corpus.texts import PartTexts
-from crawler.shared.merging import merge
-from crawler.shared.stored import StoredCrawl, connect
+from langfocus.crawler.corpus.building import Corpus, TextOptions
+from langfocus.crawler.corpus.export import export
+from langfocus.crawler.corpus.texts import PartTexts
+from langfocus.crawler.shared.merging import merge
+from langfocus.crawler.shared.stored import StoredCrawl, connect
 from tests.crawler.corpus.test_export import PAGES
 from tests.support.keptpages import KeptPages
 from tests.support.redisserver import RedisServer

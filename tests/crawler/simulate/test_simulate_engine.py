@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crawler.errors import GraphError, SettingError
-from crawler.shared.shards import shard_of
-from crawler.simulate.build import build
-from crawler.simulate.engine import FATES, GraphEvidence, evidence_in, simulate
-from crawler.simulate.plan import Simulation, prepared
-from crawler.simulate.queues import draw_below
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
-from crawler.strategies.filters import FILTERS, make_filter
-from crawler.url import host_of
+from langfocus.crawler.errors import GraphError, SettingError
+from langfocus.crawler.shared.shards import shard_of
+from langfocus.crawler.simulate.build import build
+from langfocus.crawler.simulate.engine import FATES, GraphEvidence, evidence_in, simulate
+from langfocus.crawler.simulate.plan import Simulation, prepared
+from langfocus.crawler.simulate.queues import draw_below
+from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
+from langfocus.crawler.strategies.filters import FILTERS, make_filter
+from langfocus.crawler.url import host_of
 from tests.support.crawls import crawl, rows
 from tests.support.loopback import loopback
 from tests.support.simulatedwebs import crawl_live, random_graph

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawler.simulate.engine import simulate
-from crawler.simulate.figures import Yardstick, course_figures, graph_figures
-from crawler.simulate.plan import Simulation
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
-from crawler.strategies.filters import make_filter
+from langfocus.crawler.simulate.engine import simulate
+from langfocus.crawler.simulate.figures import Yardstick, course_figures, graph_figures
+from langfocus.crawler.simulate.plan import Simulation
+from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
+from langfocus.crawler.strategies.filters import make_filter
 from tests.support.simulatedwebs import random_graph
 
 MIXED = (PAGE, PAGE, PAGE, PAGE, UNKNOWN, UNKNOWN, FAILED, REDIRECT)

@@ -8,19 +8,24 @@ distance (Fig. 1) within 2 points.
 import numpy as np
 import pytest
 
-from crawler.errors import SettingError
-from crawler.simulate.engine import Course, simulate
-from crawler.simulate.figures import GraphFigures, Yardstick, course_figures, graph_figures
-from crawler.simulate.generator import generate
-from crawler.simulate.measures import (
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.simulate.engine import Course, simulate
+from langfocus.crawler.simulate.figures import (
+    GraphFigures,
+    Yardstick,
+    course_figures,
+    graph_figures,
+)
+from langfocus.crawler.simulate.generator import generate
+from langfocus.crawler.simulate.measures import (
     HIDDEN_BY_DISTANCE,
     RELEVANT_BY_DISTANCE,
     WebMeasures,
     link_plan,
 )
-from crawler.simulate.plan import Simulation
-from crawler.simulate.webgraph import PAGE, WebGraph
-from crawler.strategies.filters import make_filter
+from langfocus.crawler.simulate.plan import Simulation
+from langfocus.crawler.simulate.webgraph import PAGE, WebGraph
+from langfocus.crawler.strategies.filters import make_filter
 
 MEASURES = WebMeasures(0.02)
 

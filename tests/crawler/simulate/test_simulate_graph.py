@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.pages.method import MIN_REFERENCE_LENGTH, Neighbour
-from crawler.errors import GraphError
-from crawler.simulate.build import build
-from crawler.simulate.recorded_links import RecordedLinks
-from crawler.simulate.webgraph import PAGE, UNKNOWN, WebGraph, packed
+from langfocus.classifiers.pages.method import MIN_REFERENCE_LENGTH, Neighbour
+from langfocus.crawler.errors import GraphError
+from langfocus.crawler.simulate.build import build
+from langfocus.crawler.simulate.recorded_links import RecordedLinks
+from langfocus.crawler.simulate.webgraph import PAGE, UNKNOWN, WebGraph, packed
 from tests.support.simulatedwebs import random_graph
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classifiers.urls.model import UrlModel
-from crawler.errors import CrawlError
-from crawler.simulate.engine import simulate
-from crawler.simulate.figures import Yardstick, course_figures, simulate_all
-from crawler.simulate.plan import Simulation, make_plan, prepared
-from crawler.simulate.webgraph import WebGraph
-from crawler.strategies.filters import make_filter
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.crawler.errors import CrawlError
+from langfocus.crawler.simulate.engine import simulate
+from langfocus.crawler.simulate.figures import Yardstick, course_figures, simulate_all
+from langfocus.crawler.simulate.plan import Simulation, make_plan, prepared
+from langfocus.crawler.simulate.webgraph import WebGraph
+from langfocus.crawler.strategies.filters import make_filter
 from tests.support.simulatedwebs import random_graph
 
 

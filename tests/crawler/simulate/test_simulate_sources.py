@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from crawler.errors import CrawlError, GraphError
-from crawler.frontier import outlinks
-from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.run import open_run
-from crawler.simulate import webgraph as graph_module
-from crawler.simulate.build import build
-from crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
-from crawler.strategies.filters import make_filter
-from crawler.url import directory_of
+from langfocus.crawler.errors import CrawlError, GraphError
+from langfocus.crawler.frontier import outlinks
+from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.run import open_run
+from langfocus.crawler.simulate import webgraph as graph_module
+from langfocus.crawler.simulate.build import build
+from langfocus.crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
+from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.url import directory_of
 from tests.crawler.sources.test_web_archive import record
 from tests.support.crawls import rows
 from tests.support.report_run import META

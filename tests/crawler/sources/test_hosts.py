@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.pages.methods import method
-from crawler.config import Config
-from crawler.errors import SettingError
-from crawler.preparation import gaps
-from crawler.sources.hosts import read_hosts
-from crawler.strategies import make_ordering
+from langfocus.classifiers.pages.methods import method
+from langfocus.crawler.config import Config
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.preparation import gaps
+from langfocus.crawler.sources.hosts import read_hosts
+from langfocus.crawler.strategies import make_ordering
 
 LINES = """\
 # the hosts
@@ -37,7 +37,7 @@ def written(folder: Path, text: str) -> Path:
 def test_more_hosts_than_a_census_can_check_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.sources.hosts.MOST_HOSTS", 3)
+    monkeypatch.setattr("langfocus.crawler.sources.hosts.MOST_HOSTS", 3)
     assert read_hosts(written(tmp_path, "a.org\nb.org\na.org\n"), "-a hosts").number == 2
     with pytest.raises(SettingError, match="more than 3 hosts; split the file"):
         read_hosts(written(tmp_path, "a.org\nb.org\nc.org\nd.org\n"), "-a hosts")

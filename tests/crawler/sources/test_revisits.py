@@ -8,17 +8,17 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
-from crawler.clock import CrawlClock
-from crawler.crawl import Crawl
-from crawler.errors import RunFolderError, SettingError
-from crawler.frontier.base import FIRST_SCORE
-from crawler.outputs.exchange import Exchange
-from crawler.outputs.package import INDEX, write_index
-from crawler.reading import Download
-from crawler.report.crawl import headline
-from crawler.report.harvest import summarise
-from crawler.sources.archive import ArchiveWeb
-from crawler.sources.contract import NotArchived
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.errors import RunFolderError, SettingError
+from langfocus.crawler.frontier.base import FIRST_SCORE
+from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.outputs.package import INDEX, write_index
+from langfocus.crawler.reading import Download
+from langfocus.crawler.report.crawl import headline
+from langfocus.crawler.report.harvest import summarise
+from langfocus.crawler.sources.archive import ArchiveWeb
+from langfocus.crawler.sources.contract import NotArchived
 from tests.support.crawls import rows
 from tests.support.keptpages import begun
 from tests.support.smallweb import SENTENCES

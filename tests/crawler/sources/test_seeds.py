@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from classifiers import languages
-from crawler.sources.seeds import read_seed_file, read_seeds
+from langfocus.classifiers import languages
+from langfocus.crawler.sources.seeds import read_seed_file, read_seeds
 
 SEEDS = Path(__file__).parents[3] / "seeds"
 LISTS = sorted(SEEDS.glob("*.txt"))

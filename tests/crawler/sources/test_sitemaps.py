@@ -6,11 +6,11 @@ from time import process_time
 
 import pytest
 
-from crawler.clock import CrawlClock
-from crawler.frontier.base import KeptRobots, Lease, Record, Sending
-from crawler.politeness.robots import SITEMAP_FILES, HostFiles, Robots
-from crawler.reading import Download
-from crawler.sources.sitemaps import (
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.frontier.base import KeptRobots, Lease, Record, Sending
+from langfocus.crawler.politeness.robots import SITEMAP_FILES, HostFiles, Robots
+from langfocus.crawler.reading import Download
+from langfocus.crawler.sources.sitemaps import (
     MAX_ELEMENTS,
     MAX_LINKS,
     MAX_STEPS,

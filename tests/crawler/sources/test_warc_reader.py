@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.sources.archive import KEPT_BYTES, ArchivedAnswer, ArchiveWeb, answers
-from crawler.sources.warc_reader import MOST_DAMAGES, Damage, Volume, is_warc, records
+from langfocus.crawler.sources.archive import KEPT_BYTES, ArchivedAnswer, ArchiveWeb, answers
+from langfocus.crawler.sources.warc_reader import MOST_DAMAGES, Damage, Volume, is_warc, records
 from tests.crawler.sources.test_web_archive import http, record, write
 
 URLS = [f"http://a.de/{number}" for number in range(9)]

@@ -9,9 +9,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import pytest
 
-from crawler.errors import ArchiveError
-from crawler.sources.archive import ArchiveWeb
-from crawler.sources.contract import Answer, NotArchived
+from langfocus.crawler.errors import ArchiveError
+from langfocus.crawler.sources.archive import ArchiveWeb
+from langfocus.crawler.sources.contract import Answer, NotArchived
 
 DOCS = Path(__file__).parents[4] / "shared" / "data"
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>hello</p>"
@@ -138,7 +138,7 @@ def test_what_is_no_whole_archive_is_refused(tmp_path: Path, content: bytes, see
 def test_no_more_of_an_answer_is_read_than_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.sources.archive.BLOCK_LIMIT", 1_000_000)
+    monkeypatch.setattr("langfocus.crawler.sources.archive.BLOCK_LIMIT", 1_000_000)
     bomb = http(gzip.compress(bytes(5_000_000)), "Content-Encoding: gzip")
     web = archive(tmp_path, record("http://a.de/", bomb), record("http://b.de/"))
     assert len(web.respond("http://a.de/").body) == 1_000_000

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.errors import SettingError
-from crawler.sources.contract import Answer, Unreachable
-from crawler.sources.sample import SampleWeb
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.sources.contract import Answer, Unreachable
+from langfocus.crawler.sources.sample import SampleWeb
 
 HREF = re.compile(r'<a href="([^"]+)"')
 BASE = re.compile(r'<base href="([^"]+)"')

@@ -3,7 +3,6 @@
 import asyncio
 import re
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +11,8 @@ from scrapy import Request
 from scrapy.core.downloader import Downloader
 from scrapy.utils.test import get_crawler
 
-import crawler
-from crawler.spiders.concurrency import IN_SLOT, Throttle, slot_settings
+from langfocus.crawler.spiders.concurrency import IN_SLOT, Throttle, slot_settings
+from tests.support.crawls import ROOT
 
 KNOWS_SLOTS = re.compile(
     r"download_slot|DOWNLOAD_SLOTS|CONCURRENT_REQUESTS_PER|DOWNLOAD_DELAY_JITTER|"
@@ -66,6 +65,6 @@ def test_scrapy_delays_no_request_and_holds_none_back_below_the_limit(requests: 
 
 
 def test_only_one_module_knows_the_slots_of_scrapy() -> None:
-    folder = Path(crawler.__file__).parent
+    folder = ROOT / "crawler"
     found = {path.name for path in folder.rglob("*.py") if KNOWS_SLOTS.search(path.read_text())}
     assert found == {"concurrency.py"}

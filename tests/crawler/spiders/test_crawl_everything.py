@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from classifiers.urls.model import UrlModel
-from classifiers.weights import quantised
-from crawler.config import ARGUMENTS, SETTINGS
-from crawler.frontier.evidence_rows import known_url
-from crawler.sources.contract import Answer
-from crawler.sources.sample import SampleWeb
+from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.weights import quantised
+from langfocus.crawler.config import ARGUMENTS, SETTINGS
+from langfocus.crawler.frontier.evidence_rows import known_url
+from langfocus.crawler.sources.contract import Answer
+from langfocus.crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
 from tests.support.crawls import finished, rows, summary
 from tests.support.evidence import evidence_of_scores

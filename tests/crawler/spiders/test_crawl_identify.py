@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.pages.methods import FASTTEXT_FILE
-from crawler.config import Config
-from crawler.opening import open_crawl
-from crawler.reading import Download
+from langfocus.classifiers.pages.methods import FASTTEXT_FILE
+from langfocus.crawler.config import Config
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.reading import Download
 from tests.crawler.frontier.test_frontier_contract import lease_now
 from tests.support import processes
 from tests.support.crawls import environment, rows

@@ -8,7 +8,7 @@ from random import Random
 from scrapy.core.engine import ExecutionEngine
 from scrapy.settings import BaseSettings
 
-from crawler.report.live import read_live
+from langfocus.crawler.report.live import read_live
 from tests.support import processes
 from tests.support.crawls import (
     command,

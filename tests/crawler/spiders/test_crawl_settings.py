@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from crawler.commands.base import pairs, parser_of
-from crawler.commands.base import settings_of as command_settings
-from crawler.config import ARGUMENTS, SETTINGS, Config
-from crawler.errors import CrawlError, SettingError
-from crawler.opening import open_crawl
-from crawler.spiders.scrapy_settings import config_of, proxy_remarks
+from langfocus.crawler.commands.base import pairs, parser_of
+from langfocus.crawler.commands.base import settings_of as command_settings
+from langfocus.crawler.config import ARGUMENTS, SETTINGS, Config
+from langfocus.crawler.errors import CrawlError, SettingError
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.spiders.scrapy_settings import config_of, proxy_remarks
 from tests.support import processes
 from tests.support.crawls import ROOT, crawl, environment, finished, summary
 
@@ -20,7 +20,7 @@ from tests.support.crawls import ROOT, crawl, environment, finished, summary
 def scrapy_settings(**given: object) -> Settings:
     """Scrapy's settings for the project, with what `-s` gives."""
     settings = Settings()
-    settings.setmodule("crawler.settings")
+    settings.setmodule("langfocus.crawler.settings")
     settings.setdict({name: str(value) for name, value in given.items()}, "cmdline")
     return settings
 

@@ -8,8 +8,8 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.sources.archive import ArchiveWeb
-from crawler.spiders.messages import HEADS, LEASED_AT, Heads, sent
+from langfocus.crawler.sources.archive import ArchiveWeb
+from langfocus.crawler.spiders.messages import HEADS, LEASED_AT, Heads, sent
 from tests.crawler.outputs.test_warc import records
 from tests.support.crawls import finished, rows, summary
 from tests.support.hostileserver import PAGE, answer, hostile_web, sends

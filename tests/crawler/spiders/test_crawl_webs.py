@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from protego import Protego
 
-from crawler.sources.contract import Answer
-from crawler.sources.sample import SampleWeb
-from crawler.url import host_of, is_unwanted_file
+from langfocus.crawler.sources.contract import Answer
+from langfocus.crawler.sources.sample import SampleWeb
+from langfocus.crawler.url import host_of, is_unwanted_file
 from tests.crawler.politeness.test_crawl_polite import linking, served
 from tests.support.crawls import finished, rows, summary
 from tests.support.loopback import Access, loopback

@@ -8,11 +8,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from crawler.errors import SettingError
-from crawler.politeness.network import check_port, port_of
-from crawler.report.live import Snapshot
-from crawler.spiders import dashboard
-from crawler.spiders.dashboard import Dashboard
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.politeness.network import check_port, port_of
+from langfocus.crawler.report.live import Snapshot
+from langfocus.crawler.spiders import dashboard
+from langfocus.crawler.spiders.dashboard import Dashboard
 from tests.crawler.politeness.test_crawl_polite import linking
 from tests.crawler.politeness.test_crawl_polite import served as served_pages
 from tests.crawler.spiders.test_watch import Crawl

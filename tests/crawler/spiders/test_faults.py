@@ -17,17 +17,17 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from twisted.internet.error import getConnectError
 from twisted.python.failure import Failure
 
-from crawler.clock import CrawlClock
-from crawler.config import Config
-from crawler.crawl import Crawl
-from crawler.frontier.base import Lease, LeaseError, Link
-from crawler.opening import open_crawl
-from crawler.politeness.network import BusyAddressError, LocalFaultError
-from crawler.spiders.faults import local_fault
-from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.messages import LEASE, LEASED_AT
-from crawler.spiders.scheduler import FrontierScheduler
-from crawler.spiders.site_files import SiteFiles
+from langfocus.crawler.clock import CrawlClock
+from langfocus.crawler.config import Config
+from langfocus.crawler.crawl import Crawl
+from langfocus.crawler.frontier.base import Lease, LeaseError, Link
+from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.politeness.network import BusyAddressError, LocalFaultError
+from langfocus.crawler.spiders.faults import local_fault
+from langfocus.crawler.spiders.langfocus import LangfocusSpider
+from langfocus.crawler.spiders.messages import LEASE, LEASED_AT
+from langfocus.crawler.spiders.scheduler import FrontierScheduler
+from langfocus.crawler.spiders.site_files import SiteFiles
 from tests.crawler.frontier.test_frontier_contract import lease_now
 
 CALLBACKS = ("parse", "on_failure", "robots.txt", "robots.txt failed")
@@ -83,7 +83,7 @@ def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | Non
 def scheduler(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> FrontierScheduler:
-    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
+    monkeypatch.setattr("langfocus.crawler.spiders.scheduler.create_looping_call", lambda _: None)
     wake_up: Any = SimpleNamespace(at=lambda _: None)
     return FrontierScheduler(crawl, spider, wake_up, obey=True)
 
@@ -100,9 +100,9 @@ def broken(*_: object, **__: object) -> None:
 def test_an_unexpected_fault_settles_its_url_and_the_crawl_ends(
     name: str, crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.spiders.site_files.redirect_target", broken)
-    monkeypatch.setattr("crawler.spiders.langfocus.download_of", broken)
-    monkeypatch.setattr("crawler.spiders.langfocus.explain", broken)
+    monkeypatch.setattr("langfocus.crawler.spiders.site_files.redirect_target", broken)
+    monkeypatch.setattr("langfocus.crawler.spiders.langfocus.download_of", broken)
+    monkeypatch.setattr("langfocus.crawler.spiders.langfocus.explain", broken)
     end(name, spider, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("error",)]
     assert not crawl.has_more()
@@ -159,7 +159,7 @@ def test_a_fault_after_a_url_was_settled_changes_nothing(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spider._wants_items = True
-    monkeypatch.setattr("crawler.spiders.langfocus.settled_item", broken)
+    monkeypatch.setattr("langfocus.crawler.spiders.langfocus.settled_item", broken)
     end("parse", spider, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("page",)]
 

@@ -12,8 +12,8 @@ import pytest
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.misc import load_object
 
-from crawler import settings
-from crawler.corpus.item import FIELDS, PageItem
+from langfocus.crawler import settings
+from langfocus.crawler.corpus.item import FIELDS, PageItem
 from tests.support.crawls import finished, rows, summary
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler.errors import SettingError
-from crawler.spiders.printable_log import make_log_printable
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.spiders.printable_log import make_log_printable
 
 ESCAPE = "\x1b]0;owned\x07\x9b2J\u202e"
 

@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from crawler.frontier.base import PAGE, Counts, HostStates, Lease, Record
-from crawler.report.live import Goal, Snapshot, live_json
-from crawler.spiders import watch
-from crawler.spiders.watch import Watch, count_expected
-from crawler.strategies.focus.belief import Prior
-from crawler.strategies.focus.ordering import focus
+from langfocus.crawler.frontier.base import PAGE, Counts, HostStates, Lease, Record
+from langfocus.crawler.report.live import Goal, Snapshot, live_json
+from langfocus.crawler.spiders import watch
+from langfocus.crawler.spiders.watch import Watch, count_expected
+from langfocus.crawler.strategies.focus.belief import Prior
+from langfocus.crawler.strategies.focus.ordering import focus
 from tests.support.report_run import Row, make_run
 
 HOSTS = HostStates(ready=3, resting=20, fetching=2, full=7)

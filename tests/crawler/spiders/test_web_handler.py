@@ -10,10 +10,10 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
 from scrapy.http import HtmlResponse, Response
 
-from crawler.sources.archive import ArchiveWeb
-from crawler.sources.contract import Answer, NotArchived, Web
-from crawler.sources.sample import SampleWeb
-from crawler.spiders.web_handler import WebDownloadHandler, response_to
+from langfocus.crawler.sources.archive import ArchiveWeb
+from langfocus.crawler.sources.contract import Answer, NotArchived, Web
+from langfocus.crawler.sources.sample import SampleWeb
+from langfocus.crawler.spiders.web_handler import WebDownloadHandler, response_to
 from tests.crawler.sources.test_web_archive import http, record, write
 
 

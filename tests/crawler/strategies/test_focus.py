@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.strategies.focus.belief import Belief, Standing
-from crawler.strategies.focus.evidence import (
+from langfocus.crawler.strategies.focus.belief import Belief, Standing
+from langfocus.crawler.strategies.focus.evidence import (
     FEATURES,
     N_FEATURES,
     N_UNITS,
@@ -17,9 +17,9 @@ from crawler.strategies.focus.evidence import (
     evidence_of,
     units_of,
 )
-from crawler.strategies.focus.kernel import N_KNOWN, learn, scores_of
-from crawler.strategies.focus.ordering import focus
-from crawler.strategies.orderings import LinkSource
+from langfocus.crawler.strategies.focus.kernel import N_KNOWN, learn, scores_of
+from langfocus.crawler.strategies.focus.ordering import focus
+from langfocus.crawler.strategies.orderings import LinkSource
 from tests.support.learning import PRIOR
 
 Floats = npt.NDArray[np.float64]

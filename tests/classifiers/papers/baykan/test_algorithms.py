@@ -6,8 +6,8 @@ from scipy.sparse import csr_matrix
 from scipy.stats import entropy
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
-from classifiers.errors import StudyError
-from classifiers.papers.baykan.algorithms import (
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.papers.baykan.algorithms import (
     NAMES,
     DecisionTree,
     PaperWeighting,
@@ -17,14 +17,14 @@ from classifiers.papers.baykan.algorithms import (
     label,
     parse,
 )
-from classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
-from classifiers.papers.baykan.similarity import (
+from langfocus.classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
+from langfocus.classifiers.papers.baykan.similarity import (
     Markov,
     NaiveBayes,
     RankOrder,
     RelativeEntropy,
 )
-from classifiers.tables.country_domains import TABLE_I
+from langfocus.classifiers.tables.country_domains import TABLE_I
 
 COUNTS = np.random.default_rng(0).poisson(0.7, (60, 12)).astype(np.float64)
 IS_YES = (COUNTS[:, 0] + COUNTS[:, 1] > COUNTS[:, 2] + 0.5).astype(bool)

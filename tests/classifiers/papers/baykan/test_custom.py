@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.papers.baykan.algorithms import vectorizer
-from classifiers.papers.baykan.custom import FEATURES, CustomFeatures
+from langfocus.classifiers.papers.baykan.algorithms import vectorizer
+from langfocus.classifiers.papers.baykan.custom import FEATURES, CustomFeatures
 
 TRAINING = [
     "http://www.voyageurs.fr/recherche",

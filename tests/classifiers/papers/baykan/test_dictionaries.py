@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.errors import MissingPackageError
-from classifiers.papers.baykan import dictionaries
-from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
-from classifiers.papers.baykan.grams import words
+from langfocus.classifiers.errors import MissingPackageError
+from langfocus.classifiers.papers.baykan import dictionaries
+from langfocus.classifiers.papers.baykan.dictionaries import (
+    city_words,
+    dictionary_words,
+    trained_words,
+)
+from langfocus.classifiers.papers.baykan.grams import words
 
 labelled = st.lists(
     st.tuples(

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from classifiers.papers.baykan import custom, dictionaries, measures, special
-from classifiers.papers.baykan.experiments import EXPERIMENTS, of_classifiers
-from classifiers.papers.baykan.samples import draw
-from classifiers.papers.baykan.study import Study
-from classifiers.papers.table import MEASURES, Result
-from crawler.report.study import study_json
+from langfocus.classifiers.papers.baykan import custom, dictionaries, measures, special
+from langfocus.classifiers.papers.baykan.experiments import EXPERIMENTS, of_classifiers
+from langfocus.classifiers.papers.baykan.samples import draw
+from langfocus.classifiers.papers.baykan.study import Study
+from langfocus.classifiers.papers.table import MEASURES, Result
+from langfocus.crawler.report.study import study_json
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
 
 

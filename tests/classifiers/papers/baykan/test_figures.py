@@ -2,10 +2,10 @@
 
 import pytest
 
-from classifiers.papers.baykan.algorithms import parse
-from classifiers.papers.baykan.measures import Figures, marked, printed
-from classifiers.papers.evaluation import Measures
-from classifiers.tables.country_domains import TABLE_I
+from langfocus.classifiers.papers.baykan.algorithms import parse
+from langfocus.classifiers.papers.baykan.measures import Figures, marked, printed
+from langfocus.classifiers.papers.evaluation import Measures
+from langfocus.classifiers.tables.country_domains import TABLE_I
 
 OF_CLASSIFIERS = ("V", "IX", "X", "XI", "XII", "XIII", "XIV", "XVI")
 FOURS = {

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.papers.baykan.algorithms import vectorizer
-from classifiers.papers.baykan.grams import (
+from langfocus.classifiers.papers.baykan.algorithms import vectorizer
+from langfocus.classifiers.papers.baykan.grams import (
     NAMES,
     SPECIAL,
     Counts,

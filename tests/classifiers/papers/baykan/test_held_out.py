@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from classifiers.errors import DatasetError
-from classifiers.papers.baykan import dictionaries
-from classifiers.papers.baykan.experiments import OF_TEST_SET
-from classifiers.papers.baykan.samples import draw, joined
-from classifiers.papers.baykan.study import Study
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.papers.baykan import dictionaries
+from langfocus.classifiers.papers.baykan.experiments import OF_TEST_SET
+from langfocus.classifiers.papers.baykan.samples import draw, joined
+from langfocus.classifiers.papers.baykan.study import Study
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 TRAINING = labelled(40)

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.datasets.rows import LabelledUrl
-from classifiers.errors import DatasetError
-from classifiers.papers.baykan import samples
-from classifiers.papers.baykan.samples import Corpus, draw, sample
+from langfocus.classifiers.datasets.rows import LabelledUrl
+from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.papers.baykan import samples
+from langfocus.classifiers.papers.baykan.samples import Corpus, draw, sample
 from tests.support.studyurls import FIVE, labelled
 
 CODES = ("en", "de", "fr", "es", "it", "nl", "pt")

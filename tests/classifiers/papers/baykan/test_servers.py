@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.papers.baykan.grams import listed, server_country
+from langfocus.classifiers.papers.baykan.grams import listed, server_country
 
 COUNTRIES = {"5.1.2.3": "DE", "5.1.1.1": "DE", "5.2.1.1": "FR", "2a02:1::5": "AT"}
 ADDRESSES: dict[str, list[str]] = {

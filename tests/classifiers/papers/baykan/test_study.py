@@ -2,11 +2,17 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from classifiers.errors import StudyError
-from classifiers.papers.baykan.measures import empty
-from classifiers.papers.baykan.samples import draw
-from classifiers.papers.baykan.special import domain_seen
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study, counted_parts
+from langfocus.classifiers.errors import StudyError
+from langfocus.classifiers.papers.baykan.measures import empty
+from langfocus.classifiers.papers.baykan.samples import draw
+from langfocus.classifiers.papers.baykan.special import domain_seen
+from langfocus.classifiers.papers.baykan.study import (
+    DISJOINT,
+    STANDARD,
+    Setting,
+    Study,
+    counted_parts,
+)
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 
