@@ -12,9 +12,9 @@ found first goes first, and then among irrelevant ones. It obeys the cap of a cr
 redirect take a slot of their host like a page. An ordering that scores each link by itself can
 hardly do better.
 
-A strategy is `ORDERING[:QUEUE][/FILTER]`: `svm`, `soft/server-conservative`, `svm:10` with ten URLs
-of a host in the queue, as in Baykan 2013. A web is `plain-SEED`, `hard-SEED`, `unseen-plain-SEED`
-or `unseen-hard-SEED`.
+A strategy is `ORDERING[:QUEUE][/FILTER[:T]]`: `svm`, `soft/server-conservative:5`, `svm:10` with
+ten URLs of a host in the queue, as in Baykan 2013. A web is `plain-SEED`, `hard-SEED`,
+`unseen-plain-SEED` or `unseen-hard-SEED`. `--host-cap 0` crawls without the cap.
 
     python -m benchmarks.focus --cache FOLDER --langs ru,th --strategies svm,cctld \
         --webs plain-1,hard-1 --counts 1000,4000
@@ -37,7 +37,7 @@ from typing import Any
 
 from scrapy import Request
 
-from benchmarks.focus_webs import GeneratedWeb, open_known
+from benchmarks.focus_webs import HOST_CAP, GeneratedWeb, open_known
 from benchmarks.proxyweb import require
 from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.config import Config
@@ -49,6 +49,7 @@ from langfocus.crawler.report.table import Table, markdown
 from langfocus.crawler.sources.contract import Unreachable
 from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.web_handler import response_to
+from langfocus.crawler.strategies.filters import TOLERANCE
 from langfocus.crawler.url import fingerprint, host_of, normalise
 
 ORACLE = "oracle"
@@ -61,7 +62,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """An ordering with a filter.
+    """An ordering with a filter and its tolerance.
 
     `queue` is the number of URLs of a host that may wait or were fetched, None: the default.
     """
@@ -69,13 +70,16 @@ class Strategy:
     ordering: str
     filter: str = "none"
     queue: int | None = None
+    tolerance: int = TOLERANCE
 
     @classmethod
     def read(cls, text: str) -> "Strategy":
-        """Return the strategy of `ORDERING[:QUEUE][/FILTER]`."""
-        named, _, rule = text.partition("/")
+        """Return the strategy of `ORDERING[:QUEUE][/FILTER[:T]]`."""
+        named, _, filtered = text.partition("/")
         ordering, _, queue = named.partition(":")
-        return cls(ordering, rule or "none", int(queue) if queue else None)
+        rule, _, limit = filtered.partition(":")
+        tolerance = int(limit) if limit else TOLERANCE
+        return cls(ordering, rule or "none", int(queue) if queue else None, tolerance)
 
 
 class _Time:
@@ -106,6 +110,7 @@ class KnownCrawl:
                 lang=self.lang,
                 strategy=strategy.ordering,
                 filter=strategy.filter,
+                tolerance=strategy.tolerance,
                 host_cap=self.web.host_cap,
                 host_queue=strategy.queue,
                 seeds=tuple(self.web.seeds(self.lang)),
@@ -204,7 +209,7 @@ class OracleCrawl:
             is_relevant = bool(self._relevant)
             url = (self._relevant or self._others).popleft()
             host = host_of(url)
-            if self._sent[host] >= self._cap or self._web.is_forbidden(url):
+            if 0 < self._cap <= self._sent[host] or self._web.is_forbidden(url):
                 continue
             self._sent[host] += 1
             page = self._web.page_at(url)
@@ -272,6 +277,7 @@ def ratio_table(lines: Sequence[Line], kind: str, count: int) -> Table:
 def _lines(arguments: argparse.Namespace, counts: Sequence[int]) -> Iterator[Line]:
     for name, lang in product(arguments.webs.split(","), arguments.langs.split(",")):
         web = open_known(name, arguments.cache)
+        web.host_cap = arguments.host_cap
         crawl = KnownCrawl(web, lang)
         yield _line(web, lang, ORACLE, OracleCrawl(web, lang).course(counts[-1]), counts)
         for strategy in arguments.strategies.split(","):
@@ -288,6 +294,7 @@ def main() -> None:
     parser.add_argument("--strategies", default="svm,cctld,soft/server-conservative")
     parser.add_argument("--webs", default="plain-1,plain-2,plain-3")
     parser.add_argument("--counts", default="500,1000,2000,4000", help="numbers of pages")
+    parser.add_argument("--host-cap", type=int, default=HOST_CAP, help="0: no cap")
     arguments = parser.parse_args()
     require()
     counts, lines = sorted(map(int, arguments.counts.split(","))), []
