@@ -418,13 +418,6 @@ class Config(Arguments):
         "LANGFOCUS_SITEMAPS",
         "with the host cap they bring little, and the papers' strategies know links only",
     )
-    uses_hreflang: bool = knob(
-        True,
-        "True: a link that a page declares to be its translation into the language (hreflang) is "
-        "expected; False: links are scored without it, as in Baykan 2013",
-        "LANGFOCUS_HREFLANG",
-        "such a declaration is nearly always right",
-    )
     patience_s: float = knob(
         1.0,
         "seconds for which free connections wait for a better URL before they fetch one that "

@@ -112,8 +112,8 @@ def _sitemaps(
     config = prepared.config
     if config.is_census or not config.reads_sitemaps:
         return None
-    target = config.lang if config.uses_hreflang else None
-    return Sitemaps(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
+    files = HostFiles(store, "sitemaps")
+    return Sitemaps(prepared.ordering, robots, files, is_blocked, config.lang)
 
 
 def _open_store(

@@ -93,7 +93,6 @@ def _reader(config: Config, method: PageMethod, ordering: Ordering) -> ReadPage:
         ordering,
         config.lang,
         is_census=config.is_census,
-        uses_hreflang=config.uses_hreflang,
         obeys_directives=config.obeys_directives,
     )
 

@@ -161,16 +161,13 @@ def page_reader(
     language: str,
     *,
     is_census: bool = False,
-    uses_hreflang: bool = True,
     obeys_directives: bool = True,
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
     It depends on nothing but the page and these arguments. A page in the `language` is relevant. A
-    census reads no links. If it `uses_hreflang`, a link that the page declares to be in a language
-    is scored by that. Without `obeys_directives` links with nofollow are followed.
+    census reads no links. Without `obeys_directives` links with nofollow are followed.
     """
-    target = language if uses_hreflang else ""
 
     def read(download: Download, depth: int) -> Reading:
         page, told = identified(download, by)
@@ -202,9 +199,9 @@ def page_reader(
         left_out["ignored_url"] += page.dropped_links
         left_out["ignored_nofollow"] = len(links) - len(followed)
         declared: dict[bool, list[str]] = {True: [], False: []}
-        for url, tag in page.alternates if target else ():
+        for url, tag in page.alternates:
             if normal := normalise(url):
-                declared[target in meant(tag)].append(normal)
+                declared[language in meant(tag)].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
         source = LinkSource(told.language == language, depth, in_target, in_others)
         return reading._replace(links=scored(ordering, wanted, source), left_out=left_out)

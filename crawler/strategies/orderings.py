@@ -23,7 +23,8 @@ class LinkSource:
 
     is_relevant: bool = True
     depth: int = 0
-    declared: Collection[str] = ()  # URLs that the page says are in the target language (hreflang)
+    # URLs that the page says are in the target language (hreflang); only `focus` looks at them.
+    declared: Collection[str] = ()
     declared_other: Collection[str] = ()  # those that it says are in another
 
 
@@ -48,28 +49,6 @@ class Ordering:
     lifts: bool = False  # a queued URL takes a higher score when a later page links to it
 
 
-DECLARED = 1.0
-"""The least score of a URL that a page declares to be in the target language.
-
-That of a matching top-level domain, and the margin of an SVM: a surer Yes than most.
-"""
-
-
-def _raised(score_urls: ScoreUrls) -> Scores:
-    """Return scores by URLs alone, those of declared URLs at least `DECLARED`."""
-
-    def scores(urls: Sequence[str], source: LinkSource) -> Sequence[float]:
-        found = score_urls(urls)
-        if not source.declared:
-            return found
-        return [
-            max(score, DECLARED) if url in source.declared else score
-            for url, score in zip(urls, found, strict=True)
-        ]
-
-    return scores
-
-
 RANDOM = Ordering("random", lambda urls, _: [0.0] * len(urls), Draw.UNIFORM)
 """Uniform over all queued URLs (Baykan 2013, 5.2, "Random")."""
 
@@ -85,7 +64,7 @@ def country_domain(score_urls: ScoreUrls) -> Ordering:
 
     Baykan 2013, 5.2, "ccTLD". The paper does not describe the case that no URL matches.
     """
-    return Ordering("cctld", _raised(score_urls), Draw.UNIFORM, 0.0)
+    return Ordering("cctld", lambda urls, _: score_urls(urls), Draw.UNIFORM, 0.0)
 
 
 def confidence(score_urls: ScoreUrls) -> Ordering:
@@ -93,4 +72,4 @@ def confidence(score_urls: ScoreUrls) -> Ordering:
 
     A score is the decision value of the target language's binary classifier.
     """
-    return Ordering("svm", _raised(score_urls), Draw.FIRST, 0.0)
+    return Ordering("svm", lambda urls, _: score_urls(urls), Draw.FIRST, 0.0)

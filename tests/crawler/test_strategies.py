@@ -2,6 +2,7 @@
 
 import pytest
 
+from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.strategies import ORDERINGS, make_ordering
 from langfocus.crawler.strategies.filters import NOTHING, Filter, Tally, make_filter
 from langfocus.crawler.strategies.orderings import Draw, LinkSource
@@ -79,7 +80,7 @@ DECLARED = LinkSource(declared={URLS[1]})
         ("random", LinkSource(), [0, 0, 0]),
         ("random", DECLARED, [0, 0, 0]),
         ("cctld", LinkSource(), [1, 0, 1]),
-        ("cctld", DECLARED, [1, 1, 1]),
+        ("cctld", DECLARED, [1, 0, 1]),
         ("soft", LinkSource(is_relevant=False), [0, 0, 0]),
         ("soft", DECLARED, [1, 1, 1]),
         ("bfs", DECLARED, [-1, -1, -1]),
@@ -89,10 +90,21 @@ DECLARED = LinkSource(declared={URLS[1]})
 def test_orderings_look_at_the_url_the_page_or_the_distance(
     name: str, source: LinkSource, scores: list[float]
 ) -> None:
-    """A declared translation counts as expected where URLs are doubted."""
     ordering = make_ordering(name, "de")
     assert list(ordering.scores(URLS, source)) == scores
     assert (ordering.draw is Draw.UNIFORM) == (name in ("random", "cctld"))
+
+
+@pytest.mark.parametrize("name", ["svm", "cctld"])
+def test_an_ordering_by_urls_ignores_declarations_and_the_page(name: str) -> None:
+    ordering = make_ordering(name, "de")
+    page = LinkSource(is_relevant=False, depth=3, declared=URLS[1:], declared_other=URLS[:1])
+    assert list(ordering.scores(URLS, page)) == list(ordering.scores(URLS, LinkSource()))
+
+
+def test_the_score_of_svm_is_the_decision_value_of_the_url_model() -> None:
+    expected = UrlModel.load(None).score(URLS, "de").tolist()
+    assert list(make_ordering("svm", "de").scores(URLS, DECLARED)) == expected
 
 
 def test_svm_ranks_by_the_language_that_it_is_asked_for() -> None:

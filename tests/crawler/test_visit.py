@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from langfocus.crawler.config import Config
-from langfocus.crawler.frontier.base import Lease, Record, Sending
+from langfocus.crawler.frontier.base import Lease, Link, Record, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.politeness.directives import RobotsVersion
@@ -298,9 +298,21 @@ def test_what_the_owner_says_about_the_use_is_recorded_with_the_page(tmp_path: P
     assert not visit.settled[0][1].is_noarchive
 
 
-def test_a_translation_into_the_language_is_fetched_first(tmp_path: Path) -> None:
-    visit = Visit(tmp_path, ordering="cctld", seed="http://a.com/")
-    declared = "<link rel=alternate hreflang=de-AT href=/q7>"
-    visit.answer(body=f"{declared}<a href='http://b.com/'>x</a><a href='/q7'>x</a>")
-    scores = dict(rows(tmp_path, "SELECT url, score FROM urls WHERE queued = 1"))
-    assert scores == {"http://b.com/": 0.0, "http://a.com/q7": 1.0}
+TRANSLATED = """<link rel=alternate hreflang=de-AT href=/q7>
+<link rel=alternate hreflang=fr href=/q8>
+<a href=/q7>x</a><a href=/q8>x</a><a href=/q9>x</a>"""
+
+
+def links_of_translated(ordering: str) -> list[Link]:
+    read = page_reader(page_method("composite"), make_ordering(ordering, "de"), "de")
+    page = Download("http://a.com/", 200, TRANSLATED.encode(), "text/html")
+    return sorted(read(page, 1).links, key=lambda link: link.url)
+
+
+def test_a_declared_translation_is_evidence_for_focus() -> None:
+    found = [link.evidence for link in links_of_translated("focus")]
+    assert [each and each.declared for each in found] == [1.0, -1.0, 0.0]
+
+
+def test_a_declared_translation_changes_no_score_of_cctld() -> None:
+    assert [link.score for link in links_of_translated("cctld")] == [0.0, 0.0, 0.0]

@@ -38,8 +38,10 @@ def probability_of(odds: float) -> float:
 
 
 def first_scores(evidence: Sequence[Evidence]) -> list[float]:
-    """Return a score of links by their URLs alone."""
-    return [each.named + each.decision + each.top_level + each.code for each in evidence]
+    """Return a score of links by their URLs and by what is declared of them."""
+    return [
+        each.named + each.decision + each.top_level + each.code + each.declared for each in evidence
+    ]
 
 
 def focus(found: EvidenceOf, prior: Prior, *, knows_urls: bool = True) -> Focus:

@@ -153,7 +153,7 @@ def index(*urls: str) -> bytes:
 
 
 class Crawled:
-    """A crawl of one host with sitemaps; `cctld` scores .de and declared URLs 1, others 0."""
+    """A crawl of one host with sitemaps; `cctld` scores .de 1, other URLs 0."""
 
     def __init__(self, folder: Path, seed: str, robots: bytes = b"", **more: object) -> None:
         arguments = {"seeds": seed, "strategy": "cctld", "host_cap": 4, **more}
@@ -195,26 +195,30 @@ def test_only_a_relevant_page_leads_to_the_sitemaps_and_feeds_of_its_host(tmp_pa
     assert other.queued() == []
 
 
-def test_a_sitemap_is_no_page_and_its_best_links_get_its_slot(tmp_path: Path) -> None:
-    crawl = Crawled(tmp_path, "http://a.com/", b"Sitemap: http://a.com/s.xml.gz", host_cap=2)
-    crawl.answer(GERMAN)
-    assert crawl.queued() == [("http://a.com/s.xml.gz", 1.0)]
-    body = urlset(
-        "http://a.com/1", "http://a.com/pic.png", "http://b.de/", "http://[/", "http://a.com/de"
+@pytest.mark.parametrize(("strategy", "chosen"), [("cctld", "1"), ("focus", "q")])
+def test_a_sitemap_is_no_page_and_its_best_links_get_its_slot(
+    strategy: str, chosen: str, tmp_path: Path
+) -> None:
+    sitemap = "http://a.com/s.xml.gz"
+    crawl = Crawled(
+        tmp_path, "http://a.com/", f"Sitemap: {sitemap}".encode(), host_cap=2, strategy=strategy
     )
-    body = body.replace(
-        b"</url></urlset>", b'<link hreflang="de" href="http://a.com/de"/></url></urlset>'
+    crawl.answer(GERMAN)
+    assert [url for url, _ in crawl.queued()] == [sitemap]
+    urls = ("http://a.com/1", "http://a.com/pic.png", "http://b.de/", "http://[/", "http://a.com/q")
+    body = urlset(*urls).replace(
+        b"</url></urlset>", b'<link hreflang="de" href="http://a.com/q"/></url></urlset>'
     )
     record = crawl.answer(gzip.compress(body), "application/x-gzip")
     assert record is not None
     assert record.outcome == "sitemap"
     assert record.counts == {"ignored_file": 1, "ignored_url": 1}
-    # One slot is free: the URL that is declared to be in the language takes it.
-    assert sorted(crawl.queued()) == [("http://a.com/de", 1.0), ("http://b.de/", 1.0)]
+    # One slot is free: with `focus` the URL that is declared to be in the language takes it.
+    assert sorted(url for url, _ in crawl.queued()) == [f"http://a.com/{chosen}", "http://b.de/"]
     counts = crawl.frontier.counts()
     assert (counts.pages, counts.queued) == (1, 2)
-    depths = rows(tmp_path, "SELECT url, depth FROM urls WHERE url LIKE '%/de'")
-    assert depths == [("http://a.com/de", 1)]
+    depths = rows(tmp_path, "SELECT depth FROM urls WHERE url LIKE '%a.com/_'")
+    assert depths == [(1,)]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ each other. A row has the value that is given, and the effect that can be seen a
 """
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ import pytest
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.classifiers.weights import quantised
 from langfocus.crawler.config import ARGUMENTS, SETTINGS
-from langfocus.crawler.frontier.evidence_rows import known_url
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
@@ -79,14 +76,6 @@ def ends(ended: Ended) -> bool:
     return bool(ended.told["finish_reason"])
 
 
-def declared_links(ended: Ended) -> int:
-    """The queued URLs of which a page said that they are translations, or are none."""
-    with closing(sqlite3.connect(ended.folder / "run.db")) as connection:
-        query = "SELECT url, score, depth, evidence FROM urls WHERE queued = 1"
-        queued = [known_url(*row) for row in connection.execute(query)]
-    return sum(url.evidence.declared != 0 for url in queued)
-
-
 def recovered_quickly(ended: Ended) -> bool:
     """True if two retries came sooner than with the default, which rests 10 s and then 20."""
     times = [access.time for access in ended.asked("/broken")]
@@ -115,7 +104,6 @@ SAMPLE: Table = {
     "LANGFOCUS_QUIET": ("True", lambda ended: "Outcomes" not in ended.done.stdout),
     "LANGFOCUS_WARC": ("True", lambda ended: (ended.folder / "index.cdxj").exists()),
     "LANGFOCUS_LINKS": ("True", lambda ended: ended.count("links") > 20),
-    "LANGFOCUS_HREFLANG": ("False", lambda ended: declared_links(ended) == 0),
     "LANGFOCUS_READERS": ("0", ends),
     "LANGFOCUS_SAMPLE_HOSTS": (
         str(SAMPLE_HOSTS),
