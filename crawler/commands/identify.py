@@ -45,7 +45,7 @@ DESCRIPTION = (
 _MANUAL = """\
 identify urls [FILE] [--explain] [-s LANGFOCUS_URL_MODEL=FILE]
   FILE or standard input has one URL a line; a file.gz is unpacked. Each line of output has
-    url          the line of the input
+    url          the line of the input, up to a tab
     language     the code of the language, null for a URL without evidence and for other text
     confidence   0 to 1: the probability of that language
   and with --explain
@@ -136,10 +136,10 @@ def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
 def line_batches(path: str | None) -> Iterator[list[str]]:
     """Yield the lines of a file, or of standard input for None and `-`.
 
-    A file whose name ends in .gz is unpacked. From a pipe or a terminal a batch has the lines that
-    have arrived. Lines have no ends; bytes that are not UTF-8 are kept as surrogates. A byte order
-    mark is left out. Raises `OSError` for a file that cannot be opened and `CrawlError` for damaged
-    gzip data.
+    The rest of a line after a tab is left out. A file whose name ends in .gz is unpacked. From a
+    pipe or a terminal a batch has the lines that have arrived. Lines have no ends; bytes that are
+    not UTF-8 are kept as surrogates. A byte order mark is left out. Raises `OSError` for a file
+    that cannot be opened and `CrawlError` for damaged gzip data.
     """
     from langfocus.classifiers.datasets.rows import opened
 
@@ -148,7 +148,7 @@ def line_batches(path: str | None) -> Iterator[list[str]]:
     with source as stream:
         try:
             for lines in _whole_lines(iter(partial(stream.read1, _CHUNK_BYTES), b"")):
-                texts = [line.decode("utf-8", "surrogateescape").rstrip("\r") for line in lines]
+                texts = [line.decode("utf-8", "surrogateescape") for line in map(_url_of, lines)]
                 texts[0] = texts[0].removeprefix(mark)
                 mark = ""
                 yield texts
@@ -166,6 +166,11 @@ def _whole_lines(chunks: Iterator[bytes]) -> Iterator[list[bytes]]:
             yield [lines[0][:LONGEST_LINE], *lines[1:]]
     if carry:
         yield [carry]
+
+
+def _url_of(line: bytes) -> bytes:
+    """Return the first column of a line."""
+    return line.partition(b"\t")[0].rstrip(b"\r")
 
 
 def _records(model: UrlModel, urls: Sequence[str]) -> Iterator[Record]:

@@ -47,6 +47,8 @@ _SLICE: Final = 16_000_000
 _HTML: Final = (".html", ".htm", ".xhtml")
 _MEGABYTE: Final = 1_000_000
 
+_ADVICE: Final = "; give a run or an archive"
+
 NO_PAGE = "no page"
 NO_COPY = NOARCHIVE
 NOT_KEPT = "not in the WARC files"
@@ -125,12 +127,12 @@ def source_of(path: Path, lang: str | None) -> Source:
         volumes = find_volumes(path)
         for volume in volumes:
             if not volume.name and not is_warc(volume.path):
-                raise ArchiveError(f"{volume}: it is no WARC file; give a run or an archive")
+                raise ArchiveError(f"{volume}: it is no WARC file{_ADVICE}")
         slices = [part for volume in volumes for part in volume.slices(_SLICE)]
+    except ArchiveError:
+        raise
     except OSError as error:
-        raise ArchiveError(
-            f"{path}: {error.strerror or error}; give a run or an archive"
-        ) from error
+        raise ArchiveError(f"{path}: {error.strerror or error}{_ADVICE}") from error
     size = sum(part.end - part.start for part in slices)
     parts: list[Part] = [_ArchivePart(part, lang) for part in slices]
     return Source(parts, size / _MEGABYTE)

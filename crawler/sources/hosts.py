@@ -1,6 +1,7 @@
 """The hosts of a census: a list in a file.
 
-A line is a host name, an IP address or a URL. In Cai 2009, 1.1, the list is the whole of IPv4.
+A line is a host name, an IP address or a URL; of a table the first column is read. In Cai 2009,
+1.1, the list is the whole of IPv4.
 """
 
 import re
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.sources.seeds import first_column
 from langfocus.crawler.url import host_of, normalise
 from langfocus.crawler.whole_file import open_regular
 
@@ -23,6 +25,7 @@ MOST_HOSTS: Final = 20_000_000
 """Most hosts of a list; its check takes 24 bytes of memory for each."""
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
+_NAME = re.compile(r"[.:]")  # a bare number would be read as an address
 _ORIGIN = re.compile(r"https?://[^/]+/")
 _LONGEST_LINE: Final = 4096
 
@@ -78,7 +81,7 @@ def _portals(path: Path) -> Iterator[tuple[str, str]]:
         number = 0
         while line := file.readline(_LONGEST_LINE):
             number += 1
-            text = line.decode("utf-8", "replace").strip().lstrip("\ufeff")
+            text = first_column(line.decode("utf-8", "replace").lstrip("\ufeff"))
             if text and not text.startswith("#"):
                 url = _portal(text)
                 yield url, "" if url else f"line {number}: {text[:60]!r}"
@@ -86,13 +89,14 @@ def _portals(path: Path) -> Iterator[tuple[str, str]]:
 
 def _portal(name: str) -> str:
     """Return the URL of a host's portal page; "" for a text that is no host."""
+    url = None
     if _SCHEME.match(name):
         url = normalise(name)
-    else:
+    elif _NAME.search(name):
         url = normalise(f"http://{name}/") or normalise(f"http://[{name}]/")
     origin = _ORIGIN.match(url) if url else None
-    is_host = origin is not None and ("." in host_of(origin[0]) or ":" in host_of(origin[0]))
-    return origin[0] if origin is not None and is_host else ""
+    host = host_of(origin[0]) if origin else ""
+    return origin[0] if origin and _NAME.search(host) and "," not in host else ""
 
 
 def _hash(host: str) -> int:

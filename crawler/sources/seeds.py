@@ -16,7 +16,7 @@ _LINE_END = re.compile("\r\n|\r|\n")
 # A scheme, but not a host with a port (`example.org:8080`).
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+(?:[/?#]|$))")
 _PATH = re.compile(r"(?:https?://)?(?!https?:)[^/?#]+[/?#].", re.IGNORECASE)
-_HOST = re.compile(r"(?:[^\s@\[\]\"'=]+\.[^\s@\[\]\"'=]+|localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
+_HOST = re.compile(r"(?:[^\s@\[\]\"'=,]+\.[^\s@\[\]\"'=,]+|localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 
 
 def read_seeds(value: str, label: str) -> tuple[str, ...]:
@@ -35,7 +35,8 @@ def read_seeds(value: str, label: str) -> tuple[str, ...]:
 def read_seed_file(path: Path, label: str) -> tuple[str, ...]:
     """Return the normalised URLs of a file, each once; raises `SettingError`.
 
-    The file is UTF-8. Empty lines and lines that begin with `#` do not count.
+    The file is UTF-8. Empty lines and lines that begin with `#` do not count; of a table, the first
+    column does.
     """
     try:
         text = read_regular(path, _MAX_FILE_BYTES).decode("utf-8-sig")
@@ -49,18 +50,24 @@ def read_seed_file(path: Path, label: str) -> tuple[str, ...]:
 
 def _urls(texts: Iterable[tuple[str, str]], origin: str) -> tuple[str, ...]:
     urls = []
-    for place, text in texts:
-        if not text.strip():
+    for place, line in texts:
+        text = first_column(line)
+        if not text:
             continue
-        url = _url(text.strip())
+        url = _url(text)
         if url is None:
-            raise SettingError(f"{origin}: {place} is not an http(s) URL: {text.strip()[:80]}")
+            raise SettingError(f"{origin}: {place} is not an http(s) URL: {text[:80]}")
         if has_bad_port(url):
             raise SettingError(f"{origin}: {place} has a port that no browser opens: {url[:80]}")
         urls.append(url)
     if not urls:
         raise SettingError(f"{origin}: no URL to start from")
     return tuple(dict.fromkeys(urls))
+
+
+def first_column(line: str) -> str:
+    """Return the text before the first tab; browsers would remove the tab and join the columns."""
+    return line.strip().partition("\t")[0].rstrip()
 
 
 def _url(text: str) -> str | None:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from lxml import etree
 
 from langfocus.classifiers.languages import meant
+from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.crawler.frontier.base import Lease, Link
 from langfocus.crawler.politeness.network import has_bad_port
 from langfocus.crawler.politeness.robots import HostFiles, Robots
@@ -41,24 +42,31 @@ _MAX_FAULTS = 1_000
 _MAX_TEXT = 4_096
 _MAX_DATE = 32
 _GZIP = b"\x1f\x8b"
-_ROOT = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE\b[^>\[]*+>\s*+)*+"
-    rb"<(?:[\w.-]+:)?(urlset|sitemapindex|rss|feed|rdf)\b",
+_GZIP_TRAILER = 8
+_CDATA, _CDATA_END = "<![CDATA[", "]]>"
+_PROLOG = re.compile(
+    r"\ufeff?\s*+(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE\b[^>\[]*+>\s*+)*+"
+    r"(?=<(?:[\w.-]++:)?(urlset|sitemapindex|rss|feed|rdf)\b)",
     re.DOTALL | re.IGNORECASE,
 )
+_BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\dA-Fa-f]{1,6});)")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]+")
+_HTTP = re.compile("https?://", re.IGNORECASE)
+_IANA = "http://www.iana.org/assignments/relation/"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _XML = re.compile(
     r"(?:text|application)/(?:[\w.-]++\+)?xml|application/(?:x-)?gzip|application/octet"
 )
 
-_ENTRIES: Final = {
-    ("urlset", "url"),
-    ("sitemapindex", "sitemap"),
-    ("channel", "item"),
-    ("rdf", "item"),
-    ("feed", "entry"),
+_ENTRY_OF: Final = {
+    "urlset": "url",
+    "sitemapindex": "sitemap",
+    "rss": "item",
+    "rdf": "item",
+    "feed": "entry",
 }
-"""The elements with links, each behind the one that it stands in."""
+"""The root of a file -> its elements with links."""
 
 
 class Sitemap(NamedTuple):
@@ -85,20 +93,57 @@ def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | 
     language are declared ones: those with its `hreflang`, and those of a feed in it.
     """
     data = _unpacked(body) if body.startswith(_GZIP) else body[:MAX_BYTES]
-    root = _ROOT.match(data[:_PIECE])
-    if root is None:
+    if not _PROLOG.match(decode(data[:_PIECE]).text):
+        return None
+    text = decode(data).text
+    prolog = _PROLOG.match(text)
+    if prolog is None:  # the head alone had another encoding
         return None
     links = _Links(url, target)
-    _read_xml(data, links)
-    return Sitemap(links.newest_first(), root[1].lower() == b"sitemapindex", links.malformed)
+    root = prolog[1].lower()
+    _read_xml(_mended(text[prolog.end() :]), root, links)
+    return Sitemap(links.newest_first(), root == "sitemapindex", links.malformed)
 
 
 def _unpacked(body: bytes) -> bytes:
-    """Return a gzip file unpacked, b"" for a damaged one; further members are left out."""
-    try:
-        return zlib.decompressobj(31).decompress(body, MAX_BYTES)
-    except zlib.error:
-        return b""
+    """Return all members of a gzip file unpacked, as far as they are sound.
+
+    Checksums are not compared, as in browsers: the data before a wrong one are kept.
+    """
+    found = bytearray()
+    while body.startswith(_GZIP) and len(found) < MAX_BYTES:
+        member = zlib.decompressobj(-zlib.MAX_WBITS)
+        body = body[_header_length(body) :]
+        with suppress(zlib.error):
+            while body and not member.eof and len(found) < MAX_BYTES:
+                found += member.decompress(body[:_PIECE], MAX_BYTES - len(found))
+                body = member.unconsumed_tail + body[_PIECE:]
+        body = (member.unused_data + body)[_GZIP_TRAILER:]
+    return bytes(found)
+
+
+def _header_length(member: bytes) -> int:
+    """Return the length of a member's header (RFC 1952, 2.3)."""
+    flags, end = member[3:4] or b"\0", 10
+    if flags[0] & 4:
+        end += 2 + int.from_bytes(member[end : end + 2], "little")
+    for flag in (8, 16):  # name and comment end with a zero byte
+        if flags[0] & flag:
+            end = member.find(b"\0", end) + 1 or len(member)
+    return end + 2 * bool(flags[0] & 2)
+
+
+def _mended(text: str) -> str:
+    """Return XML with bare ampersands escaped, except in CDATA sections, and no control characters.
+
+    libxml2 skips all that follows a bare ampersand.
+    """
+    first, *sections = _NOT_XML.sub("", text).split(_CDATA)
+    parts = [_BARE_AMPERSAND.sub("&amp;", first)]
+    for section in sections:
+        inside, end, after = section.partition(_CDATA_END)
+        parts += [_CDATA, inside, end, _BARE_AMPERSAND.sub("&amp;", after)]
+    return "".join(parts)
 
 
 class _Links:
@@ -117,18 +162,97 @@ class _Links:
         dates = self._dates
         return dict(sorted(self.found.items(), key=lambda link: dates[link[0]], reverse=True))
 
-    def add(self, written: str, date: str, *, is_declared: bool) -> None:
+    def add(self, written: str, base: str | None, date: str, *, is_declared: bool) -> None:
+        """Add a link by its URL as written; `base` is that of its element, None: the file's."""
         if len(self.found) >= MAX_LINKS:
             return
-        url = normalise(written.strip(), self._base)
+        url = normalise(written.strip(), base or self._base)
         if url is None:
             self.malformed += 1
         else:
             self.found[url] = self.found.get(url, False) or is_declared
             self._dates.setdefault(url, date)
 
+    def base(self, *elements: etree._Element) -> str | None:
+        """Return the base that `xml:base` of elements gives, from the outermost inwards."""
+        base = None
+        for element in elements:
+            written = element.get(_BASE, "")[:_MAX_TEXT]
+            base = (normalise(written, base or self._base) if written else None) or base
+        return base
 
-def _read_xml(data: bytes, links: _Links) -> None:
+
+class _Entries:
+    """The elements of a file as they begin and end; an entry that never ends counts, too.
+
+    Only a part that has ended is read: the text of another one may be cut.
+    """
+
+    def __init__(self, root: str, links: _Links) -> None:
+        self._entry_name = _ENTRY_OF[root]
+        self._links = links
+        self._root: etree._Element | None = None
+        self._entry: etree._Element | None = None
+        self._parts: list[etree._Element] = []
+        self._is_declared = False
+
+    def begin(self, element: etree._Element) -> None:
+        if self._root is None:
+            self._root = element
+            self._is_declared = self._links.is_target(element.get(_LANG, ""))
+        elif _name(element) == self._entry_name:
+            self.finish()
+            self._entry = element
+
+    def end(self, element: etree._Element) -> None:
+        parent = element.getparent()
+        if element is self._entry:
+            self.finish()
+        elif parent is not None and parent is self._entry:
+            self._parts.append(element)
+        elif _name(element) == "language" and parent is not None and _name(parent) == "channel":
+            self._is_declared = self._links.is_target(_text(element))
+
+    def finish(self) -> None:
+        """Add the links of the open entry."""
+        if self._entry is not None and self._root is not None:
+            if not self._add(self._root, self._entry):
+                self._links.malformed += 1
+            self._entry.clear()
+        self._entry, self._parts = None, []
+
+    def _add(self, root: etree._Element, entry: etree._Element) -> bool:
+        """Add the links of an entry; return False if it has none."""
+        spoken = entry.get(_LANG)
+        is_declared = self._links.is_target(spoken) if spoken else self._is_declared
+        dates = [_text(part)[:_MAX_DATE] for part in self._parts if _name(part) == "lastmod"]
+        written = list(filter(None, map(_link, self._parts)))
+        written = written or list(filter(None, map(_permalink, [*self._parts, entry])))
+        for part, url, tag in written:
+            if tag.lower() != "x-default":
+                base = self._links.base(root, entry, part)
+                declared = is_declared or self._links.is_target(tag)
+                self._links.add(url, base, "".join(dates[:1]), is_declared=declared)
+        return bool(written)
+
+
+def _link(part: etree._Element) -> tuple[etree._Element, str, str] | None:
+    """Return an element of an entry with its URL and its `hreflang`, None if it is no link."""
+    name, url = _name(part), _text(part)
+    if name == "link":
+        relation = part.get("rel", "alternate").lower().removeprefix(_IANA)
+        url = (part.get("href", "")[:_MAX_TEXT] or url) if relation == "alternate" else ""
+    return (part, url, part.get("hreflang", "")) if url and name in ("loc", "link") else None
+
+
+def _permalink(part: etree._Element) -> tuple[etree._Element, str, str] | None:
+    """Return the URL that stands for a link: a `guid` (RSS 2.0), or an entry's own text."""
+    is_read = _name(part) in {"guid", *_ENTRY_OF.values()}
+    is_read = is_read and part.get("isPermaLink", "true").lower() != "false"
+    return (part, text, "") if is_read and _HTTP.match(text := _text(part)) else None
+
+
+def _read_xml(text: str, root: str, links: _Links) -> None:
     parser = etree.XMLPullParser(
         ("start", "end"),
         recover=True,
@@ -136,44 +260,21 @@ def _read_xml(data: bytes, links: _Links) -> None:
         no_network=True,
         remove_comments=True,
     )
-    elements, is_declared = 0, False
+    data = text.encode("utf-8", "replace")
+    entries, elements = _Entries(root, links), 0
     with suppress(etree.LxmlError):
         for start in range(0, len(data), _PIECE):
             piece = data[start : start + _PIECE]
             if b">" not in piece:
-                return  # libxml2 takes the square of the length of a broken tag
+                break  # libxml2 takes the square of the length of a broken tag
             parser.feed(piece)
             for event, element in parser.read_events():
                 elements += event == "start"
-                parent = element.getparent()
-                if event == "start" and parent is None:
-                    is_declared = links.is_target(element.get(_LANG, ""))
-                elif event == "end" and parent is not None:
-                    path = _name(parent), _name(element)
-                    if path == ("channel", "language"):
-                        is_declared = links.is_target(_text(element))
-                    elif path in _ENTRIES:
-                        _read_entry(element, links, is_declared=is_declared)
-                        element.clear()
+                (entries.begin if event == "start" else entries.end)(element)
             is_broken = len(parser.feed_error_log) > _MAX_FAULTS
             if is_broken or elements > MAX_ELEMENTS or len(links.found) >= MAX_LINKS:
-                return
-
-
-def _read_entry(entry: etree._Element, links: _Links, *, is_declared: bool) -> None:
-    """Add the links of an element; those of a whole feed may be declared."""
-    spoken = entry.get(_LANG)
-    is_declared = links.is_target(spoken) if spoken else is_declared
-    date = entry.findtext("{*}lastmod", "").strip()[:_MAX_DATE]
-    for child in entry:
-        name, href, tag = _name(child), child.get("href"), child.get("hreflang", "")
-        if name == "loc" or (name == "link" and _name(entry) == "item"):
-            if text := _text(child):
-                links.add(text, date, is_declared=is_declared)
-        elif name != "link" or not href or tag.lower() == "x-default":
-            continue
-        elif child.get("rel", "alternate").lower() == "alternate":
-            links.add(href, date, is_declared=is_declared or links.is_target(tag))
+                break
+    entries.finish()
 
 
 def _name(element: etree._Element) -> str:

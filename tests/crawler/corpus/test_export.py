@@ -340,6 +340,8 @@ def test_a_path_without_pages_is_told_in_one_line_and_nothing_is_left(
         assert call("export", tmp_path / name, "--output", tmp_path / "x.jsonl") == 1
         told = capsys.readouterr().err
         assert (told[:11], told.count("\n")) == ("langfocus: ", 1)
+        assert told.count(f"/{name}") == 1
+        assert told.count("give a") <= 1
     assert {path.name for path in tmp_path.iterdir()} == {"empty", "x.csv"}
 
 

@@ -43,6 +43,12 @@ def test_more_hosts_than_a_census_can_check_are_refused(
         read_hosts(written(tmp_path, "a.org\nb.org\nc.org\nd.org\n"), "-a hosts")
 
 
+def test_the_first_column_of_a_table_is_the_host(tmp_path: Path) -> None:
+    table = written(tmp_path, "\ufeffa.org\t12\tde\nhttp://b.org/12\tx\n\tc.org\n")
+    hosts = read_hosts(table, "-a hosts")
+    assert list(hosts.urls()) == ["http://a.org/", "http://b.org/", "http://c.org/"]
+
+
 def test_the_same_hosts_have_the_same_digest_in_any_file(tmp_path: Path) -> None:
     first = read_hosts(written(tmp_path, "a.org\nb.org\n"), "-a hosts")
     again = read_hosts(written(tmp_path, "# x\nhttp://a.org/x\nb.org\na.org"), "-a hosts")
@@ -55,6 +61,8 @@ def test_the_same_hosts_have_the_same_digest_in_any_file(tmp_path: Path) -> None
     [
         ("", "no host in it"),
         ("x y z\n", r"no host in it \(line 1: 'x y z' is none\)"),
+        ("1\ta.org\n", r"no host in it \(line 1: '1' is none\)"),
+        ("1,a.org\n", r"no host in it \(line 1: '1,a.org' is none\)"),
     ],
 )
 def test_a_list_without_hosts_is_refused_at_once(tmp_path: Path, text: str, message: str) -> None:

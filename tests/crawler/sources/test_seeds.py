@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from langfocus.classifiers import languages
+from langfocus.crawler.errors import SettingError
 from langfocus.crawler.sources.seeds import read_seed_file, read_seeds
 
 SEEDS = Path(__file__).parents[3] / "seeds"
@@ -58,3 +59,17 @@ def test_a_language_of_table_i_starts_under_a_domain_of_its_own(code: str) -> No
 )
 def test_a_comma_in_a_path_belongs_to_its_url(given: str, urls: list[str]) -> None:
     assert list(read_seeds(given, "-a seeds")) == urls
+
+
+def test_the_first_column_of_a_table_is_the_seed(tmp_path: Path) -> None:
+    table = tmp_path / "seeds.tsv"
+    table.write_text("http://a.example/\t12\tde\nb.example/x \t \n")
+    assert read_seed_file(table, "-a seeds") == ("http://a.example/", "http://b.example/x")
+
+
+@pytest.mark.parametrize("line", ["1\ta.example", "1,a.example"])
+def test_a_line_whose_first_column_is_no_url_is_refused(line: str, tmp_path: Path) -> None:
+    table = tmp_path / "top.csv"
+    table.write_text(f"http://b.example/\n{line}\n")
+    with pytest.raises(SettingError, match="line 2 is not an http"):
+        read_seed_file(table, "-a seeds")

@@ -119,6 +119,98 @@ def test_a_broken_sitemap_is_read_as_far_as_it_goes(body: str | bytes) -> None:
     assert links(body) == {EN: False, DE: True}
 
 
+ONE, TWO = "http://a.de/p?x=1&y=2", "http://a.de/schöne-grüße-über-die-straße"
+PLAIN = f"<urlset><url><loc>{ONE}</loc></url><url><loc>{TWO}</loc></url></urlset>"
+BOTH = {ONE: False, "http://a.de/sch%C3%B6ne-gr%C3%BC%C3%9Fe-%C3%BCber-die-stra%C3%9Fe": False}
+XML = '<?xml version="1.0" encoding="{}"?>'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PLAIN,
+        PLAIN.replace(ONE, f"<![CDATA[{ONE}]]>"),
+        PLAIN.replace("&", "&#38;").replace("a.de", "a\x0b.de\x00"),
+        XML.format("UTF-8") + PLAIN,
+        (XML.format("UTF-16") + PLAIN).encode("utf-16"),
+        (XML.format("UTF-16") + PLAIN).encode("utf-16-be"),
+        (XML.format("UTF-8") + PLAIN).encode("utf-16-le"),
+        (XML.format("utf-16") + PLAIN).encode(),
+        (XML.format("no-such") + PLAIN).encode(),
+        (XML.format("us-ascii") + PLAIN).encode(),
+        (XML.format("UTF-8") + PLAIN).encode("latin-1"),
+        (XML.format("ISO-8859-1") + PLAIN).encode("latin-1"),
+        f"\n \ufeff {XML.format('UTF-8')}{PLAIN}".lstrip("\n "),
+        f"\r\n\t{XML.format('UTF-8')}{PLAIN}",
+        PLAIN.replace("</url></urlset>", ""),
+        PLAIN.replace("</url><url>", "<url>"),
+        f"{PLAIN[:-9]}<url><loc>http://a.de/not-wh",
+    ],
+)
+def test_bytes_that_others_write_have_all_links_that_are_whole(body: str | bytes) -> None:
+    assert links(body) == BOTH
+
+
+def member(text: str) -> bytes:
+    return gzip.compress(text.encode())
+
+
+HALVES = PLAIN[:40], PLAIN[40:]
+NAMED = b"\x1f\x8b\x08\x1e" + member(PLAIN)[4:10] + b"\x02\x00ab" + b"name\0note\0" + b"hc"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"".join(map(member, HALVES)),
+        b"".join(member(half)[:-8] + b"\0" * 8 for half in HALVES),
+        member(PLAIN) + b"\0" * 512,
+        NAMED + member(PLAIN)[10:],
+        gzip.compress(PLAIN.encode() + b" " * 1_000_000)[:-9],
+    ],
+    ids=["members", "checksums", "padding", "header", "cut"],
+)
+def test_gzip_of_others_is_unpacked_as_far_as_it_goes(body: bytes) -> None:
+    assert links(body) == BOTH
+
+
+ITEM = "<rss><channel><item>{}</item><item><link>/2</link></item></channel></rss>"
+ENTRY = '<feed xml:base="http://b.de/f/"><entry xml:base="2020/">{}</entry></feed>'
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (ITEM.format("<guid>http://a.de/1</guid>"), ["http://a.de/1", "http://a.de/2"]),
+        (ITEM.format("<guid>http://a.de/x</guid><link>/1</link>"), None),
+        (ITEM.format('<link href="/1"/><atom:link rel="self" href="/x"/>'), None),
+        (ITEM.format('<guid isPermaLink="false">http://a.de/x</guid>'), ["http://a.de/2"]),
+        (ITEM.format("<guid>a.de-17</guid>"), ["http://a.de/2"]),
+        (ENTRY.format('<link href="y"/>'), ["http://b.de/f/2020/y"]),
+        (ENTRY.format('<link xml:base="../z/" href="y"/>'), ["http://b.de/f/z/y"]),
+        (ENTRY.format('<link xml:base="http://[" href="/y"/>'), ["http://b.de/y"]),
+        (ENTRY.format("<link>/y</link>"), ["http://b.de/y"]),
+        (
+            ENTRY.format(
+                '<link rel="http://www.iana.org/assignments/relation/alternate" href="/y"/>'
+                '<link rel="http://www.iana.org/assignments/relation/self" href="/x"/>'
+            ),
+            ["http://b.de/y"],
+        ),
+        ("<sitemapindex><sitemap>\nhttp://a.de/1\n</sitemap></sitemapindex>", ["http://a.de/1"]),
+    ],
+)
+def test_links_that_feeds_write_in_other_ways(body: str, expected: list[str] | None) -> None:
+    assert list(links(body) or {}) == (expected or ["http://a.de/1", "http://a.de/2"])
+
+
+def test_entries_without_a_link_are_counted() -> None:
+    found = read(
+        "<urlset><url/><url><loc> </loc></url><url><loc>http://a.de/1</loc></url></urlset>"
+    )
+    assert found == Sitemap({"http://a.de/1": False}, malformed=2)
+
+
 def test_links_elements_and_bytes_are_bounded() -> None:
     many = "".join(f"<url><loc>http://a.de/{i}</loc></url>" for i in range(MAX_LINKS + 5))
     assert len(links(f"<urlset>{many}</urlset>") or ()) == MAX_LINKS
