@@ -2,16 +2,29 @@
 
 A text is known by its sketch: the least hashes of its runs of letters (Broder 1997). It does not
 matter in which order its paragraphs stand, and a few words may differ.
+
+The domain that shows a text last need not be the one that copied it. So its page also counts if the
+domain has texts of its own, or if fewer texts count on it than on those before.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 DOMAINS: Final = 5
 """Registered domains on which a text may stand; its pages on further ones are copies."""
+
+MOST_BY_RECORD: Final = 10
+"""Registered domains on which a text counts because fewer texts count on the later ones."""
+
+HABIT: Final = 3
+"""The texts that count on each domain before, more than on such a later one."""
+
+MOST_DOMAINS: Final = 10_000
+"""Domains whose numbers of texts are remembered."""
 
 LEAST_LETTERS: Final = 200
 """Letters below which a text has no sketch: short pages are alike by chance."""
@@ -41,17 +54,31 @@ def sketch_of(text: str) -> tuple[int, ...]:
     return tuple(sorted(set(hashes.tolist()))[:SKETCH])
 
 
+@dataclass(slots=True)
+class _Record:
+    """The texts of a domain: those that it showed first or later, and those that count on it."""
+
+    own: int = 0
+    later: int = 0
+    counted: int = 0
+
+
 class CopiedTexts:
-    """Knows the latest texts and the registered domains on which they stood; 10 MB at most."""
+    """Knows the latest texts and the registered domains on which they stood; 12 MB at most."""
 
     def __init__(self, most: int = 4096) -> None:
         """Know no text; of more than `most` the one that was not met for longest is forgotten."""
         self._most = most
         self._domains: OrderedDict[tuple[int, ...], set[str]] = OrderedDict()
         self._texts: dict[int, tuple[int, ...]] = {}
+        self._records: OrderedDict[str, _Record] = OrderedDict()
 
     def is_copy(self, sketch: tuple[int, ...], domain: str) -> bool:
-        """Return True if a text stood on `DOMAINS` others; note that it stands on this domain."""
+        """Return True if a text counts on `DOMAINS` others; note that it stands on this domain.
+
+        On a further domain it counts if that showed most of its texts first, or if `HABIT` more
+        texts count on each of the others. So five domains that copy a site first do not end it.
+        """
         if not sketch:
             return False
         known = self._nearest(sketch)
@@ -62,10 +89,28 @@ class CopiedTexts:
         self._domains.move_to_end(known)
         if domain in domains:
             return False
-        if len(domains) < DOMAINS:
+        record = self._record(domain)
+        is_copy = len(domains) >= DOMAINS and not self._outweighs(record, domains)
+        record.own += not domains
+        record.later += bool(domains)
+        record.counted += not is_copy
+        if not is_copy:
             domains.add(domain)
-            return False
-        return True
+        return is_copy
+
+    def _outweighs(self, record: _Record, others: Collection[str]) -> bool:
+        """Return True if a domain's record is better than those of all domains with its text."""
+        if record.own >= 2 * record.later + HABIT:
+            return True
+        least = min(self._record(other).counted for other in others)
+        return len(others) < MOST_BY_RECORD and least >= record.counted + HABIT
+
+    def _record(self, domain: str) -> _Record:
+        record = self._records.setdefault(domain, _Record())
+        self._records.move_to_end(domain)
+        if len(self._records) > MOST_DOMAINS:
+            self._records.popitem(last=False)
+        return record
 
     def _nearest(self, sketch: Sequence[int]) -> tuple[int, ...] | None:
         """Return the sketch of the known text that has nearly all hashes of this one, or None."""

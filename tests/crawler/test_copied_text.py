@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from langfocus.crawler.copied_text import DOMAINS, CopiedTexts, sketch_of
+from langfocus.crawler.copied_text import DOMAINS, HABIT, MOST_BY_RECORD, CopiedTexts, sketch_of
 
 WORDS = (
     "der die das und in den von zu mit sich auf für ist im dem nicht ein eine als auch es an werden"
@@ -81,3 +81,55 @@ def test_a_text_that_comes_again_and_again_is_not_forgotten() -> None:
         known.is_copy(sketch_of(german(Random(seed), 150)), "other.de")
         is_copy = known.is_copy(sketch_of(TEXT), f"domain{seed}.de")
         assert is_copy is (seed >= 1000 + DOMAINS)
+
+
+TEXTS = [sketch_of(german(Random(f"article {number}"), 150)) for number in range(100)]
+THIEVES = [f"thief{number}.de" for number in range(DOMAINS)]
+
+
+def counted(known: CopiedTexts, domain: str, number: int) -> bool:
+    return not known.is_copy(TEXTS[number], domain)
+
+
+@pytest.mark.parametrize("sites", [1, 5, 100])
+@pytest.mark.parametrize("is_stolen_at_once", [True, False])
+def test_five_domains_that_copy_a_site_first_do_not_end_it(
+    sites: int, is_stolen_at_once: bool
+) -> None:
+    known, found = CopiedTexts(), 0
+    for thief in THIEVES if is_stolen_at_once else ():
+        assert all(counted(known, thief, number) for number in range(100))
+    for number in range(100):
+        for thief in () if is_stolen_at_once else THIEVES:
+            counted(known, thief, number)
+        found += counted(known, f"site{number % sites}.de", number)
+    assert found >= 100 - HABIT
+
+
+@pytest.mark.parametrize("is_crawled_domain_by_domain", [True, False])
+def test_a_farm_counts_for_little_however_many_texts_it_copies(
+    is_crawled_domain_by_domain: bool,
+) -> None:
+    pages = [(domain, number) for domain in range(60) for number in range(100)]
+    pages = pages if is_crawled_domain_by_domain else sorted(pages, key=lambda page: page[1])
+    known = CopiedTexts()
+    found = sum(counted(known, f"farm{domain}.de", number) for domain, number in pages)
+    assert DOMAINS * 100 <= found <= MOST_BY_RECORD * 100
+
+
+def test_a_domain_with_more_texts_of_its_own_is_believed() -> None:
+    known = CopiedTexts()
+    for number in range(20):
+        for thief in range(MOST_BY_RECORD):  # each text on other domains, so none has a habit
+            counted(known, f"thief{thief}-{number}.de", number)
+    assert not counted(known, "new.de", 0)
+    site = [counted(known, "site.de", number) for number in (*range(50, 57), 0, 1, 2)]
+    assert site == [True] * 10
+    assert not counted(known, "site.de", 3)
+
+
+def test_the_domains_of_an_endless_farm_are_forgotten() -> None:
+    known = CopiedTexts()
+    for number in range(12_000):
+        known.is_copy(TEXTS[number % 100], f"farm{number}.de")
+    assert len(known._records) <= 10_000
