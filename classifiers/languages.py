@@ -4,24 +4,20 @@ A code of this project is the ISO 639-1 code of a language, or its ISO 639-3 cod
 shorter one. Varieties that share a Web share a code: `no` includes Bokmål, `zh` all written
 Chinese but Cantonese (`yue`), `ar` the spoken Arabics, `fa` Dari, `ak` Twi, `tl` Filipino, `sr`
 Montenegrin and text that is tagged Serbo-Croatian. Names, official languages and
-scripts come from CLDR, which Babel reads on first use. A language beyond these codes, which only a
+scripts come from CLDR (`classifiers.tables.cldr`). A language beyond these codes, which only a
 model of fastText may know, has its ISO 639-3 code.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from typing import Final
 
-from babel import localedata
-from babel.core import get_global
-from babel.languages import get_official_languages
-
 from langfocus.classifiers.errors import LanguageError
-from langfocus.classifiers.tables import rows
+from langfocus.classifiers.tables import cldr, rows
 from langfocus.classifiers.tables.country_domains import (
     GENERIC,
     OTHER,
@@ -71,7 +67,7 @@ def canonical(tag: str) -> str | None:
         return None
     match = _TAG.fullmatch(tag.strip().lower())
     code = _of_tag(match) if match else None
-    return code or _names().get(_spelled(tag))
+    return code or _names().get(spelled(tag))
 
 
 def further(tag: str) -> str | None:
@@ -83,7 +79,7 @@ def further(tag: str) -> str | None:
         return None
     match = _TAG.fullmatch(tag.strip().lower())
     code = re.split("[-_.@]", match[0], maxsplit=1)[0] if match else ""
-    return code if code in _further() else _further_codes().get(_spelled(tag))
+    return code if code in _further() else _further_codes().get(spelled(tag))
 
 
 def understood(text: str) -> str:
@@ -129,7 +125,7 @@ def known() -> frozenset[str]:
 
 def name(code: str) -> str:
     """Return the English name; raises LanguageError for a code that is not known."""
-    return ENGLISH.get(_checked(code)) or str(_english().get(code) or _further()[code])
+    return ENGLISH.get(_checked(code)) or cldr.english_names().get(code) or _further()[code]
 
 
 def language_of_tld(tld: str) -> str | None:
@@ -172,7 +168,7 @@ def scripts(code: str) -> frozenset[str]:
     that is not known.
     """
     spelling = CLDR.get(_checked(code), code)
-    found = {s for lang, s in _cldr_scripts() if lang == spelling} - CONSTRUCTED
+    found = set(cldr.scripts().get(spelling, ())) - CONSTRUCTED
     found.discard(NOT_COUNTED.get(code, ""))
     found.update(MORE_SCRIPTS.get(code, "").split())
     return frozenset(part for s in found for part in COMPOSITE.get(s, (s,)))
@@ -188,16 +184,16 @@ def _checked(code: str) -> str:
 
 def _of_tag(match: re.Match[str]) -> str | None:
     parts = re.split("[-_.@]", match[0], maxsplit=2)
-    return TAGS.get("-".join(parts[:2])) or _of_subtag(parts[0])
+    return TAGS.get("-".join(parts[:2])) or of_subtag(parts[0])
 
 
-def _of_subtag(subtag: str) -> str | None:
-    """The code of a tag's first part, also by CLDR's aliases."""
+def of_subtag(subtag: str, aliases: Mapping[str, str] | None = None) -> str | None:
+    """Return the code of a tag's first part, also by aliases (default: CLDR's); None if unknown."""
     if subtag in OWN:
         return OWN[subtag]
     if subtag in KNOWN:
         return subtag
-    alias = get_global("language_aliases").get(subtag, "").partition("_")[0]
+    alias = (aliases or cldr.aliases()).get(subtag, "").partition("_")[0]
     alias = OWN.get(alias, alias)
     return alias if alias in KNOWN else None
 
@@ -222,15 +218,11 @@ def _of_declared_tag(text: str) -> str | None:
     return language_of_tld(first) if code is None and len(first) == 2 else code
 
 
-def _english() -> dict[str, str]:
-    return localedata.load("en")["languages"]  # type: ignore[no-any-return]  # babel is untyped here
-
-
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
     """Name -> code. Our names win over CLDR's, and these over names without accents."""
-    names = {_spelled(text): code for text, code in NAMES.items()}
-    names |= {_spelled(text): code for code, text in ENGLISH.items()}
+    names = {spelled(text): code for text, code in NAMES.items()}
+    names |= {spelled(text): code for code, text in ENGLISH.items()}
     for code, called in called_names():
         for text in called:
             names.setdefault(text, code)
@@ -243,11 +235,7 @@ def _names() -> dict[str, str]:
 
 
 def called_names() -> Iterator[tuple[str, list[str]]]:
-    """Each code with its names in English and in the language, in lower case, from a file.
-
-    Babel would read a file for each language and keep a hundred megabytes in memory. A test
-    compares the file with Babel. Names have no brackets; earlier ones win.
-    """
+    """Each code with its names in English and in the language, in lower case, without brackets."""
     return ((code, called.split(" | ")) for code, called in rows("names.txt").items())
 
 
@@ -255,39 +243,40 @@ def called_names() -> Iterator[tuple[str, list[str]]]:
 def _further() -> dict[str, str]:
     """ISO 639-3 code -> English name, of languages beyond the codes of the project.
 
-    CLDR names about 270; the package python-iso639 (extra `fasttext`) names all.
+    CLDR names about 270; the package python-iso639 (extra `fasttext`) names all. Its table is no
+    file of the project: SIL does not let others redistribute the whole code set.
     """
     try:
         every = import_module("iso639").ALL_LANGUAGES
     except ImportError:
         every = ()
-    names = {each.part3: each.name for each in every if each.scope == "I"} | _english()
+    names = {each.part3: each.name for each in every if each.scope == "I"} | cldr.english_names()
     codes = (code for code in names if len(code) == 3 and code not in _NO_LANGUAGE)
-    return {code: str(names[code]) for code in codes if canonical(code) is None}
+    return {code: names[code] for code in codes if canonical(code) is None}
 
 
 @lru_cache(maxsize=1)
 def _further_codes() -> dict[str, str]:
     """Name -> code of the same languages; names of the project's languages are left out."""
     names = sorted(_further().items(), reverse=True)
-    return {_spelled(text): code for code, text in names if canonical(text) is None}
+    return {spelled(text): code for code, text in names if canonical(text) is None}
 
 
 def _near(text: str) -> list[str]:
     """Codes of up to three languages with a name like a text, or of the country of a code."""
-    spelled = _spelled(text[:_LONGEST_TAG])
-    spoken = language_of_tld(spelled) if len(spelled) == 2 else None
+    near = spelled(text[:_LONGEST_TAG])
+    spoken = language_of_tld(near) if len(near) == 2 else None
     if spoken is not None:
         return [spoken]
     for names in (_names(), _further_codes()):
-        found = get_close_matches(spelled, names, n=3, cutoff=_NEAR)
+        found = get_close_matches(near, names, n=3, cutoff=_NEAR)
         if found:
             return list(dict.fromkeys(names[each] for each in found))
     return []
 
 
-def _spelled(text: str) -> str:
-    """A name in lower case, without brackets, with single spaces."""
+def spelled(text: str) -> str:
+    """Return a name as names are compared: in lower case, without brackets, with single spaces."""
     text = re.sub(r"\([^()]*\)", " ", unicodedata.normalize("NFC", text))
     return " ".join(re.sub(r"[\s_-]+", " ", text).casefold().split())
 
@@ -300,12 +289,11 @@ def _tlds() -> dict[str, str]:
         for code, row in table.items():
             tlds.update({_a_label(tld): code for tld in row.split()} | tlds)
     without = {*GENERIC.split(), *WITHOUT_A_DOMAIN.split()}
-    for territory in get_global("territory_languages"):
+    for territory in cldr.spoken_in():
         tld = territory.lower()
         if tld.isalpha() and tld not in without:
-            # The official languages, the most used first.
-            spoken = get_official_languages(territory, regional=False, de_facto=True)
-            codes = list(filter(None, (_of_subtag(tag.partition("_")[0]) for tag in spoken)))
+            spoken = cldr.official_in(territory)
+            codes = list(filter(None, (of_subtag(tag.partition("_")[0]) for tag in spoken)))
             if codes:
                 tlds.setdefault(tld, codes[0])
     return tlds
@@ -315,14 +303,3 @@ def _a_label(label: str) -> str:
     if label.isascii():
         return label
     return "xn--" + label.encode("punycode").decode("ascii")
-
-
-@lru_cache(maxsize=1)
-def _cldr_scripts() -> frozenset[tuple[str, str]]:
-    """Pairs of language and script in CLDR: likely, spoken in a territory, or localised."""
-    likely = get_global("likely_subtags")
-    tags = [tag for lang, tag in likely.items() if "_" not in lang]
-    tags += [tag for spoken in get_global("territory_languages").values() for tag in spoken]
-    tags += localedata.locale_identifiers()
-    parts = (tag.split("_") for tag in tags)
-    return frozenset((p[0], p[1]) for p in parts if len(p) > 1 and len(p[1]) == 4)

@@ -6,15 +6,13 @@ rules merge, and how many of them wrongly.
 """
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from string import ascii_letters, digits
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
-
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
 
 MAX_URL_LENGTH = 2048
 """Characters of the longest URL; longer ones are session ids, loops and mistakes."""
@@ -168,19 +166,11 @@ def domain_of(host: str) -> str:
     have any number of them; a registered domain is paid for. Blogs of one platform
     (`me.github.io`) are registered domains too. An address and a public suffix are their own.
     """
-    found = _suffixes()(host)
+    found = suffix_reader(has_platforms=True)(host)
     if found.suffix:
         return f"{found.domain}.{found.suffix}" if found.domain else host
     is_address = ":" in host or host.rpartition(".")[2].isdigit()
     return host if is_address else ".".join(host.rsplit(".", 2)[-2:])
-
-
-@cache
-def _suffixes() -> "TLDExtract":
-    """Return the public suffix list that ships with tldextract; nothing is fetched or written."""
-    from tldextract import TLDExtract
-
-    return TLDExtract(suffix_list_urls=(), include_psl_private_domains=True, cache_dir=None)
 
 
 @lru_cache(_CACHED_URLS)

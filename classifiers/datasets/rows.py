@@ -13,6 +13,7 @@ from typing import IO, Final, Generic, NamedTuple, TypeVar
 
 from langfocus.classifiers.errors import DatasetError
 from langfocus.classifiers.languages import canonical
+from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.classifiers.urls.cctld import host_of
 
 Row_co = TypeVar("Row_co", covariant=True)
@@ -138,13 +139,8 @@ def cells_of(
 
 @lru_cache(maxsize=1)
 def domain_reader() -> Callable[[str], str]:
-    """A function from a URL to its registered domain (`bbc.co.uk`), or its host if it has none.
-
-    It uses the public suffix list that ships with tldextract; nothing is fetched or written.
-    """
-    from tldextract import TLDExtract
-
-    extract = TLDExtract(suffix_list_urls=(), cache_dir=None)
+    """A function from a URL to its registered domain (`bbc.co.uk`), or its host if it has none."""
+    extract = suffix_reader(has_platforms=False)
 
     @lru_cache(maxsize=1 << 18)
     def of_host(host: str) -> str:

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from babel.core import get_global
 
 from langfocus.classifiers import languages
+from langfocus.classifiers.tables import cldr
 from langfocus.classifiers.tables.country_domains import GENERIC, OTHER, SHARED, WITHOUT_A_DOMAIN
 from langfocus.classifiers.urls.cctld import top_level_domain
 
@@ -101,15 +101,15 @@ def _homes() -> dict[str, dict[str, float]]:
     """Language -> country domain -> share of speakers."""
     without, sold = WITHOUT_A_DOMAIN.split(), GENERIC.split()
     homes: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for territory, spoken in get_global("territory_languages").items():
+    for territory, spoken in cldr.spoken_in().items():
         top = "uk" if territory == "GB" else territory.lower()
         if len(top) != 2 or not top.isalpha() or top in without:
             continue
-        for tag, facts in spoken.items():
-            code = languages.canonical(tag)
+        for each in spoken:
+            code = languages.canonical(each.tag)
             if code:
-                share = facts["population_percent"] / 100
-                share *= 1 if facts["official_status"] else _UNOFFICIAL
+                share = each.percent / 100
+                share *= 1 if each.status else _UNOFFICIAL
                 share *= _SOLD if top in sold else 1
                 homes[code][top] = max(homes[code].get(top, 0.0), share)
     return dict(homes)

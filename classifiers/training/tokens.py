@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-from babel.core import get_global
 
 from langfocus.classifiers import languages
-from langfocus.classifiers.tables import rows
+from langfocus.classifiers.tables import cldr, rows
 from langfocus.classifiers.training.examples import plain
 from langfocus.classifiers.urls import clues
 from langfocus.classifiers.urls.batch import encode
@@ -65,7 +64,7 @@ def _codes() -> Iterator[tuple[str, str, str]]:
     """Codes of two and three letters, with the older and the bibliographic ones."""
     for code in languages.known():
         yield code, CODE, code
-    for alias in get_global("language_aliases"):
+    for alias in cldr.aliases():
         meant = languages.canonical(alias) if len(alias) == 3 and alias.isalpha() else None
         if meant:
             yield alias, CODE, meant
@@ -73,7 +72,7 @@ def _codes() -> Iterator[tuple[str, str, str]]:
 
 def _countries() -> Iterator[tuple[str, str, str]]:
     """Codes of countries, which many sites take for those of languages (`/cz/`)."""
-    for territory in get_global("territory_languages"):
+    for territory in cldr.spoken_in():
         country = territory.lower()
         spoken = languages.language_of_tld(country) if len(country) == 2 else None
         if spoken and spoken != country:

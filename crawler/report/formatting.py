@@ -4,11 +4,11 @@ import json
 import math
 import unicodedata
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 from langfocus.classifiers.errors import LanguageError
 from langfocus.classifiers.languages import name
+from langfocus.classifiers.tables.cldr import territory_names
 
 NOTHING = "-"
 """Shown in place of a missing figure."""
@@ -71,14 +71,7 @@ def language_name(code: str) -> str:
 
 def country_name(code: str) -> str:
     """The English name of a country by its code of ISO 3166-1; the code itself without a name."""
-    return _territories().get(code, code)
-
-
-@cache
-def _territories() -> dict[str, str]:
-    from babel import localedata
-
-    return dict(localedata.load("en")["territories"])
+    return territory_names().get(code, code)
 
 
 def printable(text: str) -> str:

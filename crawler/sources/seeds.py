@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import has_bad_port
 from langfocus.crawler.url import normalise
@@ -101,9 +102,7 @@ def _exists(path: Path) -> bool:
 
 def _are_urls(value: str) -> bool:
     """Return True if all texts between commas begin with a host that may be registered."""
-    from tldextract import TLDExtract
-
-    domain_of = TLDExtract(cache_dir=None, suffix_list_urls=())
+    domain_of = suffix_reader(has_platforms=False)
     parts = [part.strip() for part in _parts(value) if part.strip()]
     return bool(parts) and all(
         part.lower().startswith(_HTTP) or (_url(part) and domain_of(part).suffix) for part in parts

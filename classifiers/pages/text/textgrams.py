@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from langfocus.classifiers.compiled import compiled, inlined
 from langfocus.classifiers.pages.text.scripts import SCRIPTS, foreign, script_table
+from langfocus.classifiers.tables.letters import letter_flags
 from langfocus.classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 MAX_WORD: Final = 32
@@ -76,8 +77,7 @@ def kinds(script: str) -> Kinds:
 @cache
 def _all_kinds() -> Kinds:
     table = np.zeros(0x10000, np.uint8)
-    letters = [at for at in range(0x10000) if unicodedata.category(chr(at))[0] in "LM"]
-    table[letters] = _LETTER
+    table[letter_flags(0x10000)] = _LETTER
     scripts = script_table()
     for name in _DENSE_SCRIPTS:
         table[(scripts == SCRIPTS.index(name)) & (table == _LETTER)] = _DENSE

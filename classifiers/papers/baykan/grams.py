@@ -27,6 +27,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from langfocus.classifiers.errors import StudyError
 from langfocus.classifiers.geoip import CountryLookup, country_lookup, parsed_address
+from langfocus.classifiers.tables.letters import is_letter
 from langfocus.classifiers.urls.batch import MAX_CHARACTERS, plain
 
 Source = Literal["word", "url"]
@@ -107,9 +108,7 @@ def _decoded(url: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _is_letter(character: str) -> bool:
-    if character.isalpha() or character in _JOINERS:
-        return True
-    return unicodedata.category(character)[0] == "M"
+    return character in _JOINERS or is_letter(character)
 
 
 def counter(name: str) -> Counts:

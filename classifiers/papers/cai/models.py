@@ -7,7 +7,6 @@ of `classifiers.pages.charset.charsets`.
 """
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from langfocus.classifiers.datasets.texts import LabelledText
 from langfocus.classifiers.errors import DatasetError, ModelError
 from langfocus.classifiers.pages.charset import charsets
 from langfocus.classifiers.tables import rows
+from langfocus.classifiers.tables.letters import is_letter
 
 _ONLY_IN: Final = rows("single-encodings.txt")
 """Language -> encodings whose letters are those of this language alone.
@@ -92,7 +92,7 @@ def filtered(text: str) -> str:
 
     Each of them becomes one space (Cai 2009, 3.2.2 and 4.3.1).
     """
-    kept = (each if _is_letter(each) else " " for each in _COMMON.sub(" ", text.lower()))
+    kept = (each if is_letter(each) else " " for each in _COMMON.sub(" ", text.lower()))
     return " ".join("".join(kept).split())
 
 
@@ -110,12 +110,6 @@ def encoded(text: str, encoding: str) -> bytes | None:
         return text.translate(_CEDILLAS).encode(charsets.codec(encoding))
     except (UnicodeEncodeError, LookupError):
         return None
-
-
-@cache
-def _is_letter(character: str) -> bool:
-    """Whether a character is a letter or a mark of one."""
-    return unicodedata.category(character)[0] in "LM"
 
 
 class Distance(NamedTuple):

@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from langfocus.classifiers.tables.letters import letter_flags
+
 MAX_CHARACTERS: Final = 4_000
 """Characters of a text that are read when it is identified: sorting thousands of loose accents
 takes time that grows with the square of their number.
@@ -136,6 +138,4 @@ def _is_sign() -> NDArray[np.bool_]:
 def _table() -> Codes:
     """Code point -> itself if it is a letter or a mark, else a space."""
     codes = np.arange(_LIMIT + 1, dtype=np.int64)
-    kinds = (unicodedata.category(chr(code))[0] for code in range(_LIMIT + 1))
-    is_letter = np.fromiter((kind in "LM" for kind in kinds), dtype=bool, count=_LIMIT + 1)
-    return np.where(is_letter, codes, _SPACE)
+    return np.where(letter_flags(_LIMIT + 1), codes, _SPACE)

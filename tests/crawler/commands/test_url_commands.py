@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 import pytest
@@ -27,6 +28,7 @@ from langfocus.crawler.commands.identify import (
 from langfocus.crawler.config import SEED_FOLDER
 from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
+from tests.support.crawls import ROOT
 
 
 class Done(NamedTuple):
@@ -220,6 +222,22 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
 def test_the_list_of_languages_in_the_docs_is_that_of_the_models() -> None:
     page = language_table(language_records())
     assert PAGE.read_text(encoding="utf-8") == page, "write it: python -m benchmarks.languages_page"
+
+
+def test_the_list_of_languages_is_the_same_without_the_packages_of_its_facts() -> None:
+    code = """
+        import sys
+
+        sys.modules["babel"] = sys.modules["iso639"] = sys.modules["tldextract"] = None
+        from benchmarks.languages_page import language_table
+        from langfocus.crawler.commands.identify import language_records
+
+        sys.stdout.buffer.write(language_table(language_records()).encode())
+    """
+    command = [sys.executable, "-c", dedent(code)]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == PAGE.read_bytes()
 
 
 @pytest.mark.usefixtures("_small")
