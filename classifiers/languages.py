@@ -42,9 +42,11 @@ from langfocus.classifiers.tables.language_codes import (
 _TAG: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)
 _LONGEST_TAG: Final = 80
 _DECLARED: Final = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]*)*", re.ASCII)
-_BETWEEN: Final = re.compile(r"\s*[,;|]\s*")
+_BETWEEN: Final = re.compile("[,;|]")
 MOST_DECLARED: Final = 8
 """Parts of a declared list that are read."""
+_LONGEST_DECLARED: Final = 256
+"""Characters of a declaration that are read."""
 _COUNTRIES: Final = {"kr": "ko"}
 """Countries whose code is also that of a language with hardly a page: `kr` is Kanuri in ISO 639."""
 _NO_LANGUAGE: Final = frozenset({"mis", "mul", "und", "zxx"})
@@ -54,7 +56,6 @@ _NEAR: Final = 0.7
 """Likeness from which a name is near an unknown one, 0..1 (`difflib`)."""
 
 
-@lru_cache(maxsize=8192)
 def canonical(tag: str) -> str | None:
     """Return the code of this project for a language tag or name; None if it is unknown.
 
@@ -63,8 +64,11 @@ def canonical(tag: str) -> str | None:
     (`German`, `Deutsch`), also with a remark in brackets (`Chinese (Simplified)`). Lists
     (`de, en`) and countries (`cz`, `jp`) give None.
     """
-    if len(tag) > _LONGEST_TAG:
-        return None
+    return None if len(tag) > _LONGEST_TAG else _canonical(tag)
+
+
+@lru_cache(maxsize=8192)
+def _canonical(tag: str) -> str | None:
     match = _TAG.fullmatch(tag.strip().lower())
     code = _of_tag(match) if match else None
     return code or _names().get(spelled(tag))
@@ -100,7 +104,6 @@ def understood(text: str) -> str:
     raise LanguageError(f"{shown}: no such language; {way_out}")
 
 
-@lru_cache(maxsize=4096)
 def meant(value: str) -> tuple[str, ...]:
     """Return the codes of the languages that a declaration names, each once, in its order.
 
@@ -108,6 +111,11 @@ def meant(value: str) -> tuple[str, ...]:
     Cai 2009, Listing 2-1), or the code of a country in place of its language (`jp`, `cz`, `kr-KR`).
     Unknown parts of a list are skipped; () if nothing is known.
     """
+    return _meant(value[:_LONGEST_DECLARED])
+
+
+@lru_cache(maxsize=4096)
+def _meant(value: str) -> tuple[str, ...]:
     whole = _declared(value)
     if whole is not None:
         return (whole,)

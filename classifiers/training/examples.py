@@ -40,7 +40,7 @@ _MADE_UP_SHARE: Final = 0.3
 _MADE_UP_MASS: Final = 0.02
 """Weight of all made-up paths as negatives, even if the language has few URLs: letters of this
 language alone must not count for a larger language."""
-_WORDY: Final = re.compile(r"(?:[A-Za-z]{3,}[^A-Za-z]+){2}[A-Za-z]{3,}")
+_WORDY: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{3,}+[^A-Za-z]++){2}[A-Za-z]{3}")
 """Three words or more."""
 
 ENCODINGS: Final = {code: tuple(x.split()) for code, x in rows("path-encodings.txt").items()}

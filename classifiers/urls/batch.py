@@ -17,7 +17,9 @@ MAX_CHARACTERS: Final = 2048
 ENCODED: Final = 0x10FF00
 """Added to a percent-encoded sign: it parts words, but no parts of a URL."""
 
-_SPACE_IN_HOST: Final = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?/*[^/?#\s]*\s+\S", re.ASCII)
+_SPACE_IN_HOST: Final = re.compile(
+    r"\s++\S|(?:[A-Za-z][A-Za-z0-9+.-]*+:)?+/*+[^/?#\s]*+\s++\S", re.ASCII
+)
 _ACE_LABEL: Final = re.compile(r"xn--([a-z0-9-]{1,59})", re.IGNORECASE)
 _ESCAPE: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _DECODED: Final = [

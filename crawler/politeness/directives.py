@@ -15,6 +15,9 @@ from typing import Final, NamedTuple
 BOT: Final = "langfocus"
 """The name by which META elements and X-Robots-Tag address this bot, whatever its User-Agent."""
 
+MAX_VALUE: Final = 8 * 1024
+"""Characters of a header or a META element that are read."""
+
 MAX_STATEMENT: Final = 200
 """Characters of a statement that are kept."""
 
@@ -50,11 +53,7 @@ _USAGES: Final = frozenset("all ai-all ai-train ai-input ai-index search train-a
 """Usages of RSL 1.0, and the name that its drafts had for training."""
 _ALL_PROHIBITED: Final = f"{_PROHIBITS}: all"
 _LINK: Final = re.compile(r"<([^<>]*)>([^<>]*)")
-_RSL: Final = re.compile(
-    r"(?=[^<>]*;\s*rel\s*=\s*[\"']?[^\"';]*\blicense\b)"
-    r"[^<>]*;\s*type\s*=\s*[\"']?application/rsl\+xml\b",
-    re.IGNORECASE,
-)
+_RSL: Final = "application/rsl+xml"
 
 HEADERS: Final = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Usage", "Link")
 """The names of the headers that make statements."""
@@ -74,7 +73,7 @@ class RobotsVersion(NamedTuple):
 def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return the statements of the headers of an answer, given as names and values."""
     found: list[str] = []
-    for name, value in ((name.lower(), value) for name, value in headers):
+    for name, value in ((name.lower(), value[:MAX_VALUE]) for name, value in headers):
         if name == "x-robots-tag":
             found += _words_for_us(value)
         elif name in _TDM:
@@ -82,14 +81,14 @@ def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         elif name == _USAGE:
             found += usage(name, value)
         elif name == "link":
-            found += [license_at(url) for url, rest in _LINK.findall(value) if _RSL.match(rest)]
+            found += [license_at(url) for url, rest in _LINK.findall(value) if _is_rsl(rest)]
     return kept(found)
 
 
 def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return the statements of META elements, given as names and contents, and of licenses."""
     found: list[str] = []
-    for name, value in metas:
+    for name, value in ((name, value[:MAX_VALUE]) for name, value in metas):
         if name in ("robots", BOT):
             found += _known_words(value)
         elif name in _TDM:
@@ -126,7 +125,7 @@ def reservation(name: str, value: str) -> list[str]:
 
 def usage(name: str, value: str) -> list[str]:
     """Return the terms of a Content-Signal or a Content-Usage as statements, in lower case."""
-    terms = re.sub(r"\s*=\s*", "=", value.lower()).replace(",", " ").split()
+    terms = "=".join(map(str.strip, value.lower().split("="))).replace(",", " ").split()
     return [f"{name}: {term}" for term in terms]
 
 
@@ -173,6 +172,13 @@ def is_opt_out(statement: str) -> bool:
     key, _, value = term.partition("=")
     is_reserved = (name, value.partition(";")[0]) in _RESERVED and key != "search"
     return is_reserved or statement in _OPT_OUTS
+
+
+def _is_rsl(parameters: str) -> bool:
+    """Return True if the parameters of a Link are those of a license of RSL."""
+    pairs = (part.partition("=") for part in parameters.lower().split(";"))
+    told = {name.strip(): value.strip(" \t\"',") for name, _, value in pairs}
+    return "license" in told.get("rel", "").split() and told.get("type") == _RSL
 
 
 def _words_for_us(tag: str) -> list[str]:

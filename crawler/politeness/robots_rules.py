@@ -122,8 +122,8 @@ class _Reading:
     def __init__(self, bot: bytes) -> None:
         self.own, self.others = _Group(), _Group()
         self._bot = bot
-        self._ruled: list[_Group] = []
-        self._delayed: list[_Group] = []
+        self._ruled: set[_Group] = set()
+        self._delayed: set[_Group] = set()
         self._has_rule = self._has_delay = self._has_name = False
         self.signals: list[str] = []
         self.sitemaps: dict[str, None] = {}
@@ -148,15 +148,15 @@ class _Reading:
 
     def _name(self, agent: bytes) -> None:
         if self._has_rule:
-            self._ruled = []
+            self._ruled = set()
         if self._has_rule or self._has_delay:
-            self._delayed = []
+            self._delayed = set()
         self._has_rule = self._has_delay = False
         self._has_name = True
         for group in self._groups_of(agent):
             group.is_named = True
-            self._ruled.append(group)
-            self._delayed.append(group)
+            self._ruled.add(group)
+            self._delayed.add(group)
 
     def _groups_of(self, agent: bytes) -> Iterator[_Group]:
         if agent.startswith(b"*") and not agent[1:2].strip():

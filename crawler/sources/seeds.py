@@ -17,7 +17,8 @@ _LINE_END = re.compile("\r\n|\r|\n")
 # A scheme, but not a host with a port (`example.org:8080`).
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+(?:[/?#]|$))")
 _PATH = re.compile(r"(?:https?://)?(?!https?:)[^/?#]+[/?#].", re.IGNORECASE)
-_HOST = re.compile(r"(?:[^\s@\[\]\"'=,]+\.[^\s@\[\]\"'=,]+|localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
+_NAME = re.compile(r"[^\s@\[\]\"'=,]+")
+_HOST = re.compile(r"(?:localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 
 
 def read_seeds(value: str, label: str) -> tuple[str, ...]:
@@ -76,7 +77,8 @@ def _url(text: str) -> str | None:
         return normalise(text)
     bare = text.removeprefix("//")
     host = re.split(r"[/\\?#]", bare, maxsplit=1)[0]
-    if _SCHEME.match(bare) or not _HOST.fullmatch(host):
+    is_name = "." in host[1:-1] and _NAME.fullmatch(host)
+    if _SCHEME.match(bare) or not (is_name or _HOST.fullmatch(host)):
         return None
     return normalise(f"http://{bare}")
 

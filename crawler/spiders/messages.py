@@ -54,7 +54,7 @@ _OTHER_NAME = rb"X-Crawler-\1"
 _VALUE = rb"[^\n]*\n(?:[ \t][^\n]*\n)*"
 _OF_PROXY = re.compile(rb"^Proxy-[^:\n]*:" + _VALUE, re.IGNORECASE | re.MULTILINE)
 _SECRET = re.compile(
-    rb"^(?:Proxy-[^:\n]*|Authorization|Cookie)[ \t]*:" + _VALUE, re.IGNORECASE | re.MULTILINE
+    rb"^(?:Proxy-[^:\n]*|(?:Authorization|Cookie)[ \t]*):" + _VALUE, re.IGNORECASE | re.MULTILINE
 )
 
 

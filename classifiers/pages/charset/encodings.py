@@ -32,13 +32,13 @@ BOMS = (
 _HEAD_BYTES = 16_384
 # Each piece of an attribute's value is read once, so that reading a head is linear.
 _META = re.compile(
-    rb"<[mM][eE][tT][aA][\s/](?![^<>]*\b[nN][aA][mM][eE]\s*=)[^<>]*?\b[cC][hH][aA][rR][sS][eE][tT]\s*=\s*[\"']?\s*([\w:.-]+)"
+    rb"<[mM][eE][tT][aA][\s/](?![^<>]*\b[nN][aA][mM][eE]\s*=)[^<>]*?\b[cC][hH][aA][rR][sS][eE][tT]\s*+=\s*+[\"']?\s*+([\w:.-]+)"
 )
 _NO_MARKUP = re.compile(
     rb"<!--(?:-?>|.*?(?:-->|\Z))|<(script|style)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
 )
 _XML = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)")
-_CONTENT_TYPE = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
+_CONTENT_TYPE = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w:.-]+)", re.IGNORECASE)
 
 # A page in a declared encoding may contain this share of bytes that are invalid in it (a cut end, a
 # pasted line); more means that the declaration is wrong.
