@@ -28,6 +28,7 @@ from langfocus.crawler.frontier.rules import HOST_QUEUE, queue_slots
 from langfocus.crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from langfocus.crawler.politeness.contact import BotName
 from langfocus.crawler.politeness.network import dns_servers
+from langfocus.crawler.politeness.turns import PACE_S
 from langfocus.crawler.sources.seeds import read_seed_file, read_seeds
 from langfocus.crawler.strategies import ORDERINGS
 from langfocus.crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, TOLERANCE
@@ -517,6 +518,11 @@ class Config(Arguments):
         A Retry-After of `hold_s` seconds counts up to an hour.
         """
         return max(min(hold_s, _MOST_HOLD_S), self.retry_delay_s * failures)
+
+    @property
+    def pace_s(self) -> float:
+        """The seconds between two requests at an address; no more than between those to a host."""
+        return min(PACE_S, self.delay_s)
 
     @property
     def queue_slots(self) -> int:

@@ -149,9 +149,11 @@ def _open_store(
         occupancy: Occupancy
         if shared is None:
             frontier = SqliteFrontier(run.connection, rules, now=clock())
-            occupancy = OwnOccupancy(config.per_address)
+            occupancy = OwnOccupancy(config.per_address, clock, config.pace_s)
         else:
-            limit = SharedOccupancy(shared, config.per_address, clock, lease_s=config.lease_s)
+            limit = SharedOccupancy(
+                shared, config.per_address, clock, lease_s=config.lease_s, pace_s=config.pace_s
+            )
             frontier, occupancy = shared, limit
             worker = _worker(shared, limit, run, config)
             worker.write_down()  # so that pages of a killed worker count as settled

@@ -76,6 +76,10 @@ class LocalFaultError(Exception):
     """No file, port or memory of this machine was left for a connection."""
 
 
+class NoSuchNameError(Exception):
+    """A name has no address, and is not looked up again for some time."""
+
+
 class NoAddressYetError(BusyAddressError):
     """The address of a host is being looked up."""
 

@@ -12,6 +12,15 @@ from langfocus.crawler.url import domain_of
 STEP_S: Final = 0.05
 """Seconds after which to try a place in use again."""
 
+PACE_S: Final = 0.055
+"""Seconds between two requests at an address: under 20 a second, as writing a slot takes some."""
+
+LOOKUP_S: Final = 0.1
+"""Seconds between two lookups of names of one registered domain."""
+
+LONGEST_REST_S: Final = 3600.0
+"""Seconds for which a domain or an address rests at most."""
+
 GRACE_S: Final = 2.0
 """Seconds for which a host is left to a guest whose turn has come."""
 
@@ -32,6 +41,9 @@ UNANSWERED: Final = 4
 
 SILENT_S: Final = 300.0
 """Seconds for which nothing is looked up in a silent domain."""
+
+WAITED_OUT: Final = 4
+"""Rests of a domain or an address that its URLs wait for; in later ones they are given up."""
 
 PAUSE_S: Final = 0.5
 """Seconds after which a host with a lookup in progress comes again, for the first time."""
@@ -66,10 +78,13 @@ class Line:
 
 
 class Occupancy(Protocol):
-    """Limits the requests at a place."""
+    """Limits the requests at a place, those at once and those of a second."""
 
     def enter(self, place: str) -> bool:
-        """Count one more request and return True, or return False if the limit is reached."""
+        """Count one more request and return True, or return False if a limit is reached."""
+
+    def pace(self, place: str) -> bool:
+        """Do so at a place where any number of requests may be at once."""
 
     def leave(self, place: str) -> None:
         """End a request; raises `crawler.errors.StorageError` if that cannot be recorded."""
@@ -78,16 +93,29 @@ class Occupancy(Protocol):
 class OwnOccupancy:
     """Counts the requests of this process; with `at_once` 0 there is no limit."""
 
-    def __init__(self, at_once: int) -> None:
-        """Allow `at_once` requests at one place."""
-        self._at_once = at_once
+    def __init__(
+        self, at_once: int, clock: Callable[[], float] = lambda: 0.0, pace_s: float = 0.0
+    ) -> None:
+        """Allow `at_once` requests at one place, each `pace_s` after the one before."""
+        self._at_once, self._clock, self._pace_s = at_once, clock, pace_s
         self._inside: Counter[str] = Counter()
+        self._next_at: Recent[float] = Recent()
 
     def enter(self, place: str) -> bool:
         """Let one more request in and return True, or return False."""
-        if self._at_once and self._inside[place] >= self._at_once:
+        if self._at_once and (self._inside[place] >= self._at_once or not self.pace(place)):
             return False
         self._inside[place] += 1
+        return True
+
+    def pace(self, place: str) -> bool:
+        """Return True if no request was let in for `pace_s` seconds, and let one in."""
+        now = self._clock()
+        if not self._at_once or not self._pace_s:
+            return True
+        if now < self._next_at.get(place, now):
+            return False
+        self._next_at[place] = now + self._pace_s
         return True
 
     def leave(self, place: str) -> None:
@@ -95,6 +123,46 @@ class OwnOccupancy:
         self._inside[place] -= 1
         if self._inside[place] <= 0:
             del self._inside[place]
+
+
+class Rests:
+    """The rests of domains and addresses whose servers answer with errors alone.
+
+    After `UNANSWERED` errors in a row a place rests, each time twice as long. Then one request is
+    tried; any other answer ends it all.
+    """
+
+    def __init__(self, first_s: float) -> None:
+        """Let the first rest take `first_s` seconds."""
+        self._first_s = first_s
+        self._errors: Recent[tuple[int, float]] = Recent()  # in a row, the end of the rest
+
+    def wait_s(self, place: str, now: float) -> float:
+        """Return the seconds for which a place rests still, 0 if it may be contacted."""
+        return max(0.0, self._errors.get(place, (0, now))[1] - now)
+
+    def is_given_up(self, place: str, now: float) -> bool:
+        """Return True if a place rests, and did so too often for its URLs to wait."""
+        errors, until = self._errors.get(place, (0, now))
+        return errors >= UNANSWERED + WAITED_OUT and now < until
+
+    def contact(self, place: str, now: float) -> None:
+        """Note a request at a place; after a rest no other is sent until its answer has come."""
+        errors, _ = self._errors.get(place, (0, now))
+        if errors >= UNANSWERED:
+            self._errors[place] = errors, now + self._rest_s(errors)
+
+    def answer(self, place: str, now: float, *, is_error: bool, hold_s: float = 0.0) -> None:
+        """Note an answer; `hold_s` are the seconds without requests that a server asks for."""
+        if not is_error:
+            self._errors.pop(place, None)
+            return
+        errors = self._errors.get(place, (0, now))[0] + 1
+        rest_s = max(self._rest_s(errors), min(hold_s, LONGEST_REST_S))
+        self._errors[place] = errors, now + (rest_s if errors >= UNANSWERED else 0.0)
+
+    def _rest_s(self, errors: int) -> float:
+        return min(self._first_s * 2.0 ** min(errors - UNANSWERED, 20), LONGEST_REST_S)
 
 
 class HostTurns:
@@ -162,6 +230,7 @@ class LookupTurns:
         self._unanswered: Recent[tuple[int, float]] = Recent()
         self._answered: Recent[None] = Recent()
         self._line = Line()
+        self._next_at: Recent[float] = Recent()
 
     def is_silent(self, host: str, now: float) -> bool:
         """Return True if the name servers of a host's domain have not answered for some time.
@@ -184,8 +253,9 @@ class LookupTurns:
         if len(self._began_at) >= AT_ONCE:
             return _LONGEST_WAIT_S
         domain = domain_of(host)
-        if not self._domains.enter(domain):
-            return self._line.wait(domain, now)
+        if now < self._next_at.get(domain, now) or not self._domains.enter(domain):
+            return self._line.wait(domain, now, LOOKUP_S)
+        self._next_at[domain] = now + LOOKUP_S
         self._began_at[host] = now
         return None
 

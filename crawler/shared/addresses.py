@@ -1,4 +1,4 @@
-"""The number of requests at an IP address, counted for all workers of a shared crawl."""
+"""The requests at an IP address or a domain, counted for all workers of a shared crawl."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,9 +16,19 @@ class SharedOccupancy:
     """
 
     def __init__(
-        self, crawl: StoredCrawl, at_once: int, clock: Callable[[], float], *, lease_s: float
+        self,
+        crawl: StoredCrawl,
+        at_once: int,
+        clock: Callable[[], float],
+        *,
+        lease_s: float,
+        pace_s: float = 0.0,
     ) -> None:
-        """Allow `at_once` requests at one address, 0: any number; `clock` returns unix seconds."""
+        """Allow `at_once` requests at one address, 0: any number, each `pace_s` after another.
+
+        `clock` returns unix seconds; the pace is kept by the clock of the server.
+        """
+        self._pace_ms = round(1000 * pace_s)
         self._crawl = crawl
         self._at_once = at_once
         self._clock = clock
@@ -29,6 +39,8 @@ class SharedOccupancy:
         """Count one more request and return True, or return False if the limit is reached."""
         if not self._at_once:
             return True
+        if not self.pace(address):
+            return False
         key, stay, now = self._key(address), uuid4().hex, self._clock()
 
         def join(pipe: Any) -> None:
@@ -43,6 +55,18 @@ class SharedOccupancy:
         if is_over:
             self.leave(address)
         return not is_over
+
+    def pace(self, address: str) -> bool:
+        """Return True if no worker sent a request for `pace_s` seconds, and let one be sent."""
+        if not self._at_once or not self._pace_ms:
+            return True
+        part = self._crawl.at_address(address)
+        key = part.key(f"pace:{address}")
+
+        def take(pipe: Any) -> None:
+            pipe.set(key, "", nx=True, px=self._pace_ms)
+
+        return part.reach(lambda: bool(part.run(take)[0]), away=True) is not False
 
     def leave(self, address: str) -> None:
         """Stop counting one request; what a part that is away counts ends by itself."""

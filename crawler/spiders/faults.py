@@ -9,7 +9,7 @@ from scrapy import exceptions
 from twisted.internet import error
 from twisted.web._newclient import ParseError
 
-from langfocus.crawler.politeness.network import PrivateAddressError
+from langfocus.crawler.politeness.network import NoSuchNameError, PrivateAddressError
 from langfocus.crawler.sources.contract import NotArchived
 from langfocus.crawler.spiders.middlewares import BrokenEncoding
 from langfocus.crawler.visit import NO_ADDRESS, PROTOCOL
@@ -23,6 +23,7 @@ class HeadTooLarge(Exception):
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((NotArchived,), "not_archived", True),
     ((PrivateAddressError,), "private_address", True),
+    ((NoSuchNameError,), NO_ADDRESS, True),
     ((exceptions.CannotResolveHostError, error.DNSLookupError), NO_ADDRESS, False),
     ((exceptions.DownloadTimeoutError, error.TimeoutError), "timeout", False),
     ((exceptions.DownloadConnectionRefusedError, error.ConnectionRefusedError), "refused", False),

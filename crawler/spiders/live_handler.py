@@ -47,6 +47,7 @@ from twisted.web.client import URI, Agent
 from twisted.web.iweb import IResponse
 
 from langfocus.crawler.frontier.base import Lease
+from langfocus.crawler.frontier.slots import holder_of
 from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
@@ -54,7 +55,8 @@ from langfocus.crawler.politeness.network import (
     PrivateAddressError,
     is_private_address,
 )
-from langfocus.crawler.politeness.turns import HostTurns, Line, Recent
+from langfocus.crawler.politeness.robots import is_unreachable
+from langfocus.crawler.politeness.turns import STEP_S, HostTurns, Line, Recent, Rests
 from langfocus.crawler.reading import is_status
 from langfocus.crawler.spiders.faults import HeadTooLarge, local_fault
 from langfocus.crawler.spiders.messages import (
@@ -63,11 +65,12 @@ from langfocus.crawler.spiders.messages import (
     HEADS,
     LEASE,
     Heads,
+    retry_after_s,
     sent,
     take_slot,
 )
 from langfocus.crawler.spiders.names import Names
-from langfocus.crawler.url import host_of
+from langfocus.crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
     from langfocus.crawler.spiders.langfocus import LangfocusSpider
@@ -77,6 +80,9 @@ MAX_HEAD_BYTES: Final = 256 * 1024
 
 MAX_LINE_BYTES: Final = 64 * 1024
 """Most bytes of one header."""
+
+BACKED_OFF: Final = "backed_off"
+"""The outcome of a URL whose domain or address answers with errors alone."""
 
 _MOST_ADDRESSES: Final = 4
 """Addresses of a host that its robots.txt is asked for at."""
@@ -100,6 +106,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._line = Line()
         self._delay_s = config.delay_s
         self._turns = HostTurns()
+        self._rests = Rests(config.retry_delay_s)
 
     async def close(self) -> None:
         """End all connections and lookups."""
@@ -133,17 +140,22 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         return max(self._delay_s, self._crawl.robots.delay_s(url))
 
     async def _download(self, request: Request) -> Response:
-        if request.meta.get("proxy"):
-            return await self._contact(request, "")
+        domain = domain_of(host_of(request.url))
+        self._check_rest(domain)
+        if request.meta.get("proxy"):  # the domain stands for the address, which is not known
+            if not self._crawl.occupancy.pace(domain):
+                raise self._busy(domain)
+            return await self._contact(request, "", domain)
         host = urlparse_cached(request).hostname or ""
         allows_private = self._crawl.allows_private(request.url)
         addresses = await self._addresses(host, allows_private=allows_private)
         for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
-            if not self._crawl.occupancy.enter(address):
-                wait_s = self._line.wait(address, self._crawl.clock())
-                raise BusyAddressError(f"{host} has to wait for requests at {address}", wait_s)
+            place = holder_of(address)
+            self._check_rest(place)
+            if not self._crawl.occupancy.enter(place):
+                raise self._busy(place)
             try:
-                response = await self._contact(request, address)
+                response = await self._contact(request, address, domain, place)
             except _FAILED as error:
                 if FILE_BYTES not in request.meta:
                     raise
@@ -154,16 +166,34 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
                 self._chosen[host] = address
                 return response
             finally:
-                self._crawl.occupancy.leave(address)
+                self._crawl.occupancy.leave(place)
         raise CannotResolveHostError(f"{host} has no address")
 
-    async def _contact(self, request: Request, address: str) -> Response:
+    def _check_rest(self, place: str) -> None:
+        """Raise an error if a domain or an address rests."""
+        now = self._crawl.clock()
+        if self._rests.is_given_up(place, now):
+            raise CapError(f"{place} answers with errors alone", BACKED_OFF)
+        if wait_s := self._rests.wait_s(place, now):
+            raise self._busy(place, wait_s)
+
+    def _busy(self, place: str, wait_s: float = 0.0) -> BusyAddressError:
+        """Return the error for a request that has to wait behind others."""
+        now = self._crawl.clock()
+        line = f"{place} rests" if wait_s else place
+        after_s = self._line.wait(line, now + wait_s, max(STEP_S, self._crawl.config.pace_s))
+        return BusyAddressError(f"{place} cannot be contacted now", wait_s + after_s)
+
+    async def _contact(self, request: Request, address: str, *places: str) -> Response:
         """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`.
 
-        `address` is that of the server, "" for a request to a proxy. Raises `LocalFaultError` if
-        this machine could not make the connection.
+        `address` is that of the server, "" for a request to a proxy. `places` are its domain and
+        the holder of its address, which rest after errors. Raises `LocalFaultError` if this machine
+        could not make the connection.
         """
         take_slot(self._crawl, request, address or None)
+        for place in places:
+            self._rests.contact(place, self._crawl.clock())
         await self._crawl.until_written()
         agent = _KeepingAgent(
             contextFactory=self._contextFactory,
@@ -187,6 +217,10 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             self._pool.closeCachedConnections()  # type: ignore[no-untyped-call]
             raise LocalFaultError(lacking) from error
         request.meta[HEADS] = agent.heads
+        now, is_error = self._crawl.clock(), is_unreachable(response.status)
+        hold_s = (retry_after_s(response, now) or 0.0) if is_error else 0.0
+        for place in places:
+            self._rests.answer(place, now, is_error=is_error, hold_s=hold_s)
         return response
 
     async def _addresses(self, host: str, *, allows_private: bool) -> list[str]:

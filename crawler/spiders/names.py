@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Final
 
 from twisted.internet.abstract import isIPAddress, isIPv6Address
 
-from langfocus.crawler.politeness.network import NoAddressYetError
-from langfocus.crawler.politeness.turns import PAUSE_S, LookupTurns
+from langfocus.crawler.politeness.network import NoAddressYetError, NoSuchNameError
+from langfocus.crawler.politeness.turns import PAUSE_S, LookupTurns, Recent
 
 if TYPE_CHECKING:
     from pycares import AddrInfoResult
 
 _TRIES: Final = 5
+_MOST_LOOKUPS: Final = 3
+"""Lookups of a name that end without an answer; then it counts as one that does not exist."""
+
 _GRACE_S: Final = 0.5
 """Seconds for which a connection of the crawl waits for an address."""
 
@@ -32,7 +35,8 @@ class Names:
     """Looks up hosts so that no connection of the crawl waits for a slow name server.
 
     IPv4 and IPv6 addresses are known for the time to live of their records, at least a minute and
-    at most an hour. That a name has no address is told once.
+    at most an hour. A name that does not exist, or has no address, is not asked for again within an
+    hour. If its servers answer with an error or not at all, it is asked for three times.
     """
 
     def __init__(self, *, timeout_s: float, cache_size: int, servers: Sequence[str] = ()) -> None:
@@ -46,6 +50,8 @@ class Names:
         self._cache_size = max(1, cache_size)
         self._known: OrderedDict[str, tuple[list[str], float]] = OrderedDict()
         self._turns = LookupTurns()
+        self._missing: Recent[float] = Recent()
+        self._failures: Recent[int] = Recent()
         self._lookups: set[asyncio.Task[None]] = set()
         self._channel = pycares.Channel(
             timeout=timeout_s / 4,
@@ -61,10 +67,11 @@ class Names:
         self._channel.close()
 
     async def addresses(self, host: str) -> list[str]:
-        """Return all addresses of a host, [] if it has none or nobody answered in time.
+        """Return all addresses of a host, [] if nobody answered in time.
 
-        Raises `NoAddressYetError` while the answer or the turn of the host has not come. The lookup
-        goes on meanwhile, and its result is kept for the next call.
+        Raises `NoSuchNameError` if it has none, and `NoAddressYetError` while the answer or the
+        turn of the host has not come. The lookup goes on meanwhile, and its result is kept for the
+        next call.
         """
         if isIPAddress(host) or isIPv6Address(host):
             return [host]
@@ -87,6 +94,8 @@ class Names:
 
     def _found(self, host: str, now: float) -> list[str] | None:
         """Return what is known of a host, None if a lookup is needed."""
+        if self._missing.get(host, now) > now:
+            raise NoSuchNameError(f"{host} has no address")
         addresses, good_until = self._known.pop(host, ([], 0.0))
         if addresses and good_until > now:
             self._known[host] = addresses, good_until
@@ -95,25 +104,38 @@ class Names:
 
     async def _look_up(self, host: str) -> None:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[AddrInfoResult | None] = loop.create_future()
+        answer: asyncio.Future[tuple[AddrInfoResult | None, int | None]] = loop.create_future()
 
         def called(result: "AddrInfoResult | None", error: int | None) -> None:
             # c-ares calls it in its own thread, also when the crawl has ended.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(answered, None if error else result)
+                loop.call_soon_threadsafe(answered, (None if error else result, error))
 
-        def answered(result: "AddrInfoResult | None") -> None:
+        def answered(told: "tuple[AddrInfoResult | None, int | None]") -> None:
             if not answer.done():
-                answer.set_result(result)
+                answer.set_result(told)
 
-        result = None
+        result, error = None, None
         with suppress(TimeoutError, ValueError):  # ValueError: not a name
             self._channel.getaddrinfo(host, None, callback=called)
-            result = await asyncio.wait_for(answer, self._timeout_s)
+            result, error = await asyncio.wait_for(answer, self._timeout_s)
         nodes, now = [] if result is None else result.nodes, time.monotonic()
         found = list(dict.fromkeys(node.addr[0].decode("ascii") for node in nodes))
         ttl_s = min(max(_LEAST_TTL_S, min((node.ttl for node in nodes), default=0)), _MOST_TTL_S)
         self._turns.leave(host, now, has_addresses=bool(found))
+        if not found and self._is_missing(host, error):
+            self._missing[host] = now + _MOST_TTL_S
+            return
         self._known[host] = found, now + ttl_s
         if len(self._known) > self._cache_size:
             self._known.popitem(last=False)
+
+    def _is_missing(self, host: str, error: int | None) -> bool:
+        """Return True for a name that does not exist, has no address, or failed too often."""
+        from pycares import errno
+
+        failures = self._failures[host] = self._failures.get(host, 0) + 1
+        if error in (errno.ARES_ENOTFOUND, errno.ARES_ENODATA) or failures >= _MOST_LOOKUPS:
+            self._failures.pop(host, None)
+            return True
+        return False

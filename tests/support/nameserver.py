@@ -10,21 +10,23 @@ from dataclasses import dataclass, field
 
 _HEAD = struct.Struct("!HHHHHH")
 _IPV4 = 1
-_NO_ERROR, _NO_SUCH_NAME = 0x8180, 0x8183
+_NO_ERROR, _SERVER_FAILURE, _NO_SUCH_NAME = 0x8180, 0x8182, 0x8183
 
 
 @dataclass
 class NameServer:
-    """A running server; `asked` counts the questions for IPv4 addresses by name.
+    """A running server; `asked` counts the questions for IPv4 addresses by name, `log` has all.
 
-    `addresses` has the addresses of each name, with spaces between them. A name of a domain in
-    `silent` gets no answer, any other name does not exist.
+    `addresses` has the addresses of each name, with spaces between them; "" for a name without one,
+    "!" for one whose servers fail. A name of a domain in `silent` gets no answer, any other name
+    does not exist.
     """
 
     addresses: Mapping[str, str]
     silent: frozenset[str] = frozenset()
     port: int = 0
     asked: Counter[str] = field(default_factory=Counter)
+    log: list[str] = field(default_factory=list)
 
     @property
     def address(self) -> str:
@@ -34,10 +36,13 @@ class NameServer:
         name, end = _name(question)
         kind = int.from_bytes(question[end : end + 2], "big")
         self.asked[name] += kind == _IPV4
+        self.log.append(name)
         if any(name.endswith(domain) for domain in self.silent):
             return None
         addresses = self.addresses.get(name, "").split()
-        status = _NO_ERROR if addresses else _NO_SUCH_NAME
+        status = _NO_ERROR if name in self.addresses else _NO_SUCH_NAME
+        if addresses == ["!"]:
+            addresses, status = [], _SERVER_FAILURE
         record = b"\xc0\x0c" + struct.pack("!HHIH", _IPV4, 1, 60, 4)
         records = [record + socket.inet_aton(each) for each in addresses if kind == _IPV4]
         number = int.from_bytes(question[:2], "big")

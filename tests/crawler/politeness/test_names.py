@@ -48,6 +48,23 @@ def test_names_whose_servers_never_answer_cost_no_other_host_a_page(tmp_path: Pa
     assert names.asked["a.de"] == 1
 
 
+@pytest.mark.parametrize(("kind", "most"), [(None, 1), ("", 1), ("!", 15)])
+def test_a_name_without_an_address_is_not_asked_for_again(
+    kind: str | None, most: int, tmp_path: Path
+) -> None:
+    known = {"a.de": "127.0.0.1"} | ({} if kind is None else {"x.b.de": kind, "y.b.de": kind})
+    settings: dict[str, Any] = {"RETRY_TIMES": 2, "DNSCACHE_SIZE": 0, "ROBOTSTXT_OBEY": False}
+    with served() as (web, server), name_server(known) as names:
+        port = server.port
+        links = [f"http://{host}.b.de:{port}/{n}" for host in "xy" for n in range(20)]
+        web.answers[f"http://a.de:{port}/"] = linking(*links)
+        seed = f"http://a.de:{port}/"
+        looked_up(tmp_path, seed, names, LANGFOCUS_PRIVATE_ADDRESSES=True, **settings)
+    assert outcomes(tmp_path) == {seed: "page"} | dict.fromkeys(links, "dns")
+    assert names.asked["x.b.de"] <= most
+    assert names.asked["y.b.de"] <= most
+
+
 @pytest.mark.parametrize("addresses", ["127.0.0.2 127.0.0.1", "127.0.0.1 127.0.0.2"])
 def test_the_slot_of_a_page_is_charged_to_the_address_that_was_asked(
     addresses: str, tmp_path: Path

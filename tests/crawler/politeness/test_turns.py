@@ -9,16 +9,21 @@ from hypothesis import strategies as st
 
 from langfocus.crawler.politeness import turns as limits
 from langfocus.crawler.politeness.turns import (
+    LONGEST_REST_S,
+    LOOKUP_S,
+    PACE_S,
     PER_DOMAIN,
     SILENT_S,
     SLOW_S,
     STEP_S,
     UNANSWERED,
+    WAITED_OUT,
     HostTurns,
     Line,
     LookupTurns,
     OwnOccupancy,
     Recent,
+    Rests,
 )
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.stored import StoredCrawl, connect
@@ -96,6 +101,79 @@ def test_the_limit_of_an_address_holds_for_all_workers_together(redis_server: Re
     assert not connect(redis_server.url).keys(f"*{name}*")
 
 
+def test_an_address_is_asked_no_more_often_than_its_pace_allows() -> None:
+    now, sent = [0.0], list[float]()
+    occupancy = OwnOccupancy(2, lambda: now[0], PACE_S)
+    for _ in range(3000):
+        now[0] += 0.001
+        if occupancy.enter("x"):
+            sent.append(now[0])
+            occupancy.leave("x")
+        assert occupancy.pace(f"{now[0]}")
+    assert max(sum(a <= b < a + 1 for b in sent) for a in sent) <= 20
+    assert len(sent) > 50
+
+
+def test_the_pace_of_an_address_holds_for_all_workers_together(redis_server: RedisServer) -> None:
+    crawl = StoredCrawl(connect(redis_server.url), uuid4().hex)
+    one, other = (
+        SharedOccupancy(crawl, at_once, lambda: 1.0, lease_s=10.0, pace_s=600.0)
+        for at_once in (2, 2)
+    )
+    assert one.enter("1.1.1.1")
+    assert not other.enter("1.1.1.1")
+    assert not other.pace("1.1.1.1")
+    assert other.enter("2.2.2.2")
+    assert SharedOccupancy(crawl, 0, lambda: 1.0, lease_s=10.0, pace_s=600.0).enter("1.1.1.1")
+    crawl.remove()
+
+
+# Places that answer with errors alone.
+
+
+def failed(rests: Rests, place: str, now: float, times: int, hold_s: float = 0.0) -> float:
+    """Fail so often in a row, each time as soon as the place may be contacted; return the time."""
+    for _ in range(times):
+        now += rests.wait_s(place, now)
+        rests.contact(place, now)
+        rests.answer(place, now, is_error=True, hold_s=hold_s)
+    return now
+
+
+def test_a_place_with_errors_alone_rests_longer_and_longer_and_is_given_up() -> None:
+    rests, now = Rests(10.0), failed(Rests(10.0), "x.de", 0.0, 0)
+    now = failed(rests, "x.de", now, UNANSWERED - 1)
+    assert rests.wait_s("x.de", now) == 0.0
+    waits = []
+    for _ in range(12):
+        now = failed(rests, "x.de", now, 1)
+        waits.append(rests.wait_s("x.de", now))
+        is_given_up = len(waits) > WAITED_OUT
+        assert rests.is_given_up("x.de", now) is is_given_up
+        assert not rests.is_given_up("y.de", now)
+    assert waits == [min(10.0 * 2**n, LONGEST_REST_S) for n in range(12)]
+    assert not rests.is_given_up("x.de", now + LONGEST_REST_S)
+
+
+def test_one_request_is_tried_after_a_rest_and_another_answer_ends_it() -> None:
+    rests = Rests(10.0)
+    now = failed(rests, "x.de", 0.0, UNANSWERED) + 10.0
+    assert rests.wait_s("x.de", now) == 0.0
+    rests.contact("x.de", now)
+    assert rests.wait_s("x.de", now) == 10.0
+    rests.answer("x.de", now + 1, is_error=False)
+    assert rests.wait_s("x.de", now + 1) == 0.0
+    assert rests.wait_s("x.de", failed(rests, "x.de", now, UNANSWERED - 1)) == 0.0
+
+
+def test_retry_after_counts_for_a_place_if_all_of_its_hosts_fail_up_to_an_hour() -> None:
+    rests = Rests(10.0)
+    now = failed(rests, "x.de", 0.0, UNANSWERED - 1, hold_s=1e9)
+    assert rests.wait_s("x.de", now) == 0.0
+    assert rests.wait_s("x.de", failed(rests, "x.de", now, 1, hold_s=120.0)) == 120.0
+    assert rests.wait_s("y.de", failed(rests, "y.de", 0.0, UNANSWERED, 1e9)) == LONGEST_REST_S
+
+
 # Hosts that are asked for the rules of others.
 
 
@@ -158,12 +236,24 @@ def farm(number: int) -> str:
 
 def test_few_names_of_one_domain_are_looked_up_at_once_and_others_do_not_wait() -> None:
     turns = LookupTurns()
-    assert sum(turns.enter(farm(n), 0.0) is None for n in range(100)) == PER_DOMAIN
+    begun = [turns.enter(farm(n), 2 * LOOKUP_S * n) is None for n in range(100)]
+    assert begun == [True] * PER_DOMAIN + [False] * (100 - PER_DOMAIN)
     assert turns.enter("a.de", 0.0) is None
     assert len(turns._began_at) == PER_DOMAIN + 1
-    waits = [turns.enter(farm(200 + n), 0.0) or 0.0 for n in range(40)]
+    waits = [turns.enter(farm(200 + n), 20.0) or 0.0 for n in range(40)]
     assert waits == sorted(waits)
-    assert waits[0] >= 96 * STEP_S
+    assert waits[-1] >= 40 * LOOKUP_S
+
+
+def test_names_of_one_domain_are_looked_up_at_a_bounded_rate_however_fast_the_answers() -> None:
+    turns, now, begun = LookupTurns(), 0.0, list[float]()
+    for n in range(1000):
+        if turns.enter(farm(n), now) is None:
+            begun.append(now)
+            turns.leave(farm(n), now, has_addresses=False)
+        now += 0.001
+    assert len(begun) == 10
+    assert min(b - a for a, b in pairwise(begun)) >= LOOKUP_S
 
 
 def test_a_slow_lookup_is_begun_once_and_asked_for_less_and_less_often() -> None:
@@ -179,8 +269,8 @@ def test_a_slow_lookup_is_begun_once_and_asked_for_less_and_less_often() -> None
 def silenced(turns: LookupTurns, now: float) -> None:
     for n in range(UNANSWERED):
         assert not turns.is_silent("new.farm.de", now)
-        turns.enter(farm(n), now)
-        turns.leave(farm(n), now + SLOW_S, has_addresses=False)
+        turns.enter(farm(n), now + n)
+        turns.leave(farm(n), now + n + SLOW_S, has_addresses=False)
 
 
 def test_a_domain_whose_servers_never_answer_is_left_alone_for_a_while() -> None:
@@ -188,7 +278,7 @@ def test_a_domain_whose_servers_never_answer_is_left_alone_for_a_while() -> None
     turns.enter("www.farm.de", 0.0)
     turns.leave("www.farm.de", 0.1, has_addresses=True)
     silenced(turns, 1.0)
-    ended_at = 1.0 + SLOW_S
+    ended_at = UNANSWERED + SLOW_S
     told = {host: turns.is_silent(host, ended_at) for host in (farm(99), "www.farm.de", "a.de")}
     assert told == {farm(99): True, "www.farm.de": False, "a.de": False}
     assert not turns.is_silent(farm(99), ended_at + SILENT_S)
@@ -197,10 +287,10 @@ def test_a_domain_whose_servers_never_answer_is_left_alone_for_a_while() -> None
 def test_a_quick_answer_that_a_name_does_not_exist_is_an_answer() -> None:
     turns = LookupTurns()
     for n in range(100):
-        turns.enter(farm(n), 0.0)
-        turns.leave(farm(n), 0.1, has_addresses=False)
-    assert not turns.is_silent("new.farm.de", 1.0)
-    silenced(turns, 1.0)
-    turns.enter("www.farm.de", 5.0)
-    turns.leave("www.farm.de", 9.0, has_addresses=True)
-    assert not turns.is_silent("new.farm.de", 9.0)
+        turns.enter(farm(n), float(n))
+        turns.leave(farm(n), n + 0.1, has_addresses=False)
+    assert not turns.is_silent("new.farm.de", 100.0)
+    silenced(turns, 101.0)
+    turns.enter("www.farm.de", 110.0)
+    turns.leave("www.farm.de", 114.0, has_addresses=True)
+    assert not turns.is_silent("new.farm.de", 114.0)
