@@ -45,6 +45,8 @@ def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays
     Raises ModelError if the file is missing or damaged, lacks an array, or is too large. The last
     is known before an array is unpacked.
     """
+    if Path(path).exists() and not Path(path).is_file():  # a pipe would wait for a writer
+        raise ModelError(f"{path}: the model is not a regular file")
     try:
         with Path(path).open("rb") as file:
             loaded = np.load(file, allow_pickle=False)

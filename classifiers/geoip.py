@@ -20,6 +20,8 @@ def country_lookup(path: Path) -> CountryLookup:
     The function returns None for None, for text that is no address and for an address that the file
     does not list. Threads can share it. GeoIPError if the file cannot be read or has no countries.
     """
+    if path.exists() and not path.is_file():  # a pipe would wait for a writer
+        raise GeoIPError(f"{path}: it is not a regular file")
     try:
         reader = Reader(path)
     except (OSError, InvalidDatabaseError, ValueError) as error:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from langfocus.crawler.errors import CrawlError, RunFolderError, one_line
 from langfocus.crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
 from langfocus.crawler.page_row import create_pages
-from langfocus.crawler.whole_file import replacing
+from langfocus.crawler.whole_file import clean_up, replacing
 
 try:
     import fcntl
@@ -182,6 +182,9 @@ def lock_run(folder: Path) -> ExitStack:
                 raise
             except OSError:
                 pass  # a file system that locks only files
+            clean_up(folder)
+            for path in folder.glob(".pages-*.part"):  # of a take-down
+                path.unlink(missing_ok=True)
         except BlockingIOError as error:
             raise RunFolderError(f"{folder}: another process is crawling in it") from error
         except OSError as error:

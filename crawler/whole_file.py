@@ -2,11 +2,14 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+_UNFINISHED: Final = re.compile(r"\.(.+)\.(\d+)(?:-wal|-shm|-journal)?")
 
 
 @contextmanager
@@ -15,6 +18,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
     No reader sees half of it. If the block raises, `path` stays as it was.
     """
+    clean_up(path.parent, path.name)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)  # a killed process left it, or somebody put a link there
     try:
@@ -22,6 +26,27 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def clean_up(folder: Path, name: str = "") -> None:
+    """Delete the unfinished files that killed processes left in a folder.
+
+    With a `name` only those of the file with that name.
+    """
+    for path in list(folder.glob(".*")):
+        found = _UNFINISHED.fullmatch(path.name)
+        if found and name in ("", found[1]) and not _is_running(int(found[2])):
+            path.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def write_whole(path: Path, text: str) -> Path:

@@ -231,13 +231,15 @@ class _Pages:
     def _of_file(self, name: str) -> Iterator[Record]:
         from langfocus.crawler.reading import Download
         from langfocus.crawler.sources.warc_reader import is_warc
+        from langfocus.crawler.whole_file import open_regular
 
         path = Path(name)
         try:
             if name != STDIN and is_warc(path):
                 yield from self._of_archive(path)
                 return
-            body = sys.stdin.buffer.read() if name == STDIN else path.read_bytes()
+            with nullcontext(sys.stdin.buffer) if name == STDIN else open_regular(path) as file:
+                body = file.read()
             record = self._read(name, Download("", 200, body))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error

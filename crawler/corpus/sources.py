@@ -23,7 +23,7 @@ from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.reading import Download, identified, is_text
 from langfocus.crawler.run import reading
-from langfocus.crawler.sources.archive import ArchivedAnswer, answer_of, answers_in
+from langfocus.crawler.sources.archive import KEPT_BYTES, ArchivedAnswer, answer_of, answers_in
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.warc_reader import (
     PACKAGE_ENDINGS,
@@ -36,6 +36,7 @@ from langfocus.crawler.sources.warc_reader import (
     record_at,
 )
 from langfocus.crawler.url import host_of, is_site_file, normalise
+from langfocus.crawler.whole_file import open_regular
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250
@@ -286,7 +287,8 @@ class _FilesPart:
             name = file.relative_to(self.folder)
             host = name.parts[0] if len(name.parts) > 1 else ""
             try:
-                download = Download(str(name), 0, file.read_bytes())
+                with open_regular(file) as opened:
+                    download = Download(str(name), 0, opened.read(KEPT_BYTES))
             except OSError:
                 yield DAMAGED
             else:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from struct import Struct
 from typing import Final
 
+from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.learning import Scorer
 from langfocus.crawler.frontier.links import KnownUrl, Links
 from langfocus.crawler.frontier.rules import FrontierRules
@@ -102,6 +103,10 @@ class Learner(Scorer):
         belief = Belief(self._prior)
         row = self._sql("SELECT labelled, relevant, mean, covariance FROM belief").fetchone()
         if row is not None:
-            belief.labelled, belief.relevant = row[:2]
-            belief.unpack(*row[2:])
+            try:
+                belief.labelled, belief.relevant = map(int, row[:2])
+                belief.unpack(*row[2:])
+            except (TypeError, ValueError) as error:
+                told = f"the belief of the run cannot be used: {error}; restore a copy"
+                raise StorageError(told) from error
         return belief

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.politeness.robots_rules import matches
+from langfocus.crawler.politeness.robots_rules import matches, single_stars
 from langfocus.crawler.url import host_of, normalise
 from langfocus.crawler.whole_file import read_regular
 
@@ -107,7 +107,7 @@ def _pattern(path: str) -> str:
     url = normalise(f"http://a.example{path}")
     if url is None:
         raise ValueError("this is no path of a URL")
-    return _path_of(url)
+    return single_stars(_path_of(url))
 
 
 class Blocking:

@@ -45,6 +45,7 @@ _RESERVED_IN_QUERY = re.compile(r"%(?:2F|3F|5[BD])")
 _URI: Final = "%!#$&'()*+,/:;=?@[]-._~"
 _DOLLAR_INSIDE = re.compile(r"\$(?!\Z)")
 _SLASHES = re.compile(r"/{2,}")
+_STARS = re.compile(r"\*{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class _Reading:
 
     def _rule(self, value: bytes, *, allows: bool) -> None:
         self._has_rule = True
-        path = _spelled(value) if self._ruled else ""
+        path = single_stars(_spelled(value)) if self._ruled else ""
         paths = [path] if path else []
         if allows and (index := _INDEX.fullmatch(path)):
             paths.append(f"{index[1]}$")
@@ -220,11 +221,20 @@ def _allow(lines: str, path: str) -> bool:
     return True
 
 
+def single_stars(pattern: str) -> str:
+    """Return a pattern that matches the same, without one `*` behind another."""
+    return _STARS.sub("*", pattern)
+
+
 def matches(pattern: str, text: str) -> bool:
-    """Return True if a text begins with a pattern, which may have `*` inside and `$` at its end."""
+    """Return True if a text begins with a pattern, which may have `*` inside and `$` at its end.
+
+    The pattern has `single_stars`, so that one much longer than the text costs no time.
+    """
+    is_too_long = len(pattern) > 2 * len(text) + 3
     is_whole = pattern[-1:] == "$"
-    if not is_whole and "*" not in pattern:
-        return text.startswith(pattern)
+    if is_too_long or (not is_whole and "*" not in pattern):
+        return text.startswith(pattern) and not is_too_long
     first, *inner = pattern.removesuffix("$").split("*")
     if not inner:
         return text == first
@@ -248,7 +258,7 @@ def plain_path(url: str) -> str:
 
 def plain_pattern(pattern: str) -> str:
     """Return a pattern of paths without needless escapes, scheme and host."""
-    return _DOLLAR_INSIDE.sub("%24", _plain(_spelled(_path_of(pattern))))
+    return _DOLLAR_INSIDE.sub("%24", _plain(single_stars(_spelled(_path_of(pattern)))))
 
 
 def _without_signs(path: str) -> str:

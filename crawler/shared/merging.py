@@ -15,6 +15,7 @@ from langfocus.crawler.page_row import PAGE_COLUMNS, insert_pages
 from langfocus.crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
 from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import set_counts, storing
+from langfocus.crawler.whole_file import clean_up
 
 _MERGED = "merged_from"
 """The key in `meta` that only a merged run has."""
@@ -69,6 +70,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     _check_alike(read)
     check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    clean_up(folder, "run.db")
     temporary = folder / f".run.db.{os.getpid()}"
     try:
         names = ", ".join(sorted(str(share.folder) for share in read))

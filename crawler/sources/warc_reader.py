@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from langfocus.crawler.errors import ArchiveError
+from langfocus.crawler.whole_file import open_regular
 
 WARC_ENDINGS: Final = (".warc", ".warc.gz")
 PACKAGE_ENDINGS: Final = (".wacz",)
@@ -62,7 +63,7 @@ class Volume:
 
     def slices(self, size: int) -> list["Volume"]:
         """Return parts of so many bytes; one that is not compressed is not divided."""
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             end = min(file.seek(0, io.SEEK_END), self.end)
             file.seek(self.start)
             step = size if file.read(len(_GZIP)) == _GZIP else max(end, 1)
@@ -114,7 +115,7 @@ def _in_package(path: Path) -> list[Volume]:
     """Return the WARC files of a package, which lie in it without compression."""
     volumes = []
     try:
-        with path.open("rb") as file, ZipFile(file) as package:
+        with open_regular(path) as file, ZipFile(file) as package:
             for entry in package.infolist():
                 if not entry.filename.lower().endswith(WARC_ENDINGS):
                     continue
@@ -171,7 +172,7 @@ def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord |
     Raises `OSError` if the file cannot be read.
     """
     damages = 0
-    with volume.path.open("rb") as file:
+    with open_regular(volume.path) as file:
         end = min(file.seek(0, io.SEEK_END), volume.end)
         file.seek(volume.start)
         begin = file.read(len(_RECORD))
@@ -193,7 +194,7 @@ def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord |
 def record_at(volume: Volume, offset: int, kept: int = BLOCK_LIMIT) -> ArchiveRecord:
     """Return the record that `records` found at an offset; raises `ArchiveError` if it is gone."""
     try:
-        with volume.path.open("rb") as file:
+        with open_regular(volume.path) as file:
             end = min(file.seek(0, io.SEEK_END), volume.end)
             file.seek(offset)
             read = _packed if file.read(len(_GZIP)) == _GZIP else _plain
@@ -209,7 +210,7 @@ def is_warc(path: Path) -> bool:
     """Return True if a file begins like a WARC file, or has the name of one; raises `OSError`."""
     if path.name.lower().endswith(WARC_ENDINGS):
         return True
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return _begins_record(file.read(_BLOCK))
 
 

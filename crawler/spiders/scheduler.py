@@ -2,6 +2,9 @@
 
 import asyncio
 import gc
+import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -54,6 +57,23 @@ def keep_time(clock: CrawlClock) -> None:
     timer = cast("Any", reactor)
     if not isinstance(timer.seconds, CrawlClock):
         timer.seconds = clock
+
+
+def end_on_hangup() -> None:
+    """Have a terminal that closes end the crawl as SIGTERM does, unless `nohup` started it."""
+    terminals = list(filter(os.isatty, range(3)))
+
+    def end(*_: object) -> None:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for file in terminals:
+            if not os.isatty(file):  # to write there would be an error
+                os.dup2(nothing, file)
+        os.close(nothing)
+        signal.raise_signal(signal.SIGTERM)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, end)
 
 
 class WakeUp:
@@ -119,6 +139,7 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Queue the seeds."""
+        end_on_hangup()
         try:
             self._crawl.start()
         except StorageError as error:

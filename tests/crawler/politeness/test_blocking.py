@@ -26,6 +26,7 @@ from tests.support.smallweb import SENTENCES
         ("https://example.org/private/", "http://example.org/private/x", "http://example.org/"),
         ("*.example.org/a*b$", "http://x.example.org/a/b", "http://x.example.org/a/b/c"),
         ("*/login", "http://any.de/login?next=/", "http://any.de/x/login"),
+        ("a.de/***a***.php**$", "http://a.de/xa/b.php", "http://a.de/x.php"),
         ("*/*?session=", "http://any.de/x?session=1", "http://any.de/x?s=1"),
         ("münchen.de", "http://xn--mnchen-3ya.de/", "http://muenchen.de/"),
         ("a.de/straße", "http://a.de/stra%C3%9Fe", "http://a.de/strasse"),

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 from random import Random
 
+import pytest
 from scrapy.core.engine import ExecutionEngine
 from scrapy.settings import BaseSettings
 
@@ -67,13 +68,16 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
     assert rows(tmp_path / "killed", "SELECT COUNT(*) FROM sessions") == [(5,)]
 
 
-def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGHUP], ids=["ctrl-c", "hangup"])
+def test_a_signal_ends_a_crawl_with_its_report_and_the_same_command_goes_on(
+    asked: signal.Signals, tmp_path: Path
+) -> None:
     web = SmallWeb(pages=60)
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
     with loopback(web, answers=25) as proxy:
         with started(*arguments(web), proxy=proxy.url, **settings) as process:
             wait_for(proxy, 25, process)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(asked)
             proxy.answers = None
             told, _ = process.communicate(timeout=HANG_S)
             assert process.returncode == 130

@@ -1,0 +1,26 @@
+"""What a run has learned is read from its database again, or refused in one line."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.evidence_rows import TABLES, Learner
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.strategies.focus.belief import Belief, Prior
+
+
+@pytest.mark.parametrize(
+    ("labelled", "mean"), [(1, np.nan), (1, np.inf), ("many", 0.0)], ids=["nan", "inf", "text"]
+)
+def test_weights_that_are_no_numbers_are_refused(labelled: object, mean: float) -> None:
+    prior = Prior.shipped()
+    belief = Belief(prior)
+    belief.mean[0] = mean
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(TABLES)
+    row = (labelled, 0, *belief.packed())
+    connection.execute("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", row)
+    with pytest.raises(StorageError, match=r"belief of the run cannot be used: .*restore a copy"):
+        Learner(connection, prior, FrontierRules())
