@@ -3,7 +3,7 @@
 A field with `setting` is given by `-s NAME=VALUE`, any other by `-a NAME=VALUE`. Parser, check,
 error message, manual and the typed arguments of `langfocus.crawl` come from the same line:
 
-    tolerance: int = knob(10, "pages that a server may give", least=0)
+    tolerance: int = knob(5, "pages that a server may give", least=0)
 
 Scrapy's own settings that a crawl needs without declaring them are filled in by
 `crawler.spiders.scrapy_settings`.
@@ -176,7 +176,7 @@ class Arguments:
         TOLERANCE,
         "pages in other languages (T) after which a server or directory without a relevant page "
         "counts as irrelevant",
-        why="the host cap ends most hosts at the same number",
+        why="with a host cap of 10 a larger one than 9 never closes a server",
         least=0,
     )
     host_cap: int = knob(

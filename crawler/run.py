@@ -263,9 +263,11 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
                 before = kept.get(key, "")
                 if before != values[key]:
                     name = "strategy" if key == "ordering" else key
+                    # A number may have been the default of an earlier version.
+                    same = f"-a {name}={before}" if before.isdigit() else "the same arguments"
                     raise RunFolderError(
                         f"{folder}: holds a crawl with {name}={before}, not {name}={values[key]}; "
-                        "use another folder or the same arguments"
+                        f"use {same}, or another folder"
                     )
             lines = [line for (line,) in connection.execute("PRAGMA quick_check(100)")]
             fault = "" if lines == ["ok"] else one_line(" ".join(lines))

@@ -7,8 +7,9 @@ from typing import Final, NamedTuple
 
 from langfocus.crawler.url import directory_of, host_of
 
-TOLERANCE: Final = 10
-"""The default of T, the tolerance (Tamura 2007, 4.1), in pages."""
+TOLERANCE: Final = 5
+"""The default of T, the tolerance (Tamura 2007, 4.1), in pages: less than the host cap, or it never
+acts. Unlike there (5.2: at least 10), since ten URLs of a host are fetched."""
 
 DIRECTORY_DEPTH: Final = 1
 """The default number of path segments that make a directory (Tamura 2007, 4.3)."""

@@ -138,7 +138,7 @@ def test_a_number_of_0_is_not_an_unset_number() -> None:
 
 def test_the_manual_tells_choices_and_defaults() -> None:
     told = {name: one.manual for name, one in (ARGUMENTS | SETTINGS).items()}
-    assert told["tolerance"].endswith("(default: 10)")
+    assert told["tolerance"].endswith("(default: 5)")
     assert told["LANGFOCUS_RANDOM_STATE"].endswith("(default: 0)")
     assert told["web"].endswith(": live, sample, archive (default: live)")
     assert "default" not in told["archive"] + told["LANGFOCUS_QUIET"]
@@ -165,3 +165,21 @@ def test_queues_and_the_caps_of_domains_and_addresses_follow_from_that_of_hosts(
 ) -> None:
     options = Config.read({**GIVEN, **given})
     assert (options.queue_slots, options.domain_slots, options.address_slots) == slots
+
+
+@pytest.mark.parametrize(
+    ("failures", "hold_s", "rest_s"),
+    [
+        (1, 0.0, 10.0),
+        (2, 0.0, 20.0),
+        (3, 0.0, 30.0),
+        (1, 15.0, 15.0),
+        (2, 15.0, 20.0),
+        (1, 3600.0, 3600.0),
+        (1, 90_000.0, 3600.0),
+    ],
+)
+def test_a_host_rests_longer_after_each_failure_and_as_long_as_it_asks_up_to_an_hour(
+    failures: int, hold_s: float, rest_s: float
+) -> None:
+    assert Config("de", retry_delay_s=10.0).rest_s(failures, hold_s) == rest_s

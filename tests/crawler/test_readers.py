@@ -263,17 +263,22 @@ def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:
         async def main():
             readers = tests.Readers(2, tests.CONFIG, first_pages=0)
             await tests.ready(readers)
-            print("ready", flush=True)
+            print("ready", end="", flush=True)
             await asyncio.sleep(600)
         asyncio.run(main())
     """)
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as crawl:
-        assert crawl.stdout
-        assert crawl.stdout.readline() == b"ready\n"
-        (template,) = children(crawl.pid)
-        family = [template, *children(template)]
-        crawl.kill()
-    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
+    output, inherited = os.pipe()
+    with subprocess.Popen([sys.executable, "-c", script], stdout=inherited) as crawl:
+        os.close(inherited)
+        try:
+            assert os.read(output, 99) == b"ready"
+            assert children(crawl.pid)
+        finally:
+            crawl.kill()
+    # The template and its readers have the other end of the pipe too, until the last one ends.
+    assert select.select([output], [], [], HANG_S)[0]
+    assert os.read(output, 99) == b""
+    os.close(output)
 
 
 def answered(proxy: Proxy, requests: int) -> bool:

@@ -198,8 +198,9 @@ def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"ordering": "focus"}, "strategy=bfs, not strategy=focus;"),
-        ({"identify": "nfc"}, "identify=composite, not identify=nfc;"),
+        ({"ordering": "focus"}, "strategy=bfs, not strategy=focus; use the same arguments, or"),
+        ({"identify": "nfc"}, "identify=composite, not identify=nfc; use the same arguments, or"),
+        ({"tolerance": 5}, "tolerance=10, not tolerance=5; use -a tolerance=10, or another folder"),
     ],
 )
 def test_a_run_of_another_crawl_is_refused_by_the_name_of_the_argument(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from langfocus.crawler.config import Config
+from langfocus.crawler.copied_text import DOMAINS
 from langfocus.crawler.frontier.base import Lease, Link, Record, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
@@ -19,6 +20,7 @@ from langfocus.crawler.strategies.orderings import BREADTH_FIRST, SEED
 from langfocus.crawler.url import normalise
 from langfocus.crawler.visit import Visitor
 from tests.crawler.frontier.test_frontier_contract import META, lease_now
+from tests.crawler.test_copied_text import TEXT
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run
 
@@ -296,6 +298,26 @@ def test_what_the_owner_says_about_the_use_is_recorded_with_the_page(tmp_path: P
     assert version == "sha256:00"
     assert visit.counts()["opted_out"] == 1
     assert not visit.settled[0][1].is_noarchive
+
+
+def test_a_host_rests_twice_as_long_after_the_second_failure(visit: Visit) -> None:
+    ready = []
+    for _ in range(2):
+        visit.answer(503)
+        ready.append((visit.frontier.ready_at(visit.clock.now) or 0.0) - visit.clock.now)
+        visit.clock.now += ready[-1]
+    assert ready == [10.0, 20.0]
+
+
+def test_the_links_of_a_copied_page_have_the_scores_of_an_irrelevant_one(tmp_path: Path) -> None:
+    visit = Visit(tmp_path, ordering="soft")
+    hosts = [f"http://copy{n}.de/" for n in range(DOMAINS)]
+    visit.frontier.seed(visit.visitor.links(hosts, SEED), visit.clock.now)
+    for number in range(DOMAINS + 1):
+        visit.answer(body=f"<p>{TEXT}</p><a href='/{number}'>x</a>")
+    scores = [score for (score,) in rows(tmp_path, "SELECT score FROM urls WHERE queued = 1")]
+    assert [record.is_copy for _, record in visit.settled] == [0] * DOMAINS + [1]
+    assert scores == [1.0] * DOMAINS + [0.0]
 
 
 TRANSLATED = """<link rel=alternate hreflang=de-AT href=/q7>

@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from langfocus.crawler.config import Config
 from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
@@ -38,6 +39,7 @@ from langfocus.crawler.strategies.filters import FILTERS, Filter, make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.orderings import Draw
 from langfocus.crawler.url import domain_of, host_of
+from tests.support.crawls import rows
 from tests.support.dropped import dropped_run
 from tests.support.frontiers import ObviousFrontier
 from tests.support.learning import PRIOR
@@ -450,6 +452,56 @@ def sent_now(frontier: Frontier, now: float = 0.0, address: str | None = None) -
     lease = lease_now(frontier, now)
     assert frontier.send(lease, address, now=now) is Sending.NOW
     return lease
+
+
+def test_the_default_tolerance_closes_a_host_before_its_cap(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    """A server of pages in other languages is closed with its sixth page, Tamura 2007, 4.1."""
+    rules = Config("de")
+    filter = make_filter(rules.filter, tolerance=rules.tolerance)
+    frontier = new_frontier(
+        tmp_path, filter=filter, host_cap=rules.host_cap, host_queue=rules.queue_slots
+    )
+    frontier.seed([Link("http://a.com/", 1.0)], 0.0)
+    # Each in a directory of its own: none of these is irrelevant by itself.
+    found = [Link(f"http://a.com/d{n}/x", 0.0) for n in range(20)]
+    frontier.admit(sent_now(frontier), page("en"), found, now=0.0)
+    for number in range(2, 6):
+        frontier.admit(sent_now(frontier), page("en"), now=0.0)
+        assert frontier.counts().queued == 21 - number
+    frontier.admit(sent_now(frontier), page("en"), now=0.0)
+    assert (frontier.counts().queued, frontier.counts().pages) == (0, 6)
+    assert dropped_by(frontier, tmp_path) == 15
+    late = [Link("http://a.com/late/x", 9.0)]
+    frontier.seed([Link("http://b.com/", 1.0)], 0.0)
+    answers = frontier.admit(sent_now(frontier), page("en"), late, now=0.0)
+    assert answers == [Admission.REJECTED]
+
+
+@pytest.mark.parametrize("host_queue", [2, 3, 4])
+def test_so_many_urls_of_a_host_wait_or_got_a_request(
+    host_queue: int, tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=2, host_queue=host_queue)
+    first, *found = urls_of("a.de", 6)
+    answers = values(frontier.seed([first, *found], 0.0))
+    assert answers == ["stored"] * host_queue + ["host_full"] * (6 - host_queue)
+    late = [Link("http://a.de/late", 9.0)]
+    assert values(frontier.admit(sent_now(frontier), page(), late, now=0.0)) == ["host_full"]
+    # A URL that got no request frees its place.
+    frontier.admit(lease_now(frontier), Record("robots", 0.0), now=0.0)
+    assert frontier.counts().queued == host_queue - 2
+    more = [*late, Link("http://a.de/later", 9.0)]
+    assert values(frontier.seed(more, 0.0)) == ["stored", "host_full"]
+
+
+def dropped_by(frontier: Frontier, folder: Path) -> int:
+    """The URLs that were dropped with an irrelevant server or directory."""
+    if isinstance(frontier, RedisFrontier):
+        return frontier.totals()["dropped_irrelevant"]
+    counts = dict(rows(folder, "SELECT name, value FROM counts"))
+    return int(counts["dropped_irrelevant"])
 
 
 def urls_of(host: str, number: int) -> list[Link]:

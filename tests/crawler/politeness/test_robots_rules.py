@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from langfocus.crawler.politeness.robots_rules import Rules, rules_for
 from tests.support.crawls import ROOT
 
-GOOGLE = ROOT.parent / "shared/data/conformance/robots_google.jsonl"
+GOOGLE = ROOT / "tests/conformance/robots_google.jsonl"
 CALLERS_DUTY = {
     ("Foo Bar", "http://foo.bar/x/y"),  # the name must be a product token
     ("FooBot", "http://foo.bar/foo/bar/ツ"),  # the URL must be escaped
@@ -20,9 +20,6 @@ def forbids(robots: str, path: str, bot: str = "langfocus") -> bool:
     return not rules_for(bot, robots.encode()).allows(f"http://a.de{path}")
 
 
-@pytest.mark.skipif(
-    not GOOGLE.exists(), reason="needs Google's cases, which lie beside the project"
-)
 def test_google_s_own_cases_pass_except_those_about_its_callers() -> None:
     cases = [json.loads(line) for line in GOOGLE.read_text("utf-8").splitlines()]
     assert len(cases) == 142
@@ -171,6 +168,18 @@ def test_the_longest_rule_decides_and_of_two_equally_long_ones_that_which_allows
         *(True, False),
         *(True, False),
     ]
+
+
+@pytest.mark.parametrize("forbidding", ["/pa", "/*a", "/p*", "/pag", "/p*g"])
+@pytest.mark.parametrize("allowing", ["/p*", "/*p", "/pa", "/p*g"])
+def test_of_two_rules_that_match_the_longer_decides_and_in_a_tie_the_one_that_allows(
+    allowing: str, forbidding: str
+) -> None:
+    """RFC 9309, 2.2.2: the most octets, then the rule that allows; a `*` is one of the octets."""
+    rules = [f"Allow: {allowing}", f"Disallow: {forbidding}"]
+    for lines in (rules, rules[::-1]):
+        robots = "\n".join(["User-agent: *", *lines])
+        assert forbids(robots, "/page") is (len(forbidding) > len(allowing))
 
 
 @pytest.mark.parametrize(

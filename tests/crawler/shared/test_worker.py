@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Link
 from langfocus.crawler.frontier.rules import FrontierRules
@@ -19,6 +20,8 @@ from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.crawler.shared.conftest import Joined, Joiner
 from tests.crawler.spiders.test_watch import Crawl
 from tests.support.crawls import rows
+from tests.support.keptpages import begun
+from tests.support.redisserver import RedisServer
 
 
 @pytest.mark.parametrize(
@@ -139,3 +142,23 @@ def test_workers_tell_each_other_their_figures_and_each_shows_those_of_all(
     assert (seen.errors, seen.last_relevant, seen.last_labelled) == (1, 3, 4)
     assert (sum(seen.fetches), seen.fetch_s) == (1, 0.2)
     assert [one.name for one in seen.workers] == ["other", "worker"]
+
+
+def test_a_worker_looks_at_fresh_counts_before_its_crawl_ends(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    """With counts of a moment ago it would end before the URLs of another worker came."""
+    settings = {"LANGFOCUS_FRONTIER": redis_server.url, "LANGFOCUS_CRAWL": tmp_path.name}
+    clock = CrawlClock(lambda: 0.0, elapsed=lambda: 0.0)
+    one, other = (begun(tmp_path / name, clock, settings) for name in ("one", "other"))
+    lease = lease_now(other.frontier)
+    assert (one.counts().leased, one.has_more()) == (1, True)
+    other.frontier.admit(lease, page(), now=0.0)
+    assert one.counts().leased == 1
+    assert not one.has_more()
+    assert (one.counts().queued, one.counts().leased) == (0, 0)
+    other.frontier.seed([Link("http://new.de/", 0.0)], 0.0)
+    assert one.counts().queued == 0
+    assert one.has_more()
+    for crawl in (one, other):
+        crawl.close("finished")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from langfocus.crawler.config import Config
 from langfocus.crawler.errors import GraphError, SettingError
 from langfocus.crawler.shared.shards import shard_of
 from langfocus.crawler.simulate.build import build
@@ -64,6 +65,45 @@ def test_a_tolerance_with_a_half_life_is_halved_as_the_crawl_proceeds(
     course = simulate(row, Simulation(rule, "soft", half_life=half_life))
     limits = {n: tolerance // 2 ** (n // half_life if half_life else 0) for n in range(1, 40)}
     assert len(course.order) == min(n for n, limit in limits.items() if n > limit)
+
+
+@pytest.mark.parametrize("ordering", ["bfs", "soft", "random", "focus"])
+def test_the_default_tolerance_closes_a_server_before_the_default_cap(ordering: str) -> None:
+    """A page links to twenty of its server, each in a directory of its own; none is relevant."""
+    star = replace(
+        random_graph(1, vertices=22, servers=22, seeds=1),
+        page_server=np.array([0] * 21 + [1], np.int32),
+        n_directories=20,
+        page_directory=np.array([*range(-1, 20), -1], np.int32),
+        page_language=np.array([1] * 21 + [0], np.int16),
+        seeds=np.array([0], np.int32),
+        link_start=np.array([0, *[20] * 22], np.int64),
+        link_target=np.arange(1, 21, dtype=np.int32),
+        url_start=None,
+    )
+    rules = Config("th")
+    rule = make_filter(rules.filter, tolerance=rules.tolerance)
+    crawl = Simulation(rule, ordering, host_cap=rules.host_cap, host_queue=rules.queue_slots)
+    course = simulate(star, crawl)
+    assert len(course.order) == 6
+    assert course.links["dropped_irrelevant"] == 15
+
+
+@pytest.mark.parametrize(("room", "fate"), [(0, (9, 0)), (2, (2, 7)), (3, (3, 6)), (4, (4, 5))])
+def test_so_many_urls_of_a_host_wait_or_were_fetched(room: int, fate: tuple[int, int]) -> None:
+    """A page links to eight of its server."""
+    star = replace(
+        random_graph(1, vertices=9, servers=9, seeds=1),
+        page_server=np.zeros(9, np.int32),
+        page_language=np.zeros(9, np.int16),
+        seeds=np.array([0], np.int32),
+        link_start=np.array([0, *[8] * 9], np.int64),
+        link_target=np.arange(1, 9, dtype=np.int32),
+        url_start=None,
+    )
+    course = simulate(star, Simulation(make_filter("none"), "bfs", host_cap=2, host_queue=room))
+    assert (course.links["stored"], course.links["host_full"]) == fate
+    assert len(course.order) == 2
 
 
 @pytest.mark.parametrize(("ordering", "number"), [("random", 24), ("cctld", 4)])

@@ -41,7 +41,7 @@ class NoHeartbeat:
 
 
 def arguments(web: SmallWeb, *more: str) -> list[str]:
-    return ["lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}", *more]
+    return ["lang=de", "strategy=bfs", "filter=none", "host_cap=0", f"seeds={web.url(0)}", *more]
 
 
 def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from protego import Protego
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.sample import SampleWeb
 from langfocus.crawler.url import host_of, is_unwanted_file
-from tests.crawler.politeness.test_crawl_polite import linking, served
+from tests.crawler.politeness.test_crawl_polite import HTML, linking, served
 from tests.support.crawls import finished, rows, summary
 from tests.support.loopback import Access, loopback
+from tests.support.smallweb import SENTENCES
 
 DELAY_S = 0.05
 
@@ -58,6 +59,30 @@ def crawled(sample: SampleWeb, tmp_path_factory: pytest.TempPathFactory) -> Craw
             return folder, list(proxy.log)
 
     return by
+
+
+@pytest.mark.parametrize("workers", [0, 2], ids=["sqlite", "redis"])
+def test_a_crawl_with_the_defaults_closes_a_host_after_six_pages_in_other_languages(
+    workers: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    shared = request.getfixturevalue("redis_server").url if workers else None
+    english = f"<p>{SENTENCES['en'] * 3}</p>"
+    links = "".join(f'<a href="/d{n}/x">x</a>' for n in range(20))
+    answers = {f"d{n}/x": Answer(200, HTML, english.encode()) for n in range(20)}
+    with served(start=Answer(200, HTML, (english + links).encode()), **answers) as (_, proxy):
+        told = finished(
+            "lang=de",
+            "seeds=http://a.com/start",
+            proxy=proxy.url,
+            JOBDIR=tmp_path,
+            DOWNLOAD_DELAY=0,
+            LANGFOCUS_PATIENCE=0,
+            LANGFOCUS_FRONTIER=shared,
+        )
+        pages = [access.url for access in proxy.log if access.url.endswith(("/x", "/start"))]
+    assert len(pages) == 6, told.stderr
+    assert summary(tmp_path)["finish_reason"] == "finished"
+    assert summary(tmp_path)["counts"]["dropped_irrelevant"] == 15
 
 
 @pytest.mark.parametrize("strategy", ["random", "svm"])
