@@ -3,16 +3,25 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SITE = $(BIN)/sphinx-build -W --keep-going -q docs build/site
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+LOCK = constraints.txt
+# Of packages that build others, pip before 25.3 takes the versions from the first, later ones from the second.
+LOCKED = PIP_CONSTRAINT=$(LOCK) PIP_BUILD_CONSTRAINT=$(LOCK)
+INSTALL = $(LOCKED) $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+UV = build/uv/bin/uv
 
-.PHONY: demo test lint docs bench bench-check clean
+.PHONY: demo test test-newest test-oldest test-wheel lint docs bench bench-check lock release clean
 
 demo: $(VENV)/.installed
 	@echo "langfocus: crawling 500 pages of the sample web (the first crawl also compiles its kernels)"
 	$(BIN)/langfocus crawl -a lang=de -a web=sample -a pages=500
 
 test: $(VENV)/.installed-test
+	@echo "langfocus: running all tests; this takes up to five minutes on two cores"
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# All tests with the newest, or with the oldest versions that pyproject.toml allows; the oldest need Python 3.11.
+test-newest test-oldest: test-%: build/%/.installed
+	build/$*/bin/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -31,7 +40,7 @@ bench: $(VENV)/.installed-test
 bench-check: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.run --check $(if $(ONLY),--only $(ONLY))
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml $(LOCK)
 	@echo "langfocus: making an environment in $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "langfocus: downloading and installing some 50 packages, about 250 MB; this takes a minute or two"
@@ -46,6 +55,40 @@ $(VENV)/.installed-test: $(VENV)/.installed
 $(VENV)/.installed-lint: $(VENV)/.installed-test
 	@echo "langfocus: installing the linters"
 	@$(INSTALL) '.[test,lint]'
+	@touch $@
+
+$(VENV)/.installed-release: $(VENV)/.installed
+	@echo "langfocus: installing what builds and checks a release"
+	@$(INSTALL) '.[release]'
+	@touch $@
+
+# The versions of the lock, for each Python and each system; the packages that build are among them.
+lock: $(UV)
+	@echo '# Exact versions for Python 3.11 and newer, by `make lock`.' > build/$(LOCK)
+	printf '%s\n' editables hatchling setuptools uv | $(UV) pip compile --quiet --universal --python-version 3.11 \
+	    --all-extras --no-header --no-annotate pyproject.toml - >> build/$(LOCK)
+	mv build/$(LOCK) $(LOCK)
+
+# The wheel and the archive of the sources, each in an environment that has nothing else.
+test-wheel: $(VENV)/.installed-release
+	rm -rf dist
+	$(LOCKED) $(BIN)/python -m build --quiet
+	for archive in dist/*; do $(BIN)/python tests/support/installation.py $$archive $(LOCK) || exit 1; done
+
+release: test-wheel
+	$(BIN)/python -m twine check --strict dist/*
+	@echo "langfocus: dist/ is ready; nothing was published"
+
+$(UV):
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOCK) uv
+	@touch $@
+
+build/newest/.installed: RANGE = --resolution highest
+build/oldest/.installed: RANGE = --resolution lowest-direct
+build/newest/.installed build/oldest/.installed: $(UV) pyproject.toml
+	$(UV) venv --quiet --clear --python $(PYTHON) $(@D)
+	$(UV) pip install --quiet --compile-bytecode --python $(@D) $(RANGE) --editable '.[test]'
 	@touch $@
 
 clean:

@@ -7,7 +7,7 @@ sentences, and pages of 20, which declare nothing and have no address. Accuracy 
 over languages of the % named rightly, over all languages and over those that a rival knows;
 Bosnian, Croatian and Serbian count as one, and Cantonese as Chinese (its texts here are in
 Standard Chinese). Speed is pages per second of processor time, in turn within each round. The
-rivals are those of `langfocus[engines]` and langdetect; each reads the visible text alone. Control
+rivals are those of the extra `engines` and langdetect; each reads the visible text alone. Control
 characters, lone surrogates and code points that are no characters are replaced by spaces first.
 """
 
@@ -78,7 +78,7 @@ def engines(model: Path) -> Iterator[Engine]:
         try:
             yield make()
         except ImportError as error:
-            print(f"left out: {error}; pip install 'langfocus[engines]'", file=sys.stderr)
+            print(f"left out: {error}; pip install '.[engines]'", file=sys.stderr)
 
 
 def _lingua() -> Engine:

@@ -85,7 +85,7 @@ def contestants(rows: Sequence[LabelledUrl]) -> Iterator[Contestant]:
         try:
             yield make(rows)
         except ImportError as error:
-            print(f"left out: {error}; pip install 'langfocus[engines]'", file=sys.stderr)
+            print(f"left out: {error}; pip install '.[engines]'", file=sys.stderr)
 
 
 def _scikit_learn(rows: Sequence[LabelledUrl]) -> Contestant:

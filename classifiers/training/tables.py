@@ -51,10 +51,10 @@ def differences(texts: Mapping[str, str], folder: Path) -> Iterator[str]:
 
 
 def _of_cldr() -> dict[str, str]:
-    core = optional("babel.core", "training", "babel")
+    core = optional("babel.core")
     release = f"Unicode CLDR {core.get_cldr_version()}, as in Babel {version('babel')}"
     source = f"{release}; Unicode License v3"
-    load = optional("babel.localedata", "training", "babel").load
+    load = optional("babel.localedata").load
     english = load("en")
     spoken = core.get_global("territory_languages")
     texts = {
@@ -88,10 +88,10 @@ def _speakers(of_tag: Mapping[str, Mapping[str, float | str | None]]) -> str:
 
 def _scripts(spoken: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Each script with its languages: likely, used in a territory, or localised."""
-    likely = optional("babel.core", "training", "babel").get_global("likely_subtags")
+    likely = optional("babel.core").get_global("likely_subtags")
     tags = [tag for lang, tag in likely.items() if "_" not in lang]
     tags += [tag for of_tag in spoken.values() for tag in of_tag]
-    tags += optional("babel.localedata", "training", "babel").locale_identifiers()
+    tags += optional("babel.localedata").locale_identifiers()
     found: defaultdict[str, set[str]] = defaultdict(set)
     for code, script, *_ in (tag.split("_") for tag in tags if "_" in tag):
         if len(script) == 4:
@@ -101,7 +101,7 @@ def _scripts(spoken: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 def _names() -> dict[str, str]:
     """Each code with its names, in lower case; the first language of a name has it."""
-    aliases = optional("babel.core", "training", "babel").get_global("language_aliases")
+    aliases = optional("babel.core").get_global("language_aliases")
     code_of: dict[str, str] = {}
     for tag, text in [*_english_names(), *_own_names()]:
         if code := languages.of_subtag(tag, aliases):
@@ -113,12 +113,12 @@ def _names() -> dict[str, str]:
 
 
 def _english_names() -> Iterator[tuple[str, str]]:
-    names = optional("babel.localedata", "training", "babel").load("en")["languages"]
+    names = optional("babel.localedata").load("en")["languages"]
     return ((tag.partition("_")[0], text) for tag, text in names.items())
 
 
 def _own_names() -> Iterator[tuple[str, str]]:
-    data = optional("babel.localedata", "training", "babel")
+    data = optional("babel.localedata")
     for tag in sorted(tag for tag in data.locale_identifiers() if "_" not in tag):
         # A locale's own file is enough; inherited names are those of other languages.
         if text := data.load(tag, merge_inherited=False)["languages"].get(tag):

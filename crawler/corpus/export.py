@@ -133,9 +133,7 @@ def _schema() -> "pyarrow.Schema":
     try:
         import pyarrow as arrow
     except ImportError as error:
-        raise SettingError(
-            "Parquet files need pyarrow: pip install 'langfocus[parquet]'"
-        ) from error
+        raise SettingError("Parquet files need pyarrow: pip install pyarrow") from error
     of_type = {
         str: arrow.string(),
         int: arrow.int64(),

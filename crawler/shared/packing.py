@@ -10,6 +10,8 @@ from random import Random
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
+from msgpack import Packer, unpackb
+
 from langfocus.crawler.frontier.base import Admission, Link
 from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, answers_to_all, distinct
 from langfocus.crawler.frontier.rules import FrontierRules
@@ -44,9 +46,7 @@ class LinkPacker:
     """Packs links by the rules of one crawl. Not for several threads at once."""
 
     def __init__(self, rules: FrontierRules, random: Random) -> None:
-        """Make a packer, which draws with `random`; needs the package msgpack."""
-        from msgpack import Packer
-
+        """Make a packer, which draws with `random`."""
         # The script does not distinguish bytes from text, and half a surrogate pair must not lose a
         # page.
         self._packer: Packer = Packer(use_bin_type=False, unicode_errors="surrogatepass")
@@ -107,8 +107,6 @@ class LinkPacker:
 
 def unpacked(kept: bytes) -> list[Any]:
     """Return the row of a URL as it is kept; its texts are bytes. Raises ValueError."""
-    from msgpack import unpackb
-
     row = unpackb(kept[_ORDER_DIGITS:], raw=True)
     if not isinstance(row, list):
         raise ValueError("a row is no list")

@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
-from langfocus.classifiers.errors import MissingPackageError
 from langfocus.crawler.errors import CrawlError, SettingError, StorageError, one_line
 from langfocus.crawler.frontier.base import Counts, HostStates
 from langfocus.crawler.page_row import check_page
@@ -43,16 +42,11 @@ def connect(url: str, *, timeout_s: float = 10.0) -> "Client":
     `redis+cluster://host:port,host:port` (`rediss+cluster://...`) names some servers of a Redis
     Cluster, of which one must answer. Other addresses send nothing to the server yet. If an answer
     takes longer than `timeout_s`, the connection counts as lost. Raises `SettingError` for another
-    address, and if a package is missing.
+    address.
     """
-    try:
-        import msgpack  # noqa: F401  # `packing` needs it
-        import redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
-    except ImportError as error:
-        package = (error.name or "redis").partition(".")[0]
-        raise SettingError(f"a shared frontier: {MissingPackageError(package, 'redis')}") from error
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
 
     options: dict[str, Any] = {
         "protocol": 2,

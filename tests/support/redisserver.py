@@ -12,6 +12,8 @@ from random import Random
 
 import pytest
 
+NO_SERVER = "there is no redis-server to start"
+
 
 class RedisServer:
     """A process that writes down everything before it answers, and can be killed."""
@@ -71,9 +73,8 @@ class RedisServer:
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
     """Start one server for all tests; each takes a crawl of its own."""
-    pytest.importorskip("redis", reason="the package redis is not installed")
     if shutil.which("redis-server") is None:
-        pytest.skip("there is no redis-server to start")
+        pytest.skip(NO_SERVER)
     yield from _running()
 
 

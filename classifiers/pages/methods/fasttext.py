@@ -68,7 +68,7 @@ class FasttextEngine(RankingMethod):
     name = KIND
 
     def __init__(self, path: Path) -> None:
-        package = optional("fasttext.FastText", "fasttext", "fasttext-numpy2-wheel")
+        package = optional("fasttext.FastText", "fasttext-numpy2-wheel")
         self.codes = codes_of(path)
         try:
             # `load_model` does the same with a warning on stderr.

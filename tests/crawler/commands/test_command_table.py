@@ -102,7 +102,7 @@ def raised(error: BaseException) -> int:
         (RunFolderError("no run"), 1, "no run"),
         (GraphError("two\nlines"), 1, "two lines"),
         (ModelError("no model"), 1, "no model"),
-        (MissingPackageError("no-such-package", "cluster"), 1, "pip install 'langfocus[cluster]'"),
+        (MissingPackageError("no-such-package"), 1, "pip install no-such-package"),
         (FileNotFoundError(2, "No such file", "x.tsv"), 1, "x.tsv"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (KeyboardInterrupt("interrupted after 2"), 130, "interrupted after 2"),

