@@ -16,10 +16,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from scrapy import Request
-from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response
-from scrapy.utils.test import get_crawler
 
 from benchmarks.fuzzseeds import FIELD, URL
 from langfocus.classifiers import languages
@@ -31,15 +29,15 @@ from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.http.body import MAX_LAYERS, BrokenEncoding
 from langfocus.crawler.politeness.network import is_private_url
 from langfocus.crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from langfocus.crawler.politeness.traps import is_trap
 from langfocus.crawler.reading import Download, ReadPage, page_method, page_reader
 from langfocus.crawler.sources.archive import ArchiveWeb
 from langfocus.crawler.sources.contract import NotArchived
-from langfocus.crawler.spiders.langfocus import LangfocusSpider
 from langfocus.crawler.spiders.messages import download_of
-from langfocus.crawler.spiders.middlewares import MAX_LAYERS, BrokenEncoding, Unpacking
+from langfocus.crawler.spiders.middlewares import Unpacking
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.url import (
@@ -320,21 +318,13 @@ def _check_settled(
 # Bodies.
 
 
-@cache
-def _unpacking() -> Unpacking:
-    crawler: Crawler = get_crawler(
-        LangfocusSpider, {"DOWNLOAD_MAXSIZE": MAX_BODY, "DOWNLOAD_WARNSIZE": 0}
-    )
-    return Unpacking.from_crawler(crawler)
-
-
 def unpacking(data: bytes) -> None:
     """A compressed body is unpacked within its bound, or refused with one of two reasons."""
     encodings, body = _fields(data, 2)
     headers = {"Content-Encoding": encodings.split(b"\n")}
     response = Response(URL, headers=headers, body=body)
     try:
-        unpacked = _unpacking().process_response(Request(URL), response)
+        unpacked = Unpacking(MAX_BODY).process_response(Request(URL), response)
     except (BrokenEncoding, DownloadCancelledError):
         return
     expect(isinstance(unpacked, Response), "no response", unpacked)

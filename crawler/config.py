@@ -464,6 +464,7 @@ class Config(Arguments):
     bot: BotName = field(default_factory=BotName)
     retry_statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
     obeys_robots: bool = True
+    keeps_cookies: bool = False
     first_answer_s: float = FIRST_ANSWER_S
     version: str = ""
     command: str = field(default="", compare=False)  # that asks for the same in a new folder

@@ -13,13 +13,16 @@ from typing import Final, NamedTuple
 from langfocus.classifiers.errors import ClassifierError
 from langfocus.classifiers.languages import meant
 from langfocus.classifiers.pages.charset.encodings import is_binary
+from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
 from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, method
 from langfocus.classifiers.pages.parse import ParsedPage, parse_page
 from langfocus.classifiers.pages.text.words import number_of_words
+from langfocus.classifiers.urls.standard import absolute
 from langfocus.crawler.copied_text import sketch_of
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import Link
+from langfocus.crawler.http.head import media_type
 from langfocus.crawler.outputs.exchange import Exchange
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.directives import RobotsVersion
@@ -29,6 +32,9 @@ from langfocus.crawler.strategies.focus.ordering import Focus, first_scores
 from langfocus.crawler.strategies.orderings import LinkSource, Ordering
 from langfocus.crawler.url import is_unwanted_file, normalise
 
+_AT_ONCE_S = 1
+"""Seconds of a refresh up to which browsers forget the page that leads on, as after a redirect."""
+
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
 
 
@@ -36,6 +42,7 @@ _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml"
 class Download:
     """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
 
+    `refresh` is its header Refresh, `sets_cookie` is True if it has a Set-Cookie.
     `is_cut` is True if the body ended before the announced length. `statements` are those of its
     headers (`crawler.politeness.directives`), `reserved` those of the file tdmrep.json of its host.
     `robots` is the robots.txt that allowed the fetch, None if none was asked. `etag` and `modified`
@@ -57,6 +64,8 @@ class Download:
     robots: RobotsVersion | None = None
     etag: str | None = None
     modified: str | None = None
+    refresh: str | None = None
+    sets_cookie: bool = False
     exchange: Exchange | None = field(default=None, repr=False)
 
 
@@ -65,7 +74,8 @@ class Reading(NamedTuple):
 
     `words` are those of the text by which it was identified, `sketch` is that of
     `crawler.copied_text`. By the `digest` of its body a later run notices a change. `canonical` is
-    the absolute URL that the page gives as its own.
+    the absolute URL that the page gives as its own. A page that `leads_to` another URL is like a
+    redirect; its links are not read.
     `statements` are those of its META elements (`crawler.politeness.directives`),
     `feeds` its RSS and Atom feeds. `links` are those that may be queued, scored; blocked links are
     still among them. `left_out` are the numbers of others: those of `sift`, and links that the page
@@ -81,6 +91,7 @@ class Reading(NamedTuple):
     sketch: tuple[int, ...] = ()
     digest: str = ""
     canonical: str | None = None
+    leads_to: str | None = None
     statements: tuple[str, ...] = ()
     feeds: Sequence[str] = ()
     links: Sequence[Link] = ()
@@ -94,10 +105,13 @@ ReadPage = Callable[[Download, int], Reading]
 """Function that reads a page, for a download and its depth."""
 
 
-def is_text(content_type: str | None) -> bool:
-    """Return True if a Content-Type may belong to a page; a missing one may."""
-    kind = (content_type or "").strip().lower()
-    return not kind or kind.startswith(_TEXT_TYPES)
+def is_text(content_type: str | None, body: bytes = b"") -> bool:
+    """Return True if an answer may be a page.
+
+    Without a media type in the Content-Type the first bytes of the body decide (MIME Sniffing, 7).
+    """
+    kind = media_type(content_type)
+    return kind.startswith(_TEXT_TYPES) if kind else not is_binary(body)
 
 
 def is_status(code: int) -> bool:
@@ -185,12 +199,14 @@ def page_reader(
             sketch=sketch_of(page.text) if has_language else (),
             digest=digest,
             canonical=page.canonical,
+            leads_to=leads_to(download, page, told),
             statements=directives.of_metas(page.statements),
             feeds=page.feeds,
         )
-        if is_census:
+        if is_census or reading.leads_to:
             return reading
-        links = followed = page.links
+        refresh = _refresh(download, page)
+        links = followed = [*page.links, *([refresh.url] if refresh else [])]
         if obeys_directives:
             followed = [url for url in links if url not in page.nofollowed]
             if directives.forbids_links({*download.statements, *reading.statements}):
@@ -207,6 +223,25 @@ def page_reader(
         return reading._replace(links=scored(ordering, wanted, source), left_out=left_out)
 
     return read
+
+
+def leads_to(download: Download, page: ParsedPage, told: PageLanguage) -> str | None:
+    """Return the URL of another page that a browser shows instead of this one; None if it stays.
+
+    After more than `_AT_ONCE_S` a page stays if it has a language.
+    """
+    refresh = _refresh(download, page)
+    is_gone = refresh and (refresh.delay_s <= _AT_ONCE_S or told.language is None)
+    return refresh.url if refresh and is_gone else None
+
+
+def _refresh(download: Download, page: ParsedPage) -> Refresh | None:
+    """Return the refresh of a page to another one; the header counts first."""
+    of_header = read_refresh(download.refresh)
+    url = of_header and absolute(of_header.url, download.url)
+    refresh = Refresh(of_header.delay_s, url) if of_header and url else page.refresh
+    is_itself = refresh and normalise(refresh.url) == normalise(download.url)
+    return None if is_itself else refresh
 
 
 def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:

@@ -43,7 +43,7 @@ DOWNLOADER_MIDDLEWARES_BASE = {
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "langfocus.crawler.spiders.middlewares.Unpacking": 590,
-    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
+    "langfocus.crawler.spiders.middlewares.Cookies": 700,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}

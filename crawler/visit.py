@@ -141,7 +141,8 @@ class Visitor:
 
     def reads(self, lease: Lease, download: Download) -> bool:
         """Return True if the answer of a server is probably a page that `answered` would read."""
-        is_success = 200 <= download.status < 300 and is_text(download.content_type)
+        is_success = 200 <= download.status < 300
+        is_success = is_success and is_text(download.content_type, download.body)
         return is_success and not self.is_sitemap(lease)
 
     def answered(
@@ -191,12 +192,18 @@ class Visitor:
         """Settle a URL without contacting its host."""
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
-    def _settle_page(self, lease: Lease, download: Download, page: Reading | str | None) -> Record:
-        if not is_text(download.content_type):
+    def _settle_page(
+        self, lease: Lease, download: Download, page: Reading | str | None
+    ) -> Record | None:
+        if not is_text(download.content_type, download.body):
             page = "media"
         if isinstance(page, str):
             return self._settle(lease, self._record(page, download), download=download)
         reading = page or self._read(download, lease.depth)
+        if reading.leads_to and self._is_followed(download, reading):
+            said = (*download.statements, *reading.statements)
+            leading = replace(download, location=reading.leads_to, statements=said)
+            return self._redirected(lease, leading)
         wanted = [link for link in reading.links if not self._is_blocked(link.url)]
         left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
         record = replace(
@@ -213,6 +220,10 @@ class Visitor:
             # Before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
         return self._settle(lease, record, wanted, download=download)
+
+    def _is_followed(self, download: Download, reading: Reading) -> bool:
+        said = {*download.statements, *reading.statements}
+        return not (self._config.obeys_directives and directives.forbids_links(said))
 
     def _settle_other(self, lease: Lease, download: Download) -> Record:
         """Settle a URL whose answer has no page: an error, or 304 for a page of an earlier run."""
@@ -250,8 +261,15 @@ class Visitor:
         return self._settle(lease, record, links, download=download)
 
     def _respelled(self, lease: Lease, url: str, download: Download) -> bool:
-        """Give a URL back at the spelling to which it redirects; False if it is another URL."""
-        is_same = url != lease.url and spelling_key(url) == spelling_key(lease.url)
+        """Give a URL back at the spelling to which it redirects; False if it is another URL.
+
+        With cookies it is also given back for a redirect to itself that sets one.
+        """
+        is_same = spelling_key(url) == spelling_key(lease.url)
+        # The same URL is another one with the cookie that its server sets.
+        is_same = is_same and (
+            url != lease.url or (download.sets_cookie and self._config.keeps_cookies)
+        )
         if not is_same or lease.is_respelled:
             return False
         now, is_kept = self._clock(), self.may_keep(download.statements)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.classifiers.pages.html.links import Resolver, kept_links
+from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
 from langfocus.classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
@@ -58,7 +59,8 @@ class ParsedPage:
     and `license` with the URL of a license of RSL (Really Simple Licensing).
     `nofollowed` are those of `links` to which every element says `rel=nofollow`. `alternates` are
     the translations that the page names, and the language tag of each. `feeds` are the URLs of its
-    RSS and Atom feeds, which are not among the links.
+    RSS and Atom feeds, which are not among the links. `refresh` is its first META refresh, with an
+    absolute URL, which is not among the links either.
     `charset_declared` is the WHATWG name of the encoding in META, whether it was believed or not;
     None if there is none. `canonical` is the URL that the
     page gives as its own; None if there is none. `parser` is `lexbor`; `lexbor-cut` if the
@@ -78,6 +80,7 @@ class ParsedPage:
     nofollowed: frozenset[str] = frozenset()
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
+    refresh: Refresh | None = None
 
 
 def parse_page(
@@ -121,6 +124,7 @@ def parse_page(
         nofollowed=_nofollowed(raw.elements, kept),
         alternates=tuple(_alternates(raw.elements, kept)),
         feeds=tuple(_linked(heads, resolver, "alternate", _FEEDS)),
+        refresh=_refresh(metas, resolver),
     )
 
 
@@ -194,6 +198,16 @@ def _statements(metas: list[_Attributes]) -> Iterator[tuple[str, str]]:
         name = (attributes.get("name") or "").strip().lower()
         if name in _META_STATEMENTS:
             yield name, attributes.get("content") or ""
+
+
+def _refresh(metas: list[_Attributes], resolver: Resolver) -> Refresh | None:
+    for attributes in metas:
+        if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+            found = read_refresh(attributes.get("content"))
+            url = found and resolver.resolve(found.url)
+            if found and url:
+                return Refresh(found.delay_s, url)
+    return None
 
 
 def _nofollowed(elements: list[Element], kept: Mapping[str, str]) -> frozenset[str]:

@@ -5,6 +5,7 @@ servers takes little memory, and a page that two sources have is counted once.
 """
 
 import json
+import logging
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,11 +20,13 @@ from langfocus.classifiers.pages.method import PageMethod, Surroundings, answers
 from langfocus.crawler.corpus.sources import page_in
 from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT
-from langfocus.crawler.reading import identified
+from langfocus.crawler.reading import identified, leads_to
 from langfocus.crawler.run import reading
-from langfocus.crawler.sources.archive import ArchivedAnswer, answers
+from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
 from langfocus.crawler.sources.warc_reader import Damage
 from langfocus.crawler.url import fingerprint, host_of, normalise
+
+_log = logging.getLogger(__name__)
 
 ABSENT: Final = frozenset(
     "dns timeout refused unreachable private_address robots_unreachable tls "
@@ -72,6 +75,7 @@ class Source:
     is_census: bool = False  # its pages are the portal pages of listed hosts
     rows: int = 0
     damaged: int = 0
+    lack: str = ""  # of a source without an answer: what it has instead
 
 
 def _of_run(path: Path, source: Source) -> Iterator[Fact]:
@@ -94,13 +98,14 @@ def _is_portal_url(url: str) -> bool:
 
 
 def _of_archive(path: Path, source: Source, method: PageMethod) -> Iterator[Fact]:
-    for found in answers(path):
+    seen: Counter[str] = Counter()
+    for found in answers(path, seen):
         if isinstance(found, Damage):
             source.damaged += 1
         elif (fact := _of_answer(found, method)) is not None:
             yield fact
     if not source.rows:
-        raise ArchiveError(f"{path}: no answer of a server in it; give a run or a WARC file")
+        source.lack = f"{path}: no answer of a server in it{unusual_records(seen)}"
 
 
 def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
@@ -112,6 +117,8 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
     download = page_in(found)
     if not isinstance(download, str):
         page, told = identified(download, method)
+        if page and leads_to(download, page, told):
+            outcome, page = REDIRECT, None
     elif 300 <= answer.status < 400 and answer.header("Location"):
         outcome = REDIRECT
     elif 200 <= answer.status < 300:
@@ -232,7 +239,8 @@ def census_figures(
 
     `country_of` gives the countries of addresses; None: those that runs recorded. `method`
     identifies the pages of WARC files. `pages` None: portal pages if every source is a census, else
-    all pages. Raises `CrawlError` for a path that is neither a run nor a WARC file.
+    all pages. A source without an answer is logged. Raises `CrawlError` for a path that is neither
+    a run nor a WARC file, and if no source has an answer.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as connection:
         connection.execute(_TABLE)
@@ -253,6 +261,11 @@ def census_figures(
                     on_progress(path.name, source.rows, None)
             connection.execute("COMMIT")
             sources.append(source)
+        lacks = [source.lack for source in sources if source.lack]
+        if len(lacks) == len(sources):
+            raise ArchiveError(f"{lacks[0]}; give a run or a WARC file")
+        for lack in lacks:
+            _log.warning("%s", lack)
         only_portals = all(source.is_census for source in sources)
         return _figures(connection, sources, pages or ("portals" if only_portals else "all"))
 

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -250,11 +251,11 @@ class _Pages:
 
     def _of_archive(self, path: Path) -> Iterator[Record]:
         from langfocus.crawler.corpus.sources import page_in
-        from langfocus.crawler.sources.archive import answers
+        from langfocus.crawler.sources.archive import answers, unusual_records
         from langfocus.crawler.sources.warc_reader import Damage
 
-        is_empty = True
-        for found in answers(path):
+        is_empty, seen = True, Counter[str]()
+        for found in answers(path, seen):
             is_empty = False
             if isinstance(found, Damage):
                 yield self._unread(str(path), str(found))
@@ -265,7 +266,8 @@ class _Pages:
                 else:
                     yield self._read(found.url, page)
         if is_empty:
-            yield self._unread(str(path), "no answer of a server in this WARC file")
+            told = f"no answer of a server in this WARC file{unusual_records(seen)}"
+            yield self._unread(str(path), told)
 
     def _read(self, name: str, download: Download) -> Record:
         from langfocus.crawler.reading import identified

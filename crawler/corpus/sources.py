@@ -18,12 +18,19 @@ from langfocus.crawler.corpus.item import ROW_FIELDS
 from langfocus.crawler.errors import ArchiveError, RunFolderError
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED
+from langfocus.crawler.http.head import content_type_of, media_type
 from langfocus.crawler.outputs import archived
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.directives import NOARCHIVE
-from langfocus.crawler.reading import Download, identified, is_text
+from langfocus.crawler.reading import Download, identified, is_text, leads_to
 from langfocus.crawler.run import reading
-from langfocus.crawler.sources.archive import KEPT_BYTES, ArchivedAnswer, answer_of, answers_in
+from langfocus.crawler.sources.archive import (
+    KEPT_BYTES,
+    ArchivedAnswer,
+    answer_of,
+    answers_in,
+    revisits_in,
+)
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.warc_reader import (
     PACKAGE_ENDINGS,
@@ -135,7 +142,8 @@ def source_of(path: Path, lang: str | None) -> Source:
     except OSError as error:
         raise ArchiveError(f"{path}: {error.strerror or error}{_ADVICE}") from error
     size = sum(part.end - part.start for part in slices)
-    parts: list[Part] = [_ArchivePart(part, lang) for part in slices]
+    parts: list[Part] = [_ArchivePart((part,), lang) for part in slices]
+    parts.append(_ArchivePart(tuple(volumes), lang, is_of_revisits=True))
     return Source(parts, size / _MEGABYTE)
 
 
@@ -197,7 +205,7 @@ class _RunPart:
                 values = dict(zip(ROW_FIELDS, columns, strict=True))
                 values["is_relevant"] = target == (values["language"],)
                 values["links"] = None if links is None else outlinks.read(links)
-                kind = answer.header("Content-Type")
+                kind = content_type_of(answer.all("Content-Type"))
                 yield Found(values, host_of(values["url"]), answer.body, kind)
 
 
@@ -247,17 +255,20 @@ def _record(folder: Path, row: archived.ArchivedRow) -> ArchiveRecord:
 
 @dataclass(frozen=True, slots=True)
 class _ArchivePart:
-    """The answers in a slice of a WARC file that are in a language."""
+    """The answers in a slice of a WARC file that are in a language, or the revisits of files."""
 
-    volume: Volume
+    volumes: tuple[Volume, ...]
     lang: str
+    is_of_revisits: bool = False
 
     def stamp(self) -> str:
-        stat = self.volume.path.stat()
-        return f"archive {self.volume.path.resolve()} {stat.st_mtime_ns} {stat.st_size} {self!r}"
+        stats = [(volume.path.resolve(), volume.path.stat()) for volume in self.volumes]
+        told = [(str(path), stat.st_mtime_ns, stat.st_size) for path, stat in stats]
+        return f"archive {told} {self!r}"
 
     def pages(self, first: int = 0) -> Iterator[Found | str]:
-        for found in islice(answers_in(self.volume), first, None):
+        read = revisits_in if self.is_of_revisits else answers_in
+        for found in islice(read(self.volumes), first, None):
             if isinstance(found, Damage):
                 yield DAMAGED
                 continue
@@ -298,22 +309,25 @@ class _FilesPart:
 def page_in(found: ArchivedAnswer) -> Download | str:
     """Return an answer as a crawl sees it, or the reason why it is no page."""
     answer, url = found.answer, normalise(found.url) or ""
-    kind = answer.header("Content-Type")
+    kind = content_type_of(answer.all("Content-Type"))
     if not 200 <= answer.status < 300:
         return f"HTTP status {answer.status}"
-    if not is_text(kind):
-        return f"no page: {kind}"
+    if not is_text(kind, answer.body):
+        return f"no page: {kind if media_type(kind) else 'binary data'}"
     if is_site_file(url):
         return "no page: a robots.txt or tdmrep.json"
-    stated = directives.of_headers(answer.headers)
+    stated = directives.of_headers(answer.texts())
     language = answer.header("Content-Language")
-    return Download(url, answer.status, answer.body, kind, language, statements=stated)
+    refresh = answer.header("Refresh")
+    return Download(
+        url, answer.status, answer.body, kind, language, statements=stated, refresh=refresh
+    )
 
 
 def _identified(download: Download, host: str, at: float | None, lang: str) -> Found | str:
     """Return a page that no run has identified, if it is in the language."""
     page, told = identified(download, method(DEFAULT_METHOD, fasttext_file()))
-    if page is None:
+    if page is None or leads_to(download, page, told):
         return NO_PAGE
     told_by = {"header": download.statements, "page": directives.of_metas(page.statements)}
     if any(NOARCHIVE in statements for statements in told_by.values()):

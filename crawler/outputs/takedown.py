@@ -23,6 +23,7 @@ from fastwarc.warc import ArchiveIterator
 from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED
+from langfocus.crawler.http.head import split
 from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.archived import ArchivedRow, file_of
 from langfocus.crawler.outputs.warc_records import digest_of, pack
@@ -256,9 +257,7 @@ def _with_body(revisit: bytes, folder: Path, original: ArchivedRow) -> bytes:
     with file_of(folder, original.file).open("rb") as file:
         file.seek(original.start)
         block = _Record.first(file).block
-    # The head of an answer may end in bare line feeds.
-    bodies = [block.partition(end)[2] for end in (b"\r\n\r\n", b"\n\n")]
-    body = next((body for body in bodies if digest_of(body).hex() == original.digest), None)
-    if body is None:
+    body = split(block)[1]
+    if digest_of(body).hex() != original.digest:
         raise StorageError("a record that others refer to is damaged: its payload has changed")
     return record.packed("response", record.block + body, {})

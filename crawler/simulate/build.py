@@ -270,6 +270,8 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
         # As in a crawl: whatever is wrong with a page, the others are read.
         left_out["pages that could not be read"] += 1
         return _Row(url, FAILED)
+    if page.leads_to:
+        return _Row(url, REDIRECT, links=sift([page.leads_to])[0])
     return _Row(url, PAGE, page.language, [link.url for link in page.links])
 
 

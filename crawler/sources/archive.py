@@ -5,29 +5,26 @@ answers are in a temporary database. A body is read on request.
 """
 
 import logging
-import re
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from io import BytesIO
 from ipaddress import ip_address
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Final, NamedTuple
-from urllib.parse import quote
-from weakref import finalize
-
-from fastwarc.warc import ArchiveIterator, HeaderMap
 
 from langfocus.crawler.errors import ArchiveError
+from langfocus.crawler.http.body import BrokenEncoding, encodings, unpacked, without_chunks
+from langfocus.crawler.http.head import Head, read_head, split
 from langfocus.crawler.settings import DOWNLOAD_MAXSIZE
+from langfocus.crawler.sources.answer_index import AnswerIndex, Place, canonical_of
 from langfocus.crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Source
 from langfocus.crawler.sources.warc_reader import (
     ANSWER,
     BLOCK_LIMIT,
+    REQUEST,
     REVISIT,
-    STATUS_LINE,
     ArchiveRecord,
     Damage,
     Volume,
@@ -35,33 +32,18 @@ from langfocus.crawler.sources.warc_reader import (
     record_at,
     records,
 )
-from langfocus.crawler.url import is_site_file, normalise
+from langfocus.crawler.url import is_site_file
 
 _log = logging.getLogger(__name__)
 
-OTHER_SCHEME = {"http": "https", "https": "http"}
-PRINTABLE = "".join(map(chr, range(33, 127)))
-FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
-# In turn: a header may name an encoding that the archive's writer removed.
-DECODINGS: Final = ("all", "transfer", "content", "none")
-ALONE = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n"
-_HEAD_END = re.compile(rb"\r?\n\r?\n")
+FRAMING: Final = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 _SEVERAL = (
-    "several records in one gzip member, so none can be read alone: warcio recompress OLD NEW"
+    "several records are compressed together, so none can be read alone: warcio recompress OLD NEW,"
+    " for LZ4 and Zstandard fastwarc recompress OLD NEW"
 )
+_USUAL: Final = frozenset({"warcinfo", "request", "response", "revisit", "metadata"})
 KEPT_BYTES: Final = DOWNLOAD_MAXSIZE
 """Most bytes of an answer that `answers` reads, as in a crawl; the rest is skipped."""
-_TABLE = """\
-CREATE TABLE answers(
-    canonical TEXT, url TEXT, volume INTEGER, offset INTEGER,
-    body TEXT);  -- of a revisit the canonical URL of its body, else NULL
-"""
-_INDEXED = """\
-CREATE INDEX by_url ON answers(canonical, volume, offset);
-DELETE FROM answers
-WHERE body NOT IN (SELECT canonical FROM answers WHERE body IS NULL);
-"""
-_PLACES = "SELECT volume, offset FROM answers WHERE canonical = ? ORDER BY volume, offset"
 NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")))
 
 
@@ -82,75 +64,42 @@ class ArchiveWeb:
     def __init__(self, path: Path | str) -> None:
         self.skipped: list[str] = []
         self._volumes = find_volumes(path)
-        # A database without a name is a temporary file.
-        self._index = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        finalize(self, self._index.close)
-        self._index.execute(_TABLE)
-        self._index.execute("BEGIN")
-        self._index.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", self._scanned())
-        self._index.executescript(_INDEXED)  # it ends the transaction
+        self._index = AnswerIndex()
+        seen: Counter[str] = Counter()
+        for number, found in _scanned(self._volumes, 0, seen):
+            if isinstance(found, Damage):
+                self.skipped.append(f"{self._volumes[number]}: {found}")
+            else:
+                self._index.add(number, found)
+        self._index.resolve()
         if not len(self):
-            seen = [*self.skipped, f"{path}: no answer of a server in it"]
-            raise ArchiveError(f"{seen[0]}; give an archive of a crawl")
+            told = [*self.skipped, f"{path}: no answer of a server in it{unusual_records(seen)}"]
+            raise ArchiveError(f"{told[0]}; give an archive of a crawl")
         if self.skipped:
-            number = f"{len(self.skipped):,}"
-            _log.warning("%s damaged records were skipped, the first: %s", number, self.skipped[0])
+            first = f"{len(self.skipped):,} damaged records were skipped, the first"
+            _log.warning("%s: %s", first, self.skipped[0])
 
     def __len__(self) -> int:
-        return int(self._index.execute("SELECT COUNT(*) FROM answers").fetchone()[0])
+        return len(self._index)
 
     def urls(self) -> Iterator[str]:
         """Yield the URLs of all answers, in the order of the files."""
-        for (url,) in self._index.execute("SELECT url FROM answers ORDER BY volume, offset"):
-            yield url
+        for place in self._index.all():
+            yield place.url
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
         """Return the archived answer with its body decoded; `headers` change nothing.
 
         Raises `NotArchived`, and `ArchiveError` if the file was changed since opening.
         """
-        wanted = _canonical(url)
-        scheme, _, rest = wanted.partition(":")
-        for candidate in (wanted, f"{OTHER_SCHEME.get(scheme, scheme)}:{rest}"):
-            for record in self._records(candidate):
-                answer = self._answer(record)
-                if answer is not None:
-                    return answer
-        if is_site_file(wanted):
-            return NO_ROBOTS
-        raise NotArchived(url)
-
-    def _scanned(self) -> Iterator[tuple[str, str, int, int, str | None]]:
-        """Yield the row of each answer in the files."""
-        for number, volume in enumerate(self._volumes):
+        for place in self._index.places(url):
             try:
-                for found in _readable_alone(records(volume, kept=0)):
-                    if isinstance(found, Damage):
-                        self.skipped.append(f"{volume}: {found}")
-                    elif found.kind in (ANSWER, REVISIT):
-                        url, other = found.url, found.refers_to or found.url
-                        body = _canonical(other) if found.kind == REVISIT else None
-                        yield _canonical(url), url, number, found.offset, body
-            except OSError as error:
-                raise ArchiveError(
-                    f"{volume}: {error.strerror or error}; give a WARC file"
-                ) from error
-
-    def _records(self, wanted: str) -> Iterator[ArchiveRecord]:
-        """Yield the records of a URL in the order of the archive."""
-        for number, offset in self._index.execute(_PLACES, (wanted,)).fetchall():
-            try:
-                yield record_at(self._volumes[number], offset)
+                return _answer_at(self._volumes, self._index, place)
             except ArchiveError as error:
                 raise ArchiveError(f"{error}: changed while in use; start again") from error
-
-    def _answer(self, record: ArchiveRecord) -> Answer | None:
-        if record.kind == ANSWER:
-            return answer_of(record)
-        for original in self._records(_canonical(record.refers_to or record.url)):
-            if original.kind == ANSWER and _is_same_payload(record, original):
-                return answer_of(record, original)
-        return None
+        if is_site_file(canonical_of(url)):
+            return NO_ROBOTS
+        raise NotArchived(url)
 
 
 class ArchivedAnswer(NamedTuple):
@@ -160,52 +109,137 @@ class ArchivedAnswer(NamedTuple):
     answer: Answer
 
 
-def answers(path: Path) -> Iterator[ArchivedAnswer | Damage]:
-    """Yield the HTTP answers of an archive in their order, and its damaged places.
+def answers(path: Path, seen: Counter[str] | None = None) -> Iterator[ArchivedAnswer | Damage]:
+    """Yield the HTTP answers of an archive in their order, its damaged places, then its revisits.
 
-    `path` is as for `ArchiveWeb`, but files may be compressed as a whole. Revisits are left out,
-    and an answer is cut at `KEPT_BYTES`. Raises `ArchiveError` for a file that cannot be read.
+    `path` is as for `ArchiveWeb`, but files may be compressed as a whole. A revisit whose body is
+    not in the archive, or cannot be read alone, is left out; an answer is cut at `KEPT_BYTES`.
+    `seen` counts the types of the records. Raises `ArchiveError` for a file that cannot be read.
     """
-    for volume in find_volumes(path):
-        yield from answers_in(volume)
+    volumes, index = find_volumes(path), AnswerIndex()
+    for number, found in _scanned(volumes, KEPT_BYTES, Counter() if seen is None else seen):
+        if isinstance(found, Damage):
+            yield found
+            continue
+        index.add(number, found)
+        if found.kind == ANSWER:
+            yield ArchivedAnswer(found.url, answer_of(found))
+    yield from _revisits(volumes, index)
 
 
-def answers_in(volume: Volume) -> Iterator[ArchivedAnswer | Damage]:
-    """Yield the HTTP answers of a file or a slice, as `answers` does."""
-    try:
-        for found in records(volume, KEPT_BYTES):
-            if isinstance(found, Damage):
-                yield found
-            elif found.kind == ANSWER:
-                yield _unpacked(found)
-    except OSError as error:
-        raise ArchiveError(f"{volume}: {error.strerror or error}; give a WARC file") from error
+def answers_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:
+    """Yield the HTTP answers of files or slices, as `answers` does, without revisits."""
+    for _, found in _scanned(volumes, KEPT_BYTES, Counter()):
+        if isinstance(found, Damage):
+            yield found
+        elif found.kind == ANSWER:
+            yield ArchivedAnswer(found.url, answer_of(found))
 
 
-def _unpacked(record: ArchiveRecord) -> ArchivedAnswer | Damage:
-    try:
-        return ArchivedAnswer(record.url, answer_of(record))
-    except Exception as error:  # an answer that no decoder understands
-        return Damage(record.offset, f"an answer that cannot be unpacked ({error})")
+def revisits_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:
+    """Yield the revisits of files, with the bodies that they refer to."""
+    index = AnswerIndex()
+    for number, found in _scanned(volumes, 0, Counter()):
+        if not isinstance(found, Damage):
+            index.add(number, found)
+    yield from _revisits(volumes, index)
+
+
+def unusual_records(seen: Counter[str]) -> str:
+    """Return the types among those of records that are no part of the usual exchanges, or ""."""
+    told = [f"{number:,} {kind}" for kind, number in seen.most_common(9) if kind not in _USUAL]
+    return f" (other records: {', '.join(told)})" if told else ""
+
+
+def _scanned(
+    volumes: Sequence[Volume], kept: int, seen: Counter[str]
+) -> Iterator[tuple[int, ArchiveRecord | Damage]]:
+    """Yield the answers in some files with the numbers of these, and their damaged places."""
+    for number, volume in enumerate(volumes):
+        found = records(volume, kept)
+        try:
+            for each in _answers_to_get(found if kept else _readable_alone(found), seen):
+                yield number, each
+        except OSError as error:
+            raise ArchiveError(f"{volume}: {error.strerror or error}; give a WARC file") from error
 
 
 def _readable_alone(
     found: Iterable[ArchiveRecord | Damage],
 ) -> Iterator[ArchiveRecord | Damage]:
-    """Yield what was found, but one damage for several records in one gzip member."""
+    """Yield what was found, but one damage for several records that are compressed together."""
     for offset, of_member in groupby(found, key=lambda each: each.offset):
         first, *others = islice(of_member, 2)
         yield Damage(offset, _SEVERAL) if others else first
 
 
-def _is_same_payload(record: ArchiveRecord, original: ArchiveRecord) -> bool:
-    """Return True unless both records have a digest of their payload and these differ.
+def _answers_to_get(
+    found: Iterable[ArchiveRecord | Damage], seen: Counter[str]
+) -> Iterator[ArchiveRecord | Damage]:
+    """Leave out answers to other requests than GET; the request stands before or after its answer.
 
-    A `revisit` without a digest, as of an answer 304, refers to its original by the date.
+    `seen` counts the types of all records.
     """
-    if not record.digest:
-        return record.refers_to_date in ("", original.date)
-    return not original.digest or record.digest == original.digest
+    before: ArchiveRecord | None = None
+    held: ArchiveRecord | None = None
+    for one in found:
+        if isinstance(one, Damage):
+            if held:
+                yield held
+            held = None
+            yield one
+            continue
+        seen[one.type] += 1
+        if one.kind == REQUEST:
+            if held and _is_exchange(one, held):
+                if _is_get(one):
+                    yield held
+                held = None
+            else:
+                before = one
+        elif one.kind in (ANSWER, REVISIT):
+            if held:
+                yield held
+            held = one
+            if before and _is_exchange(before, one):
+                if _is_get(before):
+                    yield one
+                held = before = None
+    if held:
+        yield held
+
+
+def _is_exchange(request: ArchiveRecord, answer: ArchiveRecord) -> bool:
+    """Return True if two records are of one exchange: by their ids, else by URL and date."""
+    if request.concurrent_to or answer.concurrent_to:
+        pairs = (request.concurrent_to, answer.id), (answer.concurrent_to, request.id)
+        return any(one == other != "" for one, other in pairs)
+    return (request.url, request.date) == (answer.url, answer.date)
+
+
+def _is_get(request: ArchiveRecord) -> bool:
+    return request.block.lstrip()[:4].upper() == b"GET "
+
+
+def _revisits(volumes: Sequence[Volume], index: AnswerIndex) -> Iterator[ArchivedAnswer]:
+    index.resolve()
+    for place in index.all(only_revisits=True):
+        with suppress(ArchiveError):
+            yield ArchivedAnswer(place.url, _answer_at(volumes, index, place))
+
+
+def _answer_at(volumes: Sequence[Volume], index: AnswerIndex, place: Place) -> Answer:
+    record = _record_at(volumes, place)
+    if place.original is None:
+        return answer_of(record)
+    return answer_of(record, _record_at(volumes, index.original(place)))
+
+
+def _record_at(volumes: Sequence[Volume], place: Place) -> ArchiveRecord:
+    record = record_at(volumes[place.volume], place.offset)
+    if record.url != place.url:
+        raise ArchiveError(f"{volumes[place.volume]}: at byte {place.offset}: another record")
+    return record
 
 
 def answer_of(record: ArchiveRecord, original: ArchiveRecord | None = None) -> Answer:
@@ -214,24 +248,33 @@ def answer_of(record: ArchiveRecord, original: ArchiveRecord | None = None) -> A
     A revisit has the body of the `original`, and its own head if it has one. After a 304 a browser
     shows the page that it has, so the answer is the whole original.
     """
-    own, kept = record.block, (original or record).block
-    status_line = STATUS_LINE.match(own)
-    if original and (status_line is None or status_line[0].endswith(b"304")):
-        own = kept
-    http, body = _decoded(kept)
-    if own is not kept:
-        http, _ = _decoded(own)
-    headers = [pair for pair in http.items() if pair[0].lower() not in FRAMING]
-    headers.append(("Content-Length", str(len(body))))
+    kept_head, body = split((original or record).block)
+    own_head = split(record.block)[0]
+    own, kept = read_head(own_head), read_head(kept_head)
+    if own is None or (original and own.status == 304):
+        own, own_head = kept, kept_head
+    if own is None or kept is None:
+        return Answer(0)
+    plain = _decoded(kept, body)
+    pairs = [(name.decode("latin-1"), _escaped(value)) for name, value in own.fields]
+    headers = [pair for pair in pairs if pair[0].lower() not in FRAMING]
+    headers.append(("Content-Length", str(len(plain))))
     began_at = _time(record.date)
-    source = None if began_at is None else Source(began_at, _split(own)[0], _split(kept)[1])
-    return Answer(http.status_code or 0, tuple(headers), body, _address(record.address), source)
+    source = None if began_at is None else Source(began_at, own_head, body)
+    return Answer(own.status, tuple(headers), plain, _address(record.address), source)
 
 
-def _split(block: bytes) -> tuple[bytes, bytes]:
-    """Return the head of an answer with the empty line, and the encoded body."""
-    end = _HEAD_END.search(block)
-    return (block, b"") if end is None else (block[: end.end()], block[end.end() :])
+def _decoded(head: Head, body: bytes) -> bytes:
+    """Return a body without encodings; a header may name one that the archive's writer removed."""
+    if any(b"chunked" in value.lower() for value in head.all(b"transfer-encoding")):
+        body = without_chunks(body)
+    with suppress(BrokenEncoding):
+        body = unpacked(body, encodings(head.all(b"content-encoding")), BLOCK_LIMIT)
+    return body[:BLOCK_LIMIT]
+
+
+def _escaped(value: bytes) -> str:
+    return value.decode("utf-8", "surrogateescape")
 
 
 def _time(date: str) -> float | None:
@@ -243,23 +286,7 @@ def _time(date: str) -> float | None:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
-def _decoded(block: bytes) -> tuple[HeaderMap, bytes]:
-    """Return the headers of an answer and its body without any encoding."""
-    for decoding in DECODINGS:
-        record = next(ArchiveIterator(BytesIO(ALONE % len(block) + block), parse_http=False))
-        record.is_http = True  # its status line was checked at opening
-        with suppress(OSError):
-            record.parse_http(auto_decode=decoding)
-            return record.http_headers, record.reader.read(BLOCK_LIMIT)
-    raise ArchiveError("an answer that no decoder understands")
-
-
 def _address(text: str) -> str | None:
     with suppress(ValueError):
         return str(ip_address(text))
     return None
-
-
-def _canonical(url: str) -> str:
-    """Return the common spelling of equal URLs; texts that are no URLs of pages only get ASCII."""
-    return normalise(url) or quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")

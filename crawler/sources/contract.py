@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
+from langfocus.crawler.http.head import text_of
+
 Reason = Literal["dns", "not_archived", "timeout", "refused"]
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -22,7 +24,8 @@ class Source(NamedTuple):
 class Answer:
     """The answer of a server: the status, the headers in their order, and the body.
 
-    The body has no transfer and content encodings. `ip` is the address that answered, None if it
+    The body has no transfer and content encodings. Bytes of a header that are not UTF-8 are
+    surrogates. `ip` is the address that answered, None if it
     was not recorded. `source` is None if the answer is not from an archive.
     """
 
@@ -33,9 +36,18 @@ class Answer:
     source: Source | None = field(default=None, repr=False, compare=False)
 
     def header(self, name: str) -> str | None:
-        """Return the first header with that name, None if there is none; case does not matter."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), None)
+        """Return the last header with that name, None if there is none; case does not matter."""
+        values = self.all(name)
+        return values[-1] if values else None
+
+    def all(self, name: str) -> list[str]:
+        """Return the texts of all headers with that name."""
+        return [value for key, value in self.texts() if key.lower() == name.lower()]
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Return the headers as texts."""
+        pairs = ((name, value.encode("utf-8", "surrogateescape")) for name, value in self.headers)
+        return [(name, text_of(value)) for name, value in pairs]
 
 
 class Unreachable(Exception):

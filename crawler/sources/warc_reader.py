@@ -1,7 +1,7 @@
-"""The WARC files of an archive, and their records, also those that follow damaged ones.
+"""The WARC and ARC files of an archive, and their records, also those that follow damaged ones.
 
-fastwarc, which takes records apart elsewhere, stops at the first damage, does not tell of a record
-that is cut off, and fills a record that is too short with the bytes of the next gzip member.
+fastwarc stops at the first damage, does not tell of a record that is cut off, and fills a record
+that is too short with the bytes of the next gzip member. So it only unpacks LZ4 and Zstandard here.
 """
 
 import io
@@ -14,10 +14,15 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
+from fastwarc.stream_io import Lz4Reader, ZstdReader
+
 from langfocus.crawler.errors import ArchiveError
+from langfocus.crawler.http.head import status_line
 from langfocus.crawler.whole_file import open_regular
 
-WARC_ENDINGS: Final = (".warc", ".warc.gz")
+_KINDS: Final = ".warc", ".arc", ".wet"
+_PACKINGS: Final = "", ".gz", ".lz4", ".zst"
+WARC_ENDINGS: Final = tuple(kind + packing for kind in _KINDS for packing in _PACKINGS)
 PACKAGE_ENDINGS: Final = (".wacz",)
 
 BLOCK_LIMIT: Final = 1 << 26
@@ -28,12 +33,21 @@ MOST_DAMAGES: Final = 1_000
 
 ANSWER: Final = "response"
 REVISIT: Final = "revisit"
+REQUEST: Final = "request"
 
-STATUS_LINE: Final = re.compile(rb"HTTP/\d(?:\.\d)? +\d{3}")
-_STATUS_LINE_MAX: Final = 16
+_BODIES: Final = frozenset({"resource", "conversion"})
+"""Types of records that hold a body without the head of an answer."""
+
+_BEGIN_BYTES: Final = 64  # of a block that tell what it is
 _GZIP: Final = b"\x1f\x8b"
 _MEMBER: Final = re.compile(rb"\x1f\x8b\x08")
+_READERS: Final = {
+    b"\x04\x22\x4d\x18": Lz4Reader,
+    b"\x28\xb5\x2f\xfd": ZstdReader,
+    b"\x5d\x2a\x4d\x18": ZstdReader,  # a dictionary before the records
+}
 _RECORD: Final = b"WARC/"
+_OF_ARC: Final = (b"filedesc:", b"http:", b"https:", b"dns:", b"ftp:")
 _BEGIN: Final = re.compile(rb"WARC/\d+\.\d+\r?\n")  # also behind the rest of another record
 _LONGEST_BEGIN: Final = 16
 _NEWLINES: Final = (b"\r\n", b"\n")
@@ -141,15 +155,19 @@ def _in_package(path: Path) -> list[Volume]:
 class ArchiveRecord:
     """A whole record. A text that it does not have is ""."""
 
-    offset: int  # of the record in the file, or of the gzip member that holds it
-    kind: str  # ANSWER or REVISIT for an answer of an HTTP server
+    offset: int  # of the record in the file, or of what is unpacked as a whole and holds it
+    kind: str  # ANSWER, REVISIT or REQUEST of HTTP, else ""
     url: str
     address: str  # of the server
     date: str  # WARC-Date
-    digest: str  # of the payload, in lower case
+    digest: str  # of the payload
     refers_to: str  # URL of the record that has the body of a `revisit`
     refers_to_date: str
     block: bytes  # its first bytes; the caller says how many
+    type: str = ""  # WARC-Type in lower case, "arc" for a record of an ARC file
+    id: str = ""  # WARC-Record-ID
+    refers_to_id: str = ""
+    concurrent_to: str = ""  # id of a record of the same exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +193,13 @@ def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord |
     with open_regular(volume.path) as file:
         end = min(file.seek(0, io.SEEK_END), volume.end)
         file.seek(volume.start)
-        begin = file.read(len(_RECORD))
+        begin = file.read(_LONGEST_BEGIN)
         name = (volume.name or volume.path.name).lower()
-        is_packed = begin.startswith(_GZIP) or (name.endswith(".gz") and begin != _RECORD)
+        is_plain = begin.startswith((_RECORD, *_OF_ARC))
+        is_packed = begin.startswith(_GZIP) or (name.endswith(".gz") and not is_plain)
         read, start = _packed if is_packed or volume.is_slice else _plain, volume.start
+        if begin[:4] in _READERS:
+            read = _streamed
         if start == end:
             yield Damage(start, "the file is empty")
         if volume.is_slice:
@@ -197,7 +218,9 @@ def record_at(volume: Volume, offset: int, kept: int = BLOCK_LIMIT) -> ArchiveRe
         with open_regular(volume.path) as file:
             end = min(file.seek(0, io.SEEK_END), volume.end)
             file.seek(offset)
-            read = _packed if file.read(len(_GZIP)) == _GZIP else _plain
+            begin = file.read(4)
+            read = _packed if begin.startswith(_GZIP) else _plain
+            read = _streamed if begin in _READERS else read
             found = next(read(file, offset, end, kept), None)
     except OSError as error:
         raise ArchiveError(f"{volume}: at byte {offset}: {error.strerror or error}") from error
@@ -252,6 +275,32 @@ def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[Archive
         start = following
 
 
+def _streamed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
+    """Yield what is in a file of LZ4 or Zstandard up to its first damage; all have one offset."""
+    file.seek(start)
+    reader = _READERS[file.read(4)]
+    file.seek(start)
+    try:
+        stream = io.BufferedReader(_Stream(reader(file)), _BLOCK)
+        while line := _first_line(stream):
+            yield _record(stream, line, start, kept)
+    except (OSError, EOFError, ValueError) as error:
+        yield Damage(start, f"the rest cannot be unpacked ({error})")
+
+
+class _Stream(io.RawIOBase):
+    def __init__(self, reader: "Lz4Reader | ZstdReader") -> None:
+        self._reader = reader
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any buffer
+        data = self._reader.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
 class _Unreadable(OSError):
     """Bytes that are no record; the next one may be behind them."""
 
@@ -270,23 +319,14 @@ def _record(
     end: int | None = None,
 ) -> ArchiveRecord | Damage:
     """Return the record that begins with a line; it must not go beyond `end`."""
-    if not line.startswith(_RECORD):
-        raise _Unreadable("this is not a WARC record")
-    fields: dict[str, str] = {}
-    size = 0
-    while (line := stream.readline(_HEAD_LIMIT)) not in _NEWLINES:
-        size += len(line)
-        if not line or size > _HEAD_LIMIT:
-            raise _Unreadable("a record header without an end")
-        name, _, value = line.decode("utf-8", "replace").partition(":")
-        fields[name.strip().lower()] = value.strip()
+    fields = _fields(stream) if line.startswith(_RECORD) else _arc_fields(line)
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit()) or not fields.get("warc-type"):
         raise _Unreadable("a record without a Content-Length or a WARC-Type")
     left = int(length)
     if end is not None and left > end - stream.tell():
         raise _Unreadable(_CUT_OFF)
-    block = stream.read(min(left, max(kept, _STATUS_LINE_MAX)))
+    block = stream.read(min(left, max(kept, _BEGIN_BYTES)))
     left -= len(block)
     while left and (data := stream.read(min(left, _BLOCK))):
         left -= len(data)
@@ -295,24 +335,72 @@ def _record(
     return _made(offset, fields, block)
 
 
+def _fields(stream: BinaryIO | io.BufferedReader) -> dict[str, str]:
+    """Return the fields of a WARC record, with names in lower case."""
+    fields: dict[str, str] = {}
+    size = 0
+    while (line := stream.readline(_HEAD_LIMIT)) not in _NEWLINES:
+        size += len(line)
+        if not line or size > _HEAD_LIMIT:
+            raise _Unreadable("a record header without an end")
+        name, _, value = line.decode("utf-8", "replace").partition(":")
+        fields[name.strip().lower()] = value.strip()
+    return fields
+
+
+def _arc_fields(line: bytes) -> dict[str, str]:
+    """Return the header line of an ARC record, of version 1 or 2, as fields of a WARC record."""
+    text = line.decode("utf-8", "replace").strip()
+    # Other fields than the URL have no spaces.
+    for words in (text.rsplit(" ", 4), text.rsplit(" ", 9)):
+        url, address, date, kind = [*words, "", "", "", ""][:4]
+        is_date = date.isascii() and date.isdigit() and len(date) >= 14
+        if is_date and line.startswith(_OF_ARC):
+            day = f"{date[:4]}-{date[4:6]}-{date[6:8]}"
+            return {
+                "warc-type": "arc",
+                "warc-target-uri": url,
+                "warc-ip-address": address,
+                "warc-date": f"{day}T{date[8:10]}:{date[10:12]}:{date[12:14]}Z",
+                "content-type": kind,
+                "content-length": words[-1],
+            }
+    raise _Unreadable("this is not a WARC record")
+
+
 def _made(offset: int, fields: dict[str, str], block: bytes) -> ArchiveRecord | Damage:
-    kind, url = fields["warc-type"], fields.get("warc-target-uri", "").strip("<>")
+    found, url = fields["warc-type"].lower(), _plain_id(fields.get("warc-target-uri", ""))
     is_of_http = url.lower().startswith(("http:", "https:"))
+    kind, content = ANSWER if found == "arc" else found, fields.get("content-type", "")
     if kind == ANSWER and not url:
         return Damage(offset, "a response without a WARC-Target-URI")
-    if kind == ANSWER and is_of_http and not STATUS_LINE.match(block):
+    if kind == "continuation":
+        return Damage(offset, "the continuation of a record; segments are not put together")
+    has_head = status_line(block[:_BEGIN_BYTES].lstrip().partition(b"\n")[0]) is not None
+    is_bare = kind == ANSWER and not has_head and not content.lower().startswith("application/http")
+    if is_of_http and (kind in _BODIES or (is_bare and content)):
+        kind, block = ANSWER, f"HTTP/1.1 200 OK\r\nContent-Type: {content}\r\n\r\n".encode() + block
+    elif kind == ANSWER and is_of_http and not has_head:
         return Damage(offset, "no HTTP status line in this response")
     return ArchiveRecord(
         offset,
-        kind if is_of_http else "",
+        kind if is_of_http and kind in (ANSWER, REVISIT, REQUEST) else "",
         url,
         fields.get("warc-ip-address", ""),
         fields.get("warc-date", ""),
-        fields.get("warc-payload-digest", "").lower(),
-        fields.get("warc-refers-to-target-uri", "").strip("<>"),
+        fields.get("warc-payload-digest", ""),
+        _plain_id(fields.get("warc-refers-to-target-uri", "")),
         fields.get("warc-refers-to-date", ""),
         block,
+        found,
+        _plain_id(fields.get("warc-record-id", "")),
+        _plain_id(fields.get("warc-refers-to", "")),
+        _plain_id(fields.get("warc-concurrent-to", "")),
     )
+
+
+def _plain_id(text: str) -> str:
+    return text.strip("<> ")
 
 
 class _Member(io.RawIOBase):
@@ -369,7 +457,8 @@ def _find(file: BinaryIO, start: int, end: int, wanted: re.Pattern[bytes]) -> in
 def _begins_record(ahead: bytes) -> bool:
     if ahead.startswith(_GZIP):
         try:
-            ahead = zlib.decompressobj(wbits=31).decompress(ahead, len(_RECORD))
+            ahead = zlib.decompressobj(wbits=31).decompress(ahead, _LONGEST_BEGIN)
         except zlib.error:
             return False
-    return ahead.startswith(_RECORD)
+        return ahead.startswith((_RECORD, *_OF_ARC))
+    return ahead.startswith((_RECORD, _OF_ARC[0]))

@@ -9,9 +9,9 @@ from scrapy import exceptions
 from twisted.internet import error
 from twisted.web._newclient import ParseError
 
+from langfocus.crawler.http.body import BrokenEncoding
 from langfocus.crawler.politeness.network import NoSuchNameError, PrivateAddressError
 from langfocus.crawler.sources.contract import NotArchived
-from langfocus.crawler.spiders.middlewares import BrokenEncoding
 from langfocus.crawler.visit import NO_ADDRESS, PROTOCOL
 
 

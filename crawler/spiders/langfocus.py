@@ -30,10 +30,12 @@ from langfocus.crawler.sources.sitemaps import may_be_sitemap
 from langfocus.crawler.spiders.concurrency import PAUSE_S, Throttle
 from langfocus.crawler.spiders.faults import explain
 from langfocus.crawler.spiders.messages import (
-    FILE_BYTES,
+    BODY_BYTES,
+    IS_FILE,
     LEASE,
     LEASED_AT,
     READ_PAGE,
+    STATUS_CODE,
     content_type_of,
     download_of,
 )
@@ -210,26 +212,28 @@ class LangfocusSpider(Spider):
         return False
 
     def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
-        """Stop the download of a file of a host at the size that is read."""
-        if FILE_BYTES in request.meta:
-            request.meta[FILE_BYTES] += len(data)
-            if request.meta[FILE_BYTES] > MAX_ROBOTS_BYTES:
+        """Stop a download at the size that is read: of a file, or of an answer without a page."""
+        most = MAX_ROBOTS_BYTES if IS_FILE in request.meta else _SMALL_BODY_BYTES
+        if IS_FILE in request.meta or not _has_page(request):
+            request.meta[BODY_BYTES] = request.meta.get(BODY_BYTES, 0) + len(data)
+            if request.meta[BODY_BYTES] > most:
                 raise StopDownload(fail=False)
 
     def on_headers(
         self, headers: Headers, body_length: object, request: Request, **kwargs: Any
     ) -> None:
-        """Note the first answer; stop the download of a large body that is not text.
+        """Note the first answer; stop the download of a large body that is not that of a page.
 
         A small one is read: to stop it may close a connection that is already back in the pool,
         and the next request on that connection would fail.
         """
         self.crawl.ending.come()
-        if FILE_BYTES in request.meta:
+        if IS_FILE in request.meta:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)
-        if is_large and not is_text(kind) and not self._may_be_sitemap(kind):
+        is_page = is_text(kind) or self._may_be_sitemap(kind)
+        if is_large and not (is_page and _has_page(request)):
             raise StopDownload(fail=False)
 
     def _may_be_sitemap(self, content_type: str | None) -> bool:
@@ -245,6 +249,12 @@ class LangfocusSpider(Spider):
             self.crawl.fault, goal = str(error), "storage"
         if goal:
             raise CloseSpider(goal)
+
+
+def _has_page(request: Request) -> bool:
+    """Return True if the status of an answer says that its body is a page or a file."""
+    status: int = request.meta.get(STATUS_CODE, 200)
+    return 200 <= status < 300
 
 
 def _wants_items(settings: BaseSettings) -> bool:

@@ -10,9 +10,10 @@ A request is sent once. Twisted would send it again if its connection was used b
 without an answer; the crawl counts its tries, and repeats what failed itself.
 
 Twisted keeps every header of an answer, without a limit. A server with a fast connection could fill
-the memory within the time limit of a download. Scrapy passes on neither the lines of the headers
-nor those of the request, which belong into an archive. This module uses private parts of Scrapy's
-handler, since neither Scrapy nor Twisted has an option for the parser and the address.
+the memory within the time limit of a download. It refuses answers that browsers read. Scrapy passes
+on neither the lines of the headers nor those of the request, which belong into an archive. This
+module uses private parts of Scrapy's handler, since neither Scrapy nor Twisted has an option for
+the parser and the address.
 """
 
 from collections.abc import Iterable
@@ -41,13 +42,16 @@ from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
 from twisted.internet.error import ConnectError
 from twisted.internet.interfaces import IAddress, IStreamClientEndpoint
-from twisted.web._newclient import STATUS, HTTP11ClientProtocol, ParseError
+from twisted.web._newclient import HEADER, STATUS, HTTP11ClientProtocol, ParseError
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.client import URI, Agent
+from twisted.web.http import _DataLoss
 from twisted.web.iweb import IResponse
 
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.frontier.slots import holder_of
+from langfocus.crawler.http.body import Chunks
+from langfocus.crawler.http.head import MAX_HEAD_BYTES, fields, status_line
 from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
@@ -57,13 +61,13 @@ from langfocus.crawler.politeness.network import (
 )
 from langfocus.crawler.politeness.robots import is_unreachable
 from langfocus.crawler.politeness.turns import STEP_S, HostTurns, Line, Recent, Rests
-from langfocus.crawler.reading import is_status
 from langfocus.crawler.spiders.faults import HeadTooLarge, local_fault
 from langfocus.crawler.spiders.messages import (
     EXCHANGE,
-    FILE_BYTES,
     HEADS,
+    IS_FILE,
     LEASE,
+    STATUS_CODE,
     Heads,
     retry_after_s,
     sent,
@@ -74,9 +78,6 @@ from langfocus.crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
     from langfocus.crawler.spiders.langfocus import LangfocusSpider
-
-MAX_HEAD_BYTES: Final = 256 * 1024
-"""Most bytes before a body, answers of status 1xx included; browsers have the same limit."""
 
 MAX_LINE_BYTES: Final = 64 * 1024
 """Most bytes of one header."""
@@ -157,7 +158,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             try:
                 response = await self._contact(request, address, domain, place)
             except _FAILED as error:
-                if FILE_BYTES not in request.meta:
+                if IS_FILE not in request.meta:
                     raise
                 self._chosen[host] = other
                 if other == addresses[0] or not isinstance(error, _REFUSED):
@@ -255,6 +256,10 @@ class _KeepingAgent(_ScrapyAgent):
             agent.__class__, agent.address = _PinnedAgent, self.address
         return cast("Agent", agent)
 
+    def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
+        request.meta[STATUS_CODE] = txresponse.code
+        return super()._cb_bodyready(txresponse, request)
+
     def _cb_bodydone(self, result: Any, url: str) -> Response:
         self.heads = result["txresponse"].langfocus_heads
         return super()._cb_bodydone(result, url)
@@ -279,36 +284,57 @@ class _PinnedAgent(_BindAddressAgent):
         return super()._requestWithEndpoint((*key, self.address), *request)
 
 
+class _Chunks(Chunks):
+    def noMoreData(self) -> None:
+        if not self.is_whole:
+            raise _DataLoss("the last chunk is missing")
+
+
 class _BoundedParser(_LenientHTTPClientParser):
-    """A parser that refuses invalid statuses and endless headers, and skips invalid headers."""
+    """A parser that reads heads and bodies as archives are read, and refuses endless headers."""
 
     MAX_LENGTH = MAX_LINE_BYTES
-    # A class attribute: objects change to this class after their construction.
+    # Class attributes: objects change to this class after their construction.
     _head_bytes = 0
     _lines: list[bytes]
-
-    def statusReceived(self, status: bytes) -> None:
-        super().statusReceived(status)  # type: ignore[no-untyped-call]
-        if not is_status(self.response.code):
-            raise ParseError("a status has three digits", status)  # type: ignore[no-untyped-call]
+    _transferDecoders: Any = {b"chunked": _Chunks}  # noqa: RUF012  # as Twisted declares it
 
     def lineReceived(self, line: bytes) -> None:
         self._head_bytes += len(line) + 1
         if self._head_bytes > MAX_HEAD_BYTES:
             raise HeadTooLarge(f"more than {MAX_HEAD_BYTES:,} bytes of headers")
+        is_blank = not line.removesuffix(b"\r")
         if self.state == STATUS:  # also after an answer of status 1xx
+            if not line.strip():
+                return
             self._lines = []
+            self._begin(line)
         self._lines.append(line)
-        super().lineReceived(line)
+        if is_blank:
+            for name, value in fields(self._lines[1:-1]):
+                self.headerReceived(name, value)  # type: ignore[no-untyped-call]
+            self._choose_framing()
+            self.allHeadersReceived()  # type: ignore[no-untyped-call]
+
+    def _begin(self, line: bytes) -> None:
+        found = status_line(line)
+        if found is None:
+            raise ParseError("no status line", line)  # type: ignore[no-untyped-call]
+        plain = b"HTTP/1.1 %d %s" % (found.status, found.reason)
+        self.statusReceived(plain)  # type: ignore[no-untyped-call]
+        self.state = HEADER
+
+    def _choose_framing(self) -> None:
+        """Leave `chunked` alone among the transfer encodings, and none that changes nothing."""
+        told = self.connHeaders.getRawHeaders(b"Transfer-Encoding") or []
+        names = {name.strip().lower() for value in told for name in value.split(b",")}
+        if b"chunked" in names:
+            self.connHeaders.setRawHeaders(b"Transfer-Encoding", [b"chunked"])
+        elif names <= {b"", b"identity"}:
+            self.connHeaders.removeHeader(b"Transfer-Encoding")
 
     def lineLengthExceeded(self, line: bytes) -> None:
         raise HeadTooLarge(f"a header of more than {MAX_LINE_BYTES:,} bytes")
-
-    def headerReceived(self, name: bytes, value: bytes) -> None:
-        try:
-            super().headerReceived(name, value)  # type: ignore[no-untyped-call]
-        except ValueError:
-            return
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):

@@ -16,6 +16,7 @@ from scrapy.http.headers import Headers
 
 from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.frontier.base import Lease, Sending
+from langfocus.crawler.http import head
 from langfocus.crawler.outputs.exchange import Exchange
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.network import CapError
@@ -32,14 +33,20 @@ LEASED_AT = "langfocus_leased_at"
 HEADS = "langfocus_heads"
 """The key of the bytes before the bodies of a request and its answer, from the live Web."""
 
+STATUS_CODE = "langfocus_status"
+"""The key of the status of the answer, when its head has come from the live Web."""
+
 ROBOTS = "langfocus_robots"
 """The key of the version of robots.txt that allowed the request."""
 
 RESERVED = "langfocus_reserved"
 """The key of the statements of tdmrep.json about the page."""
 
-FILE_BYTES = "langfocus_file_bytes"
-"""The key of the bytes of a file of a host until now; only a request for one has it."""
+IS_FILE = "langfocus_file"
+"""The key that only a request for a file of a host has."""
+
+BODY_BYTES = "langfocus_body_bytes"
+"""The key of the bytes that have come of a file, or of an answer without a page."""
 
 EXCHANGE = "langfocus_exchange"
 """The key of a request and its answer as they were sent; missing if nothing keeps them."""
@@ -71,7 +78,7 @@ def take_slot(crawl: Crawl, request: Request, address: str | None) -> None:
     `address` is the IP address of the server, None if it is not known. A file of a host takes none.
     """
     lease: Lease | None = request.meta.get(LEASE)
-    is_page = FILE_BYTES not in request.meta
+    is_page = IS_FILE not in request.meta
     if lease is None or not (is_page or host_of(request.url) == lease.host):
         return
     is_page = is_page and not crawl.visitor.is_sitemap(lease)
@@ -102,6 +109,8 @@ def download_of(response: Response, now: float) -> Download:
         robots=meta.get(ROBOTS),
         etag=_validator(headers.get(b"ETag")),
         modified=_validator(headers.get(b"Last-Modified")),
+        refresh=_text(headers.get(b"Refresh")),
+        sets_cookie=b"Set-Cookie" in headers,
         exchange=meta.get(EXCHANGE),
     )
 
@@ -124,8 +133,8 @@ def redirect_target(response: Response) -> str | None:
 
 
 def content_type_of(headers: Headers) -> str | None:
-    """Return the Content-Type, None if there is none."""
-    return _text(headers.get(b"Content-Type"))
+    """Return the Content-Type that counts, None if there is none."""
+    return head.content_type_of([head.text_of(one) for one in headers.getlist(b"Content-Type")])
 
 
 def retry_after_s(response: Response, now: float) -> float | None:
@@ -167,7 +176,7 @@ def _validator(value: bytes | None) -> str | None:
 
 
 def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode("utf-8", "replace").strip()
+    return None if value is None else head.text_of(value)
 
 
 def sent(request: Request, response: Response) -> Exchange:
@@ -196,10 +205,9 @@ def sent(request: Request, response: Response) -> Exchange:
 def replayed(request: Request, answer: Answer) -> Exchange:
     """Return the answer of a Web without servers: as it was archived, else as it was made."""
     if answer.source is not None:
-        began_at, head, body = answer.source
-        return Exchange(request.url, began_at, head, body, ip=answer.ip)
+        return Exchange(request.url, *answer.source, ip=answer.ip)
     phrase = HTTPStatus(answer.status).phrase if answer.status in set(HTTPStatus) else "-"
     lines = [f"HTTP/1.1 {answer.status} {phrase}"]
     lines += [f"{name}: {value}" for name, value in answer.headers]
-    head = "\r\n".join([*lines, "", ""]).encode("utf-8", "replace")
-    return Exchange(request.url, request.meta[LEASED_AT], head, answer.body, ip=answer.ip)
+    made = "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
+    return Exchange(request.url, request.meta[LEASED_AT], made, answer.body, ip=answer.ip)

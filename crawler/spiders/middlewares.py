@@ -1,88 +1,78 @@
 """The downloader middlewares of a crawl: bodies are unpacked, and pages read beside the network."""
 
 import os
-from typing import Final
+import sys
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.downloadermiddlewares.httpcompression import (
-    ACCEPTED_ENCODINGS,
-    HttpCompressionMiddleware,
-)
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, NotConfigured
-from scrapy.http import Response
+from scrapy.downloadermiddlewares import cookies
+from scrapy.exceptions import DownloadCancelledError, NotConfigured
+from scrapy.http import Response, TextResponse
+from scrapy.responsetypes import responsetypes
 
-from langfocus.classifiers.pages.charset.charsets import canonical_label
+from langfocus.classifiers.pages.charset.encodings import is_binary
+from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.frontier.base import Lease
+from langfocus.crawler.http.body import BrokenEncoding, encodings, unpacked
 from langfocus.crawler.readers import MANY_PAGES, Readers
 from langfocus.crawler.reading import Download
-from langfocus.crawler.spiders.messages import FILE_BYTES, LEASE, READ_PAGE, download_of
-
-MAX_LAYERS: Final = 3
-"""Most layers of compression of a body; each may unpack to `DOWNLOAD_MAXSIZE` bytes."""
-
-UNLIMITED: Final = "download_maxsize"
-"""The key in `Request.meta` for a limit of the download; 0 limits only the unpacked body."""
+from langfocus.crawler.spiders.messages import IS_FILE, LEASE, READ_PAGE, download_of
 
 _NAME = b"Content-Encoding"
-_KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
-_NO_ENCODINGS = frozenset({b"", b"identity", b"none", b"binary", b"8bit", b"7bit"})
-"""Names that some servers send with a body that is not encoded; so are names of charsets."""
 
 
-class BrokenEncoding(Exception):
-    """A body cannot be unpacked by its Content-Encoding."""
+class Unpacking:
+    """Unpacks the bodies of pages and files; of any other answer the status and headers count.
 
-
-class Unpacking(HttpCompressionMiddleware):
-    """Scrapy's middleware with different errors for two failures.
-
-    `DownloadCancelledError`: the unpacked body is too large. `BrokenEncoding`: any other failure,
-    also an encoding that is not known.
+    `DownloadCancelledError`: the unpacked body is too large. `BrokenEncoding`: it cannot be
+    unpacked. A file of a host may be text in spite of its Content-Encoding.
     """
+
+    def __init__(self, most: int) -> None:
+        """Unpack at most so many bytes of a body."""
+        self._most = most
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Unpacking":
+        """Return the middleware; raises `NotConfigured` if a setting forbids to unpack."""
+        if not crawler.settings.getbool("COMPRESSION_ENABLED"):
+            raise NotConfigured
+        return cls(crawler.settings.getint("DOWNLOAD_MAXSIZE") or sys.maxsize)
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:
+        """Name the encodings that are known."""
+        request.headers.setdefault(b"Accept-Encoding", b"gzip, deflate, br, zstd")
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Request | Response:
-        """Return the response with its body unpacked.
-
-        `DOWNLOAD_MAXSIZE` limits the unpacked body, even if the request has another limit.
-        """
-        names = _encodings(response)
-        if len(names) > MAX_LAYERS:
-            raise BrokenEncoding(f"compressed more than {MAX_LAYERS} times")
-        if not names:
+    ) -> Response:
+        """Return the response with its body unpacked."""
+        names = encodings(response.headers.getlist(_NAME))
+        if not names or not 200 <= response.status < 300:
             return response
-        response.headers[_NAME] = names
         try:
-            return super().process_response(_without_limit_of_its_own(request), response)
-        except IgnoreRequest as error:
-            raise DownloadCancelledError(str(error)) from error
-        except Exception as error:  # each of the four formats has different errors
-            raise BrokenEncoding(str(error)) from error
+            body = unpacked(response.body, names, self._most)
+        except BrokenEncoding:
+            if IS_FILE in request.meta and not is_binary(response.body):
+                return response
+            raise
+        if len(body) > self._most:
+            raise DownloadCancelledError(f"{response.url}: more than {self._most:,} bytes")
+        del response.headers[_NAME]
+        kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
+        more = {"encoding": None} if issubclass(kind, TextResponse) else {}
+        return response.replace(cls=kind, body=body, **more)
 
 
-def _encodings(response: Response) -> list[bytes]:
-    """Return the encodings of a body in their order; raises `BrokenEncoding` for an unknown one."""
-    told = b",".join(response.headers.getlist(_NAME)).lower().split(b",")
-    names = [name.strip() for name in told]
-    names = [name for name in names if name in _KNOWN or not _is_harmless(name)]
-    for name in names:
-        if name not in _KNOWN:
-            raise BrokenEncoding(f"unknown Content-Encoding {name[:40]!r}")
-    return names
+class Cookies(cookies.CookiesMiddleware):
+    """Scrapy's middleware, which would download the list of public suffixes; ours is installed."""
 
-
-def _is_harmless(name: bytes) -> bool:
-    return name in _NO_ENCODINGS or canonical_label(name.decode("latin-1")) is not None
-
-
-def _without_limit_of_its_own(request: Request) -> Request:
-    if UNLIMITED not in request.meta:
-        return request
-    meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
-    return request.replace(meta=meta)
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Cookies":
+        """Return the middleware; raises `NotConfigured` without COOKIES_ENABLED."""
+        cookies._split_domain = suffix_reader(has_platforms=True)
+        return super().from_crawler(crawler)
 
 
 class PageReaders:
@@ -127,7 +117,7 @@ class PageReaders:
 def page_download(crawl: Crawl, request: Request, response: Response) -> Download | None:
     """Return the download of a leased URL whose page is to be read, None of any other."""
     lease: Lease | None = request.meta.get(LEASE)
-    if lease is None or FILE_BYTES in request.meta:
+    if lease is None or IS_FILE in request.meta:
         return None
     response.request = request  # as the engine does later
     download = download_of(response, crawl.clock())

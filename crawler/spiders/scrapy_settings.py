@@ -64,6 +64,7 @@ def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config
         ),
         retry_statuses=_statuses(settings),
         obeys_robots=settings.getbool("ROBOTSTXT_OBEY"),
+        keeps_cookies=settings.getbool("COOKIES_ENABLED"),
         first_answer_s=max(
             FIRST_ANSWER_S, timeout_s if is_asked_for(settings, "DOWNLOAD_TIMEOUT") else 0.0
         ),

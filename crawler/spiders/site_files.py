@@ -26,18 +26,20 @@ from langfocus.crawler.politeness.robots import (
 from langfocus.crawler.spiders.concurrency import begin, end
 from langfocus.crawler.spiders.messages import (
     EXCHANGE,
-    FILE_BYTES,
+    IS_FILE,
     LEASE,
     LEASED_AT,
     redirect_target,
     retry_after_s,
     statements_of,
 )
-from langfocus.crawler.spiders.middlewares import UNLIMITED
 from langfocus.crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
     from langfocus.crawler.spiders.langfocus import LangfocusSpider
+
+_UNLIMITED = "download_maxsize"
+"""The key in `Request.meta` for a limit of the download; 0: none. The unpacked body has its own."""
 
 
 def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:
@@ -45,7 +47,7 @@ def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:
 
     Its download has no size limit: the spider stops it at the size at which files are cut.
     """
-    meta = {LEASE: lease, LEASED_AT: spider.crawl.clock(), FILE_BYTES: 0, UNLIMITED: 0}
+    meta = {LEASE: lease, LEASED_AT: spider.crawl.clock(), IS_FILE: True, _UNLIMITED: 0}
     return Request(file, meta={**meta, **spider.patience()})
 
 

@@ -65,7 +65,7 @@ def response_to(request: Request, answer: Answer) -> Response:
     """Return an answer as a response; its headers and first bytes decide the class."""
     headers = Headers()
     for name, value in answer.headers:
-        headers.appendlist(name, value)
+        headers.appendlist(name, value.encode("utf-8", "surrogateescape"))
     kind = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
     return kind(
         url=request.url,

@@ -18,7 +18,7 @@ from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import Filter, make_filter
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST, SEED
 from langfocus.crawler.url import normalise
-from langfocus.crawler.visit import Visitor
+from langfocus.crawler.visit import MAX_REDIRECTS, Visitor
 from tests.crawler.frontier.test_frontier_contract import META, lease_now
 from tests.crawler.test_copied_text import TEXT
 from tests.support.crawls import rows
@@ -49,6 +49,7 @@ class Visit:
         *,
         ordering: str = "bfs",
         obeys_directives: bool = True,
+        keeps_cookies: bool = False,
     ) -> None:
         self.clock = Clock()
         self.folder = folder
@@ -60,7 +61,7 @@ class Visit:
         self.visitor = Visitor(
             self.frontier,
             known,
-            Config("de", obeys_directives=obeys_directives),
+            Config("de", obeys_directives=obeys_directives, keeps_cookies=keeps_cookies),
             page_reader(method, known, "de", obeys_directives=obeys_directives),
             self.clock,
             country_of=lambda ip: "DE" if ip else None,
@@ -228,6 +229,59 @@ def test_only_a_canonical_url_of_a_relevant_page_on_its_host_is_the_same_page(
     visit.answer(body=f"{body}<link rel=canonical href='{canonical}'><a href='{link}'>x</a>")
     known = rows(visit.folder, "SELECT url, queued FROM urls WHERE id > 1")
     assert known == [(normalise(link, "http://a.de/"), 2 if is_same else 1)]
+
+
+@pytest.mark.parametrize(
+    ("refresh", "body", "outcome", "queued"),
+    [
+        ("0; url=/b", GERMAN, "redirect", ["http://a.de/b"]),
+        ("1; url=/b", GERMAN, "redirect", ["http://a.de/b"]),
+        ("2; url=/b", GERMAN, "page", ["http://a.de/b"]),
+        ("30; url=/b", "<p>12", "redirect", ["http://a.de/b"]),
+        ("31; url=/b", "<p>12", "page", []),
+        ("0; url=/#top", GERMAN, "page", []),
+        ("0; url=/b.zip", GERMAN, "redirect", []),
+        ("0; url=/b", f"{GERMAN}<meta name=robots content=nofollow>", "page", []),
+    ],
+)
+@pytest.mark.parametrize("is_header", [True, False])
+def test_a_refresh_is_like_a_redirect_while_its_page_is_not_meant_to_be_read(
+    visit: Visit, is_header: bool, refresh: str, body: str, outcome: str, queued: list[str]
+) -> None:
+    head = "" if is_header else f"<meta http-equiv=refresh content='{refresh}'>"
+    visit.answer(body=head + body, refresh=refresh if is_header else None)
+    assert visit.outcomes() == [("http://a.de/", outcome)]
+    assert visit.queued() == queued
+
+
+def test_a_chain_of_refreshes_ends_like_one_of_redirects(visit: Visit) -> None:
+    for number in range(MAX_REDIRECTS + 1):
+        visit.answer(refresh=f"0; url=http://b{number}.de/")
+        visit.clock.now += 1000
+    assert visit.outcomes()[-1] == (f"http://b{MAX_REDIRECTS - 1}.de/", "redirect_loop")
+    assert visit.queued() == []
+
+
+def test_two_pages_that_refresh_to_each_other_are_each_fetched_once(visit: Visit) -> None:
+    visit.answer(refresh="0; url=/b")
+    visit.clock.now += 1000
+    visit.answer(refresh="0; url=/")
+    assert visit.queued() == []
+
+
+@pytest.mark.parametrize(
+    ("keeps_cookies", "sets_cookie", "tries"), [(True, True, 2), (True, False, 1), (False, True, 1)]
+)
+def test_a_redirect_to_itself_is_followed_once_with_the_cookie_that_it_sets(
+    tmp_path: Path, keeps_cookies: bool, sets_cookie: bool, tries: int
+) -> None:
+    visit = Visit(tmp_path, keeps_cookies=keeps_cookies)
+    for _ in range(tries):
+        assert visit.outcomes() == []
+        visit.answer(302, location="http://a.de/", sets_cookie=sets_cookie)
+        visit.clock.now += 1000
+    assert visit.outcomes() == [("http://a.de/", "redirect")]
+    assert visit.queued() == []
 
 
 def test_a_redirect_leads_no_further_from_the_seeds(visit: Visit) -> None:

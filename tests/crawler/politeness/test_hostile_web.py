@@ -144,7 +144,7 @@ HOSTS: dict[str, tuple[Behaviour, str]] = {
     "only-interim.de": (sends(b"HTTP/1.1 100 Continue\r\n\r\n"), "unreachable"),
     "closed.de": (sends(b""), "unreachable"),
     "type-latin.de": (page(kind=b"text/html; charset=\xe4\xff"), "page"),
-    "type-binary.de": (page(kind=b"\x00\xff\xfe"), "media"),
+    "type-binary.de": (page(kind=b"\x00\xff\xfe"), "page"),
     "language-latin.de": (page(b"Content-Language: \xff\xe4"), "page"),
     "retry-huge.de": (page(b"Retry-After: " + b"9" * 5000), "page"),
     "location-latin.de": (redirects(lambda _: b"http://ok0.de/stra\xdfe"), "redirect"),
@@ -171,7 +171,7 @@ HOSTS: dict[str, tuple[Behaviour, str]] = {
     "facets.de": (computes(facets), "page"),
     "endless-redirect.de": (
         repeats(b"HTTP/1.1 302 -\r\nLocation: /b\r\n\r\n", PAGE * 1000),
-        "too_large",
+        "redirect",
     ),
     "robots-binary.de": (rules(b"\xff\xfe\x00Disallow: /\xe4\xff"), "page"),
     "robots-html.de": (rules(PAGE * 100), "page"),

@@ -1,0 +1,250 @@
+"""The body of an answer without its encodings, read as far as it can be read.
+
+Chunk sizes may have blanks and extensions, and their lines may end with a line feed alone. Of a
+compressed body everything before a fault is kept: a wrong checksum, padding, a cut.
+"""
+
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from io import BytesIO
+from typing import Final
+
+import brotli
+
+from langfocus.classifiers.pages.charset.charsets import canonical_label
+from langfocus.crawler.http.head import MAX_HEAD_BYTES
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAX_LAYERS: Final = 3
+"""Most layers of compression of a body."""
+
+_MAX_SIZE_LINE_BYTES: Final = 4096
+_HEX: Final = b"0123456789abcdefABCDEF"
+_MOST_DIGITS: Final = 16
+_NO_ENCODINGS: Final = frozenset({"", "identity", "none", "binary", "8bit", "7bit", "chunked"})
+"""Names that some servers send with a body that is not encoded; so are names of charsets."""
+
+_GZIP: Final = b"\x1f\x8b"
+_OF_GZIP: Final = 16 + zlib.MAX_WBITS
+_PIECE: Final = 1 << 10
+_BLOCK: Final = 1 << 16
+
+
+class Chunks:
+    """Takes a chunked body apart; its data go to `on_data`.
+
+    `on_end` gets the bytes behind the last chunk and its trailers. Bytes that are no chunks raise
+    ValueError.
+    """
+
+    def __init__(
+        self, on_data: Callable[[bytes], object], on_end: Callable[[bytes], object]
+    ) -> None:
+        self._on_data, self._on_end = on_data, on_end
+        self._ahead = bytearray()
+        self._searched = self._left = self._trailer_bytes = 0
+        self._take = self._size
+
+    @property
+    def is_whole(self) -> bool:
+        """True after the last chunk."""
+        return self._take == self._trailer
+
+    def dataReceived(self, data: bytes) -> None:  # Twisted's name
+        """Take the next bytes."""
+        self._ahead += data
+        while self._ahead and self._take():
+            pass
+
+    def _size(self) -> bool:
+        line = self._line()
+        if line is None:
+            return False
+        self._left = chunk_size(line)
+        self._take = self._data if self._left else self._trailer
+        return True
+
+    def _data(self) -> bool:
+        data = bytes(memoryview(self._ahead)[: self._left])
+        del self._ahead[: len(data)]
+        self._left -= len(data)
+        if not self._left:
+            self._take = self._gap
+        self._on_data(data)
+        return True
+
+    def _gap(self) -> bool:
+        line = self._line()
+        if line:
+            raise ValueError("a chunk is longer than its size")
+        self._take = self._size if line is not None else self._gap
+        return line is not None
+
+    def _trailer(self) -> bool:
+        line = self._line()
+        if line == b"":
+            rest, self._ahead = bytes(self._ahead), bytearray()
+            self._on_end(rest)
+            return False
+        self._trailer_bytes += len(line or b"")
+        if self._trailer_bytes > MAX_HEAD_BYTES:
+            raise ValueError("trailers without an end")
+        return line is not None
+
+    def _line(self) -> bytes | None:
+        """Return the next line, None if it has not come."""
+        end = self._ahead.find(b"\n", self._searched)
+        if (end if end >= 0 else len(self._ahead)) > _MAX_SIZE_LINE_BYTES:
+            raise ValueError("a line without an end between chunks")
+        if end < 0:
+            self._searched = len(self._ahead)
+            return None
+        line = bytes(self._ahead[:end]).strip()
+        del self._ahead[: end + 1]
+        self._searched = 0
+        return line
+
+
+def chunk_size(line: bytes) -> int:
+    """Return the size in the line before a chunk; raises ValueError if there is none."""
+    digits = line.partition(b";")[0].strip()
+    if not digits or len(digits) > _MOST_DIGITS or digits.translate(None, _HEX):
+        raise ValueError("no size of a chunk")
+    return int(digits, 16)
+
+
+def without_chunks(body: bytes) -> bytes:
+    """Return a chunked body as far as its chunks go; one without chunks as it is."""
+    parts: list[bytes] = []
+    chunks = Chunks(parts.append, id)
+    with suppress(ValueError):
+        chunks.dataReceived(body)
+    return b"".join(parts) if parts or chunks.is_whole else body
+
+
+class BrokenEncoding(Exception):
+    """A body cannot be unpacked by its Content-Encoding."""
+
+
+def encodings(values: Iterable[bytes]) -> list[str]:
+    """Return the names of the encodings in Content-Encoding headers, without those of none."""
+    names = [name.partition(b";")[0].strip() for value in values for name in value.split(b",")]
+    lower = [name.lower().decode("latin-1") for name in names]
+    return [name for name in lower if name not in _NO_ENCODINGS and canonical_label(name) is None]
+
+
+def unpacked(body: bytes, names: list[str], most: int) -> bytes:
+    """Return a body without the encodings that were applied in this order.
+
+    Of a body of more than `most` bytes one byte more is returned. An encoding of what was unpacked
+    already may be missing. Raises `BrokenEncoding` for an unknown one, for too many, and for a body
+    of which nothing can be unpacked.
+    """
+    unknown = next((name for name in names if name not in _UNPACKERS), None)
+    if unknown is not None:
+        raise BrokenEncoding(f"unknown Content-Encoding {unknown[:40]!a}")
+    if len(names) > MAX_LAYERS:
+        raise BrokenEncoding(f"compressed more than {MAX_LAYERS} times")
+    for layer, name in enumerate(reversed(names)):
+        if not body or (layer and len(body) > most):
+            break
+        try:
+            body = _UNPACKERS[name](body, most)
+        except BrokenEncoding:
+            if not layer:
+                raise
+    return body
+
+
+def _unzipped(data: bytes, most: int) -> bytes:
+    """Return the members of gzip data; bytes behind them are no part of the body."""
+    found, rest = _inflated(data, _OF_GZIP, most)
+    while (rest := rest.lstrip(b"\0")).startswith(_GZIP) and len(found) <= most:
+        with suppress(BrokenEncoding):
+            part, rest = _inflated(rest, _OF_GZIP, most - len(found))
+            found += part
+            continue
+        break
+    return found
+
+
+def _deflated(data: bytes, most: int) -> bytes:
+    """Return deflate data unpacked; many servers leave out the frame of zlib."""
+    try:
+        return _inflated(data, zlib.MAX_WBITS, most)[0]
+    except BrokenEncoding:
+        return _inflated(data, -zlib.MAX_WBITS, most, is_strict=True)[0]
+
+
+def _inflated(
+    data: bytes, wbits: int, most: int, *, is_strict: bool = False
+) -> tuple[bytes, bytes]:
+    """Return what some bytes hold before a fault, and the bytes behind their end."""
+    unzip = zlib.decompressobj(wbits)
+    try:
+        found = unzip.decompress(data, most + 1)
+    except zlib.error as error:
+        found = b"" if is_strict else _before_fault(data, wbits, most)
+        if not found:
+            raise BrokenEncoding(str(error)) from error
+        return found, b""
+    if not found and not unzip.eof:
+        raise BrokenEncoding("cut off at its beginning")
+    return found, unzip.unused_data
+
+
+def _before_fault(data: bytes, wbits: int, most: int) -> bytes:
+    unzip, found = zlib.decompressobj(wbits), bytearray()
+    for start in range(0, len(data), _PIECE):
+        piece, before = data[start : start + _PIECE], unzip.copy()
+        try:
+            found += unzip.decompress(piece, most + 1 - len(found))
+        except zlib.error:
+            with suppress(zlib.error):
+                for at in range(len(piece)):
+                    found += before.decompress(piece[at : at + 1])
+            break
+        if len(found) > most:
+            break
+    return bytes(found[: most + 1])
+
+
+def _brotli_pieces(data: bytes) -> Iterator[bytes]:
+    unpacker = brotli.Decompressor()
+    piece = unpacker.process(data, output_buffer_limit=_BLOCK)
+    while piece:
+        yield piece
+        piece = b"" if unpacker.is_finished() else unpacker.process(b"", output_buffer_limit=_BLOCK)
+
+
+def _zstd_pieces(data: bytes) -> Iterator[bytes]:
+    with zstd.ZstdFile(BytesIO(data)) as file:
+        while piece := file.read(_BLOCK):
+            yield piece
+
+
+def _collected(pieces: Callable[[bytes], Iterator[bytes]], data: bytes, most: int) -> bytes:
+    found = bytearray()
+    try:
+        for piece in pieces(data):
+            found += piece
+            if len(found) > most:
+                break
+    except (brotli.error, zstd.ZstdError, EOFError) as error:
+        if not found:
+            raise BrokenEncoding(str(error)) from error
+    return bytes(found[: most + 1])
+
+
+_UNPACKERS: Final[dict[str, Callable[[bytes, int], bytes]]] = {
+    **dict.fromkeys(("gzip", "x-gzip"), _unzipped),
+    **dict.fromkeys(("deflate", "x-deflate"), _deflated),
+    "br": lambda data, most: _collected(_brotli_pieces, data, most),
+    "zstd": lambda data, most: _collected(_zstd_pieces, data, most),
+}
