@@ -7,7 +7,7 @@ LOCK = constraints.txt
 # Of packages that build others, pip before 25.3 takes the versions from the first, later ones from the second.
 LOCKED = PIP_CONSTRAINT=$(LOCK) PIP_BUILD_CONSTRAINT=$(LOCK)
 INSTALL = $(LOCKED) $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
-UV = build/uv/bin/uv
+TOOLS = build/tools/bin
 
 .PHONY: demo test test-newest test-oldest test-wheel lint docs bench bench-check lock release clean
 
@@ -57,38 +57,33 @@ $(VENV)/.installed-lint: $(VENV)/.installed-test
 	@$(INSTALL) '.[test,lint]'
 	@touch $@
 
-$(VENV)/.installed-release: $(VENV)/.installed
-	@echo "langfocus: installing what builds and checks a release"
-	@$(INSTALL) '.[release]'
-	@touch $@
-
-# The versions of the lock, for each Python and each system; the packages that build are among them.
-lock: $(UV)
+# Exact versions for each Python and each system, also of the packages that build others.
+lock: $(TOOLS)/uv
 	@echo '# Exact versions for Python 3.11 and newer, by `make lock`.' > build/$(LOCK)
-	printf '%s\n' editables hatchling setuptools uv | $(UV) pip compile --quiet --universal --python-version 3.11 \
-	    --all-extras --no-header --no-annotate pyproject.toml - >> build/$(LOCK)
+	printf '%s\n' build editables hatchling setuptools twine uv | $(TOOLS)/uv pip compile --quiet --universal \
+	    --python-version 3.11 --all-extras --no-header --no-annotate pyproject.toml - >> build/$(LOCK)
 	mv build/$(LOCK) $(LOCK)
 
 # The wheel and the archive of the sources, each in an environment that has nothing else.
-test-wheel: $(VENV)/.installed-release
+test-wheel: $(TOOLS)/uv
 	rm -rf dist
-	$(LOCKED) $(BIN)/python -m build --quiet
-	for archive in dist/*; do $(BIN)/python tests/support/installation.py $$archive $(LOCK) || exit 1; done
+	$(LOCKED) $(TOOLS)/python -m build
+	$(TOOLS)/twine check --strict dist/*
+	for archive in dist/*; do \
+	    $(TOOLS)/python tests/support/installation.py $$archive $(LOCK) || exit 1; done
 
 release: test-wheel
-	$(BIN)/python -m twine check --strict dist/*
 	@echo "langfocus: dist/ is ready; nothing was published"
 
-$(UV):
-	$(PYTHON) -m venv build/uv
-	build/uv/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOCK) uv
-	@touch $@
+$(TOOLS)/uv:
+	$(PYTHON) -m venv build/tools
+	$(TOOLS)/python -m pip install --quiet --disable-pip-version-check --constraint $(LOCK) build twine uv
 
 build/newest/.installed: RANGE = --resolution highest
 build/oldest/.installed: RANGE = --resolution lowest-direct
-build/newest/.installed build/oldest/.installed: $(UV) pyproject.toml
-	$(UV) venv --quiet --clear --python $(PYTHON) $(@D)
-	$(UV) pip install --quiet --compile-bytecode --python $(@D) $(RANGE) --editable '.[test]'
+build/newest/.installed build/oldest/.installed: $(TOOLS)/uv pyproject.toml
+	$(TOOLS)/uv venv --quiet --clear --python $(PYTHON) $(@D)
+	$(TOOLS)/uv pip install --quiet --compile-bytecode --python $(@D) $(RANGE) --editable '.[test]'
 	@touch $@
 
 clean:

@@ -38,8 +38,10 @@ NOT_IMPORTED = {
     "langfocus": "an extra may hold others",
 }
 """What is listed though no file imports it, and why."""
-DEVELOPERS = {"test", "lint", "docs", "release", "engines"}
+DEVELOPERS = {"test", "lint", "docs", "engines"}
 """Extras that are for the work on the project: commands, and rivals of benchmarks."""
+TOOLS = ("hatchling", "editables", "setuptools", "build", "twine", "uv")
+"""What builds and checks packages."""
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
@@ -268,7 +270,7 @@ class TestLock:
             "python_full_version": f"{python}.9",
             "sys_platform": system,
         }
-        listed = [*PROJECT["dependencies"], *chain(*EXTRAS.values()), "hatchling", "editables"]
+        listed = [*PROJECT["dependencies"], *chain(*EXTRAS.values()), *TOOLS]
         wrong = []
         for wanted in map(Requirement, listed):
             if wanted.name == PROJECT["name"] or (

@@ -8,6 +8,7 @@ else, as half of all Scrapy projects have.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,6 @@ page = "<p>Der Wald ist im Herbst sehr still, und die Wege sind voller Blätter 
 print(langfocus.identify_page(page, "http://a.example/").language)
 """
 NAMES = """\
-import sys
 from importlib.metadata import files
 
 print(*sorted({path.parts[0] for path in files("langfocus") if path.parts[0] != ".."}))
@@ -43,12 +43,11 @@ scrapy startproject crawler project
 
 def main() -> None:
     archive = Path(sys.argv[1]).resolve()
-    constraints = [f"--constraint={Path(path).resolve()}" for path in sys.argv[2:]]
     with tempfile.TemporaryDirectory(prefix="langfocus") as folder:
         environment, work = Path(folder, "environment"), beside_others(Path(folder, "work"))
         venv.create(environment, with_pip=True)
-        pip = [str(environment / "bin/python"), "-m", "pip", "install", "--quiet", *constraints]
-        subprocess.run([*pip, str(archive)], cwd=folder, check=True)
+        pip = [str(environment / "bin/python"), "-m", "pip", "install", "--quiet", str(archive)]
+        subprocess.run(pip, cwd=folder, env=os.environ | locked(Path(folder)), check=True)
         names, *others = output(environment, work, "python", "-c", NAMES).split()
         assert (names, len(others)) == ("langfocus", 1), (names, others)
         assert others[0].endswith(".dist-info")
@@ -60,6 +59,14 @@ def main() -> None:
         assert (summary["pages"], summary["finish_reason"]) == (60, "pages"), summary
         assert (work / "texts.txt").stat().st_size > 0
     print(f"{archive.name}: installed, one name, all commands run")
+
+
+def locked(folder: Path) -> dict[str, str]:
+    """Return the variables by which pip keeps to the constraints, also for what builds packages."""
+    if not sys.argv[2:]:
+        return {}
+    shutil.copy(sys.argv[2], folder / "constraints.txt")  # pip would divide a path with a space
+    return dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), "constraints.txt")
 
 
 def beside_others(folder: Path) -> Path:
