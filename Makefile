@@ -20,6 +20,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # All tests with the newest, or with the oldest versions that pyproject.toml allows; the oldest need Python 3.11.
+# SCRAPY=git+https://github.com/scrapy/scrapy@master takes that one in spite of its upper bound.
 test-newest test-oldest: test-%: build/%/.installed
 	build/$*/bin/python -m pytest -n auto --dist worksteal
 
@@ -84,6 +85,7 @@ build/oldest/.installed: RANGE = --resolution lowest-direct
 build/newest/.installed build/oldest/.installed: $(TOOLS)/uv pyproject.toml
 	$(TOOLS)/uv venv --quiet --clear --python $(PYTHON) $(@D)
 	$(TOOLS)/uv pip install --quiet --compile-bytecode --python $(@D) $(RANGE) --editable '.[test]'
+	$(if $(SCRAPY),$(TOOLS)/uv pip install --quiet --compile-bytecode --python $(@D) '$(SCRAPY)')
 	@touch $@
 
 clean:

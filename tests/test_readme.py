@@ -22,6 +22,29 @@ def test_every_make_target_that_the_readme_names_exists() -> None:
     assert all(f"\n{target}: " in makefile for target in targets)
 
 
+@pytest.mark.parametrize(
+    ("page", "pattern"),
+    [
+        ("CONTRIBUTING.md", r"^ +make ([\w-]+)"),
+        (".github/workflows/ci.yml", r"target: [\"\[]?([\w-]+)"),
+    ],
+)
+def test_every_make_target_that_developers_are_shown_exists(page: str, pattern: str) -> None:
+    targets = set(re.findall(pattern, (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE))
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert len(targets) > 4
+    assert [
+        each for each in targets if not re.search(rf"(?m)^[\w -]*\b{each}\b[\w -]*:", makefile)
+    ] == []
+
+
+def test_the_workflow_tests_every_python_that_the_project_names() -> None:
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    tested = re.findall(r'"([\d.]+)"', workflow.partition("python: [")[2].partition("]")[0])
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert tested == re.findall(r"Python :: (3\.\d+)", project)
+
+
 def test_every_extra_of_users_is_in_the_table_of_extras() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     page = (ROOT / "docs/extras.md").read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Costs and claims, one script each: `python -m benchmarks.NAME`."""
