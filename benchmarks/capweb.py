@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tests.support.hostileserver import PAGE
+from benchmarks.sentences import SENTENCES
 
+PAGE = f"<html><body><p>{SENTENCES['de'] * 5}</p></body></html>".encode()
 LINKS: Final = 40
 """Links of a page of most cases, four times the cap."""
 

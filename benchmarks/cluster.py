@@ -31,9 +31,9 @@ from statistics import mean
 from typing import Any, Final
 
 from benchmarks import killloop, proxyweb
+from benchmarks.crawling import ROOT, command, summary
 from langfocus.crawler.report.provenance import provenance
 from langfocus.crawler.report.table import Table, markdown
-from tests.support import crawls
 from tests.support.rediscluster import RedisCluster
 
 _LINKS: Final = ("stored", "seen", "host_full", "domain_full", "rejected")
@@ -66,7 +66,7 @@ def crawl(lang: str, servers: int, shards: int, given: argparse.Namespace) -> di
         cluster = RedisCluster(folder / "redis", servers)
         stack.callback(cluster.kill)
         with proxyweb.serve(folder / "web", seed=given.web) as web:
-            line = crawls.command(
+            line = command(
                 *(f"lang={lang}", f"strategy={given.strategy}", f"pages={max(given.pages)}"),
                 f"seeds={','.join(web.seeds[lang][:3])}",
                 JOBDIR=folder / "run",
@@ -80,7 +80,7 @@ def crawl(lang: str, servers: int, shards: int, given: argparse.Namespace) -> di
             before, began_at = _spent_s(), time.monotonic()
             subprocess.run(
                 [*line, f"--workers={given.workers}"],
-                cwd=proxyweb.ROOT,
+                cwd=ROOT,
                 env=web.environment,
                 check=True,
                 timeout=_LONGEST_S,
@@ -89,7 +89,7 @@ def crawl(lang: str, servers: int, shards: int, given: argparse.Namespace) -> di
             seconds, spent_s = time.monotonic() - began_at, _spent_s() - before
             of_servers = [_spent_by(cluster.client(place)) for place in range(servers)]
         judged = web.judge(lang)
-        told = crawls.summary(folder / "run")
+        told = summary(folder / "run")
     links, each_ms = sum(told["counts"].get(name, 0) for name in _LINKS), 1000 / told["pages"]
     return {
         **{"lang": lang, "pages": told["pages"], "servers": servers, "shards": shards},

@@ -22,7 +22,8 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
-from benchmarks.proxyweb import PROGRAM, ROOT, TEXTS, URLS
+from benchmarks.crawling import ROOT
+from benchmarks.proxyweb import PROGRAM, TEXTS, URLS
 from langfocus.classifiers.datasets.rows import domain_reader, stable_share
 from langfocus.crawler.reading import sift
 from langfocus.crawler.sources.contract import Answer

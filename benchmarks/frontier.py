@@ -27,13 +27,13 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from benchmarks.claim import Claim, ratios
+from benchmarks.crawling import RUN
 from benchmarks.memory import resident_mb
 from langfocus.crawler.frontier.base import PAGE, Link, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.run import open_run
 from langfocus.crawler.strategies.orderings import Draw
-from tests.support.report_run import META
 
 _LINKS_PER_PAGE = 60
 _DELAY_S = 1.0
@@ -66,7 +66,7 @@ def frontier_in(folder: Path, draw: Draw, now: float) -> SqliteFrontier:
         address_cap=2000,
         delay_s=_DELAY_S,
     )
-    return SqliteFrontier(open_run(folder, META, now).connection, rules, now=now)
+    return SqliteFrontier(open_run(folder, RUN, now).connection, rules, now=now)
 
 
 def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:

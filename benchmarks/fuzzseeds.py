@@ -7,8 +7,6 @@ import gzip
 import zlib
 from typing import Final
 
-from tests.crawler.sources.test_web_archive import record
-
 FIELD: Final = b"\x1e\x1e"
 URL: Final = "http://example.de/a/b.html"
 _PAGE = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
@@ -27,6 +25,12 @@ ROBOTS = (
     b"Visit-time: 0600-0845\nHost: a.de\n"
 )
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<p>hello</p>"
+
+
+def record(url: str, http: bytes, kind: str = "response", more: str = "") -> bytes:
+    """Return a WARC record of the bytes of an exchange; `more` are lines of its header."""
+    head = f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n{more}"
+    return f"{head}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"
 
 
 _BODIES: Final = [

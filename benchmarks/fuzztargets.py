@@ -20,6 +20,7 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response
 
 from benchmarks.fuzzseeds import FIELD, URL
+from benchmarks.robotsstore import Store
 from langfocus.classifiers import languages
 from langfocus.classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from langfocus.classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
@@ -53,7 +54,6 @@ from langfocus.crawler.url import (
     page_key,
 )
 from langfocus.crawler.visit import Visitor
-from tests.crawler.politeness.test_robots import Store
 from tests.support.report_run import make_run
 
 HOST_CAP: Final = 4

@@ -3,8 +3,9 @@
     python -m benchmarks.host_cap [--cases utm third] [--strategies focus svm random]
 
 Serves the hosts of `benchmarks.capweb` on loopback, all at once and by https too, and crawls them
-with the command of a user and its defaults, except that nobody waits (delays 0) and that sitemaps
-are read. Kills and shared crawls are judged by `benchmarks.killloop`.
+with the command of a user and its defaults, except that nobody waits (delays 0), that sitemaps are
+read, and that no filter closes the hosts, whose pages are copies of one text. Kills and shared
+crawls are judged by `benchmarks.killloop`.
 
 Counted for each host (in lower case, without leading `www.`, final dot and port):
 
@@ -32,10 +33,10 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.capweb import Asked, Case, cases
+from benchmarks.certificate import certificate
+from benchmarks.crawling import command, environment, summary
 from langfocus.crawler.report.table import Table, markdown
 from langfocus.crawler.url import fingerprint, normalise
-from tests.crawler.politeness.test_names import certificate
-from tests.support.crawls import command, environment, summary
 from tests.support.hostileserver import Exchange, hostile_web
 from tests.support.processes import started
 
@@ -209,7 +210,12 @@ def crawl(served: Sequence[Case], ordering: str, folder: Path) -> list[Request]:
         {}, others=hosts.answer, certificate=secure, robots_of=lambda _: True
     ) as proxy:
         line = command(
-            "lang=de", f"strategy={ordering}", f"seeds={seeds}", JOBDIR=folder / "run", **_HURRIED
+            "lang=de",
+            f"strategy={ordering}",
+            "filter=none",
+            f"seeds={seeds}",
+            JOBDIR=folder / "run",
+            **_HURRIED,
         )
         surroundings = {**environment(proxy.url), "https_proxy": proxy.url}
         with started(*line[2:], environment=surroundings, has_one_output=True) as process:

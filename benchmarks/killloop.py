@@ -38,16 +38,16 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.claim import Claim
+from benchmarks.crawling import command, environment, rows, summary
 from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, KillWeb, Resource
+from benchmarks.redisserver import RedisServer
 from langfocus.crawler.readers import CRASHED
 from langfocus.crawler.shared.shards import ShardedCrawl, stored_crawl
 from langfocus.crawler.shared.stored import connect
 from tests.support import processes
-from tests.support.crawls import command, environment, rows, summary
 from tests.support.loopback import Access, Proxy, loopback
 from tests.support.rediscluster import RedisCluster
-from tests.support.redisserver import RedisServer
 
 _BUSY = 503
 _FILES = (".xml", ".gz", ".rss", "/tdmrep.json")

@@ -8,11 +8,11 @@ from pathlib import Path
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
+from benchmarks.crawling import rows
 from langfocus.crawler.corpus.building import TextOptions
 from langfocus.crawler.corpus.export import export
 from langfocus.crawler.frontier.base import PAGE
 from langfocus.crawler.run import reading
-from tests.support.crawls import rows
 
 _SETTLED = "SELECT url FROM pages WHERE status IS NOT NULL"
 _ROWS = "SELECT url, file, start, length FROM archived"

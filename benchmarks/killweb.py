@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from urllib.parse import urlsplit
 
+from benchmarks.sentences import SENTENCES
 from langfocus.crawler.sources.contract import NO_HEADERS, Answer
-from tests.support.smallweb import SENTENCES
 
 HOST_CAP = 10
 _CROWD = 25

@@ -27,6 +27,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from benchmarks.crawling import RUN
+from benchmarks.redisserver import RedisServer
 from langfocus.crawler.frontier.base import PAGE, Frontier, Link, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
@@ -36,8 +38,6 @@ from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import connect
-from tests.support.redisserver import RedisServer
-from tests.support.report_run import META
 
 _LINKS: Final = 60
 _PAGES_PER_S: Final = 20
@@ -66,7 +66,7 @@ class Store(NamedTuple):
 @contextmanager
 def sqlite(folder: Path) -> Iterator[Store]:
     """Yield the frontier of a run folder."""
-    with closing(open_run(folder, META, 0.0).connection) as connection:
+    with closing(open_run(folder, RUN, 0.0).connection) as connection:
         frontier = SqliteFrontier(connection, _RULES, now=0.0)
         yield Store(frontier, lambda: sum(f.stat().st_size for f in folder.iterdir()), lambda: 0.0)
 

@@ -19,8 +19,8 @@ from typing import Final
 
 from benchmarks import proxyweb
 from benchmarks.claim import Claim
+from benchmarks.crawling import ROOT, children
 from benchmarks.speed import home_pages
-from tests.support.processes import children
 
 HOSTS: Final = 36_000
 """With 10 pages of a host, enough for 100,000 pages."""
@@ -51,7 +51,7 @@ def curves(pages: int) -> tuple[list[float], list[float]]:
             seeds = home_pages(web, HOSTS, folder / "seeds.txt")
             told = ("lang=de", f"seeds={seeds}", f"pages={pages}")
             command = proxyweb.command_of(folder / "run", *told, LANGFOCUS_PATIENCE=0)
-            with subprocess.Popen(command, cwd=proxyweb.ROOT, env=web.environment) as crawl:
+            with subprocess.Popen(command, cwd=ROOT, env=web.environment) as crawl:
                 own, others = [], []
                 while crawl.poll() is None:
                     own.append(resident_mb(crawl.pid))

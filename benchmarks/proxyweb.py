@@ -22,10 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.crawler.politeness.test_names import certificate
-from tests.support import crawls
+from benchmarks.certificate import certificate
+from benchmarks.crawling import ROOT, command, summary
 
-ROOT = crawls.ROOT
 SHARED = ROOT.parent / "shared"
 PROGRAM = SHARED / "bench" / "proxyweb.py"
 URLS = SHARED / "data" / "urls" / "train.tsv.gz"
@@ -86,14 +85,14 @@ def serve(folder: Path, *, seed: int, hosts: int = 12000, **options: float) -> I
 
 def command_of(folder: Path, *arguments: str, **settings: object) -> list[str]:
     """Return the command line of a crawl into a run folder."""
-    return crawls.command(*arguments, **{"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings})
+    return command(*arguments, **{"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings})
 
 
 def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dict[str, Any]:
     """Run `scrapy crawl langfocus` through the proxy and return its `summary.json`."""
-    command = command_of(folder, *arguments, **settings)
-    subprocess.run(command, cwd=ROOT, env=web.environment, check=True, stderr=subprocess.DEVNULL)
-    return crawls.summary(folder)
+    line = command_of(folder, *arguments, **settings)
+    subprocess.run(line, cwd=ROOT, env=web.environment, check=True, stderr=subprocess.DEVNULL)
+    return summary(folder)
 
 
 @contextmanager

@@ -23,7 +23,10 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.crawling import ROOT, children
+
+__all__ = ["ROOT", "children"]
+
 HANG_S = 300.0
 """Seconds after which a command counts as hanging: far more than any takes on a busy machine."""
 POLL_S = 0.01
@@ -154,19 +157,6 @@ def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
             assert process.poll() is None, process.communicate()
         assert time.monotonic() < until, f"nothing happened within {HANG_S} s"
         time.sleep(POLL_S)
-
-
-def children(parent: int) -> list[int]:
-    """The processes that a process started, found where the kernel lists them."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            after_name = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        if int(after_name[1]) == parent and after_name[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
 
 
 @cache

@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
+from benchmarks.sentences import SENTENCES
 from langfocus.crawler.sources.contract import NO_HEADERS, Answer, Unreachable
 
-SENTENCES = {
-    "de": "Am Abend gingen wir gemeinsam durch die stillen Gassen der alten Stadt nach Hause.",
-    "en": "In the evening we walked home together through the quiet streets of the old town.",
-    "fr": "Le soir nous sommes rentrés ensemble par les ruelles calmes de la vieille ville.",
-}
+__all__ = ["SENTENCES"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from hashlib import sha256
 
 import pytest
 
+from benchmarks.robotsstore import Store
 from langfocus.crawler.politeness.directives import (
     MAX_STATEMENT,
     MAX_STATEMENTS,
@@ -13,7 +14,6 @@ from langfocus.crawler.politeness.directives import (
 )
 from langfocus.crawler.politeness.robots import Robots
 from langfocus.crawler.politeness.robots_rules import rules_for
-from tests.crawler.politeness.test_robots import Store
 
 CLOUDFLARE = b"""\
 # As a condition of accessing this website, you agree to the content signals:

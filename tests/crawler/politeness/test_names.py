@@ -2,12 +2,12 @@
 
 import asyncio
 import ssl
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.certificate import certificate
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import dns_servers
 from langfocus.crawler.spiders.live_handler import GuardedDownloadHandler
@@ -111,22 +111,6 @@ def test_a_host_is_asked_at_its_public_addresses_alone_the_chosen_one_first(
     handler._names = Answering()
     handler._chosen = {"a.de": chosen}
     assert asyncio.run(handler._addresses("a.de", allows_private=False)) == expected
-
-
-def certificate(folder: Path) -> Path:
-    """A file with a new key and its certificate."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a.de")])
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(1))
-    encoding, format = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    secret = key.private_bytes(encoding, format, serialization.NoEncryption())
-    file = folder / "certificate.pem"
-    file.write_bytes(secret + made.sign(key, hashes.SHA256()).public_bytes(encoding))
-    return file
 
 
 def test_a_server_over_tls_is_asked_by_its_name_at_its_address(tmp_path: Path) -> None:

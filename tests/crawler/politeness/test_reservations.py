@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.robotsstore import Store
 from langfocus.crawler.politeness.directives import MAX_STATEMENT, is_reserved, opts_out
 from langfocus.crawler.politeness.reservations import (
     MAX_LOCATION,
@@ -13,7 +14,6 @@ from langfocus.crawler.politeness.reservations import (
     Reservations,
 )
 from langfocus.crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES
-from tests.crawler.politeness.test_robots import Store
 
 POLICY = "https://provider.com/policies/policy.json"
 OUT, IN = ("tdm-reservation=1",), ("tdm-reservation=0",)

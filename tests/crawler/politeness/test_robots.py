@@ -2,7 +2,7 @@ import tracemalloc
 
 import pytest
 
-from langfocus.crawler.frontier.base import KeptRobots
+from benchmarks.robotsstore import Store
 from langfocus.crawler.politeness.robots import (
     MAX_AGE_S,
     MAX_MOVES,
@@ -16,29 +16,6 @@ RULES = (
     b"\xef\xbb\xbfUser-agent: langfocus\nDisallow: /private\nCrawl-delay: 7\n\n"
     b"User-agent: *\nDisallow: /\n"
 )
-
-
-class Store:
-    """What the frontier keeps, in memory."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, KeptRobots] = {}
-        self.delays: dict[str, float] = {}
-
-    def robots(self, origin: str) -> KeptRobots | None:
-        return self.texts.get(origin)
-
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        self.texts[origin] = KeptRobots(text, now)
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        is_same = self.texts.get(name) == before
-        if is_same:
-            self.set_robots(name, text, now)
-        return is_same
-
-    def set_delay(self, host: str, delay_s: float) -> None:
-        self.delays[host] = delay_s
 
 
 def test_rules_hold_for_one_origin_and_our_name() -> None:

@@ -155,6 +155,7 @@ def test_no_rule_is_found_where_there_is_none(robots: str) -> None:
         ("User-agent: *\nCrawl-delay: 1\nCrawl-delay: 3\nCrawl-delay: 2", 3.0),
         ("User-agent: other\nCrawl-delay: 10\n\nUser-agent: *\nDisallow: /x", 0.0),
         ("User-agent: other\nUser-agent: *\nCrawl-delay: 10", 10.0),
+        ("User-agent: *\nCrawl-delay: 10\nUser-agent: other\nCrawl-delay: 99", 10.0),
         ("User-agent: *\nCrawl-delay: 10\n\nUser-agent: langfocus\nAllow: /", 0.0),
     ],
 )

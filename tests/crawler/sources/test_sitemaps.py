@@ -6,6 +6,7 @@ from time import process_time
 
 import pytest
 
+from benchmarks.robotsstore import Store
 from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.frontier.base import KeptRobots, Lease, Record, Sending
 from langfocus.crawler.politeness.robots import SITEMAP_FILES, HostFiles, Robots
@@ -18,7 +19,6 @@ from langfocus.crawler.sources.sitemaps import (
     may_be_sitemap,
     read_sitemap,
 )
-from tests.crawler.politeness.test_robots import Store
 from tests.crawler.test_visit import GERMAN
 from tests.support.crawls import rows
 from tests.support.keptpages import begun

@@ -1,0 +1,63 @@
+"""Command lines of crawls as a person starts them, and what they leave in the run folder."""
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+CONTACT = "crawls@example.org"
+
+RUN: Mapping[str, object] = {"lang": "de", "ordering": "svm", "filter": "none", "seeds": []}
+"""What a run folder without a crawl says of itself."""
+
+
+def command(*arguments: str, spider: object = "langfocus", **settings: object) -> list[str]:
+    """Return the command line of a crawl: spider arguments, then settings.
+
+    A setting that is None is left as it is; `LANGFOCUS_CONTACT` is given unless it is named.
+    """
+    line = [sys.executable, "-m", "scrapy", "crawl", str(spider)]
+    for argument in arguments:
+        line += ["-a", argument]
+    for name, value in {"LANGFOCUS_CONTACT": CONTACT, **settings}.items():
+        line += [] if value is None else ["-s", f"{name}={value}"]
+    return line
+
+
+def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
+    """Return the environment of a crawl through a proxy, None: through none."""
+    clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+    clean["SCRAPY_SETTINGS_MODULE"] = "langfocus.crawler.settings"
+    return clean | ({"http_proxy": proxy, "no_proxy": str(no_proxy)} if proxy else {})
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """Return the `summary.json` of a run."""
+    told: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    return told
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    """Return the answer of `run.db` to a query."""
+    connection = sqlite3.connect(folder / "run.db")
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def children(parent: int) -> list[int]:
+    """Return the processes that a process started, found where the kernel lists them."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after_name = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(after_name[1]) == parent and after_name[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
