@@ -750,3 +750,29 @@ def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> N
         hosts.leave(1, 1)
         hosts.rest(host, 0.0, 0.0)
     assert len(hosts._heap) < 2000
+
+
+def waiting_hosts(rested_at: float, *, leased: Sequence[float] = ()) -> Hosts:
+    """Return hosts at 0 s: one has a doubtful URL, a good one is at another that rests."""
+    rules = FrontierRules(doubts_up_to=0.0, patience_s=10.0)
+    hosts = Hosts(rules, lambda _: (0.0, 0), lambda: leased)
+    for host, score in ((QueuedHost(1, 0.0, 0.0), -1.0), (QueuedHost(2, 0.0, rested_at), 5.0)):
+        hosts.enter(host)
+        hosts.add(host, score, host.id, 0.0)
+    return hosts
+
+
+@pytest.mark.parametrize(("rested_at", "is_waiting"), [(9.0, True), (10.0, True), (10.5, False)])
+def test_a_doubtful_url_waits_for_a_host_that_is_ready_when_the_patience_ends(
+    rested_at: float, is_waiting: bool
+) -> None:
+    assert (waiting_hosts(rested_at).take(0.0) is None) is is_waiting
+
+
+@pytest.mark.parametrize(("rested_at", "ready_at"), [(3.0, 3.0), (15.0, 10.0)])
+def test_the_next_url_comes_after_a_rest_or_when_the_patience_ends(
+    rested_at: float, ready_at: float
+) -> None:
+    hosts = waiting_hosts(rested_at, leased=[5.0])
+    assert hosts.take(0.0) is None
+    assert hosts.ready_at(0.0) == ready_at

@@ -168,6 +168,8 @@ def learnt_run(*scores: float) -> sqlite3.Connection:
         # Errors within a bin cancel each other out, and an extreme score is a probability.
         ([0.0, 0.0, 1e5], 0.5 / 3, 0.0),
         ([-1e5, 1e5, 1e5], 0.0, 0.0),
+        # A probability of 1 is in the last bin.
+        ([1e5, log(0.04 / 0.96), 1e5], 1.9216 / 3, 1.96 / 3),
     ],
 )
 def test_the_errors_of_an_ordering_that_learns_are_those_of_labelled_pages_without_seeds(
@@ -187,3 +189,13 @@ def test_the_errors_of_an_ordering_that_learns_are_those_of_labelled_pages_witho
     assert dict(headline(summary))["Brier score of the probabilities"] == f"{brier:.4f}"
     assert (other.brier, other.calibration_error) == (None, None)
     assert "calibration error" not in dict(headline(other))
+
+
+@pytest.mark.parametrize(
+    ("points", "ends"), [(4, [3, 6, 9, 10]), (5, [2, 4, 6, 8, 10]), (99, list(range(1, 11)))]
+)
+def test_a_curve_has_at_most_so_many_points_and_ends_with_the_last_page(
+    points: int, ends: list[int]
+) -> None:
+    with closing(make_run(None, [Row() for _ in range(10)])) as run:
+        assert [portion.last for portion in curve(run, "de", points=points)] == ends
