@@ -9,7 +9,7 @@ LOCKED = PIP_CONSTRAINT=$(LOCK) PIP_BUILD_CONSTRAINT=$(LOCK)
 INSTALL = $(LOCKED) $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 TOOLS = build/tools/bin
 
-.PHONY: demo test test-newest test-oldest test-wheel lint docs bench bench-check lock release clean
+.PHONY: demo test test-newest test-oldest test-wheel lint docs figures figures-check bench bench-check lock release clean
 
 demo: $(VENV)/.installed
 	@echo "langfocus: crawling 500 pages of the sample web (the first crawl also compiles its kernels)"
@@ -32,6 +32,13 @@ lint: $(VENV)/.installed-lint
 
 docs: $(VENV)/.installed-test
 	$(SITE)
+
+figures: $(VENV)/.installed-test
+	$(INSTALL) '.[test,engines]'
+	$(BIN)/python -m benchmarks.figures $(if $(ONLY),--only $(ONLY))
+
+figures-check: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.figures --check
 
 bench: $(VENV)/.installed-test
 	$(INSTALL) '.[test,engines]' crawlee[beautifulsoup]

@@ -144,9 +144,8 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     if any(pages < _STEP or pages % _STEP for pages in given.pages):
         parser.error(f"--pages: multiples of {_STEP} are needed")
-    modules = ["crawler/shared", "crawler/frontier", "crawler/strategies", "benchmarks/cluster.py"]
     command = ["python", "-m", "benchmarks.cluster", *(sys.argv[1:] if words is None else words)]
-    measured = provenance(command, [], date.today(), modules=modules)
+    measured = provenance(command, [], date.today())
     rows: list[dict[str, Any]] = []
 
     def note(result: dict[str, Any]) -> None:

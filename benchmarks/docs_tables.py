@@ -2,18 +2,18 @@
 
     python -m benchmarks.docs_tables
     python -m benchmarks.docs_tables --check docs/research/url-study.md
-    python -m benchmarks.docs_tables --as-of docs/research/census.json
 
-Without arguments it takes README.md and docs/**/*.md. A document names a file and a table of it,
-and the lines in between are written:
+Without arguments it takes docs/research/*.md. A document names a file and a table of it, and the
+lines in between are written:
 
     <!-- table: url-study/words.json words -->
     <!-- end of table -->
 
 The file has `measured` (see `provenance`) and, at any depth, tables with that `name`: those of a
 study (`MeasureTable.as_json`) or tables of texts and numbers (`Table.as_json`). `--check` writes
-nothing and fails if a table differs from its file, or if the code that a file names has changed
-since it was measured. Then measure it again, or say that its figures are as of their date.
+nothing and fails if a table differs from its file. These figures are history: they stay as they
+were measured, at the commit in the line below the table. The README and the guide have figures of
+`benchmarks.figures`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import argparse
 import json
 import math
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +29,7 @@ from typing import Any, Final
 
 from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.report.formatting import NOTHING, json_text
+from langfocus.crawler.report.formatting import NOTHING
 from langfocus.crawler.report.provenance import ROOT
 from langfocus.crawler.report.study import study_table
 from langfocus.crawler.report.table import Table, markdown
@@ -57,11 +56,6 @@ def filled(text: str, folder: Path) -> str:
         return f"{mark[1]}{section(folder / mark['file'], mark['name'])}{mark[5]}"
 
     return _MARK.sub(written, text)
-
-
-def sources(text: str, folder: Path) -> set[Path]:
-    """The JSON files that the marks of a document name."""
-    return {folder / mark["file"] for mark in _MARK.finditer(text)}
 
 
 def section(path: Path, name: str) -> str:
@@ -151,15 +145,12 @@ def _origin(content: Any, path: Path) -> str:
     commit = measured.get("commit")
     when = f"{measured['date']} at {commit}" if commit else measured["date"]
     parts = (when, f"`{measured['command']}`", data, versions)
-    line = f"Measured {'; '.join(part for part in parts if part)}."
-    if as_of := measured.get("as_of"):
-        line += f" As of {as_of}: the code may have changed since."
-    return line
+    return f"Measured {'; '.join(part for part in parts if part)}."
 
 
 def documents() -> list[Path]:
-    """Return the documents of the project."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """Return the research notes, which alone have tables of earlier measurements."""
+    return sorted((ROOT / "docs" / "research").glob("*.md"))
 
 
 def stale(paths: Sequence[Path], *, write: bool) -> list[Path]:
@@ -174,59 +165,20 @@ def stale(paths: Sequence[Path], *, write: bool) -> list[Path]:
     return found
 
 
-def outdated(paths: Sequence[Path], root: Path = ROOT) -> list[str]:
-    """Return a line for each file of figures whose code has changed and that does not say so."""
-    files = {file for path in paths for file in sources(path.read_text("utf-8"), path.parent)}
-    found = {file: _change(json.loads(file.read_text("utf-8")), root) for file in sorted(files)}
-    return [f"{file}: {change}" for file, change in found.items() if change]
-
-
-def _change(content: Any, root: Path) -> str:
-    measured = content["measured"]
-    if measured.get("as_of"):
-        return ""
-    if not measured.get("modules"):
-        return "names no modules"
-    # A commit that is not there, or was measured with changes, is no commit of this code.
-    words = ["git", "diff", "--quiet", f"{measured['commit']}", "--"]
-    words += [f":(glob){module}" for module in measured["modules"]]
-    words += [f":(glob){module}/**" for module in measured["modules"]]
-    done = subprocess.run(words, cwd=root, capture_output=True, check=False)
-    if done.returncode == 0:
-        return ""
-    return f"{', '.join(measured['modules'])}: changed since {measured['date']}"
-
-
-def mark_as_of(file: Path) -> None:
-    """Say in a file that its figures are as of the day on which they were measured."""
-    content = json.loads(file.read_text("utf-8"))
-    content["measured"]["as_of"] = content["measured"]["date"]
-    write_whole(file, json_text(content))
-
-
 def main() -> int:
     """Write or check the tables."""
     parser = argparse.ArgumentParser(description="Write the measured tables of the documents.")
     parser.add_argument("paths", metavar="FILE", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="write nothing, fail on differences")
-    parser.add_argument(
-        "--as-of", metavar="JSON", nargs="+", type=Path, default=[], help="figures of changed code"
-    )
     given = parser.parse_args()
     try:
-        for file in given.as_of:
-            mark_as_of(file)
-        paths = given.paths or documents()
-        found = stale(paths, write=not given.check)
-        changed = outdated(paths)
+        found = stale(given.paths or documents(), write=not given.check)
     except (SettingError, OSError) as error:
         print(f"docs_tables: {error}", file=sys.stderr)
         return 1
     for path in found:
         print(f"{path}: {'differs from its JSON file' if given.check else 'written'}")
-    for line in changed:
-        print(f"{line}; measure again, or --as-of")
-    return 1 if changed or (found and given.check) else 0
+    return int(bool(found) and given.check)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ Counted for each host (in lower case, without leading `www.`, final dot and port
 - tries: the requests for one URL.
 - robots.txt files, with those to which a robots.txt redirects, and the requests for one of them.
 - sitemaps, by their names.
+- tdmrep.json with its redirects: only their tries.
 - origins: schemes, names and ports.
 
 Prints the largest numbers of a host for each case. Exit code 1 if one is over its limit, or if a
@@ -30,7 +31,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from benchmarks.capweb import Asked, Case, cases
 from benchmarks.certificate import certificate
@@ -42,6 +43,7 @@ from tests.support.processes import started
 
 HOST_CAP: Final = 10
 RETRY_TIMES: Final = 2
+_RIGHTS: Final = ".well-known"
 ORDERINGS: Final = ("focus", "svm", "random")
 _MOST_S: Final = 300
 """Seconds after which a crawl is ended."""
@@ -109,16 +111,21 @@ def judge(log: Sequence[Request]) -> dict[str, Figures]:
 
 def _figures(requests: Sequence[Request]) -> Figures:
     kinds: dict[str, list[Request]] = defaultdict(list)
+    moved: Counter[str] = Counter()
     for request in requests:
         name = urlsplit(request.url).path.lstrip("/")
-        kinds[
-            next((k for k in ("robots", "sitemap", ".well-known") if name.startswith(k)), "page")
-        ].append(request)
+        kind = next((k for k in ("robots", "sitemap", _RIGHTS) if name.startswith(k)), "page")
+        if kind == "page" and moved[request.url]:
+            kind = _RIGHTS
+            moved[request.url] -= 1
+        if kind == _RIGHTS and request.location:
+            moved[urljoin(request.url, request.location)] += 1
+        kinds[kind].append(request)
     pages, robots = kinds["page"], kinds["robots"]
     return Figures(
         urls=slots(pages),
         lines=len({request.url for request in pages}),
-        tries=_most_tries([*pages, *kinds["sitemap"]]),
+        tries=max(_most_tries([*pages, *kinds["sitemap"]]), _most_equal(kinds[_RIGHTS])),
         robots=len({request.url for request in robots}),
         robots_tries=_most_tries(robots),
         sitemaps=len({request.url for request in kinds["sitemap"]}),
@@ -151,6 +158,11 @@ def _bare(url: str) -> int:
 def _most_tries(requests: Sequence[Request]) -> int:
     """Return the most requests for one URL."""
     return max(Counter(fingerprint(request.url) for request in requests).values(), default=0)
+
+
+def _most_equal(requests: Sequence[Request]) -> int:
+    """Return the most requests for one URL in one spelling."""
+    return max(Counter(request.url for request in requests).values(), default=0)
 
 
 # The server.

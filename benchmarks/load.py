@@ -48,7 +48,6 @@ _RULES: Final = FrontierRules(
     doubts_up_to=0.0, domain_cap=1000, address_cap=2000, host_queue=200, delay_s=1.0
 )
 _RECORD: Final = Record(PAGE, 0.0, 200, True, True, "de", 0.9, "text", "utf-8")
-_MODULES: Final = ("benchmarks/load.py", "crawler/frontier", "crawler/shared")
 _ROUND: Final = {factor * 10**power for power in range(4, 9) for factor in (1, 2, 5)}
 
 
@@ -147,7 +146,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--gigabytes", type=float, default=14.0)
     given = parser.parse_args()
-    print(json.dumps(provenance(sys.orig_argv, [], date.today(), modules=_MODULES)))
+    print(json.dumps(provenance(sys.orig_argv, [], date.today())))
     for name in given.stores.split(","):
         sizes = int(given.urls * 1e6), int(given.hosts * 1e6)
         with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,6 @@ class Group(NamedTuple):
     title: str
     measured: Callable[..., Iterator[Claim]]
     checked: Callable[[], Iterator[Claim]]
-    modules: Sequence[str]
 
 
 GROUPS: Final = {
@@ -43,49 +42,41 @@ GROUPS: Final = {
         "Pages crawled a second, two cores, server included",
         speed.claims,
         lambda: speed.claims(1, 1000, (5,), ("scrapy",)),
-        ("crawler", "classifiers/pages", "classifiers/urls"),
     ),
     "tls": Group(
         "Pages crawled a second over TLS, two cores, server included",
         lambda rounds: speed.claims(rounds, 1500, (5,), ("scrapy",), is_tls=True),
         lambda: speed.claims(1, 1000, (5,), ("scrapy",), is_tls=True),
-        ("crawler/spiders",),
     ),
     "urls": Group(
         "URLs scored a second of one core, in batches of 60, and F1 of five languages",
         urls.claims,
         lambda: urls.claims(1, n_rows=5000),
-        ("classifiers/urls", "classifiers/models/url-*.npz"),
     ),
     "pages": Group(
         "Texts identified: right, mean over languages, and a second of one core",
         pages.claims,
         lambda: pages.claims(1),
-        ("classifiers/pages",),
     ),
     "frontier": Group(
         "URLs admitted and taken a second of one core, by the number of hosts",
         lambda rounds: frontier.claims(rounds, (100, 10_000, 1_000_000)),
         lambda: frontier.claims(1, (10_000,)),
-        ("crawler/frontier",),
     ),
     "harvest": Group(
         "Relevant pages in %, by the server's judge",
         lambda rounds: harvest.claims((1000, 4000)),
         lambda: harvest.claims((1000,)),
-        ("crawler/strategies", "crawler/frontier", "classifiers/urls"),
     ),
     "kills": Group(
         "Faults after SIGKILLs, by the server's log and the files",
         lambda rounds: killloop.claims(20),
         lambda: killloop.claims(4),
-        ("crawler",),
     ),
     "memory": Group(
         "Memory of a long crawl",
         lambda rounds: memory.claims(100_000),
         lambda: memory.claims(3000),
-        ("crawler",),
     ),
 }
 
@@ -108,7 +99,7 @@ def measured(names: Sequence[str], rounds: int) -> bool:
         found = [_told(claim) for claim in group.measured(rounds)]
         is_kept &= _are_kept(found)
         command = ["python", "-m", "benchmarks.run", *sys.argv[1:]]
-        of = provenance(command, [], date.today(), PACKAGES, group.modules)
+        of = provenance(command, [], date.today(), PACKAGES)
         mark = f"<!-- table: {FOLDER.name}/{name}.json {name} -->\n"
         if mark not in (text := DOCUMENT.read_text("utf-8")):
             write_whole(DOCUMENT, f"{text}\n{mark}\n<!-- end of table -->\n")

@@ -77,15 +77,24 @@ def words(url: str) -> str:
 
 def contestants(rows: Sequence[LabelledUrl]) -> Iterator[Contestant]:
     """All contestants whose packages are installed, trained on rows in FIVE languages."""
-    shipped, five = UrlModel.load(), fit(rows, Options(languages=FIVE))
-    columns = [five.languages.index(code) for code in FIVE]
-    yield Contestant(OURS, five.scores, decide=lambda urls: five.scores(urls)[:, columns] > 0)
-    yield Contestant("langfocus, all languages", shipped.scores)
-    for make in (_scikit_learn, _fasttext, _py3langid, _courlan):
+    yield five_languages(rows)
+    yield Contestant("langfocus, all languages", UrlModel.load().scores)
+    for make in (_scikit_learn, fasttext, _py3langid, _courlan):
         try:
             yield make(rows)
         except ImportError as error:
             print(f"left out: {error}; pip install '.[engines]'", file=sys.stderr)
+
+
+def five_languages(rows: Sequence[LabelledUrl]) -> Contestant:
+    """A URL model of FIVE; its scores are in their order."""
+    model = fit(rows, Options(languages=FIVE))
+    columns = [model.languages.index(code) for code in FIVE]
+
+    def scores(urls: list[str]) -> Any:
+        return model.scores(urls)[:, columns]
+
+    return Contestant(OURS, scores, decide=lambda urls: scores(urls) > 0)
 
 
 def _scikit_learn(rows: Sequence[LabelledUrl]) -> Contestant:
@@ -106,9 +115,9 @@ def _scikit_learn(rows: Sequence[LabelledUrl]) -> Contestant:
     return Contestant("scikit-learn", scores, words, lambda texts: scores(texts)[:, columns] > 0)
 
 
-def _fasttext(rows: Sequence[LabelledUrl]) -> Contestant:
+def fasttext(rows: Sequence[LabelledUrl]) -> Contestant:
     """Supervised fastText over the same n-grams; it returns one language per text."""
-    fasttext = import_module("fasttext")
+    library = import_module("fasttext")
     with tempfile.TemporaryDirectory() as folder:
         lines, saved = Path(folder) / "train.txt", Path(folder) / "model.bin"
         told = (f"__label__{row.language} {words(row.url)}\n" for row in rows)
@@ -117,7 +126,7 @@ def _fasttext(rows: Sequence[LabelledUrl]) -> Contestant:
         # used memory, training meets NaN values.
         code = _TRAIN_FASTTEXT.format(lines=str(lines), saved=str(saved))
         subprocess.run([sys.executable, "-c", code], check=True)
-        model = fasttext.load_model(str(saved))
+        model = library.load_model(str(saved))
 
     def named(texts: list[str]) -> list[str]:
         answers = model.predict(texts)[0]

@@ -145,11 +145,11 @@ def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
         write_whole(path, json_text(content))
 
 
-def measured(data: Iterable[Path], modules: Sequence[str]) -> dict[str, Any]:
+def measured(data: Iterable[Path]) -> dict[str, Any]:
     """Return when, by this command, from which data and by which code figures are measured."""
     from langfocus.crawler.report.provenance import provenance
 
-    return provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=modules)
+    return provenance(["langfocus", *sys.argv[1:]], data, date.today())
 
 
 def publish(report: Report, opts: argparse.Namespace, **more: Any) -> None:

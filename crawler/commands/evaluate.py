@@ -35,16 +35,6 @@ _SHORT: Final = "short"
 """The experiment with pages that are cut."""
 _OF_URLS: Final = ("classifiers", "content", "test", "urls", "servers")
 _OF_PAGES: Final = ("methods", "labels", "graph")
-_URL_MODULES: Final = (
-    "classifiers/papers/baykan",
-    "classifiers/papers/*.py",
-    "classifiers/datasets/[!t]*.py",
-)
-_PAGE_MODULES: Final = (
-    "classifiers/pages",
-    "classifiers/models/[!u]*.npz",
-    "classifiers/papers/[!b]*",
-)
 
 DESCRIPTION = (
     "Trains and tests binary classifiers of URLs, one for each language, by stratified "
@@ -181,7 +171,7 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
         if done:
             if unfinished := [row.name for row in wanted[len(done) :]]:
                 facts["not carried out"] = unfinished
-            _write(opts.json, facts, done, (source.path, opts.test, opts.content), _URL_MODULES)
+            _write(opts.json, facts, done, (source.path, opts.test, opts.content))
 
 
 def _write(
@@ -189,14 +179,13 @@ def _write(
     facts: dict[str, Any],
     results: Sequence[Result],
     data: Sequence[Path | None],
-    modules: Sequence[str],
 ) -> None:
     """Write the file of --json, if it was asked for."""
     from langfocus.crawler.report.study import study_json
     from langfocus.crawler.whole_file import write_whole
 
     if file is not None:
-        told = {"measured": measured(filter(None, data), modules), **facts}
+        told = {"measured": measured(filter(None, data)), **facts}
         write_whole(file, study_json(told, results))
 
 
@@ -322,7 +311,7 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
             print_result(tables, printer)
             facts["confusion"] = {run.name: run.confusion() for run in runs}
             data = (source.path, opts.labels, opts.graph)
-            _write(opts.json, facts, [tables], data, _PAGE_MODULES)
+            _write(opts.json, facts, [tables], data)
 
 
 def _cases(

@@ -52,7 +52,7 @@ def arguments(parser: Parser) -> None:
         "--extractor",
         choices=tuple(EXTRACTORS),
         default="trafilatura",
-        help="finds the main text; resiliparse takes a fifth of the time and finds less",
+        help="finds the main text; resiliparse takes less time and finds less",
     )
     words = "leave out texts with fewer words"
     parser.add_argument("--min-words", type=natural, default=1, metavar="N", help=words)

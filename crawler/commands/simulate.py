@@ -78,9 +78,8 @@ def _publish(
 
     figures = graph_figures(graph, plan[0].target)
     about = figures, graph.provenance, opts.folder.resolve().name
-    code = ("crawler/simulate", "crawler/strategies")
     publish(
         simulation_report(plan, results, *about),
         opts,
-        measured=measured([opts.folder / "graph.json"], code),
+        measured=measured([opts.folder / "graph.json"]),
     )

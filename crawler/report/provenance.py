@@ -25,20 +25,16 @@ def provenance(
     data: Iterable[Path],
     today: date,
     packages: Sequence[str] = PACKAGES,
-    modules: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The date, the command, the code, the SHA-256 of each file or folder of data, and versions.
 
     `command` is the list of words that were typed. Of a path only the last name is kept, so that
-    the result does not name folders of one machine. `modules` are the patterns of the files and
-    folders of `ROOT` that the figures depend on, such as "classifiers/urls" or
-    "classifiers/models/url-*.npz". OSError if data or modules cannot be read.
+    the result does not name folders of one machine. OSError if data cannot be read.
     """
     return {
         "date": today.isoformat(),
         "command": shlex.join(Path(word).name if "/" in word else word for word in command),
-        "commit": _commit(modules),
-        "modules": list(modules),
+        "commit": _commit(),
         "data": {path.name: sha256(path) for path in data},
         "versions": {"Python": platform.python_version(), **_versions(packages)},
     }
@@ -58,8 +54,8 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _commit(modules: Sequence[str]) -> str | None:
-    """The commit of the checkout, with a note if its modules were changed; None if it is none."""
+def _commit() -> str | None:
+    """The commit of the checkout, with a note if files were changed; None if it is none."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         return None
@@ -68,7 +64,7 @@ def _commit(modules: Sequence[str]) -> str | None:
         done = subprocess.run([git, *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - git itself
         return done.stdout.strip()
 
-    changed = " with changes" if modules and told("status", "--porcelain", "--", *modules) else ""
+    changed = " with changes" if told("status", "--porcelain") else ""
     return f"{told('rev-parse', '--short', 'HEAD')}{changed}"
 
 

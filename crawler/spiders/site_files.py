@@ -192,7 +192,7 @@ class SiteFiles:
         """
         crawl, spider = self._crawl, self._spider
         delay_s = max(crawl.config.delay_s, crawl.robots.delay_s(lease.url))
-        body, domain = b"", domain_of(lease.host)
+        body, domain, asked = b"", domain_of(lease.host), {request.url}
         for _ in range(MAX_MOVES + 1):
             try:
                 response = await answer_for(spider, request)
@@ -204,8 +204,11 @@ class SiteFiles:
             if target is None:
                 body = response.body if 200 <= response.status < 300 else b""
                 break
-            if domain_of(host_of(target)) != domain or not may_ask(spider, target):
+            if target in asked or domain_of(host_of(target)) != domain:
                 break
+            if not may_ask(spider, target):
+                break
+            asked.add(target)
             # Two milliseconds more, since a sleep may end early.
             await asyncio.sleep(delay_s + 0.002)
             request = file_request(spider, lease, target)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.docs_tables import filled, mark_as_of, outdated
+from benchmarks.docs_tables import filled
 from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.report.provenance import ROOT, provenance, sha256
@@ -95,7 +95,7 @@ def test_the_provenance_names_files_without_their_folders(tmp_path: Path) -> Non
     data = tmp_path / "urls.tsv"
     data.write_text("url\n")
     line = ["langfocus", "evaluate", str(data), "words"]
-    found = provenance(line, [data], date(2026, 1, 2), modules=["crawler/report/provenance.py"])
+    found = provenance(line, [data], date(2026, 1, 2))
     assert found["command"] == "langfocus evaluate urls.tsv words"
     assert found["date"] == "2026-01-02"
     assert found["data"] == {"urls.tsv": sha256(data)}
@@ -112,45 +112,3 @@ def test_the_hash_of_a_folder_follows_names_and_contents(tmp_path: Path) -> None
         (tmp_path / folder / name).write_text(content)
         found.add(sha256(tmp_path / folder))
     assert len(found) == 3
-
-
-@pytest.mark.parametrize(
-    ("changed", "is_told"),
-    [
-        ("package/half.py", True),
-        ("models/url-1.npz", True),
-        ("models/text.npz", False),
-        ("", False),
-    ],
-)
-def test_figures_of_changed_code_are_told_until_they_are_as_of_their_date(
-    tmp_path: Path, changed: str, is_told: bool
-) -> None:
-    def git(*words: str) -> str:
-        line = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words]
-        return subprocess.check_output(line, cwd=tmp_path, text=True).strip()
-
-    for name in ("package/half.py", "models/url-1.npz", "models/text.npz"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("1")
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "code")
-    of_code = {"modules": ["package", "models/url-*.npz"], "commit": git("rev-parse", "HEAD")}
-    figures, document = tmp_path / "figures.json", tmp_path / "page.md"
-    content = {"measured": MEASURED | of_code, "table": PLAIN.as_json("harvest")}
-    figures.write_text(json.dumps(content))
-    document.write_text(MARK.format("harvest", ""))
-    if changed:
-        (tmp_path / changed).write_text("2")
-    told = [f"{figures}: package, models/url-*.npz: changed since 2026-01-02"]
-    assert outdated([document], tmp_path) == (told if is_told else [])
-    for commit in ("0123abc", f"{of_code['commit']} with changes", None):
-        unknown = {"measured": MEASURED | of_code | {"commit": commit}, "table": content["table"]}
-        figures.write_text(json.dumps(unknown))
-        assert outdated([document], tmp_path) == told
-    figures.write_text(json.dumps(content | {"measured": MEASURED}))
-    assert outdated([document], tmp_path) == [f"{figures}: names no modules"]
-    mark_as_of(figures)
-    assert outdated([document], tmp_path) == []
-    assert "numpy 2.0. As of 2026-01-02: the code may" in filled(document.read_text(), tmp_path)

@@ -9,7 +9,7 @@ from benchmarks.host_cap import HOST_CAP, ORDERINGS, Figures, Request, crawl, ju
 
 CHOSEN = (
     *("f-404", "f-dropped", "home", "chain", "utm", "scheme", "cookies", "ordinary", "named"),
-    *("ports", "maps-victim"),
+    *("ports", "maps-victim", "f-300", "third"),
 )
 
 
@@ -42,6 +42,15 @@ def test_one_redirect_to_another_spelling_makes_no_second_url() -> None:
     assert judge(hops)["a.de"].urls == 2
     assert judge(log(*ways))["a.de"].urls == 4
     assert judge(log("http://a.de/x", "http://a.de/y", location="/y"))["a.de"].urls == 2
+
+
+def test_a_redirect_of_tdmrep_is_no_page_but_a_try() -> None:
+    file = Request("http://a.de/.well-known/tdmrep.json", 302, "/login")
+    login, page = Request("http://a.de/login", 302, "/login"), Request("http://a.de/x", 302, "/y")
+    assert judge([file, page, login, login, login])["a.de"] == Figures(
+        urls=1, lines=1, tries=3, origins=1, pages=0
+    )
+    assert judge([file, login._replace(location=None), login])["a.de"].urls == 1
 
 
 def test_what_is_over_a_limit_has_a_name() -> None:
