@@ -1,7 +1,7 @@
 """The arithmetic of the ordering `focus`, compiled: features, probabilities, and learning.
 
-The live crawl and the simulator call the same functions, so they get the same numbers. The script
-of the shared frontier does the same steps in the same order.
+The live crawl, the workers of a shared one and the simulator call the same functions, so they get
+the same numbers.
 """
 
 import math
