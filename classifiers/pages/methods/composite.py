@@ -142,7 +142,7 @@ class _Scales:
         first = max(self.nats.values())
         chances = {code: math.exp(nats - first) for code, nats in self.nats.items()}
         none = 0.0 if self.none is None else math.exp(self.none - first)
-        total = sum(chances.values()) + none
+        total = math.fsum(chances.values()) + none
         ordered = sorted(chances.items(), key=lambda item: (-item[1], item[0]))
         return [(code, chance / total) for code, chance in ordered], none / total
 
@@ -216,7 +216,7 @@ def _most_none(scales: _Scales, language: str) -> float:
     """
     if scales.ballot.letters < LONG_TEXT or language in COMMON:
         return EVEN
-    return EVEN if sum(scales.support(language).values()) >= SUPPORT else MOST_NONE
+    return EVEN if math.fsum(scales.support(language).values()) >= SUPPORT else MOST_NONE
 
 
 @cache
@@ -233,7 +233,7 @@ def _weigh_text(scales: _Scales) -> None:
     first, twins = float(reading.nats[0]), _twins_of(reading.codes[0])
     for code, nats in zip(reading.codes, reading.nats[:CANDIDATES].tolist(), strict=False):
         scales.nats[code] = max(nats - first, -MAX_TWIN if code in twins else -MAX_LEAD)
-    total = math.log(sum(map(math.exp, scales.nats.values())))
+    total = math.log(math.fsum(map(math.exp, scales.nats.values())))
     scales.none = max(-scales.bound, min(total - reading.known, MAX_NONE))
     words = "text" if len(reading.codes) > 1 else f"{languages.name(reading.codes[0])} letters"
     lead = first - float(reading.nats[1]) if len(reading.codes) > 1 else scales.bound

@@ -262,7 +262,7 @@ class LangfocusEngine(RankingMethod):
         lacking = max(-MAX_DEFICIT, min(typical - whole[0] / n_features, MAX_DEFICIT))
         ahead, size = min(lead, MAX_LEAD), math.log(n_features)
         row = (1.0, lacking, ahead, size, lacking * size, ahead * size)  # `typicality_facts`
-        odds: float = sum(map(operator.mul, row, self.model.typicality.tolist()))
+        odds = math.fsum(map(operator.mul, row, self.model.typicality.tolist()))
         return _TRANSFER * (odds + _WEB)
 
     def _table(self, model: ScriptModel) -> Table:

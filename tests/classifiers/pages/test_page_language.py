@@ -2,7 +2,9 @@
 # ruff: noqa: RUF001 - the sentences are in their languages
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from langfocus.classifiers.pages.method import (
 from langfocus.classifiers.pages.parse import parse_page
 from langfocus.classifiers.pages.text.scripts import utf16_units, vote
 from langfocus.classifiers.papers.page_cases import text_page
+from langfocus.classifiers.urls.model import UrlModel
 
 LINES = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
 SENTENCES = dict(line.split(": ", 1) for line in LINES)
@@ -45,6 +48,24 @@ def test_a_declaration_that_fits_makes_the_answer_surer(language: str) -> None:
     assert found.language == language
     assert found.confidence >= page_of(f"<p>{SENTENCES[language]}").confidence
     assert f"html lang={language}" in found.reason
+
+
+def test_no_answer_depends_on_how_a_python_adds_floats(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The sum of floats is more exact from Python 3.12 on; math.fsum is the same in all versions.
+    added: list[float] = []
+
+    def plain_sum(values: Iterable[Any], start: Any = 0, /) -> Any:
+        listed = list(values)
+        added.extend(value for value in listed if isinstance(value, float))
+        return exact(listed, start)
+
+    exact = sum
+    monkeypatch.setattr("builtins.sum", plain_sum)
+    for language, sentence in SENTENCES.items():
+        page_of(f"<html lang={language}><p>{sentence * 5}")
+        page_of(f"<p>{sentence}", surroundings=Surroundings(url=f"http://a.{language}/"))
+    assert list(UrlModel.load().identify_many(["http://wetter.de/nachrichten", "http://a.ru/"]))
+    assert added == []
 
 
 def test_of_declarations_that_differ_the_one_that_the_text_bears_out_stands() -> None:
