@@ -42,6 +42,7 @@ DEVELOPERS = {"test", "lint", "docs", "engines"}
 """Extras that are for the work on the project: commands, and rivals of benchmarks."""
 TOOLS = ("hatchling", "editables", "setuptools", "build", "twine", "uv")
 """What builds and checks packages."""
+STDLIB = sys.stdlib_module_names | {"compression"}  # of Python 3.14
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
@@ -184,7 +185,7 @@ def imported(path: Path) -> Iterator[tuple[str, bool]]:
     for node in ast.walk(tree):
         for module in _modules(node):
             package = module.partition(".")[0]
-            if package not in sys.stdlib_module_names and package not in PACKAGES:
+            if package not in STDLIB and package not in PACKAGES:
                 yield package, node in tree.body
 
 
