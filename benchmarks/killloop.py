@@ -42,7 +42,7 @@ from benchmarks.crawling import command, environment, rows, summary
 from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, KillWeb, Resource
 from benchmarks.redisserver import RedisServer
-from langfocus.crawler.readers import CRASHED
+from langfocus.crawler.reading import CRASHED
 from langfocus.crawler.shared.shards import ShardedCrawl, stored_crawl
 from langfocus.crawler.shared.stored import connect
 from tests.support import processes

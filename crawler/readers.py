@@ -1,7 +1,8 @@
 """Pages are read beside the crawl, by processes of their own (`crawler.reader_process`).
 
 A reader has some pages at once, so that it never waits for the next one. Pages are returned in the
-order in which they came. A page whose reader died is read once more.
+order in which they came, but the others do not wait for a page that holds its reader: another
+reader takes them. A page whose reader died is read once more.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ import msgspec
 from langfocus.classifiers.pages.html.tree import SMALL_BYTES
 from langfocus.crawler.config import Config
 from langfocus.crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
-from langfocus.crawler.reading import Download, Reading
+from langfocus.crawler.reading import CRASHED, TIMEOUT, Download, Reading
 
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
@@ -30,8 +31,11 @@ FIRST_PAGES: Final = 100
 MANY_PAGES: Final = 1000
 """A crawl of so many pages has its readers started before, while it queues its seeds."""
 
-CRASHED, TIMEOUT = "page_crashed", "page_timeout"
-"""The outcomes of a page whose reader ended twice, by itself or by its time limit."""
+HELD_S: Final = 1.0
+"""Seconds on the clock after which a page holds its reader."""
+
+_MOST_HELD: Final = 2
+"""Readers that are held by their pages and have others in their place."""
 
 _MOST_TRIES: Final = 2
 _IN_FLIGHT: Final = 8
@@ -51,17 +55,28 @@ Answer = Reading | str | ReadingError
 
 @dataclass(slots=True, eq=False)
 class _Page:
-    """A page; when it `is_read` and those before it are, `done` gets its answer."""
+    """A page; when it `is_read` and those before it are, `done` gets its answer.
+
+    One that `is_held` by its reader gets it at once, and no other waits for it.
+    """
 
     task: bytes
     done: "asyncio.Future[Answer | None]"
     failures: int = 0
     is_read: bool = False
+    is_held: bool = False
     answer: Answer | None = None
 
     def end(self, answer: Answer | None) -> None:
         """Keep the answer, None if the crawl must read the page itself."""
         self.is_read, self.answer = True, answer
+        if self.is_held:
+            self.settle()
+
+    def settle(self) -> None:
+        """Return the answer, if there is one, to whom it is for."""
+        if self.is_read and not self.done.done():
+            self.done.set_result(self.answer)
 
 
 @dataclass(slots=True, eq=False)
@@ -115,6 +130,8 @@ class Readers:
         self._template: _Template | None = None
         self._is_ready = False
         self._readers: list[_Reader] = []
+        self._held: list[_Reader] = []
+        self._look: asyncio.TimerHandle | None = None
         self._waiting: deque[_Page] = deque()
         self._unsettled: deque[_Page] = deque()
         self._decoder = msgspec.msgpack.Decoder(Reading)
@@ -146,7 +163,9 @@ class Readers:
     def close(self) -> None:
         """End all processes."""
         self._number = 0
-        for reader in list(self._readers):
+        if self._look is not None:
+            self._look.cancel()
+        for reader in [*self._readers, *self._held]:
             self._dismiss(reader)
         self._end_template()
 
@@ -225,6 +244,26 @@ class Readers:
             reader.pages.append(self._waiting.popleft())
             with suppress(ConnectionError):  # the end of the reader is noticed
                 reader.socket.sendall(len(page.task).to_bytes(4) + page.task)
+            if self._look is None:
+                self._look = asyncio.get_running_loop().call_later(HELD_S, self._replace_held)
+
+    def _replace_held(self) -> None:
+        """Have other readers take the pages behind those that hold theirs."""
+        self._look = None
+        latest = time.monotonic() - HELD_S
+        busy = [reader for reader in self._readers if reader.pages]
+        for reader in busy:
+            if reader.since <= latest and len(self._held) < _MOST_HELD:
+                page, *others = reader.pages
+                reader.pages = deque([page])
+                self._waiting.extendleft(reversed(others))
+                page.is_held = True
+                self._readers.remove(reader)
+                self._held.append(reader)
+        if busy:
+            self._look = asyncio.get_running_loop().call_later(HELD_S, self._replace_held)
+        self._settle()
+        self._add_readers()
 
     def _on_answer(self, reader: _Reader) -> None:
         try:
@@ -232,7 +271,7 @@ class Readers:
                 reader.pages[0].end(self._understood(answer))
                 reader.pages.popleft()
                 reader.since = time.monotonic()
-                if answer[:1] == LAST_PAGE:
+                if answer[:1] == LAST_PAGE or reader in self._held:
                     self._dismiss(reader)
                     break
         except (EOFError, OSError, IndexError, UnicodeDecodeError, msgspec.DecodeError):
@@ -248,12 +287,15 @@ class Readers:
         return self._decoder.decode(rest)
 
     def _lose(self, reader: _Reader) -> None:
-        """Have the page that a dead reader began read once more; after two tries it has failed."""
+        """Have the page that a dead reader began read once more; after two tries it has failed.
+
+        One that took the time of a reader takes that of no other.
+        """
         if reader.pages:
             page = reader.pages[0]
             page.failures += 1
-            if page.failures == _MOST_TRIES:
-                is_slow = time.monotonic() - reader.since >= self.limits.processor_s
+            is_slow = time.monotonic() - reader.since >= self.limits.processor_s
+            if is_slow or page.failures == _MOST_TRIES:
                 page.end(TIMEOUT if is_slow else CRASHED)
                 reader.pages.popleft()
         self._dismiss(reader)
@@ -262,7 +304,7 @@ class Readers:
         """End a reader; its pages wait for another one."""
         asyncio.get_running_loop().remove_reader(reader.socket)
         reader.socket.close()
-        self._readers.remove(reader)
+        (self._held if reader in self._held else self._readers).remove(reader)
         self._waiting.extendleft(reversed(reader.pages))
         if not self._number and not self._readers:
             self._give_up()
@@ -275,7 +317,5 @@ class Readers:
         self._settle()
 
     def _settle(self) -> None:
-        while self._unsettled and self._unsettled[0].is_read:
-            page = self._unsettled.popleft()
-            if not page.done.done():
-                page.done.set_result(page.answer)
+        while self._unsettled and (self._unsettled[0].is_read or self._unsettled[0].is_held):
+            self._unsettled.popleft().settle()

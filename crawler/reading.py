@@ -35,6 +35,9 @@ from langfocus.crawler.url import is_unwanted_file, normalise
 _AT_ONCE_S = 1
 """Seconds of a refresh up to which browsers forget the page that leads on, as after a redirect."""
 
+CRASHED, TIMEOUT = "page_crashed", "page_timeout"
+"""The outcomes of a page that ended two readers, or one by its time limit."""
+
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
 
 

@@ -3,6 +3,7 @@
 This module does not import Scrapy. The spider, the simulator and the tests pass downloads in.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -28,6 +29,7 @@ from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.reading import (
+    TIMEOUT,
     UNREAD,
     Download,
     Reading,
@@ -55,6 +57,12 @@ INTERRUPTED = "interrupted"
 
 PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
+
+SLOW_PAGES = "slow_pages"
+"""The outcome of a URL whose domain has given too many pages that took too long to read."""
+
+_MOST_SLOW = 3
+"""Pages of a domain that take too long to read before its other URLs get no request."""
 
 NO_ADDRESS = "dns"
 """The reason of a failure if a host has no address."""
@@ -114,6 +122,7 @@ class Visitor:
         self._sitemaps = sitemaps
         self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
         self._copied_texts = CopiedTexts()
+        self._slow = Counter[str]()
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return seed URLs as links, normalised and scored in one batch.
@@ -198,6 +207,8 @@ class Visitor:
         if not is_text(download.content_type, download.body):
             page = "media"
         if isinstance(page, str):
+            if page == TIMEOUT:
+                self._slow[domain_of(lease.host)] += 1
             return self._settle(lease, self._record(page, download), download=download)
         reading = page or self._read(download, lease.depth)
         if reading.leads_to and self._is_followed(download, reading):
@@ -287,6 +298,10 @@ class Visitor:
     def is_used_up(self, lease: Lease) -> bool:
         """Return True if a URL had all its requests and no answer, since kills interrupted them."""
         return lease.retries > self._config.retry_times
+
+    def is_slow(self, lease: Lease) -> bool:
+        """Return True if the domain of a URL has held too many readers in this session."""
+        return bool(self._slow) and self._slow[domain_of(lease.host)] >= _MOST_SLOW
 
     def may_keep(self, statements: Collection[str]) -> bool:
         """Return True if an answer with these statements may be archived."""

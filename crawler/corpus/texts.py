@@ -97,7 +97,8 @@ class PartTexts:
             fcntl.flock(file, fcntl.LOCK_EX)
             if self.is_made():
                 return
-            for found in self.part.pages(_whole_lines(file)):
+            pages = self.part.pages(_whole_lines(file))
+            while (found := _next(pages)) is not None:
                 told = found if isinstance(found, str) else _text_of(found, self.extractor)
                 file.write(json.dumps(told).encode() + b"\n")
                 file.flush()
@@ -118,6 +119,15 @@ class PartTexts:
                 else:
                     values, host, paragraphs, signature = told
                     yield PageText(values, host, [Paragraph(*p) for p in paragraphs], signature)
+
+
+def _next(pages: Iterator[Found | str]) -> Found | str | None:
+    """Return the next page, None after the last; one that takes too long ends the process."""
+    signal.setitimer(signal.ITIMER_PROF, _STOPPED_S)
+    try:
+        return next(pages, None)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _whole_lines(file: BinaryIO) -> int:

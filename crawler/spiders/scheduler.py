@@ -26,7 +26,7 @@ from langfocus.crawler.spiders.concurrency import IN_SLOT, is_full
 from langfocus.crawler.spiders.messages import LEASE, LEASED_AT, RESERVED, ROBOTS
 from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.orderings import SEED
-from langfocus.crawler.visit import INTERRUPTED
+from langfocus.crawler.visit import INTERRUPTED, SLOW_PAGES
 
 if TYPE_CHECKING:
     from langfocus.crawler.spiders.langfocus import LangfocusSpider
@@ -287,6 +287,8 @@ class FrontierScheduler(BaseScheduler):
             return BLOCKED
         if self._crawl.visitor.is_used_up(lease):
             return INTERRUPTED
+        if self._crawl.visitor.is_slow(lease):
+            return SLOW_PAGES
         return "" if self._crawl.may_contact(lease.url) else "private_address"
 
     def _verdict(self, url: str, now: float) -> Verdict:

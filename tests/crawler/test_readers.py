@@ -27,8 +27,8 @@ from scrapy.utils.misc import load_object
 from langfocus.crawler.config import Config
 from langfocus.crawler.preparation import page_reader_of
 from langfocus.crawler.reader_process import ERROR, Limits, answer_to
-from langfocus.crawler.readers import CRASHED, TIMEOUT, Answer, Readers
-from langfocus.crawler.reading import Download, Reading
+from langfocus.crawler.readers import Answer, Readers
+from langfocus.crawler.reading import CRASHED, TIMEOUT, Download, Reading
 from langfocus.crawler.settings import ASYNCIO_EVENT_LOOP
 from langfocus.crawler.spiders.middlewares import PageReaders, processors
 from tests.support.crawls import rows, wait_for
@@ -204,13 +204,34 @@ def test_a_reader_that_is_killed_after_an_answer_and_before_its_next_page_is_not
     assert [type(answer) for answer in answers] == [Reading] * 40
 
 
-def test_a_page_that_takes_too_long_twice_is_given_up_and_the_others_are_read(
+def test_a_page_that_takes_too_long_is_given_up_and_the_others_are_read(
     started: Started,
 ) -> None:
     started.renew(Limits(processor_s=0.03))
     answers = started.read(page(WEB.url(1)), long_page(2_000_000), page(WEB.url(2)))
     assert answers[1] == TIMEOUT
     assert [type(answer) for answer in answers[::2]] == [Reading] * 2
+
+
+def test_no_page_waits_for_one_that_holds_its_reader(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("langfocus.crawler.readers.HELD_S", 0.01)
+    started.renew(Limits(processor_s=HANG_S, clock_s=HANG_S))
+    stopped = list(started.pids())
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+
+    async def others_then_held() -> list[Answer | None]:
+        urls = [WEB.url(number) for number in range(10)]
+        asked = [asyncio.ensure_future(started.readers.read(page(url), 1)) for url in urls]
+        done = [await one for one in asked[READERS:]]
+        assert not any(one.done() for one in asked[:READERS])
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        return [*done, *await asyncio.gather(*asked[:READERS])]
+
+    assert {type(answer) for answer in started.runner.run(others_then_held())} == {Reading}
 
 
 def test_a_page_that_takes_too_much_memory_twice_is_given_up(started: Started) -> None:

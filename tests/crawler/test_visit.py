@@ -13,7 +13,7 @@ from langfocus.crawler.frontier.base import Lease, Link, Record, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.politeness.directives import RobotsVersion
-from langfocus.crawler.reading import Download, page_method, page_reader
+from langfocus.crawler.reading import TIMEOUT, Download, page_method, page_reader
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import Filter, make_filter
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST, SEED
@@ -392,3 +392,18 @@ def test_a_declared_translation_is_evidence_for_focus() -> None:
 
 def test_a_declared_translation_changes_no_score_of_cctld() -> None:
     assert [link.score for link in links_of_translated("cctld")] == [0.0, 0.0, 0.0]
+
+
+def test_a_domain_whose_pages_hold_readers_three_times_is_left_alone(tmp_path: Path) -> None:
+    visit = Visit(tmp_path)
+    other = Lease(1, "http://b.de/", "b.de", 0.0, 0, 0, 0)
+    seen = []
+    for number in range(3):
+        seed = f"http://w{number}.a.de/"
+        visit.frontier.seed(visit.visitor.links([seed], SEED), visit.clock.now)
+        lease = visit.lease()
+        visit.visitor.answered(lease, Download(lease.url, 200, b"a", "text/html"), TIMEOUT)
+        visit.clock.now += 100
+        seen.append(visit.visitor.is_slow(lease))
+    assert seen == [False, False, True]
+    assert not visit.visitor.is_slow(other)
