@@ -49,6 +49,7 @@ _READERS: Final = {
 _RECORD: Final = b"WARC/"
 _OF_ARC: Final = (b"filedesc:", b"http:", b"https:", b"dns:", b"ftp:")
 _BEGIN: Final = re.compile(rb"WARC/\d+\.\d+\r?\n")  # also behind the rest of another record
+_BEGIN_OF_ARC: Final = re.compile(rb"(?<=\n)https?://")
 _LONGEST_BEGIN: Final = 16
 _NEWLINES: Final = (b"\r\n", b"\n")
 _HEAD_LIMIT: Final = 1 << 20  # bytes; the longest record header that is read
@@ -239,10 +240,12 @@ def is_warc(path: Path) -> bool:
 
 def _plain(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
     """Yield what is in a part of a file that is not compressed."""
+    wanted = _BEGIN
     while start < end:
         file.seek(start)
         line = _first_line(file)
         offset = file.tell() - len(line)
+        wanted = _BEGIN_OF_ARC if line.startswith(_OF_ARC[0]) else wanted
         if not line or offset >= end:
             return
         try:
@@ -250,7 +253,7 @@ def _plain(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveR
             start = file.tell()
         except _Unreadable as error:
             yield Damage(offset, str(error))
-            start = _find(file, offset + 1, end, _BEGIN)
+            start = _find(file, offset + 1, end, wanted)
 
 
 def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
@@ -354,7 +357,7 @@ def _arc_fields(line: bytes) -> dict[str, str]:
     # Other fields than the URL have no spaces.
     for words in (text.rsplit(" ", 4), text.rsplit(" ", 9)):
         url, address, date, kind = [*words, "", "", "", ""][:4]
-        is_date = date.isascii() and date.isdigit() and len(date) >= 14
+        is_date = date == "-" or (date.isascii() and date.isdigit() and len(date) >= 14)
         if is_date and line.startswith(_OF_ARC):
             day = f"{date[:4]}-{date[4:6]}-{date[6:8]}"
             return {

@@ -50,6 +50,15 @@ def test_an_arc_file_is_read_like_a_warc_file(tmp_path: Path, name: str, fields:
     assert ArchiveWeb(path).respond(bare).header("Content-Type") == "text/html"
 
 
+def test_an_arc_file_is_read_past_damage(tmp_path: Path) -> None:
+    last = of_arc("http://b.de/", PAGE)
+    path = write(tmp_path / "a.arc", ARC, of_arc("http://a.de/", PAGE)[:-3] + b"x\n", last)
+    damaged = path.read_bytes().replace(b"text/html 12", b"text/html x", 1)
+    path.write_bytes(damaged)
+    assert found(path) == {"http://b.de/": PAGE}
+    assert sum(isinstance(each, Damage) for each in answers(path)) == 1
+
+
 @pytest.mark.parametrize(
     ("writer", "name"), [(Lz4Writer, "a.warc.lz4"), (ZstdWriter, "a.warc.zst")]
 )
