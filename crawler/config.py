@@ -195,16 +195,16 @@ class Arguments:
     )
     domain_cap: int | None = knob(
         None,
-        "URLs of one registered domain that may get a request, 10 more for each of its relevant "
-        "pages, 0 for any number"
+        "requests to one registered domain (the files of hosts that give pages left out), 10 more "
+        "for each of its relevant pages, and 20 times as many queued URLs; 0 for any number"
         f" (default: {DOMAIN_HOSTS} times host_cap)",
         why="a farm of sub-domains without end stops; a domain with pages in the language does not",
         least=0,
     )
     address_cap: int | None = knob(
         None,
-        "URLs from one IP address (of IPv6: one /64) that may get a request, 10 more for each of "
-        "its relevant pages, 0 for any number"
+        "requests to one IP address (of IPv6: one /64), counted as for domain_cap, 10 more for "
+        "each of its relevant pages, 0 for any number"
         f" (default: {ADDRESS_HOSTS} times host_cap)",
         why="a farm of domains on one server stops",
         least=0,

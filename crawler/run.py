@@ -25,7 +25,7 @@ except ImportError as error:
         "crawls need a POSIX system (Linux, macOS, WSL), which can lock their folders"
     ) from error
 
-SCHEMA_VERSION = "24"
+SCHEMA_VERSION = "25"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -39,7 +39,9 @@ CREATE TABLE hosts(
     pages INTEGER NOT NULL DEFAULT 0,     -- pages downloaded
     delay_s REAL,                         -- Crawl-delay; NULL: the crawl's own delay
     not_before REAL NOT NULL DEFAULT 0,   -- unix seconds; set by Retry-After and back-off
-    taken INTEGER NOT NULL DEFAULT 0,     -- URLs of the domain or address that got a request
+    taken INTEGER NOT NULL DEFAULT 0,     -- slots of the domain or address that are taken
+    files INTEGER NOT NULL DEFAULT 0,     -- requests to the host for files since its last page
+    found INTEGER NOT NULL DEFAULT 0,     -- bytes of URLs that a domain's other hosts ever queued
     relevant INTEGER NOT NULL DEFAULT 0); -- relevant pages of the domain or address
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory

@@ -21,7 +21,9 @@ declared: Any = import_module("declared")
 
 DOCS = ROOT / "docs"
 KNOBS = {**ARGUMENTS, **SETTINGS}
-UNITS = set("URLs hosts hours number pages port processes retries seconds segments words".split())
+UNITS = set(
+    "URLs hosts hours number pages port processes requests retries seconds segments words".split()
+)
 REFERENCE = "".join(path.read_text("utf-8") for path in (DOCS / "reference").glob("*.md"))
 CODE = "".join(path.read_text("utf-8") for path in sorted((ROOT / "crawler").rglob("*.py")))
 CODE += "".join(path.read_text("utf-8") for path in sorted((ROOT / "crawler").rglob("*.lua")))

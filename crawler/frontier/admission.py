@@ -10,7 +10,7 @@ from langfocus.crawler.frontier.base import Admission, Link, Sending
 from langfocus.crawler.frontier.evidence_rows import Learner, known_url, packed
 from langfocus.crawler.frontier.links import LinkOrigin, answers_to_all, distinct
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.frontier.slots import are_full
+from langfocus.crawler.frontier.slots import are_full, bytes_of, has_room
 from langfocus.crawler.frontier.storage import QUEUED, HostRow, Storage, UrlRow
 from langfocus.crawler.strategies.filters import NOTHING, Tally
 from langfocus.crawler.url import domain_of, fingerprint, host_of
@@ -47,6 +47,13 @@ def full_of(
     """
     if 0 < rules.host_cap <= host.sent:
         return Sending.HOST_FULL
+    return full_holder_of(rules, domain, place)
+
+
+def full_holder_of(
+    rules: FrontierRules, domain: HostRow | None, place: HostRow | None
+) -> Sending | None:
+    """Return which of a domain and an address has no slot left, None if both have one."""
     if domain and are_full(rules.domain_cap, domain.taken, domain.relevant):
         return Sending.DOMAIN_FULL
     if place and are_full(rules.address_cap, place.taken, place.relevant):
@@ -141,26 +148,42 @@ class Admitter:
         domains = map(domain_of, names.values()) if self.rules.domain_cap else ()
         hosts = self.storage.hosts([*names.values(), *domains])
         tallies, added, answers = self._tallies(new, source), Counter[str](), {}
+        widened: dict[int, HostRow] = {}
         for url in new:
             key, name = url.fingerprint, names[url.fingerprint]
             if self._is_rejected(source, tallies.get(url.url, NOTHING)):
                 answers[key] = Admission.REJECTED
                 continue
-            host, domain = hosts[name], hosts.get(domain_of(name))
+            host = hosts[name]
+            domain = hosts[domain_of(name)] if self.rules.domain_cap else None
             full = full_of(self.rules, host, domain)
             if self._is_queue_full(host, added[name]):
                 answers[key] = Admission.HOST_FULL
             elif full is not None:
                 answers[key] = Admission(full.value)
+            elif not self._takes_room(host, domain, url.url):
+                answers[key] = Admission.DOMAIN_FULL
             else:
+                if domain is not None and domain is not host:
+                    widened[domain.id] = domain
                 answers[key] = Admission.STORED
                 added[name] += 1
                 url_id = self.storage.new_url_id(url.score)
                 outcome.hosts[host.id] = host
                 outcome.stored.append(UrlRow(url_id, key, url.url, host.id, *url[4:]))
-        self.storage.store_hosts([host for host in outcome.hosts.values() if host.is_new])
+        widened |= {host.id: host for host in outcome.hosts.values() if host.is_new}
+        self.storage.store_hosts(widened.values())
         self.storage.store(outcome.stored)
         return answers
+
+    def _takes_room(self, host: HostRow, domain: HostRow | None, url: str) -> bool:
+        """Count a URL for its domain, unless that is its host; False if there is no room for it."""
+        if domain is None or domain is host:
+            return True
+        if not has_room(self.rules.domain_cap, domain.relevant, domain.found, url):
+            return False
+        domain.found += bytes_of(url)
+        return True
 
     def _is_queue_full(self, host: HostRow, added: int) -> bool:
         most = self.rules.host_queue

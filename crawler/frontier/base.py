@@ -234,8 +234,16 @@ class Frontier(Protocol):
         whose last slot is taken leave the queue. Every call counts as a try. Or the URL's score
         penalties, so that URLs of other addresses go first (`LATER`).
 
-        Without `is_page` the request is for the robots.txt that the URL needs, or the URL is a
-        sitemap: these have budgets of their own, so no slot is taken and no try is counted.
+        Without `is_page` the request is for a file of the host that the URL needs, or the URL is a
+        sitemap: these have budgets of their own, so no slot of the host is taken and no try is
+        counted. Each request, a retry too, takes a slot of domain and address; a page of the host
+        gives the domain those of files back.
+        """
+
+    def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
+        """Return whether a file may be requested from a host other than that of the lease.
+
+        The request takes a slot of its domain and its address.
         """
 
     def next(self, now: float) -> Lease | None:

@@ -4,6 +4,9 @@ A host cap does not stop a farm of hosts: one domain with any number of sub-doma
 of domains on one address. So domains and addresses have slots too. A URL takes them when its
 request is sent. A fixed number would also stop a university with 300 sub-domains, or a platform for
 blogs. So relevant pages earn more slots, and URLs get penalties long before the slots end.
+
+Every other request takes a slot too: for robots.txt and other files, for a retry, and a lookup of a
+name that does not exist. A host that gives a page gives its domain the slots of its files back.
 """
 
 from ipaddress import IPv6Address, IPv6Network
@@ -21,6 +24,12 @@ EARNED_SLOTS: Final = 10
 
 A domain of which a tenth of the pages is relevant never runs out of slots.
 """
+
+QUEUED_BYTES: Final = 2560
+"""Bytes of URLs that a domain may ever queue for each slot: twenty, as a host may."""
+
+LEAST_BYTES: Final = 128
+"""A queued URL counts as so many bytes at least: its row, and its host in memory."""
 
 FREE_SHARE: Final = 10
 """The first of this many equal parts of a cap is taken without a penalty."""
@@ -42,6 +51,16 @@ def are_full(cap: int, taken: int, relevant: int) -> bool:
     `taken` is the number of its URLs that hold a slot, `relevant` that of its relevant pages.
     """
     return cap > 0 and taken >= cap + EARNED_SLOTS * relevant
+
+
+def has_room(cap: int, relevant: int, found: int, url: str) -> bool:
+    """Return True if a domain that ever queued `found` bytes of URLs may queue another URL."""
+    return found + bytes_of(url) <= QUEUED_BYTES * (cap + EARNED_SLOTS * relevant)
+
+
+def bytes_of(url: str) -> int:
+    """Return the bytes as which a queued URL counts."""
+    return max(LEAST_BYTES, len(url))
 
 
 def penalties_for(cap: int, taken: int, relevant: int) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.admission import Admitter, Outcome, Source, full_of
+from langfocus.crawler.frontier.admission import Admitter, Outcome, Source, full_holder_of, full_of
 from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
@@ -166,9 +166,9 @@ class SqliteFrontier:
         held = self._held(lease)
         pick = held.pick
         holder = None if address is None or not self._rules.address_cap else holder_of(address)
-        score, host, dropped = pick.score, None, 0
+        score, dropped = pick.score, 0
+        host, domain, place = self._holders(lease.host, holder)
         if not held.was_sent:
-            host, domain, place = self._holders(lease.host, holder)
             full = full_of(self._rules, host, domain, place)
             if full is not None:
                 return full
@@ -181,14 +181,37 @@ class SqliteFrontier:
                 self._storage.set_score(pick.url_id, score)
             self._end_lease(lease, pick.host.ready_at, now)
             return Sending.LATER
-        if is_page:  # a file of a host changes nothing, so no transaction costs it time
-            with self._storage.transaction() as counts:
-                self._storage.send(pick.url_id)
-                if host is not None:
-                    dropped = self._take_slots(host, [domain, place], counts)
-            held.was_sent, held.is_sent_now, held.address = True, True, holder
+        if not is_page:
+            self._count_file(host, [domain, place])
+            return Sending.NOW
+        with self._storage.transaction() as counts:
+            self._storage.send(pick.url_id)
+            host.sent += not held.was_sent
+            self._take_slots([host], [domain, place])
+            if not held.was_sent and host.sent == self._rules.host_cap:
+                self._full += 1
+                dropped = self._storage.drop(host.id, None)
+                counts["dropped_host_full"] += dropped
+        held.was_sent, held.is_sent_now, held.address = True, True, holder
         self._hosts.leave(pick.host.id, dropped)
         return Sending.NOW
+
+    def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
+        """Return whether a file may be requested from a host that is not leased; count it."""
+        holder = None if address is None or not self._rules.address_cap else holder_of(address)
+        _, domain, place = self._holders(host, holder)
+        full = full_holder_of(self._rules, domain, place)
+        if full is None and (domain or place):
+            with self._storage.transaction():
+                self._take_slots([], [domain, place])
+        return full or Sending.NOW
+
+    def _count_file(self, host: HostRow, others: Sequence[HostRow | None]) -> None:
+        """Count a request for a file of a host, where domains or addresses have slots."""
+        if any(others):
+            with self._storage.transaction():
+                host.files += 1
+                self._take_slots([host], others)
 
     def _holders(
         self, name: str, holder: str | None
@@ -198,22 +221,13 @@ class SqliteFrontier:
         rows = self._storage.hosts(filter(None, (name, domain, holder)))
         return rows[name], rows[domain] if domain else None, rows[holder] if holder else None
 
-    def _take_slots(
-        self, host: HostRow, others: Iterable[HostRow | None], counts: Counter[str]
-    ) -> int:
-        """Count a URL that gets a request; drop the others of a host that is full now."""
-        host.sent += 1
-        holders = {host.key: host}
+    def _take_slots(self, hosts: Iterable[HostRow], others: Iterable[HostRow | None]) -> None:
+        """Count a request for a domain and an address; store them and `hosts`."""
+        holders = {host.key: host for host in hosts}
         for holder in filter(None, others):
             holder.taken += 1
             holders[holder.key] = holder
         self._storage.store_hosts(holders.values())
-        if host.sent != self._rules.host_cap:
-            return 0
-        self._full += 1
-        dropped = self._storage.drop(host.id, None)
-        counts["dropped_host_full"] += dropped
-        return dropped
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
@@ -355,11 +369,11 @@ class SqliteFrontier:
         pick, host = held.pick, held.pick.host
         origin = origin_of(lease, record, self._learn(pick, record))
         self._storage.unqueue(pick.url_id)
-        is_new_host = self._storage.settle_host(
+        is_new_host, files = self._storage.settle_host(
             host.id, is_page=record.outcome == PAGE, was_sent=held.was_sent
         )
-        if record.is_download and record.is_relevant:
-            self._earn(lease, held.address)
+        if record.is_download and (record.is_relevant or files):
+            self._earn(lease, held, files, is_relevant=record.is_relevant)
         dropped = 0
         if record.canonical is not None:
             dropped += self._storage.make_known(record.canonical, host.id, pick.url_id)
@@ -385,10 +399,13 @@ class SqliteFrontier:
             self._storage.add_links(page, [link.url for link in links])
         return outcome, dropped, is_new_host
 
-    def _earn(self, lease: Lease, address: str | None) -> None:
-        """Count a relevant page for its domain and its address."""
+    def _earn(self, lease: Lease, held: _Leased, files: int, *, is_relevant: bool) -> None:
+        """Give slots to the domain of a page, and those that it earned to its address too."""
         holders = [domain_of(lease.host)] if self._rules.domain_cap else []
-        self._storage.count_relevant([*holders, address] if address else holders)
+        if files:
+            self._storage.repay(held.pick.host.id, files, holders)
+        if is_relevant:
+            self._storage.count_relevant([*holders, held.address] if held.address else holders)
 
     def _learn(self, pick: Pick, record: Record) -> Links | None:
         """Learn from a settled URL; return the links that led to it, None without a learner."""

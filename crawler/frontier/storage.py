@@ -64,12 +64,15 @@ class HostRow:
     settled: int = 0  # of these, those that left the queue
     delay_s: float | None = None  # None: the crawl's delay
     not_before: float = 0.0
-    taken: int = 0  # URLs of a domain or an address that got a request
+    taken: int = 0  # slots of a domain or an address
     relevant: int = 0  # its relevant pages
+    files: int = 0  # requests to a host for files since its last page
+    found: int = 0  # bytes of URLs that the other hosts of a domain ever queued
     is_new: bool = False  # not stored yet
 
 
 _HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.relevant"
+_HOST += ", h.files, h.found"
 """The columns of a `HostRow`."""
 
 
@@ -429,14 +432,21 @@ class Storage:
         """Let a host rest until `not_before`, also after a restart."""
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
 
-    def settle_host(self, host: int, *, is_page: bool, was_sent: bool) -> bool:
-        """Count a settled URL for its host; True if it is the host's first page."""
+    def settle_host(self, host: int, *, is_page: bool, was_sent: bool) -> tuple[bool, int]:
+        """Count a settled URL for its host; return if it is its first page, and its files."""
         row = self._sql(
             "UPDATE hosts SET pages = pages + ?, settled = settled + ? WHERE id = ?"
-            " RETURNING pages",
+            " RETURNING pages, files",
             (int(is_page), int(was_sent), host),
         )
-        return bool(row.fetchone()[0] == 1 and is_page)
+        pages, files = row.fetchone()
+        return pages == 1 and is_page, files
+
+    def repay(self, host: int, files: int, holders: Sequence[str]) -> None:
+        """Give back the slots of a host's files."""
+        self._sql("UPDATE hosts SET files = 0 WHERE id = ?", (host,))
+        changed = [(files, holder) for holder in holders]
+        self._many("UPDATE hosts SET taken = taken - ? WHERE host = ?", changed)
 
     def drop(self, host: int, unit: str | None) -> int:
         """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
@@ -494,9 +504,10 @@ class Storage:
     def store_hosts(self, hosts: Iterable[HostRow]) -> None:
         """Store hosts, domains and addresses with their numbers of requests."""
         self._many(
-            "INSERT INTO hosts(id, host, sent, taken) VALUES (?, ?, ?, ?) ON CONFLICT(host)"
-            " DO UPDATE SET sent = excluded.sent, taken = excluded.taken",
-            [(host.id, host.key, host.sent, host.taken) for host in hosts],
+            "INSERT INTO hosts(id, host, sent, taken, files, found) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT(host) DO UPDATE SET sent = excluded.sent, taken = excluded.taken,"
+            " files = excluded.files, found = excluded.found",
+            [(one.id, one.key, one.sent, one.taken, one.files, one.found) for one in hosts],
         )
 
     def count_relevant(self, holders: Sequence[str]) -> None:

@@ -77,7 +77,11 @@ class LocalFaultError(Exception):
 
 
 class NoSuchNameError(Exception):
-    """A name has no address, and is not looked up again for some time."""
+    """A name has no address; `is_new` is True if this was looked up just now."""
+
+    def __init__(self, message: str, *, is_new: bool) -> None:
+        super().__init__(message)
+        self.is_new = is_new
 
 
 class NoAddressYetError(BusyAddressError):

@@ -8,11 +8,16 @@ from hashlib import sha256
 
 from langfocus.crawler.frontier.base import ROBOTS_ENTRY_BYTES
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
+from langfocus.crawler.frontier.slots import (
+    EARNED_SLOTS,
+    FREE_SHARE,
+    LEAST_BYTES,
+    QUEUED_BYTES,
+)
 from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.belief import MOST_COUNTED, Prior
 
-LAYOUT = 18
+LAYOUT = 19
 """The version of the keys and of the script in Redis; a crawl with another version is refused."""
 
 _OWN = (
@@ -54,6 +59,8 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "waits_up_to": rules.waits_up_to,
         "earned_slots": EARNED_SLOTS,
         "free_share": FREE_SHARE,
+        "queued_bytes": QUEUED_BYTES,
+        "least_bytes": LEAST_BYTES,
         "learns": rules.prior is not None,
         "most_counted": MOST_COUNTED,
         "robots_entry_bytes": ROBOTS_ENTRY_BYTES,

@@ -289,6 +289,13 @@ class RedisFrontier(StoredCrawl):
             raise LeaseError(f"{lease.url} is not leased")
         return self.sending_of(lease, answer)
 
+    def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
+        """Return whether a file may be requested from a host that is not leased; count it."""
+        self._now = now
+        holder = holder_of(address) if address and self._rules.address_cap else ""
+        domain = self._packer.domain_of(host)
+        return Sending(self._call("ask", domain=domain, address=holder))
+
     def sending_of(self, lease: Lease, answer: str) -> Sending:
         """Return the meaning of an answer of the script; a URL with more penalties goes back."""
         if not answer.isdecimal():

@@ -406,6 +406,11 @@ class ShardedFrontier(Shards, _Part):
             part.quiet_until = -inf
         return answer or Sending.LATER
 
+    def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
+        """Return whether a file may be requested from a host; it counts for its domain alone."""
+        part = self._part(host)
+        return part.reach(partial(part.ask_file, host, None, now=now)) or Sending.NOW
+
     def _send(
         self, part: FrontierShard, lease: Lease, address: str | None, is_page: bool
     ) -> Sending:

@@ -56,6 +56,7 @@ from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
     LocalFaultError,
+    NoSuchNameError,
     PrivateAddressError,
     is_private_address,
 )
@@ -149,7 +150,12 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             return await self._contact(request, "", domain)
         host = urlparse_cached(request).hostname or ""
         allows_private = self._crawl.allows_private(request.url)
-        addresses = await self._addresses(host, allows_private=allows_private)
+        try:
+            addresses = await self._addresses(host, allows_private=allows_private)
+        except NoSuchNameError as error:
+            if error.is_new:  # the domain's name servers were asked
+                take_slot(self._crawl, request, None, is_lookup=True)
+            raise
         for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
             place = holder_of(address)
             self._check_rest(place)

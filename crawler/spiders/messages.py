@@ -72,17 +72,23 @@ class Heads(NamedTuple):
     answer: bytes
 
 
-def take_slot(crawl: Crawl, request: Request, address: str | None) -> None:
+def take_slot(
+    crawl: Crawl, request: Request, address: str | None, *, is_lookup: bool = False
+) -> None:
     """Note that the request for a leased URL is sent; raise `CapError` if it may not be.
 
-    `address` is the IP address of the server, None if it is not known. A file of a host takes none.
+    `address` is the IP address of the server, None if it is not known. A file, and a lookup of a
+    name, takes no slot of its host.
     """
     lease: Lease | None = request.meta.get(LEASE)
-    is_page = IS_FILE not in request.meta
-    if lease is None or not (is_page or host_of(request.url) == lease.host):
+    if lease is None:
         return
-    is_page = is_page and not crawl.visitor.is_sitemap(lease)
-    answer = crawl.frontier.send(lease, address, now=crawl.clock(), is_page=is_page)
+    now, host, is_file = crawl.clock(), host_of(request.url), IS_FILE in request.meta
+    if is_file and host != lease.host:
+        answer = crawl.frontier.ask_file(host, address, now=now)
+    else:
+        is_page = not (is_file or is_lookup or crawl.visitor.is_sitemap(lease))
+        answer = crawl.frontier.send(lease, address, now=now, is_page=is_page)
     if answer is not Sending.NOW:
         outcome = "" if answer is Sending.LATER else answer.value
         raise CapError(f"{lease.url}: {answer.value}", outcome)

@@ -1,5 +1,6 @@
 """A slow, obvious frontier against which the real ones are checked."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,14 @@ from langfocus.crawler.frontier.base import (
     Record,
     Sending,
 )
-from langfocus.crawler.frontier.slots import are_full, highest_penalized, penalized, penalties_for
+from langfocus.crawler.frontier.slots import (
+    are_full,
+    bytes_of,
+    has_room,
+    highest_penalized,
+    penalized,
+    penalties_for,
+)
 from langfocus.crawler.strategies.filters import Filter, Tally
 from langfocus.crawler.url import domain_of, host_of
 
@@ -54,8 +62,11 @@ class ObviousFrontier:
     known: list[Known] = field(default_factory=list)
     records: list[tuple[str, Record]] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
-    slots: dict[str, int] = field(default_factory=dict)
+    slots: Counter[str] = field(default_factory=Counter)
+    files: Counter[str] = field(default_factory=Counter)
+    queued_bytes: Counter[str] = field(default_factory=Counter)
     relevant: dict[str, int] = field(default_factory=dict)
+    counts_only_pages_of_addresses: bool = False
     lowered: int = 0
     ready_from: dict[str, float] = field(default_factory=dict)
     discovered: int = 0
@@ -97,6 +108,13 @@ class ObviousFrontier:
         full = self._full(host_of(link.url))
         if full is not None:
             return full
+        host = host_of(link.url)
+        domain = domain_of(host)
+        if self.domain_cap and domain != host:
+            relevant = self.relevant.get(domain, 0)
+            if not has_room(self.domain_cap, relevant, self.queued_bytes[domain], link.url):
+                return Admission.DOMAIN_FULL
+            self.queued_bytes[domain] += bytes_of(link.url)
         self.known.append(Known(self._as_new(link), 0, redirects, depth))
         return Admission.STORED
 
@@ -115,15 +133,11 @@ class ObviousFrontier:
     def is_host_full(self, host: str) -> bool:
         return 0 < self.host_cap <= sum(k.is_sent and k.host == host for k in self.known)
 
-    def _taken(self, holder: str) -> int:
-        of_domain = sum(k.is_sent and domain_of(k.host) == holder for k in self.known)
-        return of_domain or self.slots.get(holder, 0)
-
     def is_full(self, holder: str, cap: int) -> bool:
-        return are_full(cap, self._taken(holder), self.relevant.get(holder, 0))
+        return are_full(cap, self.slots[holder], self.relevant.get(holder, 0))
 
     def _penalties(self, holder: str, cap: int) -> int:
-        return penalties_for(cap, self._taken(holder), self.relevant.get(holder, 0))
+        return penalties_for(cap, self.slots[holder], self.relevant.get(holder, 0))
 
     def send(self, url: str, address: str | None, *, is_page: bool) -> Sending:
         page = self.find(url)
@@ -142,13 +156,17 @@ class ObviousFrontier:
                 self.lowered += 1
                 self._end_lease(url)
                 return Sending.LATER
+        holders = [domain_of(page.host)] if self.domain_cap else []
+        is_counted = not self.counts_only_pages_of_addresses or (is_page and not page.is_sent)
+        holders += [holder] if holder and is_counted else []
+        self.slots.update(holders)
         if is_page:
             self._note_request(page, holder)
+        elif holders:
+            self.files[page.host] += 1
         return Sending.NOW
 
     def _note_request(self, page: Known, holder: str | None) -> None:
-        if not page.is_sent and holder:
-            self.slots[holder] = self.slots.get(holder, 0) + 1
         was_full = self.is_host_full(page.host)
         page.is_sent = page.is_sent_now = True
         page.tries += 1
@@ -220,8 +238,10 @@ class ObviousFrontier:
         page = self.find(url)
         page.is_leased = page.is_queued = False
         self.records.append((url, record))
-        if record.is_download and record.is_relevant:
-            for holder in filter(None, (domain_of(page.host), page.address)):
+        files = self.files.pop(page.host, 0) if record.is_download else 0
+        for holder in filter(None, (domain_of(page.host), page.address)):
+            self.slots[holder] -= files if holder != page.address else 0
+            if record.is_download and record.is_relevant:
                 self.relevant[holder] = self.relevant.get(holder, 0) + 1
         units = self._units_of(url)
         if record.is_download:

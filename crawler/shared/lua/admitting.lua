@@ -14,16 +14,36 @@ local function slots_of(holder, cap)
   return taken >= cap + config.earned_slots * relevant, level
 end
 
--- Returns what has no slot left for another URL, nil if all have one; and the penalties with its
--- address.
-local function full_of(host, domain, address)
-  if config.host_cap > 0 and number_in('sent', host) >= config.host_cap then
-    return 'host_full'
-  elseif slots_of(domain, config.domain_cap) then
+-- Returns which of a domain and an address has no slot left, nil if both have one; and the penalties
+-- with the address.
+local function full_holder_of(domain, address)
+  if slots_of(domain, config.domain_cap) then
     return 'domain_full'
   end
   local is_full, level = slots_of(address, config.address_cap)
   return is_full and 'address_full' or nil, level
+end
+
+-- Returns the same of a host with its domain and its address.
+local function full_of(host, domain, address)
+  if config.host_cap > 0 and number_in('sent', host) >= config.host_cap then
+    return 'host_full'
+  end
+  return full_holder_of(domain, address)
+end
+
+-- Returns the bytes of URLs that a domain may still queue, on other hosts than itself.
+local function bytes_left_of(host, domain)
+  if domain == '' or domain == host then
+    return math.huge
+  end
+  local slots = config.domain_cap + config.earned_slots * number_in('earned', domain)
+  return config.queued_bytes * slots - number_in('found', domain)
+end
+
+-- Returns the bytes as which a URL counts, by its row.
+local function bytes_of(packed_row)
+  return math.max(config.least_bytes, #unpack_one(packed_row)[URL])
 end
 
 -- Returns N_a and N_r of a server or a directory.
@@ -169,7 +189,7 @@ local function admit_links(groups, origin)
   for _, group in ipairs(groups) do
     local host, domain, links = unpack(group)
     local full, room = full_of(host, domain, ''), room_of(host)
-    local is_changed = false
+    local bytes_left, is_changed, bytes = bytes_left_of(host, domain), false, 0
     for _, link in ipairs(links) do
       local place, fp, tier, directory, row, times, waits = unpack(link)
       local answer = room <= 0 and 'host_full' or full or 'stored'
@@ -177,13 +197,19 @@ local function admit_links(groups, origin)
         answer, is_changed = 'seen', meet(host, fp, tier, row, not origin) or is_changed
       elseif is_refused and is_refused(host, directory) then
         answer = 'rejected'
+      elseif answer == 'stored' and bytes_left < math.huge and bytes + bytes_of(row) > bytes_left then
+        answer = 'domain_full'
       elseif answer == 'stored' then
+        bytes = bytes_left < math.huge and bytes + bytes_of(row) or 0
         is_changed, room, stored = true, room - 1, stored + 1
         enqueue(host, fp, tier, order_of(discovered + place, tier, waits), row)
       end
       answers[place] = answer
       add(answer, 1)
       add(answer == 'stored' and 'seen' or answer, times - 1)
+    end
+    if bytes > 0 then
+      redis_call('HINCRBY', P .. 'found', domain, bytes)
     end
     if is_changed then
       offer(host)

@@ -27,8 +27,11 @@ function commands.admit()
     redis_call('HINCRBY', P .. 'tallies', unit, arguments.tally)
   end
   unqueue(host, arguments.fingerprint, (row_of(arguments.fingerprint)), order)
-  if record.is_download == 1 and record.is_relevant == 1 then
-    earn()
+  if record.is_download == 1 then
+    repay(host)
+    if record.is_relevant == 1 then
+      earn()
+    end
   end
   if arguments.canonical ~= '' then
     make_known(host, arguments.canonical)
@@ -69,13 +72,20 @@ local function give_back(back)
   end
 end
 
--- Counts a URL that gets a request; drops the others of a host that is full now.
-local function take_slots(host)
+-- Counts a request for its domain and its address; returns whether there is one.
+local function take_slots()
+  local is_counted = false
   for _, holder in ipairs({ arguments.domain, arguments.address }) do
     if holder ~= '' then
       redis_call('HINCRBY', P .. 'taken', holder, 1)
+      is_counted = true
     end
   end
+  return is_counted
+end
+
+-- Counts a URL that gets its first request; drops the others of a host that is full now.
+local function take_host_slot(host)
   if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
     count_for_all('full_hosts', 1)
     drop_unit(host, nil, 'dropped_host_full')
@@ -94,14 +104,25 @@ function commands.send()
       return tostring(level)
     end
   end
+  local is_counted = take_slots()
   if arguments.is_page == 1 then
     row[SENT], row[TRIES] = math.max(1, row[SENT]), row[TRIES] + 1
     keep_row(fp, row, order)
     if is_first then
-      take_slots(host)
+      take_host_slot(host)
     end
+  elseif is_counted then
+    redis_call('HINCRBY', P .. 'files', host, 1)
   end
   return 'now'
+end
+
+function commands.ask()
+  local full = full_holder_of(arguments.domain, arguments.address)
+  if not full then
+    take_slots()
+  end
+  return full or 'now'
 end
 
 function commands.lower()

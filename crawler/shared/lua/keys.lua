@@ -17,8 +17,10 @@
 --                          packed row
 --   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)
 --   sent, settled          hashes: HOST -> URLs that got a request; of these, URLs that left the queue
---   taken, earned          hashes: domain, or "ip " and an address -> URLs that got a request,
---                          relevant pages
+--   taken, earned          hashes: domain, or "ip " and an address -> slots that are taken, relevant
+--                          pages
+--   files, found           hashes: HOST -> requests for files since its last page; domain -> bytes
+--                          of URLs that its other hosts ever queued
 --   belief                 hash, of an ordering that learns: WORKER -> what its pages add to the
 --                          prior, as `langfocus.crawler.shared.learner` packs it
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant

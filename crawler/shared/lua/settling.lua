@@ -57,6 +57,19 @@ local function count_page(host, record)
   end
 end
 
+-- A page gives its domain the slots of the files of its host back. Not its address: the files may have
+-- been requested from another one.
+local function repay(host)
+  local files = number_in('files', host)
+  if files == 0 then
+    return
+  end
+  redis_call('HDEL', P .. 'files', host)
+  if arguments.domain ~= '' then
+    redis_call('HINCRBY', P .. 'taken', arguments.domain, -files)
+  end
+end
+
 -- A relevant page earns its domain and its address more slots.
 local function earn()
   for _, holder in ipairs({ arguments.domain, arguments.address }) do

@@ -29,6 +29,7 @@ from langfocus.crawler.frontier.base import (
 )
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.selection import Hosts, QueuedHost
+from langfocus.crawler.frontier.slots import EARNED_SLOTS, LEAST_BYTES, QUEUED_BYTES
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.run import open_run
 from langfocus.crawler.shared.membership import Membership
@@ -211,10 +212,10 @@ class FrontierMachine(RuleBasedStateMachine):
         self.note_hosts()
 
     def note_hosts(self) -> None:
-        """A host that had a URL is known later too; so is a domain of which one was sent."""
+        """A host that had a URL is known later too; so is its domain if that has a cap."""
         for known in self.model.known:
             self.hosts.add(known.host)
-            if self.model.domain_cap and known.is_sent:
+            if self.model.domain_cap:
                 self.hosts.add(domain_of(known.host))
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 7.0]))
@@ -536,6 +537,54 @@ def test_a_farm_waits_until_others_of_its_kind_were_fetched(
     assert set(others) < set(groups[0])
     assert order[29] == "http://doubtful.de/"
     assert len(set(order)) == 30
+
+
+def test_every_request_takes_a_slot_of_its_domain_until_its_host_gives_a_page(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, domain_cap=8)
+    frontier.seed([Link(f"http://h{n}.a.de/", -float(n)) for n in range(9)], 0.0)
+    first = lease_now(frontier)
+    for _ in range(3):  # robots.txt, tdmrep.json, the page
+        assert frontier.send(first, None, now=0.0, is_page=False) is Sending.NOW
+    assert frontier.send(first, None, now=0.0) is Sending.NOW
+    frontier.admit(first, page("en"), now=0.0)  # one slot is taken
+    for _ in range(3):
+        barren = lease_now(frontier)
+        assert frontier.send(barren, None, now=0.0, is_page=False) is Sending.NOW
+        frontier.admit(barren, Record("robots", 0.0), now=0.0)
+    retried = sent_now(frontier)
+    frontier.retry(retried, now=0.0, not_before=0.0)
+    retried = sent_now(frontier)
+    frontier.admit(retried, Record(PAGE, 0.0, 503), now=0.0)
+    assert not lease_now(frontier).is_beyond_cap  # six are taken
+    assert [frontier.ask_file("x.a.de", None, now=0.0) for _ in range(3)] == [
+        *(Sending.NOW, Sending.NOW, Sending.DOMAIN_FULL)
+    ]
+    again = new_frontier(tmp_path, domain_cap=8)
+    assert lease_now(again, 1e6).is_beyond_cap
+
+
+def test_a_domain_may_queue_so_many_bytes_of_urls_and_more_with_relevant_pages(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier, number = new_frontier(tmp_path, domain_cap=2), 0
+
+    def stored(pad: int) -> int:
+        nonlocal number
+        number += 100
+        urls = [f"http://h{n}.a.de/{'x' * pad}" for n in range(number, number + 100)]
+        return values(frontier.seed([Link(url, 1.0) for url in urls], 0.0)).count("stored")
+
+    others = [Link(f"http://b{n}.de/", 2.0) for n in range(100)]
+    assert stored(0) == 2 * QUEUED_BYTES // LEAST_BYTES
+    assert values(frontier.seed(others, 0.0)) == ["stored"] * 100
+    assert values(frontier.seed(urls_of("a.de", 3), 0.0)) == ["stored"] * 3  # its host queue
+    frontier.seed([Link("http://a.de/de", 9.0)], 0.0)
+    frontier.admit(sent_now(frontier), page(), now=0.0)
+    assert 0 < stored(1000) <= EARNED_SLOTS * QUEUED_BYTES // 1000
+    frontier = new_frontier(tmp_path, domain_cap=2)
+    assert stored(1000) == 0
 
 
 def test_a_random_draw_is_uniform_over_what_is_queued_now(

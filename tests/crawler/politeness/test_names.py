@@ -75,7 +75,7 @@ def test_the_slot_of_a_page_is_charged_to_the_address_that_was_asked(
         told = looked_up(tmp_path, url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
     assert told == {"a.de": "page"}
     charged = rows(tmp_path, "SELECT host, taken FROM hosts WHERE host LIKE '%127.0.0.%'")
-    assert charged == [("ip 127.0.0.1", 1)]
+    assert ("ip 127.0.0.1", 3) in charged  # two files and a page
 
 
 def test_a_name_is_not_asked_for_again_between_its_check_and_the_connection(

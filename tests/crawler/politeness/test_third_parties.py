@@ -118,3 +118,52 @@ def test_a_domain_whose_names_do_not_exist_is_asked_little(tmp_path: Path) -> No
     assert Counter(outcomes(tmp_path).values()) == {"page": 1, "dns": 40}
     assert max(Counter(asked).values()) <= 2  # one for IPv4, one for IPv6
     assert len(asked) <= 80
+
+
+FORBIDDEN = Answer(200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /\n")
+OTHER_NAMES = {
+    "names": names(120),
+    "ports": [f"http://w{n % 12}.{VICTIM}:{8080 + n // 12}/" for n in range(120)],
+    "letters": [f"http://W{n}.viCTim.DE./" for n in range(120)],
+    "one host": [f"http://{VICTIM}/{n}" for n in range(120)],
+    "schemes": [f"http{'s' * (n % 2)}://w{n // 2}.{VICTIM}/" for n in range(120)],
+}
+
+
+@pytest.mark.parametrize("links", OTHER_NAMES.values(), ids=OTHER_NAMES)
+@pytest.mark.parametrize("victim", [FORBIDDEN, Answer(404)], ids=["forbids all", "has nothing"])
+def test_all_requests_to_a_domain_count_whatever_it_answers(
+    victim: Answer, links: list[str], tmp_path: Path
+) -> None:
+    settings = {"DOWNLOAD_DELAY": 0, "RETRY_TIMES": 0}
+    times = attacked(tmp_path, Attack(victim, links), "domain_cap=15", "host_cap=5", **settings)
+    assert 0 < len(times) <= 15
+
+
+def test_redirects_of_robots_txt_and_of_pages_to_a_third_party_count_for_it(tmp_path: Path) -> None:
+    hosts = [f"http://a{n}.com/" for n in range(40)]
+    answers = {
+        f"{host}robots.txt": Answer(301, (("Location", f"http://w{n}.{VICTIM}/robots.txt"),))
+        for n, host in enumerate(hosts[:20])
+    }
+    answers |= {
+        host: Answer(302, (("Location", f"http://v{n}.{VICTIM}/"),))
+        for n, host in enumerate(hosts[20:])
+    }
+    settings = {"DOWNLOAD_DELAY": 0}
+    attack = Attack(FORBIDDEN, hosts, answers)
+    times = attacked(tmp_path, attack, "domain_cap=15", **settings)
+    assert 0 < len(times) <= 15
+    assert Counter(outcomes(tmp_path).values())["domain_full"] > 0
+
+
+def test_names_that_do_not_exist_take_slots_of_their_domain(tmp_path: Path) -> None:
+    attack = Attack(Answer(404), [])
+    with loopback(attack) as server, name_server({"attacker.com": "127.0.0.1"}) as dns:
+        url = f"http://attacker.com:{server.port}/"
+        attack.answers[url] = linking(*names(40))
+        own: dict[str, Any] = {"LANGFOCUS_DNS": dns.address, "LANGFOCUS_PRIVATE_ADDRESSES": True}
+        polite(tmp_path, url, arguments=["domain_cap=5"], **own)
+    asked = {name for name in dns.log if name.endswith(VICTIM)}
+    assert 5 <= len(asked) <= 10  # a few are looked up at once
+    assert Counter(outcomes(tmp_path).values())["domain_full"] >= 30

@@ -49,6 +49,7 @@ class ShardedMachine(SharedMachine):
 
     def open(self) -> None:
         rules = self.rules_of_crawl()
+        self.model.counts_only_pages_of_addresses = True
         self.frontier = Workers(self.server.url, rules, self.now, shards=SHARDS)
 
     def answers(
