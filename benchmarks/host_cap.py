@@ -29,6 +29,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -119,7 +120,8 @@ def _figures(requests: Sequence[Request]) -> Figures:
             kind = _RIGHTS
             moved[request.url] -= 1
         if kind == _RIGHTS and request.location:
-            moved[urljoin(request.url, request.location)] += 1
+            with suppress(ValueError):
+                moved[urljoin(request.url, request.location)] += 1
         kinds[kind].append(request)
     pages, robots = kinds["page"], kinds["robots"]
     return Figures(

@@ -51,6 +51,7 @@ def test_a_redirect_of_tdmrep_is_no_page_but_a_try() -> None:
         urls=1, lines=1, tries=3, origins=1, pages=0
     )
     assert judge([file, login._replace(location=None), login])["a.de"].urls == 1
+    assert judge([file._replace(location="http://[/")])["a.de"].urls == 0
 
 
 def test_what_is_over_a_limit_has_a_name() -> None:
