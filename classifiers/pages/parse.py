@@ -81,6 +81,7 @@ class ParsedPage:
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
     refresh: Refresh | None = None
+    prose: str = ""
 
 
 def parse_page(
@@ -125,6 +126,7 @@ def parse_page(
         alternates=tuple(_alternates(raw.elements, kept)),
         feeds=tuple(_linked(heads, resolver, "alternate", _FEEDS)),
         refresh=_refresh(metas, resolver),
+        prose=raw.prose,
     )
 
 

@@ -9,7 +9,7 @@ import re
 import warnings
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.classifiers.pages.html.prose import PIECES, texts_of
 
 MAX_SOUP_BYTES = 50_000
 """Bytes of a page that BeautifulSoup reads: 0.05 s, or 0.2 s if every closing tag is wrong."""
@@ -59,19 +60,25 @@ Octets = NDArray[np.uint8]
 
 _WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta"
 
+_NO_TEXT = "script style noscript noframes noembed iframe textarea template rp".split()
+# Elements that the page may hide by an attribute.
+_HIDING = "[hidden],[aria-hidden=true],[style*=none i],[style*=hidden i],dialog"
+_HIDING_STYLE = re.compile(r"display:none|visibility:hidden")
+_MOST_STYLE = 1_000
+# A page with fewer characters beside them is read with what it hides.
+_FEWEST = 100
+
 _HIDDEN = (
-    "head title script style noscript template pre code kbd samp tt option button textarea"
-    " iframe svg math"
+    "head title script style noscript template code kbd samp option textarea"
+    " iframe svg math rp noframes noembed"
 )
 # Elements that occur inside words; every other one separates the text around it.
-_INSIDE_WORDS = "b i em strong u s font wbr nobr mark big small sub sup"
+_INSIDE_WORDS = "b i em strong u s font wbr nobr mark big small sub sup tt"
 
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
 # In feeds, and if letters of other scripts follow later, this many times more text is read, and
 # this many pieces of it are kept.
 _SAMPLED = 20
-_PIECES = 8
-_MIN_FOREIGN = 200
 
 # Most nodes that are searched for text, 20 ms; a page has no useful text after these.
 _MAX_NODES = 50_000
@@ -88,6 +95,7 @@ class RawPage:
     """
 
     text: str = ""
+    prose: str = ""
     title: str = ""
     root: dict[str, str | None] = field(default_factory=dict)
     body: dict[str, str | None] = field(default_factory=dict)
@@ -205,8 +213,7 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     lower = html.lower()
     is_qualified = b"nofollow" in lower or b"hreflang" in lower
     of_links = ("href", "rel", "hreflang") if is_qualified else ("href",)
-    return RawPage(
-        text=_representative(root if body is None else body, html, max_characters),
+    page = RawPage(
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
@@ -214,6 +221,36 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
         unread=len(nodes) - len(kept),
         parser=parser,
     )
+    shown = root if body is None else body
+    hides = _remove_hidden(shown)
+    text, prose = _texts(shown, html, max_characters)
+    if hides and len(text) < _FEWEST:
+        shown = LexborHTMLParser(html, scripting=True).body or shown
+        text, prose = _texts(shown, html, max_characters)
+    return replace(page, text=text, prose=prose)
+
+
+def _remove_hidden(root: LexborNode) -> bool:
+    """Remove scripts, forms and the elements that an attribute hides; whether there are such."""
+    hides = False
+    for node in reversed(root.css(",".join((*_NO_TEXT, _HIDING)))):  # inner elements are later ones
+        is_text = node.tag not in _NO_TEXT
+        if node.mem_id != root.mem_id and (not is_text or _is_hidden(node)):
+            hides |= is_text
+            node.decompose()
+    return hides
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    attributes = node.attrs
+    if node.tag == "dialog":
+        return "open" not in attributes
+    if "hidden" in attributes:
+        return attributes["hidden"] != "until-found"
+    if attributes.get("aria-hidden") == "true":
+        return True
+    style = (attributes.get("style") or "")[:_MOST_STYLE]
+    return _HIDING_STYLE.search("".join(style.lower().split())) is not None
 
 
 def _element(node: LexborNode, of_links: tuple[str, ...]) -> Element:
@@ -224,32 +261,26 @@ def _element(node: LexborNode, of_links: tuple[str, ...]) -> Element:
     return str(node.tag), node.attributes
 
 
-def _representative(root: LexborNode, html: bytes, limit: int) -> str:
-    """The beginning of the visible text, or pieces from all of it if they say more.
+def _texts(root: LexborNode, html: bytes, limit: int) -> tuple[str, str]:
+    """The visible text, or parts of a longer one, and the main text in it.
 
-    Feeds and plain texts may begin with a page of English before their own language.
+    A page with much main text is read from its beginning to its end; so is a feed, which may begin
+    with a page of English before its own language.
     """
+    most = limit - limit // 4
+    prose, around = texts_of(root, most)
+    if len(prose) > most - 2 * PIECES:
+        lines = prose.replace("\n", " ")
+        return f"{_tidy(around, limit - len(lines) - 1)} {lines}".strip(), prose
     text = _visible(root, limit)
-    if len(text) < limit or not (_FEED.search(html, 0, 1_000) or _turns_foreign(text, html)):
-        return text
-    whole = _visible(root, _SAMPLED * limit)
-    size, step = limit // _PIECES, max(len(whole), limit) // _PIECES
-    pieces = (whole[at * step : at * step + size] for at in range(_PIECES))
-    return _tidy(" ".join(pieces), limit)
-
-
-def _turns_foreign(text: str, html: bytes) -> bool:
-    """Whether a page whose text begins in Latin letters has many other letters later."""
-    if html.isascii():
-        return False
-    seen = _foreign(text.encode("utf-8", "replace"))
-    return 4 * seen <= len(text) and _foreign(html) >= max(_MIN_FOREIGN, 4 * seen)
-
-
-def _foreign(text: bytes) -> int:
-    """The number of letters in UTF-8 that are not Latin, by their first bytes."""
-    high = int(np.count_nonzero(np.frombuffer(text, np.uint8) >= 0xCE))
-    return high - text.count(b"\xe2") - text.count(b"\xef")  # signs, and forms of Latin letters
+    added = " ".join(line for line in prose.split("\n") if line not in text)
+    if added:
+        text = _tidy(f"{text[: limit - len(added) - 1]} {added}", limit)
+    elif len(text) == limit and _FEED.search(html, 0, 1_000):
+        whole = _visible(root, _SAMPLED * limit)
+        size, step = limit // PIECES, max(len(whole), limit) // PIECES
+        text = _tidy(" ".join(whole[at * step : at * step + size] for at in range(PIECES)), limit)
+    return text, prose
 
 
 def _visible(root: LexborNode, limit: int) -> str:

@@ -45,6 +45,10 @@ FEW_LETTERS: Final = 12
 LETTERS_PER_NAT: Final = 8
 """Letters of a text for each nat against a language that other evidence names: from 52 letters on
 a declaration cannot outweigh a clear text."""
+DECLARED_PART: Final = 0.34
+"""Share of the main text in the declared language from which the page is in it."""
+TWO_LANGUAGES: Final = 0.97
+"""Share of a text in two languages from which it has no third."""
 CANDIDATES: Final = 12
 """Candidates by the text; other languages need other evidence, such as a declaration."""
 DECLARED: Final = 5.5
@@ -172,12 +176,26 @@ class Composite:
 
         The surroundings are not read.
         """
-        scales = _Scales(self.engine.read(page.text))
+        scales = _Scales(self._reading(page))
         _weigh_text(scales)
         by_text = _answer(scales, page)
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
         return _settled(scales, page, by_text) if scales.pieces else by_text
+
+    def _reading(self, page: ParsedPage) -> TextReading:
+        """The evidence of the text; of a text in two languages, that of its main one."""
+        reading = self.engine.read(page.text, page.prose)
+        if not page.prose or len(reading.parts) < 2:
+            return reading
+        (first, share), (_, further) = list(reading.parts.items())[:2]
+        declared = (code for each in page.declarations for code in meant(each.tag))
+        chosen = max(declared, key=lambda code: reading.parts.get(code, 0.0), default=first)
+        if chosen in _twins_of(first) or reading.parts.get(chosen, 0.0) < DECLARED_PART:
+            chosen = first
+        if chosen == first and share + further < TWO_LANGUAGES:
+            return reading  # pieces in a language that is not known resemble several
+        return self.engine.read(page.text, page.prose, chosen)
 
 
 def _settled(scales: _Scales, page: ParsedPage, by_text: PageLanguage) -> PageLanguage:

@@ -20,6 +20,8 @@ _RANGES = rows("scripts.txt")
 SCRIPTS: tuple[str, ...] = ("Zyyy", *_RANGES)
 """Names by number; number 0 is every character that is no letter of these scripts."""
 
+_LATIN = SCRIPTS.index("Latn")
+
 # One sign of these says about as much as three letters of an alphabet.
 _DENSE = frozenset({"Hang", "Kana", "Hani"})
 _DENSE_WEIGHT = 3
@@ -29,6 +31,9 @@ _NON_LATIN_WEIGHT = 2
 
 # A Japanese text has at least this share of kana among its kana and Han signs.
 _KANA_SHARE = 0.05
+
+AROUND = 5
+"""A letter of the main text counts as many times as one of the text around it."""
 
 PARTS: dict[str, frozenset[str]] = {
     "Jpan": frozenset({"Hira", "Kana"}),
@@ -76,10 +81,23 @@ def script_table() -> NDArray[np.uint8]:
     return table
 
 
-def vote(units: NDArray[np.uint16]) -> ScriptVote:
-    """The winning script of a text given as UTF-16 code units."""
-    counts = np.bincount(script_table().take(units)).tolist()
-    found = {SCRIPTS[at]: n for at, n in enumerate(counts) if n and at}
+def vote(units: NDArray[np.uint16], around: NDArray[np.uint16] | None = None) -> ScriptVote:
+    """The winning script of a text given as UTF-16 code units.
+
+    Letters of the text around it count as letters; a fifth of the Latin ones has a vote.
+    """
+    counts = np.bincount(script_table().take(units), minlength=len(SCRIPTS))
+    if around is not None and len(around):
+        other = np.bincount(script_table().take(around), minlength=len(SCRIPTS))
+        votes = AROUND * (counts + other)
+        votes[_LATIN] -= (AROUND - 1) * other[_LATIN]
+        script = _won(votes).script
+        return ScriptVote(script, _won(counts + other).letters)
+    return _won(counts)
+
+
+def _won(counts: NDArray[np.int64]) -> ScriptVote:
+    found = {SCRIPTS[at]: n for at, n in enumerate(counts.tolist()) if n and at}
     weighted = _east_asia(found)
     votes = {name: n * (1 if name == "Latn" else _NON_LATIN_WEIGHT) for name, n in weighted.items()}
     best = max(votes, key=votes.__getitem__, default=None)

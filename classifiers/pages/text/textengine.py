@@ -25,10 +25,10 @@ import numpy as np
 
 from langfocus.classifiers import arrayfile
 from langfocus.classifiers.errors import ModelError
-from langfocus.classifiers.pages.method import Ranking, RankingMethod
+from langfocus.classifiers.pages.method import Ranking, RankingMethod, merged
 from langfocus.classifiers.pages.text import textgrams
-from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS, ScriptVote, utf16_units, vote
-from langfocus.classifiers.pages.text.textgrams import Flags, Sums, Table, Values
+from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS, ScriptVote, vote
+from langfocus.classifiers.pages.text.textgrams import Flags, Sums, Table, Units, Values
 from langfocus.classifiers.weights import Codes, Floats, table_of
 
 _RARE: Final = 1.0
@@ -209,6 +209,8 @@ class TextReading:
     """Their evidence, (n_candidates,)."""
     known: float = 0.0
     """Log-odds that the text is in a known language."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """Language -> share of the main text whose pieces name it, if the pieces name several."""
 
     def behind(self, code: str) -> float:
         """Nats by which a language is behind the first one; 0 if it is no candidate."""
@@ -225,22 +227,32 @@ class LangfocusEngine(RankingMethod):
         self._tables: dict[str, Table] = {}
         super().__init__((*self.model.languages, "yue"))
 
-    def read(self, text: str) -> TextReading:
-        """The candidates of a text with the evidence for them; never raises."""
-        if "@" in text or "://" in text:
-            text = _ADDRESS.sub(" ", text)  # addresses are in no language
-        ballot = vote(utf16_units(text))
+    def read(self, text: str, prose: str = "", only: str | None = None) -> TextReading:
+        """The candidates of a text with the evidence for them; never raises.
+
+        `prose` are the lines of the text that are its main text. Where the text around it is in
+        another language, it counts for a fifth. With `only`, the main text that names another
+        language and the text around it are left out.
+        """
+        rest = _units(_without(text, prose) if prose else "")
+        main = _units(prose or text)
+        ballot = vote(main, rest)
         model = self.model.scripts.get(model_script(ballot.script or ""))
         if model is None:
             return TextReading(ballot)
-        sums = textgrams.read(textgrams.units(text), self._table(model), _candidates(model, ballot))
+        number = model.languages.index(only) if only in model.languages else -1
+        sums = textgrams.read(
+            main, rest, self._table(model), _candidates(model, ballot), number
+        )
         if not sums.n_features or not len(sums.order):
             return TextReading(ballot)
         codes = tuple(map(model.languages.__getitem__, sums.order.tolist()))
         known = self._known(float(model.typical[sums.order[0]]), sums)
         if codes[0] == "zh" and _is_cantonese(text):
             codes = ("yue", *codes[1:])
-        return TextReading(ballot, codes, sums.nats, known)
+        named = map(model.languages.__getitem__, sums.parts.tolist())
+        parts = merged(zip(named, sums.shares.tolist(), strict=True))
+        return TextReading(ballot, codes, sums.nats, known, dict(parts))
 
     def rank(self, text: str) -> Ranking:
         """The candidates of a text with their probabilities, best first.
@@ -295,6 +307,20 @@ def _candidates(model: ScriptModel, ballot: ScriptVote) -> Flags:
     if ballot.script == "Hani" and ballot.letters >= _SURE_HAN:
         return np.array([code != "ja" for code in model.languages])
     return np.ones(len(model.tags), np.bool_)
+
+
+def _units(text: str) -> Units:
+    """A text as the model reads it, without addresses, which are in no language."""
+    if "@" in text or "://" in text:
+        text = _ADDRESS.sub(" ", text)
+    return textgrams.units(text)
+
+
+def _without(text: str, lines: str) -> str:
+    """A text without some of its lines."""
+    for line in lines.split("\n"):
+        text = text.replace(line, " ", 1)
+    return text
 
 
 def _is_cantonese(text: str) -> bool:

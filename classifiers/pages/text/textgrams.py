@@ -23,8 +23,12 @@ MAX_WORD: Final = 32
 """Letters of a word that are read; longer strings are not words."""
 PIECE: Final = 240
 """Letters after which a piece ends with the next word."""
-MAX_PIECES: Final = 16
+LINE: Final = 120
+"""Letters after which a piece ends with its line."""
+MAX_PIECES: Final = 20
 """Pieces of a text that are read."""
+AROUND: Final = 0.2
+"""The weight of a text around a main text in another language."""
 
 _EDGE: Final = np.uint64(0x5F)
 _STEP: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -43,6 +47,7 @@ _FACTORS: Final = tuple(
 _EDGE_HASH: Final = np.uint64(0x5F * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
 
 _LETTER, _INNER, _DENSE, _SKIPPED = 1, 2, 3, 4
+_NEWLINE: Final = 0x0A
 _POINTS = ((0x591, 0x5C8), (0x610, 0x61B), (0x640, 0x641), (0x64B, 0x660), (0x670, 0x671))
 # Yiddish is written with and without these.
 _LIGATURES = {"\u05f0": "\u05d5\u05d5", "\u05f1": "\u05d5\u05d9", "\u05f2": "\u05d9\u05d9"}
@@ -53,6 +58,7 @@ _APOSTROPHES = (0x27, 0x2019)
 _MAX_GRAMS = 6 * 2 * (PIECE + MAX_WORD + 2) + 8
 
 Kinds = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.float32]
 Units = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -180,6 +186,7 @@ def _features(
             n += min(length + 1, 4) + int(length > 3)
             hashes, length = _word_start(), 0
             is_over = letters >= PIECE
+        is_over |= letters >= LINE and unit == _NEWLINE
     return n, letters, at
 
 
@@ -221,29 +228,87 @@ class Sums(NamedTuple):
     whole: Values
     """Nats of the whole text in these columns, (n_candidates,)."""
     n_features: int
+    parts: Ints
+    """The number of the language that each piece names, (n_pieces,)."""
+    shares: Values
+    """The share of each piece, (n_pieces,)."""
 
 
 @compiled
-def read(text: Units, table: Table, is_candidate: Flags) -> Sums:
+def read(main: Units, rest: Units, table: Table, is_candidate: Flags, only: int) -> Sums:
     """All that the language of a text needs; the columns (n_tags,) that may be its language.
 
-    The n-grams of a text overlap, so their nats are divided by the square root of their number.
+    The text around a main text counts for a part if it is in another language. Pieces in other
+    languages than the one with the number `only` do not count; -1 is any. The n-grams of a text
+    overlap, so their nats are divided by the square root of their number.
     """
-    shift, zeros, n_tags = np.uint64(64 - table.bits), len(table.codes) - 1, len(table.floors)
+    n_tags, shift = len(table.floors), np.uint64(64 - table.bits)
+    nats = np.zeros((2 * MAX_PIECES, n_tags), np.float32)
+    sizes = np.zeros(2 * MAX_PIECES, np.float64)
+    n_main = _weigh(main, table, shift, nats, sizes, 0)
+    count = _weigh(rest, table, shift, nats, sizes, n_main)
+    parts = np.empty(count, np.int32)
+    for piece in range(count):
+        first = _first(nats[piece], sizes[piece], table, is_candidate)
+        parts[piece] = table.languages[first]
+    weights = np.ones(count, np.float32)
+    if 0 < n_main < count:
+        first = _first(*_sum(nats, sizes, weights, 0, n_main), table, is_candidate)
+        other = _first(*_sum(nats, sizes, weights, n_main, count), table, is_candidate)
+        if table.languages[first] != table.languages[other]:
+            weights[n_main:] = AROUND
+    if only >= 0:
+        weights[parts != only] = 0
+    whole, size = _sum(nats, sizes, weights, 0, count)
+    each = whole / math.sqrt(max(size, 1.0)) + table.prior
+    order = _ranked(each, is_candidate, table.languages)
+    shares = weights * sizes[:count] / max(size, 1.0)
+    return Sums(order, each[order], whole[order].astype(np.float64), round(size), parts, shares)
+
+
+@inlined
+def _weigh(
+    text: Units, table: Table, shift: np.uint64, nats: Rows, sizes: Values, piece: int
+) -> int:
+    """Write the evidence of the pieces of a text; returns the number of the piece after them."""
+    zeros, most = len(table.codes) - 1, piece + MAX_PIECES
     grams, sums = np.empty(_MAX_GRAMS, np.uint32), np.empty(table.codes.shape[1], np.int32)
-    whole = np.zeros(n_tags, np.float32)
-    piece = at = n_features = 0
-    while at < len(text) and piece < MAX_PIECES:
+    at = 0
+    while at < len(text) and piece < most:
         n, _, at = _features(text, at, table.kinds, shift, grams)
-        sum_rows(table.codes, grams, filled(grams, n, zeros), sums)
-        for tag in range(n_tags):
-            # Pieces have 32 bits, so that the sums are those that the odds were learned with.
-            whole[tag] += np.float32(sums[tag] * table.scale + n * np.float64(table.floors[tag]))
-        n_features += n
-        piece += 1
-    nats = whole / math.sqrt(max(n_features, 1)) + table.prior
-    order = _ranked(nats, is_candidate, table.languages)
-    return Sums(order, nats[order], whole[order].astype(np.float64), n_features)
+        if n:
+            sum_rows(table.codes, grams, filled(grams, n, zeros), sums)
+            for tag in range(nats.shape[1]):
+                # Pieces have 32 bits, so that the sums are those that the odds were learned with.
+                found = sums[tag] * table.scale + n * np.float64(table.floors[tag])
+                nats[piece, tag] = np.float32(found)
+            sizes[piece] = n
+            piece += 1
+    return piece
+
+
+@inlined
+def _sum(
+    nats: Rows, sizes: Values, weights: Floats, start: int, end: int
+) -> tuple[Floats, np.float64]:
+    """The evidence and the size of some pieces."""
+    whole, size = np.zeros(nats.shape[1], np.float32), 0.0
+    for piece in range(start, end):
+        for tag in range(len(whole)):
+            whole[tag] += weights[piece] * nats[piece, tag]
+        size += weights[piece] * sizes[piece]
+    return whole, size
+
+
+@inlined
+def _first(nats: Floats, size: float, table: Table, is_candidate: Flags) -> int:
+    """The best column."""
+    best, most, scale = 0, -np.inf, 1 / math.sqrt(max(size, 1.0))
+    for tag in range(len(nats)):
+        value = nats[tag] * scale + table.prior[tag]
+        if is_candidate[tag] and value > most:
+            best, most = tag, value
+    return best
 
 
 @inlined

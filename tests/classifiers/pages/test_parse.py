@@ -32,7 +32,7 @@ def test_the_visible_text_is_kept_in_reading_order() -> None:
         "<pre>code</pre><ul><li>one<li>two</ul><textarea>typed</textarea>"
         "<select><option>choice</select><button>press</button>after"
     )
-    assert page.text == "Menu Some bold text here one two after"
+    assert page.text == "Menu Some bold text here code one two press after"
     assert page.parser == "lexbor"
 
 

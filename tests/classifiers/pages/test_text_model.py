@@ -36,7 +36,8 @@ def sums_of(text: str, engine: LangfocusEngine | None = None) -> Sums:
     engine = engine or shipped_engine()
     model = engine.model.scripts[engine.read(text).ballot.script or ""]
     every = np.ones(len(model.tags), np.bool_)
-    return textgrams.read(textgrams.units(text), engine._table(model), every)
+    nothing = textgrams.units("")
+    return textgrams.read(textgrams.units(text), nothing, engine._table(model), every, -1)
 
 
 @pytest.fixture(scope="module")
