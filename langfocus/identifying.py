@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from langfocus.classifiers.pages.method import PageLanguage
-from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
 from langfocus.classifiers.urls.model import UrlLanguage, UrlModel
 
 if TYPE_CHECKING:
@@ -71,4 +71,4 @@ def identify_page(
     if isinstance(html, str):
         html, content_type = html.encode("utf-8", "replace"), "text/html; charset=utf-8"
     download = Download(url or "", 200, html, content_type, content_language)
-    return identified(download, method(by) if isinstance(by, str) else by)[1]
+    return identified(download, method(by, fasttext_file()) if isinstance(by, str) else by)[1]

@@ -14,9 +14,9 @@ from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
 from langfocus.classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
-"""Characters of visible text that are kept: the first ones, or pieces from all of the text if
-letters of another script follow later. Bytes of the page are not a measure: its first 64 kB
-often hold only head and scripts."""
+"""Characters of visible text that are kept: of a longer one, pieces of the main text from all of it
+and the beginning of the text around it. Bytes of the page are not a measure: its first 64 kB often
+hold only head and scripts."""
 
 MAX_BYTES = 2_000_000
 """Bytes of a page that are parsed; the rest is ignored."""
@@ -51,7 +51,9 @@ class ParsedPage:
     """The parts of a page that identification and the crawl use.
 
     `text` is the visible text in reading order with single spaces, menus included, without
-    scripts, code and form controls. `links` are absolute http(s) URLs without fragments, each
+    scripts, code, fields of forms and elements that an attribute hides; of a long page the menus
+    come first, then pieces of the main text. `prose` are the lines of the main text.
+    `links` are absolute http(s) URLs without fragments, each
     once, in document order; `dropped_links` counts those that were too long, broken or too many.
     `declarations` go from the most to the least reliable. `charset_source` is the
     evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `statements` are

@@ -269,7 +269,7 @@ def _texts(root: LexborNode, html: bytes, limit: int) -> tuple[str, str]:
     """
     most = limit - limit // 4
     prose, around = texts_of(root, most)
-    if len(prose) > most - 2 * PIECES:
+    if prose and len(prose) + len(around) >= limit:
         lines = prose.replace("\n", " ")
         return f"{_tidy(around, limit - len(lines) - 1)} {lines}".strip(), prose
     text = _visible(root, limit)

@@ -241,9 +241,7 @@ class LangfocusEngine(RankingMethod):
         if model is None:
             return TextReading(ballot)
         number = model.languages.index(only) if only in model.languages else -1
-        sums = textgrams.read(
-            main, rest, self._table(model), _candidates(model, ballot), number
-        )
+        sums = textgrams.read(main, rest, self._table(model), _candidates(model, ballot), number)
         if not sums.n_features or not len(sums.order):
             return TextReading(ballot)
         codes = tuple(map(model.languages.__getitem__, sums.order.tolist()))

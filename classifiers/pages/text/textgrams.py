@@ -7,6 +7,7 @@ summed in pieces of some hundred letters.
 """
 
 import math
+import re
 import unicodedata
 from functools import cache
 from typing import Final, NamedTuple
@@ -49,8 +50,23 @@ _EDGE_HASH: Final = np.uint64(0x5F * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
 _LETTER, _INNER, _DENSE, _SKIPPED = 1, 2, 3, 4
 _NEWLINE: Final = 0x0A
 _POINTS = ((0x591, 0x5C8), (0x610, 0x61B), (0x640, 0x641), (0x64B, 0x660), (0x670, 0x671))
-# Yiddish is written with and without these.
-_LIGATURES = {"\u05f0": "\u05d5\u05d5", "\u05f1": "\u05d5\u05d9", "\u05f2": "\u05d9\u05d9"}
+_FOLDS = str.maketrans(
+    {
+        # Yiddish is written with and without these.
+        "\u05f0": "\u05d5\u05d5",
+        "\u05f1": "\u05d5\u05d9",
+        "\u05f2": "\u05d9\u05d9",
+        **dict.fromkeys("\u00ad\u200b\u2060\ufeff"),
+        **dict.fromkeys("\u02bb\u02bc\u2018", "'"),
+    }
+)
+# Scripts from Hebrew on use the sign that keeps letters apart, others do not.
+_JOINED = re.compile("(?<=[^\u0590-\uffff])\u200c+")
+# Letters that have another usual form: of Arabic, full and half width, mathematical, raised.
+_FORMS = re.compile(
+    "[\u1d2c-\u1d6a\u2070-\u209c\u2100-\u2149\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee"
+    "\U0001d400-\U0001d7ff\U0001f130-\U0001f149]+"
+)
 _DENSE_SCRIPTS = frozenset({"Hani", "Kana", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 _APOSTROPHES = (0x27, 0x2019)
 # Room for a piece: it ends after at most PIECE + MAX_WORD letters, each of which and each word's
@@ -94,14 +110,17 @@ def _all_kinds() -> Kinds:
 
 
 def units(text: str) -> Units:
-    """The UTF-16 code units of a text in lower case, its letters composed."""
-    text = text.lower()
+    """The UTF-16 code units of a text in lower case, its letters composed and folded."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
-        for ligature, letters in _LIGATURES.items():
-            if ligature in text:
-                text = text.replace(ligature, letters)
-    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+        text = _folded(text)
+    return np.frombuffer(text.lower().encode("utf-16-le", "surrogatepass"), "<u2")
+
+
+def _folded(text: str) -> str:
+    """A text without signs that nobody sees, each letter in its usual form."""
+    text = _JOINED.sub("", text).translate(_FOLDS)
+    text = _FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    return unicodedata.normalize("NFC", text)
 
 
 def buckets(text: str, script: str, bits: int) -> Buckets:
@@ -288,9 +307,7 @@ def _weigh(
 
 
 @inlined
-def _sum(
-    nats: Rows, sizes: Values, weights: Floats, start: int, end: int
-) -> tuple[Floats, np.float64]:
+def _sum(nats: Rows, sizes: Values, weights: Floats, start: int, end: int) -> tuple[Floats, float]:
     """The evidence and the size of some pieces."""
     whole, size = np.zeros(nats.shape[1], np.float32), 0.0
     for piece in range(start, end):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langfocus import identify_page
 from langfocus.classifiers.errors import MissingPackageError, ModelError
 from langfocus.classifiers.pages.method import PageMethod, answers_of
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file, method
@@ -95,6 +96,14 @@ def test_the_setting_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(FASTTEXT_FILE, "a.ftz")
     assert fasttext_file() == Path("a.ftz")
     assert fasttext_file(Path("b.ftz")) == Path("b.ftz")
+
+
+def test_a_page_in_python_is_read_with_the_file_of_the_environment(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FASTTEXT_FILE, str(file.with_name("none.ftz")))
+    with pytest.raises(ModelError, match=r"none\.ftz: no such model file"):
+        identify_page(b"<p>text")
 
 
 def test_the_method_fasttext_reads_the_file_of_the_environment(
