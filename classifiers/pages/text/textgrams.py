@@ -60,6 +60,7 @@ _FOLDS = str.maketrans(
         **dict.fromkeys("\u02bb\u02bc\u2018", "'"),
     }
 )
+_ODD = re.compile("[\u200c" + "".join(map(chr, _FOLDS)) + "]")
 # Scripts from Hebrew on use the sign that keeps letters apart, others do not.
 _JOINED = re.compile("(?<=[^\u0590-\uffff])\u200c+")
 # Letters that have another usual form: of Arabic, full and half width, mathematical, raised.
@@ -118,7 +119,8 @@ def units(text: str) -> Units:
 
 def _folded(text: str) -> str:
     """A text without signs that nobody sees, each letter in its usual form."""
-    text = _JOINED.sub("", text).translate(_FOLDS)
+    if _ODD.search(text):  # a table is slow, and few texts need it
+        text = _JOINED.sub("", text).translate(_FOLDS)
     text = _FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     return unicodedata.normalize("NFC", text)
 
