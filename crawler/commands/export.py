@@ -1,8 +1,10 @@
 """`langfocus export`: the texts of the pages of runs and archives as a file; a run as a package."""
 
 import argparse
+import shlex
 import sys
 from contextlib import redirect_stdout
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -22,9 +24,14 @@ _MANUAL = """\
 A PATH is the folder of a run with WARC files, a WARC file, a WACZ package, or a folder of WARC or
 HTML files. Pages without a run are identified here.
 
-The name of the file tells its format: .jsonl has one page in each line, .parquet one in each row,
-with the fields that docs/corpus.md describes. .txt has only the text: a paragraph in each line, an
-empty line after each page. Standard output gets JSON lines.
+The name of the file tells its format. Standard output gets JSON lines.
+  .jsonl    one page in each line, with the fields that docs/corpus.md describes
+  .parquet  one page in each row, with the same fields
+  .csv      one page in each line, without its text: the metadata
+  .txt      only the text: a paragraph in each line, an empty line after each page
+  .vert     vertical text for corpus tools: one token in each line, and <doc>, <p>, <s>
+  .xml      a corpus of TEI P5
+.gz or .zst may follow (corpus.vert.gz), but for Parquet, which is packed inside.
 .wacz has the WARC files of one run, their index (also written as index.cdxj into the folder of the
 run) and a list of its pages; the options of texts do not apply.
 
@@ -35,6 +42,7 @@ examples:
   langfocus export runs/FOLDER --output corpus.txt
   langfocus export runs/1 runs/2 --min-words 50 --output corpus.parquet
   langfocus export crawl.warc.gz --lang is --keep-copies --output pages.jsonl
+  langfocus export runs/FOLDER --license cc --output gl.vert.gz --card README.md
   langfocus export runs/FOLDER --output pages.wacz
 """
 
@@ -51,9 +59,12 @@ def arguments(parser: Parser) -> None:
     parser.add_argument(
         "--extractor",
         choices=tuple(EXTRACTORS),
-        default="trafilatura",
-        help="finds the main text; resiliparse takes less time and finds less",
+        default="combined",
+        help="finds the main text: combined (default) takes trafilatura's, or resiliparse's where "
+        "that is much more; resiliparse alone is the fastest",
     )
+    markup = "keep headings and lists, as Markdown"
+    parser.add_argument("--markup", action="store_true", help=markup)
     words = "leave out texts with fewer words"
     parser.add_argument("--min-words", type=natural, default=1, metavar="N", help=words)
     copies = "keep near-duplicates; their duplicate_of is the URL of the first page"
@@ -62,6 +73,9 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--keep-repeated", action="store_true", help=repeated)
     reserved = "keep pages whose servers reserve them from text and data mining"
     parser.add_argument("--keep-reserved", action="store_true", help=reserved)
+    license_name = "only pages that name a license which begins so; cc: any of Creative Commons"
+    parser.add_argument("--license", metavar="NAME", help=license_name)
+    parser.add_file("--card", "also write a data card to FILE, such as README.md")
     parser.add_file("--json", "also write the figures of the corpus to FILE, as JSON")
 
 
@@ -80,10 +94,14 @@ def run(opts: argparse.Namespace) -> None:
         keeps_copies=opts.keep_copies,
         keeps_repeated=opts.keep_repeated,
         keeps_reserved=opts.keep_reserved,
+        has_markup=opts.markup,
+        license=opts.license,
     )
+    if opts.card is not None and opts.output is None:
+        raise SettingError(f"--card {opts.card}: a card needs --output FILE")
     if opts.output is None or opts.output.suffix != ".wacz":
         _export(opts, options)
-    elif len(opts.paths) > 1 or options != TextOptions() or opts.json:
+    elif len(opts.paths) > 1 or options != TextOptions() or opts.json or opts.card:
         raise SettingError(f"--output {opts.output}: a package has all of one run")
     else:
         from langfocus.crawler.outputs.package import write_wacz
@@ -92,6 +110,7 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
+    from langfocus.crawler.corpus.card import card_of
     from langfocus.crawler.corpus.export import export, format_of
     from langfocus.crawler.report.progress import Display
     from langfocus.crawler.report.table import PrintableStream
@@ -101,6 +120,9 @@ def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
         counted = partial(display.count, "reading pages")
         corpus = export(opts.paths, opts.output, format_of(opts.output), options, counted)
     write_json(opts.json, corpus.as_dict())
+    if opts.card is not None:
+        command = shlex.join(["langfocus", *sys.argv[1:]])
+        opts.card.write_text(card_of(corpus, opts.output, command, date.today()), encoding="utf-8")
     if opts.output is not None:
         _print(corpus)
     if not corpus.pages:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from langfocus.crawler.politeness.directives import is_reserved
 TOO_SHORT = "too short"
 RESERVED = "reserved from text and data mining"
 COPY = "copy of another page"
+OTHER_LICENSE = "without such a license"
 
 _OWN: Final = "und"  # the code of an undetermined language (ISO 639-2)
 
@@ -36,15 +38,19 @@ class TextOptions:
 
     `lang` is the language of the pages; None: that of their run, "all": any. Texts with fewer words
     than `min_words` are left out, and pages that are reserved from text and data mining, unless
-    `keeps_reserved`. `processes` is the number of processes, 0: one for each core.
+    `keeps_reserved`. With a `license`, pages whose license does not begin with it are left out.
+    `has_markup` keeps headings and lists as Markdown. `processes` is the number of processes, 0:
+    one for each core.
     """
 
-    extractor: str = "trafilatura"
+    extractor: str = "combined"
     lang: str | None = None
     min_words: int = 1
     keeps_copies: bool = False
     keeps_repeated: bool = False
     keeps_reserved: bool = False
+    has_markup: bool = False
+    license: str | None = None
     processes: int = 0
 
 
@@ -54,7 +60,8 @@ class CorpusSummary:
 
     `pages` are its texts. `copies` are pages with nearly the text of an earlier one. `languages`
     are the paragraphs of each language, `left_out` the pages of each reason for which a page has no
-    text. `downloaded` are the megabytes that were read from servers.
+    text. `downloaded` are the megabytes that were read from servers. `hosts` and `licenses` count
+    the pages of each, `days` those that were fetched on a day (UTC).
     """
 
     extractor: str
@@ -65,6 +72,10 @@ class CorpusSummary:
     downloaded: float = 0.0
     languages: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    hosts: Counter[str] = field(default_factory=Counter)
+    licenses: Counter[str] = field(default_factory=Counter)
+    page_languages: Counter[str] = field(default_factory=Counter)
+    days: Counter[str] = field(default_factory=Counter)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name, as `--json` writes them."""
@@ -79,6 +90,7 @@ class CorpusSummary:
             "repeated_lines": self.repeated_lines,
             "paragraph_languages": dict(self.languages.most_common()),
             "left_out": dict((+self.left_out).most_common()),
+            "licenses": dict(self.licenses.most_common()),
         }
 
 
@@ -108,7 +120,10 @@ class Corpus:
         for path in paths:
             source = source_of(path, self._options.lang)
             self._parts += [
-                PartTexts.of(part, work, self._options.extractor) for part in source.parts
+                PartTexts.of(
+                    part, work, self._options.extractor, has_markup=self._options.has_markup
+                )
+                for part in source.parts
             ]
             self.summary.downloaded += source.downloaded
             self.summary.left_out += source.left_out
@@ -134,6 +149,8 @@ class Corpus:
                     left_out[found] += 1
                 elif self._is_left_out(found.values["directives"]):
                     left_out[RESERVED] += 1
+                elif not self._has_license(found.values["license"]):
+                    left_out[OTHER_LICENSE] += 1
                 else:
                     yield found
 
@@ -141,6 +158,11 @@ class Corpus:
         """Return True if the statements of a page forbid a corpus, and are obeyed."""
         obeys = not self._options.keeps_reserved and statements is not None
         return obeys and is_reserved(json.loads(statements or "{}"))
+
+    def _has_license(self, found: str | None) -> bool:
+        """Return True for a page with the license that was asked for."""
+        wanted = self._options.license
+        return wanted is None or _folded(found or "").startswith(_folded(wanted))
 
     def _item(self, page: PageText, marks: Sequence[bool], copy_of: str | None) -> PageItem | None:
         """Return the item of a page and count it; None if it is left out."""
@@ -164,6 +186,13 @@ class Corpus:
         told.pages += 1
         told.words += words
         told.languages[page.values["language"] or _OWN] += len(own)
+        told.page_languages[page.values["language"] or _OWN] += 1
+        told.hosts[page.host] += 1
+        if page.values["license"]:
+            told.licenses[page.values["license"]] += 1
+        if page.values["fetched_at"]:
+            fetched = datetime.fromtimestamp(page.values["fetched_at"], UTC)
+            told.days[fetched.date().isoformat()] += 1
         told.languages.update(part.language or _OWN for part in others)
         return PageItem(
             **page.values,
@@ -217,6 +246,11 @@ class Corpus:
         from joblib import cpu_count
 
         return self._options.processes or int(cpu_count())
+
+
+def _folded(license_name: str) -> str:
+    """Return the name of a license as it is compared: `cc` stands for Creative Commons."""
+    return license_name.lower().replace("creative commons", "cc").strip()
 
 
 def _make(part: PartTexts) -> None:

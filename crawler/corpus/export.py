@@ -1,17 +1,18 @@
-"""Files with the texts of pages: JSON lines, Parquet, plain text."""
+"""Files with the texts of pages, in any of the formats, packed or not."""
 
 import fcntl
-import json
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from gzip import GzipFile
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, get_args, get_type_hints
+from typing import IO, TYPE_CHECKING, Any, Final, cast, get_args, get_type_hints
 
 from langfocus.crawler.corpus.building import Corpus, CorpusSummary, OnProgress, TextOptions
+from langfocus.crawler.corpus.formats import WRITERS
 from langfocus.crawler.corpus.item import FIELDS, OtherParagraph, PageItem
 from langfocus.crawler.errors import CrawlError, SettingError
 from langfocus.crawler.whole_file import replacing
@@ -19,7 +20,9 @@ from langfocus.crawler.whole_file import replacing
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]
 
-FORMATS: Final = ("jsonl", "parquet", "txt")
+FORMATS: Final = (*WRITERS, "parquet")
+PACKINGS: Final = ("gz", "zst")
+"""Endings of packed files, behind that of their format; Parquet packs itself."""
 
 _ROWS: Final = 250
 """Rows of a group in a Parquet file, so that memory stays bounded."""
@@ -32,10 +35,21 @@ def format_of(path: Path | None) -> str:
     """
     if path is None:
         return FORMATS[0]
-    kind = path.suffix.removeprefix(".")
-    if kind not in FORMATS:
-        raise SettingError(f"--output {path}: its name must end in one of {', '.join(FORMATS)}")
+    *_, before, last = ["", "", *path.suffixes]
+    kind = (before if _packing(path) else last).removeprefix(".")
+    if kind not in FORMATS or (_packing(path) and kind not in WRITERS):
+        packed = " or ".join(f".{ending}" for ending in PACKINGS)
+        raise SettingError(
+            f"--output {path}: its name must end in one of {', '.join(FORMATS)}; "
+            f"{packed} may follow, but for parquet"
+        )
     return kind
+
+
+def _packing(path: Path) -> str:
+    """Return how a file is packed by its name, "" if it is not."""
+    ending = path.suffix.removeprefix(".")
+    return ending if ending in PACKINGS else ""
 
 
 def export(
@@ -51,18 +65,17 @@ def export(
     beside the file stays after an interruption, and the next export goes on there. Raises
     `CrawlError` for a path without pages and `SettingError` if the format cannot be written there.
     """
-    if kind == "parquet":
-        _schema()  # pyarrow is missing before anything is read, not after
-        if path is None:
-            raise SettingError("parquet needs --output FILE")
+    if kind == "parquet" or (path and _packing(path) == "zst"):
+        _arrow()  # it is missing before anything is read, not after
+    if kind == "parquet" and path is None:
+        raise SettingError("parquet needs --output FILE")
     with _working(path) as work, _opened(path) as file:
         corpus = Corpus(paths, work, options, on_progress)
         if kind == "parquet":
             _write_parquet(iter(corpus), file)
         else:
-            written = _text_of if kind == "txt" else _json_of
-            for item in corpus:
-                file.write(written(item).encode("utf-8", "replace"))
+            for text in WRITERS[kind](corpus):
+                file.write(text.encode("utf-8", "replace"))
             file.flush()
     return corpus.summary
 
@@ -105,16 +118,16 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         return
     with replacing(path) as unfinished, unfinished.open("wb") as file:
-        yield file
-
-
-def _json_of(item: PageItem) -> str:
-    return json.dumps(item.as_dict(), ensure_ascii=False) + "\n"
-
-
-def _text_of(item: PageItem) -> str:
-    """Return the text of a page with an empty line after it."""
-    return f"{item.text}\n\n"
+        if (
+            _packing(path) == "gz"
+        ):  # without name and time, so that the same texts are the same bytes
+            with GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                yield cast(IO[bytes], packed)
+        elif _packing(path) == "zst":
+            with _arrow().CompressedOutputStream(file, "zstd") as packed:
+                yield packed
+        else:
+            yield file
 
 
 def _write_parquet(items: Iterator[PageItem], file: IO[bytes]) -> None:
@@ -128,12 +141,17 @@ def _write_parquet(items: Iterator[PageItem], file: IO[bytes]) -> None:
             writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
 
 
-def _schema() -> "pyarrow.Schema":
-    """Return the columns of a file, the fields of `PageItem`; `SettingError` without pyarrow."""
+def _arrow() -> Any:
     try:
-        import pyarrow as arrow
+        import pyarrow
     except ImportError as error:
-        raise SettingError("Parquet files need pyarrow: pip install pyarrow") from error
+        raise SettingError("Parquet and .zst files need pyarrow: pip install pyarrow") from error
+    return pyarrow
+
+
+def _schema() -> "pyarrow.Schema":
+    """Return the columns of a file, the fields of `PageItem`."""
+    arrow = _arrow()
     of_type = {
         str: arrow.string(),
         int: arrow.int64(),

@@ -24,7 +24,7 @@ class PageItem:
 
     Fields without a comment are columns of the run's table `pages` (`crawler.page_row.PageRow`); a
     page that no run knows has None for `parent`, `score` and `depth`, and a file without a date for
-    `fetched_at`. The last fields, from `title`, are None in the feeds of a crawl.
+    `fetched_at`. The last fields, from `id`, are None in the feeds of a crawl.
     """
 
     url: str
@@ -42,7 +42,17 @@ class PageItem:
     score: float | None
     depth: int | None
     fetched_at: float | None
+    id: str | None = None  # a UUID of the URL and the bytes of the page
+    warc_file: str | None = None  # where the page is archived
+    warc_offset: int | None = None  # bytes before its record
+    digest: str | None = None  # of its payload, as its record has it
     title: str | None = None  # of the page
+    author: str | None = None  # as the page names it, like the next fields
+    published: str | None = None  # date, such as 2026-11-28
+    site: str | None = None  # name of the site
+    license: str | None = None  # such as CC BY-SA 4.0
+    description: str | None = None  # from its head
+    categories: list[str] | None = None  # sections of the site
     text: str | None = None  # a paragraph in each line, without those of `other_paragraphs`
     words: int | None = None  # of the text
     other_paragraphs: list[OtherParagraph] | None = None  # those in other languages

@@ -20,6 +20,7 @@ from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED
 from langfocus.crawler.http.head import content_type_of, media_type
 from langfocus.crawler.outputs import archived
+from langfocus.crawler.outputs.warc_records import written_digest
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.reading import Download, identified, is_text, leads_to
@@ -205,6 +206,10 @@ class _RunPart:
                 values = dict(zip(ROW_FIELDS, columns, strict=True))
                 values["is_relevant"] = target == (values["language"],)
                 values["links"] = None if links is None else outlinks.read(links)
+                place = archived.found_archived(connection, "id = ?", number)
+                if place is not None:
+                    values.update(warc_file=place.file, warc_offset=place.start)
+                    values["digest"] = written_digest(bytes.fromhex(place.digest))
                 kind = content_type_of(answer.all("Content-Type"))
                 yield Found(values, host_of(values["url"]), answer.body, kind)
 
@@ -277,7 +282,11 @@ class _ArchivePart:
             if isinstance(page, str) or not page.url or not page.body:
                 yield NO_PAGE
             else:
-                yield _identified(page, host_of(page.url), began_at, self.lang)
+                made = _identified(page, host_of(page.url), began_at, self.lang)
+                if not isinstance(made, str) and found.file:
+                    made.values.update(warc_file=found.file, warc_offset=found.offset)
+                    made.values["digest"] = found.digest or None
+                yield made
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO, Final, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
 
 from rensa import RMinHash
 
@@ -33,7 +34,8 @@ TOO_SLOW = "extractor too slow"
 FAILED = "extractor failed"
 STOPPED = "ended its process"
 
-_FORMAT: Final = "2"
+_FORMAT: Final = "3"
+_PACKAGES: Final = ("trafilatura", "htmldate", "resiliparse")
 
 VALUES: Final = 126
 """Numbers of 32 bits in a signature; the index is estimated with a standard error of 0.036."""
@@ -70,13 +72,15 @@ class PartTexts:
     part: Part
     path: Path
     extractor: str
+    has_markup: bool = False
 
     @classmethod
-    def of(cls, part: Part, work: Path, extractor: str) -> "PartTexts":
+    def of(cls, part: Part, work: Path, extractor: str, *, has_markup: bool = False) -> "PartTexts":
         """Return the texts of a part, whose file has another name after a change of the part."""
-        told = f"{_FORMAT} {extractor} {version(extractor)} {part.stamp()}"
+        versions = " ".join(map(version, _PACKAGES))
+        told = f"{_FORMAT} {extractor} {has_markup} {versions} {part.stamp()}"
         name = blake2b(told.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
-        return cls(part, work / f"{name}.jsonl", extractor)
+        return cls(part, work / f"{name}.jsonl", extractor, has_markup)
 
     @property
     def _unfinished(self) -> Path:
@@ -99,10 +103,13 @@ class PartTexts:
                 return
             pages = self.part.pages(_whole_lines(file))
             while (found := _next(pages)) is not None:
-                told = found if isinstance(found, str) else _text_of(found, self.extractor)
-                file.write(json.dumps(told).encode() + b"\n")
+                text = found if isinstance(found, str) else self._text_of(found)
+                file.write(json.dumps(text).encode() + b"\n")
                 file.flush()
         self._unfinished.rename(self.path)
+
+    def _text_of(self, found: Found) -> PageText | str:
+        return _text_of(found, self.extractor, self.has_markup)
 
     def leave_out(self) -> None:
         """Leave out the page at which the process that wrote the file ended."""
@@ -138,11 +145,11 @@ def _whole_lines(file: BinaryIO) -> int:
     return data.count(b"\n")
 
 
-def _text_of(found: Found, extractor: str) -> PageText | str:
+def _text_of(found: Found, extractor: str, has_markup: bool) -> PageText | str:
     """Return the text of a page, or the reason for which it has none."""
     try:
         with _limited():
-            text = main_text_of(found.body, found.content_type, extractor)
+            text = main_text_of(found.body, found.content_type, extractor, has_markup=has_markup)
     except TooSlow:
         return TOO_SLOW
     except Exception:  # whatever an extractor makes of a page
@@ -155,7 +162,9 @@ def _text_of(found: Found, extractor: str) -> PageText | str:
         Paragraph(line, language, number_of_words(line))
         for line, language in zip(text.paragraphs, languages, strict=True)
     ]
-    values = {**found.values, "title": text.title}
+    own = f"{found.values['url']} {sha256(found.body).hexdigest()}"
+    values = {**found.values, "title": text.title, **text.metadata._asdict()}
+    values["id"] = str(uuid5(NAMESPACE_URL, own))
     return PageText(values, found.host, paragraphs, signature_of(words))
 
 

@@ -103,10 +103,13 @@ class ArchiveWeb:
 
 
 class ArchivedAnswer(NamedTuple):
-    """An answer of a server in a WARC file, and its URL as the file writes it."""
+    """An answer of a server in a WARC file, its URL as the file writes it, and its place."""
 
     url: str
     answer: Answer
+    file: str = ""  # name of the WARC file
+    offset: int | None = None  # of the record in bytes
+    digest: str = ""  # of the payload, as the record has it
 
 
 def answers(path: Path, seen: Counter[str] | None = None) -> Iterator[ArchivedAnswer | Damage]:
@@ -129,11 +132,12 @@ def answers(path: Path, seen: Counter[str] | None = None) -> Iterator[ArchivedAn
 
 def answers_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:
     """Yield the HTTP answers of files or slices, as `answers` does, without revisits."""
-    for _, found in _scanned(volumes, KEPT_BYTES, Counter()):
+    for number, found in _scanned(volumes, KEPT_BYTES, Counter()):
         if isinstance(found, Damage):
             yield found
         elif found.kind == ANSWER:
-            yield ArchivedAnswer(found.url, answer_of(found))
+            file = volumes[number].path.name
+            yield ArchivedAnswer(found.url, answer_of(found), file, found.offset, found.digest)
 
 
 def revisits_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:

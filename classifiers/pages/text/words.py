@@ -7,6 +7,7 @@ word of English; measured on the 800 sentences of the SIB-200 train and dev sets
 
 import re
 from typing import Final
+from unicodedata import category
 
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA: Final = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -39,3 +40,21 @@ def units(text: str) -> list[str]:
     if _UNSPACED.search(text):
         text = _UNSPACED.sub(r" \g<0> ", text)
     return text.lower().split()
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words and signs of a text as they are written, for corpus tools.
+
+    Signs before and after a word are tokens; those inside of it stay (`isn't`, `a.de`). A letter of
+    a script without spaces is one token.
+    """
+    found: list[str] = []
+    for part in _UNSPACED.sub(r" \g<0> ", text).split():
+        inside = [number for number, sign in enumerate(part) if _is_of_word(sign)]
+        start, end = (inside[0], inside[-1] + 1) if inside else (len(part), len(part))
+        found += [*part[:start], *([part[start:end]] if inside else []), *part[end:]]
+    return found
+
+
+def _is_of_word(sign: str) -> bool:
+    return sign.isalnum() or category(sign).startswith("M")

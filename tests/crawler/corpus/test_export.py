@@ -156,11 +156,11 @@ def test_an_interrupted_export_goes_on_at_the_page_where_it_was(
     read: list[str] = []
     text_of = texts._text_of
 
-    def interrupted(found: Found, extractor: str) -> texts.PageText | str:
+    def interrupted(found: Found, extractor: str, has_markup: bool) -> texts.PageText | str:
         read.append(found.values["url"])
         if len(read) in (3, 8):
             raise KeyboardInterrupt
-        return text_of(found, extractor)
+        return text_of(found, extractor, has_markup)
 
     monkeypatch.setattr(texts, "_text_of", interrupted)
     for _ in range(2):
@@ -211,10 +211,10 @@ def test_two_exports_do_not_share_a_work_folder(run: Path, tmp_path: Path) -> No
         exported(run, tmp_path / "x.jsonl")
 
 
-extract = extraction.EXTRACTORS["trafilatura"]
+extract = extraction.EXTRACTORS["combined"]
 
 
-def hostile(page: str) -> str:
+def hostile(page: str, has_markup: bool) -> str:
     """An extractor that one page sends into an endless loop and one page kills."""
     while "Nummer3" in page:
         pass
@@ -222,14 +222,14 @@ def hostile(page: str) -> str:
         os.kill(os.getpid(), signal.SIGKILL)
     if "Nummer4" in page:
         raise RecursionError
-    return extract(page)
+    return extract(page, has_markup)
 
 
 def make_hostile(part: PartTexts) -> None:
     """Make texts of pages that no extractor survives; this runs in another process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "SLOW_S", 0.3)
-        patch.setitem(extraction.EXTRACTORS, "trafilatura", hostile)
+        patch.setitem(extraction.EXTRACTORS, "combined", hostile)
         part.make()
 
 
@@ -348,7 +348,7 @@ def test_a_path_without_pages_is_told_in_one_line_and_nothing_is_left(
 def test_a_run_without_texts_and_a_wrong_format_are_told(run: Path, tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="needs --output"):
         export([run], None, "parquet")
-    assert call("export", run, "--output", tmp_path / "x.csv") == 2
+    assert call("export", run, "--output", tmp_path / "x.ods") == 2
     assert call("export", run, "--lang", "is", "--output", tmp_path / "x.txt") == 1
     assert call("export", run, "--lang", "xx", "--output", tmp_path / "x.txt") == 2
     with pytest.raises(RunFolderError):

@@ -2,7 +2,13 @@
 
 import pytest
 
-from langfocus.crawler.corpus.extraction import EXTRACTORS, differing_languages, main_text_of
+from langfocus.crawler.corpus import extraction
+from langfocus.crawler.corpus.extraction import (
+    EXTRACTORS,
+    Metadata,
+    differing_languages,
+    main_text_of,
+)
 from tests.support.smallweb import SENTENCES
 
 GERMAN, ENGLISH = SENTENCES["de"] * 2, SENTENCES["en"] * 2
@@ -12,7 +18,7 @@ PAGE = f"""<html><head><title>T</title></head><body>
 <footer><a href=/i>Impressum</a></footer><script>var x = "nichts";</script></body></html>"""
 
 
-def paragraphs_of(html: bytes, kind: str | None, name: str = "trafilatura") -> list[str]:
+def paragraphs_of(html: bytes, kind: str | None, name: str = "combined") -> list[str]:
     return main_text_of(html, kind, name).paragraphs
 
 
@@ -62,3 +68,60 @@ def test_paragraphs_in_another_language_are_told_from_those_of_the_page() -> Non
     assert differing_languages(page, "de") == [None, "en", None, None, "fr"]
     assert differing_languages(page, None) == [None] * 5
     assert differing_languages(page, "tlh") == [None] * 5
+
+
+def test_a_text_that_trafilatura_misses_is_the_one_that_resiliparse_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short, long = "Nur ein kurzer Satz von acht Wörtern hier.", f"{GERMAN}\n{GERMAN}"
+    for trafilatura, resiliparse, expected in [
+        (short, long, long),
+        (GERMAN, f"{GERMAN}\n{short}", GERMAN),
+        ("", "Start\nKontakt\nImpressum", ""),
+    ]:
+        monkeypatch.setattr(extraction, "_by_trafilatura", lambda *_, text=trafilatura: text)
+        monkeypatch.setattr(extraction, "_by_resiliparse", lambda *_, text=resiliparse: text)
+        assert EXTRACTORS["combined"](PAGE, False) == expected
+
+
+def test_scripts_before_a_text_do_not_push_it_beyond_the_limit() -> None:
+    script = (
+        f"<script>{'x = 1;' * 200_000}</script><style>{'a{}' * 100_000}</style><!-- {'y' * 999}"
+    )
+    page = PAGE.replace("<main>", f"{script} --><main>")
+    assert GERMAN in paragraphs_of(page.encode(), "text/html; charset=utf-8")
+
+
+def test_a_script_that_nothing_closes_hides_the_rest_as_in_browsers() -> None:
+    page = f"<body><p>{GERMAN}</p><script>" + "<script><!--" * 50_000
+    assert paragraphs_of(page.encode(), "text/html; charset=utf-8") == [GERMAN.strip()]
+
+
+HEAD = """<head><title>T</title><meta name=author content="Ana Rial">
+<meta property=og:site_name content="Praza"><meta name=description content="De que vai">
+<meta property=article:published_time content="2024-05-06T10:00:00Z">
+<meta property=article:section content=Cultura>
+</head>"""
+LICENSE = '<a rel=license href="https://creativecommons.org/licenses/by-sa/4.0/">CC</a>'
+
+
+def test_what_a_page_says_about_itself_is_kept() -> None:
+    page = PAGE.replace("<head><title>T</title></head>", HEAD).replace("<footer>", LICENSE)
+    found = main_text_of(page.encode(), "text/html; charset=utf-8").metadata
+    assert found == Metadata(
+        author="Ana Rial",
+        published="2024-05-06",
+        site="Praza",
+        license="CC BY-SA 4.0",
+        description="De que vai",
+        categories=["Cultura"],
+    )
+    assert main_text_of(PAGE.encode(), "text/html").metadata == Metadata()
+
+
+@pytest.mark.parametrize("name", ["combined", "trafilatura"])
+def test_markup_keeps_lists_and_headings_as_markdown(name: str) -> None:
+    listed = "<ul><li>Erster Punkt der Liste</li><li>Zweiter Punkt der Liste</li></ul></article>"
+    page = PAGE.replace("</article>", listed).encode()
+    found = main_text_of(page, "text/html; charset=utf-8", name, has_markup=True).paragraphs
+    assert {"# Überschrift der Seite", "- Erster Punkt der Liste"} <= {*found}

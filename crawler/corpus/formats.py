@@ -1,0 +1,138 @@
+"""The formats of exported texts that are written as text; each makes lines of items, in order."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from langfocus.classifiers.pages.text.words import tokens
+from langfocus.crawler.corpus.item import FIELDS, PageItem
+
+_OF_CSV: Final = tuple(
+    name for name in FIELDS if name not in ("text", "other_paragraphs", "repeated", "links")
+)
+_OF_DOC: Final = ("id", "url", "title", "author", "published", "site", "license", "language")
+"""The attributes of `<doc>` in vertical text."""
+
+# Full stops, marks of exclamation and question, the danda; then closing signs.
+_MARKS: Final = ".!?\u2026\u0964\u061f\u06d4"
+_WIDE_MARKS: Final = "\u3002\uff01\uff1f"
+_CLOSING: Final = "\"'\u201d\u2019\u00bb\u300d)\\]"
+_SENTENCE_END: Final = re.compile(
+    f"(?:[{_MARKS}][{_CLOSING}]{{0,3}}\\s+)|[{_WIDE_MARKS}][{_CLOSING}]{{0,3}}\\s*"
+)
+_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_TEI: Final = "http://www.tei-c.org/ns/1.0"
+
+
+def _json_lines(items: Iterable[PageItem]) -> Iterator[str]:
+    for item in items:
+        yield json.dumps(item.as_dict(), ensure_ascii=False) + "\n"
+
+
+def _plain(items: Iterable[PageItem]) -> Iterator[str]:
+    """Yield each text with an empty line after it."""
+    for item in items:
+        yield f"{item.text}\n\n"
+
+
+def _csv(items: Iterable[PageItem]) -> Iterator[str]:
+    """Yield the metadata of each page, a header first; several categories with a bar between."""
+    yield _csv_row(_OF_CSV)
+    for item in items:
+        values = (getattr(item, name) for name in _OF_CSV)
+        yield _csv_row(" | ".join(each) if isinstance(each, list) else each for each in values)
+
+
+def _csv_row(values: Iterable[object]) -> str:
+    row = io.StringIO()
+    csv.writer(row, lineterminator="\n").writerow(values)
+    return row.getvalue()
+
+
+def _vertical(items: Iterable[PageItem]) -> Iterator[str]:
+    """Yield vertical text: a token a line between the tags of documents, paragraphs, sentences."""
+    for item in items:
+        written = {name: getattr(item, name) for name in _OF_DOC}
+        named = "".join(
+            f" {name}={quoteattr(_xml(str(value)))}" for name, value in written.items() if value
+        )
+        lines = [f"<doc{named}>"]
+        for paragraph in (item.text or "").split("\n"):
+            lines.append("<p>")
+            for sentence in sentences(paragraph):
+                lines += ["<s>", *(escape(_xml(token)) for token in tokens(sentence)), "</s>"]
+            lines.append("</p>")
+        yield "\n".join([*lines, "</doc>", ""])
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a paragraph.
+
+    One ends with its mark, before a space that no lower-case letter follows. Abbreviations before
+    a capital end one too, and Thai, which has no marks, is not divided.
+    """
+    found, start = [], 0
+    for end in _SENTENCE_END.finditer(text):
+        if end.end() < len(text) and not text[end.end()].islower():
+            found.append(text[start : end.end()].strip())
+            start = end.end()
+    return [*found, text[start:].strip()]
+
+
+def _tei(items: Iterable[PageItem]) -> Iterator[str]:
+    """Yield a corpus of TEI P5, a `TEI` element for each page (trafilatura's headers)."""
+    from lxml import etree
+
+    title = "Texts of Web pages"
+    yield (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<teiCorpus xmlns="{_TEI}">\n<teiHeader><fileDesc>'
+        f"<titleStmt><title>{title}</title></titleStmt><publicationStmt><p>{title}</p>"
+        f"</publicationStmt><sourceDesc><p>{title}</p></sourceDesc></fileDesc></teiHeader>\n"
+    )
+    for item in items:
+        yield etree.tostring(tei_of(item), encoding="unicode") + "\n"
+    yield "</teiCorpus>\n"
+
+
+def tei_of(item: PageItem) -> "etree._Element":  # type: ignore[name-defined]  # noqa: F821
+    """Return the `TEI` element of a page; headings and lists are paragraphs."""
+    from lxml import etree
+    from trafilatura.settings import Document
+    from trafilatura.xml import build_tei_output
+
+    page = Document()
+    page.id, page.title, page.url = item.id, _xml(item.title or item.url), _xml(item.url)
+    page.hostname = item.url.split("/")[2] if "//" in item.url else None
+    for name, value in (
+        ("author", item.author),
+        ("date", item.published),
+        ("sitename", item.site),
+        ("license", item.license),
+        ("description", item.description),
+        ("language", item.language),
+    ):
+        setattr(page, name, _xml(value) if value else None)
+    page.categories, page.tags = [_xml(each) for each in item.categories or ()], []
+    page.body, page.commentsbody = etree.Element("body"), etree.Element("body")
+    for paragraph in (item.text or "").split("\n"):
+        etree.SubElement(page.body, "p").text = _xml(paragraph)
+    return build_tei_output(page)
+
+
+def _xml(text: str) -> str:
+    """Return a text without the characters that XML cannot hold."""
+    return _NOT_XML.sub("", text)
+
+
+WRITERS: Final[dict[str, Callable[[Iterable[PageItem]], Iterator[str]]]] = {
+    "jsonl": _json_lines,
+    "txt": _plain,
+    "csv": _csv,
+    "vert": _vertical,
+    "xml": _tei,
+}
+"""Ending of a file's name -> its text, piece by piece."""
