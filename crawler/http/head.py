@@ -10,6 +10,9 @@ from typing import Final, NamedTuple
 MAX_HEAD_BYTES: Final = 256 * 1024
 """Most bytes before a body, answers of status 1xx included; browsers have the same limit."""
 
+LONGEST_VALUE: Final = 4096
+"""Most letters of a value that is stored for each page."""
+
 _BLANKS: Final = b" \t\r\n"
 _TOKEN: Final = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NO_TYPES: Final = frozenset({"*/*", "unknown/unknown", "application/unknown"})
@@ -98,4 +101,4 @@ def media_type(content_type: str | None) -> str | None:
 def content_type_of(values: Sequence[str]) -> str | None:
     """Return the Content-Type of several: the last with a media type, else the last."""
     told = [value for value in values if media_type(value) is not None] or values
-    return told[-1] if told else None
+    return told[-1][:LONGEST_VALUE] if told else None

@@ -177,8 +177,10 @@ def _location(response: Response) -> str | None:
 
 
 def _validator(value: bytes | None) -> str | None:
-    """Return a header so that the same bytes can be sent again."""
-    return None if value is None else value.decode("latin-1").strip()
+    """Return a header so that the same bytes can be sent again; one cut short would match nothing."""
+    if value is None or len(value) > head.LONGEST_VALUE:
+        return None
+    return value.decode("latin-1").strip()
 
 
 def _text(value: bytes | None) -> str | None:
