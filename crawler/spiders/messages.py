@@ -177,7 +177,7 @@ def _location(response: Response) -> str | None:
 
 
 def _validator(value: bytes | None) -> str | None:
-    """Return a header so that the same bytes can be sent again; one cut short would match nothing."""
+    """Return a header so that the same bytes can be sent again; None if it is too long."""
     if value is None or len(value) > head.LONGEST_VALUE:
         return None
     return value.decode("latin-1").strip()
