@@ -10,6 +10,7 @@ error, `langfocus: MESSAGE`.
 from __future__ import annotations
 
 import argparse
+import logging
 import shlex
 import sys
 import textwrap
@@ -96,8 +97,18 @@ def parser_of(name: str) -> Parser:
     return parser
 
 
+class _PrintableFormatter(logging.Formatter):
+    """Formats messages for a terminal; no text of a stranger in them can forge a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the message and its traceback."""
+        return "\n    ".join(map(printable, super().format(record).split("\n")))
+
+
 def run_command(name: str, arguments: Sequence[str]) -> int:
     """Return the exit code of a command."""
+    if logging.lastResort is not None:  # writes the warnings of a command that sets up no log
+        logging.lastResort.setFormatter(_PrintableFormatter())
     return ended(lambda: _run(name, arguments))
 
 
