@@ -66,7 +66,7 @@ class PageItem:
 
 
 FIELDS = tuple(field.name for field in fields(PageItem))
-ROW_FIELDS = tuple(name for name in FIELDS if name in PAGE_COLUMNS)
+ROW_FIELDS = tuple(name for name in FIELDS[: FIELDS.index("id")] if name in PAGE_COLUMNS)
 """The fields that are columns of the run's table `pages`."""
 
 

@@ -182,7 +182,9 @@ class LangfocusSpider(Spider):
         """Return the reason of a failure, and whether a retry is useless."""
         reason, is_final = explain(error)
         self.crawl.ending.fail(lease.host, reason)
-        return reason, is_final
+        # Before the first answer a missing name may be a machine without a network.
+        is_offline = reason == NO_ADDRESS and self.crawl.ending.awaits_answer
+        return reason, is_final and not is_offline
 
     def waits(self, lease: Lease, error: Exception, asked_at: float) -> bool:
         """Return True if the server of a URL did not cause the failure of its request.

@@ -171,7 +171,7 @@ def test_a_crawl_on_a_machine_whose_clock_jumps_by_hours_does_not_notice(tmp_pat
     began_at = time.time()
     with loopback(web) as proxy:
         line = command(
-            "lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}",
+            "lang=de", "strategy=bfs", "filter=none", "host_cap=0", f"seeds={web.url(0)}",
             JOBDIR=tmp_path, DOWNLOAD_DELAY=DELAY_S,
         )  # fmt: skip
         stepping = [sys.executable, "-m", "tests.support.steppingclock", "0.1", *line[2:]]

@@ -304,7 +304,8 @@ def test_a_farm_of_sub_domains_ends_at_the_cap_of_its_domain(tmp_path: Path) -> 
         )
     assert done.returncode == 0, done.stderr
     told = summary(tmp_path)
-    assert told["outcomes"] == {"domain_full": 30, "page": 21}
+    # The robots.txt of hosts that are asked at last take slots too.
+    assert told["outcomes"] == {"domain_full": 32, "page": 19}
     assert told["counts"]["lowered"] >= 18
     assert "URLs beyond the cap of their domain" in done.stdout
 
@@ -326,7 +327,7 @@ SITES = {
     "missing": (replace(RESERVED, status=404), GERMAN, 1, None),
     "broken": (Answer(500), GERMAN, 1, None),
     "moved": (moved("http://www.moved.de/t.json"), GERMAN, 1, OUT),
-    "loop": (moved(TDMREP), GERMAN, 6, None),
+    "loop": (moved(TDMREP), GERMAN, 1, None),
     "away": (moved("http://plain.de/t.json"), GERMAN, 1, None),
     "inside": (moved("http://127.0.0.1/t.json"), GERMAN, 1, None),
     "huge": (HUGE, GERMAN, 1, None),
