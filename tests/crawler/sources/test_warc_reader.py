@@ -190,7 +190,9 @@ def test_no_damage_raises_and_no_page_is_invented(
         data[start : start + chance.choice((1, 1, 40))] = chance.randbytes(chance.choice((0, 1, 9)))
     results = _answers_of(bytes(data), ".warc.gz" if is_gzip else ".warc")
     pages = [each for each in results if isinstance(each, ArchivedAnswer)]
-    assert (4 - faults) * is_gzip <= len(pages) <= 4
+    # A revisit whose original has lost its digest has the body of that record once more.
+    bodies = {each.answer.body for each in pages}
+    assert (4 - faults) * is_gzip <= len(bodies) <= 4
 
 
 @pytest.mark.parametrize(
