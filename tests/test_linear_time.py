@@ -1,5 +1,6 @@
 """Each reader of strangers' text takes eight times the time for eight times the text, not more."""
 
+import gzip
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +15,7 @@ from langfocus.classifiers.pages.charset.encodings import decode, is_binary
 from langfocus.classifiers.pages.parse import parse_page
 from langfocus.classifiers.urls.batch import plain, unaddressed
 from langfocus.classifiers.urls.standard import absolute
+from langfocus.crawler.http.body import unpacked, without_chunks
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.blocking import read_lines
 from langfocus.crawler.politeness.reservations import rules_in, rules_of_license
@@ -190,6 +192,22 @@ def _is_linear(read: Callable[[str], object], piece: str) -> bool:
         if long_s <= max(FLOOR_S, MOST * short_s):
             return True
     return False
+
+
+@pytest.mark.parametrize(
+    ("read", "part"),
+    [
+        (lambda body: unpacked(body, ["gzip"], 10**7), gzip.compress(b"a")),
+        (lambda body: unpacked(body, ["gzip"], 10**7), gzip.compress(b"a") + b"\0" * 99),
+        (lambda body: read_sitemap(body, "http://a.example/s.xml"), gzip.compress(b"a")),
+        (without_chunks, b"1\r\na\r\n"),
+    ],
+    ids=["members", "padded members", "sitemap", "chunks"],
+)
+def test_many_small_parts_of_a_body_take_linear_time(
+    read: Callable[[bytes], object], part: bytes
+) -> None:
+    assert _is_linear(lambda text: read(text.encode("latin-1") * 20), part.decode("latin-1"))
 
 
 @pytest.mark.parametrize("name", READERS)

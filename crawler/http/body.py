@@ -30,8 +30,9 @@ _MOST_DIGITS: Final = 16
 _NO_ENCODINGS: Final = frozenset({"", "identity", "none", "binary", "8bit", "7bit", "chunked"})
 """Names that some servers send with a body that is not encoded; so are names of charsets."""
 
-_GZIP: Final = b"\x1f\x8b"
-_OF_GZIP: Final = 16 + zlib.MAX_WBITS
+_GZIP: Final = b"\x1f\x8b\x08"
+_GZIP_HEADER_BYTES: Final = 10
+_GZIP_TRAILER_BYTES: Final = 8
 _PIECE: Final = 1 << 10
 _BLOCK: Final = 1 << 16
 
@@ -163,15 +164,37 @@ def unpacked(body: bytes, names: list[str], most: int) -> bytes:
 
 
 def _unzipped(data: bytes, most: int) -> bytes:
-    """Return the members of gzip data; bytes behind them are no part of the body."""
-    found, rest = _inflated(data, _OF_GZIP, most)
-    while (rest := rest.lstrip(b"\0")).startswith(_GZIP) and len(found) <= most:
-        with suppress(BrokenEncoding):
-            part, rest = _inflated(rest, _OF_GZIP, most - len(found))
-            found += part
-            continue
-        break
-    return found
+    """Return the members of gzip data; bytes behind them are no part of the body.
+
+    Checksums are not compared, as in browsers. Many members take linear time.
+    """
+    found, at = bytearray(), 0
+    while data.startswith(_GZIP, at) and len(found) <= most:
+        start = _after_header(data, at)
+        try:
+            part, end = _inflated(data, -zlib.MAX_WBITS, most - len(found), start=start)
+        except BrokenEncoding:
+            if not at:
+                raise
+            break
+        found += part
+        at = end + _GZIP_TRAILER_BYTES
+        while data.startswith(b"\0", at):
+            at += 1
+    if not at:
+        raise BrokenEncoding("no gzip data")
+    return bytes(found)
+
+
+def _after_header(data: bytes, at: int) -> int:
+    """Return where the header of a gzip member ends (RFC 1952, 2.3)."""
+    flags, end = data[at + 3 : at + 4] or b"\0", at + _GZIP_HEADER_BYTES
+    if flags[0] & 4:
+        end += 2 + int.from_bytes(data[end : end + 2], "little")
+    for flag in (8, 16):  # name and comment end with a zero byte
+        if flags[0] & flag:
+            end = data.find(b"\0", end) + 1 or len(data)
+    return end + 2 * bool(flags[0] & 2)
 
 
 def _deflated(data: bytes, most: int) -> bytes:
@@ -183,23 +206,27 @@ def _deflated(data: bytes, most: int) -> bytes:
 
 
 def _inflated(
-    data: bytes, wbits: int, most: int, *, is_strict: bool = False
-) -> tuple[bytes, bytes]:
-    """Return what some bytes hold before a fault, and the bytes behind their end."""
-    unzip = zlib.decompressobj(wbits)
+    data: bytes, wbits: int, most: int, *, start: int = 0, is_strict: bool = False
+) -> tuple[bytes, int]:
+    """Return what the bytes from a place hold before a fault, and where they end."""
+    unzip, found, at, size = zlib.decompressobj(wbits), bytearray(), start, _PIECE
     try:
-        found = unzip.decompress(data, most + 1)
+        while at < len(data) and not unzip.eof and len(found) <= most:
+            piece = data[at : at + size]
+            found += unzip.decompress(piece, most + 1 - len(found))
+            at += len(piece) - len(unzip.unused_data)
+            size = min(2 * size, _BLOCK)  # zlib copies what is behind the end
     except zlib.error as error:
-        found = b"" if is_strict else _before_fault(data, wbits, most)
+        found = bytearray() if is_strict else _before_fault(data[start:], wbits, most)
         if not found:
             raise BrokenEncoding(str(error)) from error
-        return found, b""
+        return bytes(found), len(data)
     if not found and not unzip.eof:
         raise BrokenEncoding("cut off at its beginning")
-    return found, unzip.unused_data
+    return bytes(found), at
 
 
-def _before_fault(data: bytes, wbits: int, most: int) -> bytes:
+def _before_fault(data: bytes, wbits: int, most: int) -> bytearray:
     unzip, found = zlib.decompressobj(wbits), bytearray()
     for start in range(0, len(data), _PIECE):
         piece, before = data[start : start + _PIECE], unzip.copy()
@@ -212,7 +239,7 @@ def _before_fault(data: bytes, wbits: int, most: int) -> bytes:
             break
         if len(found) > most:
             break
-    return bytes(found[: most + 1])
+    return found[: most + 1]
 
 
 def _brotli_pieces(data: bytes) -> Iterator[bytes]:

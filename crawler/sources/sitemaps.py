@@ -5,7 +5,6 @@ links are bounded. Broken XML is read as far as it goes.
 """
 
 import re
-import zlib
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from lxml import etree
 from langfocus.classifiers.languages import meant
 from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.crawler.frontier.base import Lease, Link
+from langfocus.crawler.http.body import BrokenEncoding, unpacked
 from langfocus.crawler.politeness.network import has_bad_port
 from langfocus.crawler.politeness.robots import HostFiles, Robots
 from langfocus.crawler.reading import Download, scored, sift
@@ -42,7 +42,6 @@ _MAX_FAULTS = 1_000
 _MAX_TEXT = 4_096
 _MAX_DATE = 32
 _GZIP = b"\x1f\x8b"
-_GZIP_TRAILER = 8
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
 _PROLOG = re.compile(
     r"\ufeff?\s*+(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE\b[^>\[]*+>\s*+)*+"
@@ -106,31 +105,11 @@ def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | 
 
 
 def _unpacked(body: bytes) -> bytes:
-    """Return all members of a gzip file unpacked, as far as they are sound.
-
-    Checksums are not compared, as in browsers: the data before a wrong one are kept.
-    """
-    found = bytearray()
-    while body.startswith(_GZIP) and len(found) < MAX_BYTES:
-        member = zlib.decompressobj(-zlib.MAX_WBITS)
-        body = body[_header_length(body) :]
-        with suppress(zlib.error):
-            while body and not member.eof and len(found) < MAX_BYTES:
-                found += member.decompress(body[:_PIECE], MAX_BYTES - len(found))
-                body = member.unconsumed_tail + body[_PIECE:]
-        body = (member.unused_data + body)[_GZIP_TRAILER:]
-    return bytes(found)
-
-
-def _header_length(member: bytes) -> int:
-    """Return the length of a member's header (RFC 1952, 2.3)."""
-    flags, end = member[3:4] or b"\0", 10
-    if flags[0] & 4:
-        end += 2 + int.from_bytes(member[end : end + 2], "little")
-    for flag in (8, 16):  # name and comment end with a zero byte
-        if flags[0] & flag:
-            end = member.find(b"\0", end) + 1 or len(member)
-    return end + 2 * bool(flags[0] & 2)
+    """Return a gzip file unpacked, as far as it is sound."""
+    try:
+        return unpacked(body, ["gzip"], MAX_BYTES)[:MAX_BYTES]
+    except BrokenEncoding:
+        return b""
 
 
 def _mended(text: str) -> str:
