@@ -67,10 +67,12 @@ def name_server(addresses: Mapping[str, str], *silent: str) -> Iterator[NameServ
         server = NameServer(addresses, frozenset(silent), udp.getsockname()[1])
         thread = threading.Thread(target=_serve, args=(udp, server), daemon=True)
         thread.start()
-        yield server
-        # A datagram ends the thread, because closing a socket does not wake its reader.
-        udp.sendto(b"", udp.getsockname())
-        thread.join()
+        try:
+            yield server
+        finally:
+            # A datagram ends the thread, because closing a socket does not wake its reader.
+            udp.sendto(b"", udp.getsockname())
+            thread.join()
 
 
 def _serve(udp: socket.socket, server: NameServer) -> None:
