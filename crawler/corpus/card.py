@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,7 @@ _SIZES: Final = (
 _LARGEST: Final = "100M<n<1B"
 _READ_BY_HUBS: Final = (".jsonl", ".parquet", ".csv", ".txt")
 _ROWS: Final = 20
+_ESCAPED: Final = str.maketrans({"|": "\\|", "\n": " ", "<": "&lt;", "`": "\\`"})
 
 
 def card_of(corpus: CorpusSummary, file: Path, command: str, today: date) -> str:
@@ -29,8 +30,8 @@ def card_of(corpus: CorpusSummary, file: Path, command: str, today: date) -> str
 
     Its head is YAML, as in a data set's README.md on Hugging Face.
     """
-    names = [languages.name(code) for code in corpus.page_languages if code in languages.known()]
-    title = f"{', '.join(names[:3]) or 'Texts'}: texts of Web pages"
+    codes = [code for code in corpus.page_languages if code in languages.known()]
+    title = f"{', '.join(map(languages.name, codes[:3])) or 'Texts'}: texts of Web pages"
     days = sorted(corpus.days)
     facts = {
         "pages": f"{corpus.pages:,}",
@@ -42,7 +43,7 @@ def card_of(corpus: CorpusSummary, file: Path, command: str, today: date) -> str
         "made by": f"langfocus {version('langfocus')}",
     }
     parts = [
-        _head(corpus, file, title),
+        _head(corpus, codes, file, title),
         f"# {title}\n",
         "Each text is the main text of a page, without lines that its host repeats and without "
         "near-duplicates.\n",
@@ -57,9 +58,8 @@ def card_of(corpus: CorpusSummary, file: Path, command: str, today: date) -> str
     return "\n".join(part for part in parts if part)
 
 
-def _head(corpus: CorpusSummary, file: Path, title: str) -> str:
+def _head(corpus: CorpusSummary, codes: Sequence[str], file: Path, title: str) -> str:
     size = next((name for most, name in _SIZES if corpus.pages < most), _LARGEST)
-    codes = [code for code in corpus.page_languages if code in languages.known()]
     lines = [
         "---",
         f"pretty_name: {json.dumps(title)}",
@@ -79,9 +79,10 @@ def _counts(title: str, name: str, counts: Counter[str]) -> str:
     """Return a section with the most frequent values; "" for none."""
     if not counts:
         return ""
-    rows = [(value, f"{number:,}") for value, number in counts.most_common(_ROWS)]
+    first = counts.most_common(_ROWS)
+    rows = [(value, f"{number:,}") for value, number in first]
     if len(counts) > _ROWS:
-        others = sum(counts.values()) - sum(number for _, number in counts.most_common(_ROWS))
+        others = counts.total() - sum(number for _, number in first)
         rows.append((f"{len(counts) - _ROWS:,} others", f"{others:,}"))
     return f"## {title}\n\n{_table((name, 'pages'), rows)}"
 
@@ -90,6 +91,3 @@ def _table(head: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
     lines = [f"| {head[0]} | {head[1]} |", "|---|--:|"]
     lines += [f"| {' | '.join(cell.translate(_ESCAPED) for cell in row)} |" for row in rows]
     return "\n".join([*lines, ""])
-
-
-_ESCAPED: Final = str.maketrans({"|": "\\|", "\n": " ", "<": "&lt;", "`": "\\`"})

@@ -35,9 +35,9 @@ def format_of(path: Path | None) -> str:
     """
     if path is None:
         return FORMATS[0]
-    *_, before, last = ["", "", *path.suffixes]
-    kind = (before if _packing(path) else last).removeprefix(".")
-    if kind not in FORMATS or (_packing(path) and kind not in WRITERS):
+    packing = _packing(path)
+    kind = (path.with_suffix("") if packing else path).suffix.removeprefix(".")
+    if kind not in (WRITERS if packing else FORMATS):
         packed = " or ".join(f".{ending}" for ending in PACKINGS)
         raise SettingError(
             f"--output {path}: its name must end in one of {', '.join(FORMATS)}; "
@@ -118,12 +118,12 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         return
     with replacing(path) as unfinished, unfinished.open("wb") as file:
-        if (
-            _packing(path) == "gz"
-        ):  # without name and time, so that the same texts are the same bytes
+        packing = _packing(path)
+        if packing == "gz":
+            # Without name and time: the same texts are the same bytes.
             with GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                 yield cast(IO[bytes], packed)
-        elif _packing(path) == "zst":
+        elif packing == "zst":
             with _arrow().CompressedOutputStream(file, "zstd") as packed:
                 yield packed
         else:

@@ -5,11 +5,14 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from langfocus.classifiers.pages.text.words import tokens
 from langfocus.crawler.corpus.item import FIELDS, PageItem
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 _OF_CSV: Final = tuple(
     name for name in FIELDS if name not in ("text", "other_paragraphs", "repeated", "links")
@@ -98,7 +101,7 @@ def _tei(items: Iterable[PageItem]) -> Iterator[str]:
     yield "</teiCorpus>\n"
 
 
-def tei_of(item: PageItem) -> "etree._Element":  # type: ignore[name-defined]  # noqa: F821
+def tei_of(item: PageItem) -> "_Element":
     """Return the `TEI` element of a page; headings and lists are paragraphs."""
     from lxml import etree
     from trafilatura.settings import Document

@@ -193,36 +193,40 @@ class _RunPart:
         with reading(self.folder) as connection:
             target = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
             for number in self.numbers[first:]:
-                row = connection.execute(_PAGE_OF, (number,)).fetchone()
-                try:
-                    answer = _kept_answer(self.folder, connection, number) if row else None
-                except ArchiveError:
-                    yield DAMAGED
-                    continue
-                if answer is None:
-                    yield NOT_KEPT
-                    continue
-                links, *columns = row
-                values = dict(zip(ROW_FIELDS, columns, strict=True))
-                values["is_relevant"] = target == (values["language"],)
-                values["links"] = None if links is None else outlinks.read(links)
-                place = archived.found_archived(connection, "id = ?", number)
-                if place is not None:
-                    values.update(warc_file=place.file, warc_offset=place.start)
-                    values["digest"] = written_digest(bytes.fromhex(place.digest))
-                kind = content_type_of(answer.all("Content-Type"))
-                yield Found(values, host_of(values["url"]), answer.body, kind)
+                yield self._page(connection, number, target)
+
+    def _page(
+        self, connection: sqlite3.Connection, number: int, target: tuple[str] | None
+    ) -> Found | str:
+        """Return the page of an exchange, or the reason for which it is left out."""
+        row = connection.execute(_PAGE_OF, (number,)).fetchone()
+        place = archived.found_archived(connection, "id = ?", number)
+        if row is None or place is None:
+            return NOT_KEPT
+        try:
+            answer = _kept_answer(self.folder, connection, place)
+        except ArchiveError:
+            return DAMAGED
+        if answer is None:
+            return NOT_KEPT
+        links, *columns = row
+        values = dict(zip(ROW_FIELDS, columns, strict=True))
+        values["is_relevant"] = target == (values["language"],)
+        values["links"] = None if links is None else outlinks.read(links)
+        values.update(warc_file=place.file, warc_offset=place.start)
+        values["digest"] = written_digest(bytes.fromhex(place.digest))
+        kind = content_type_of(answer.all("Content-Type"))
+        return Found(values, host_of(values["url"]), answer.body, kind)
 
 
-def _kept_answer(folder: Path, connection: sqlite3.Connection, number: int) -> Answer | None:
-    """Return the answer of the exchange with a number in a run, None if its body was never kept.
+def _kept_answer(
+    folder: Path, connection: sqlite3.Connection, row: archived.ArchivedRow
+) -> Answer | None:
+    """Return the answer of an exchange in a run, None if its body was never kept.
 
     An unchanged page has the answer that the earlier run kept. Raises `ArchiveError` for a record
     that is damaged or missing.
     """
-    row = archived.found_archived(connection, "id = ?", number)
-    if row is None:
-        return None
     record = _record(folder, row)
     if row.is_revisit == archived.SAME_PAYLOAD_AS:
         original = archived.with_payload(connection, row.digest)

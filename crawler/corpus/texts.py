@@ -103,13 +103,14 @@ class PartTexts:
                 return
             pages = self.part.pages(_whole_lines(file))
             while (found := _next(pages)) is not None:
-                text = found if isinstance(found, str) else self._text_of(found)
+                text: PageText | str = (
+                    found
+                    if isinstance(found, str)
+                    else _text_of(found, self.extractor, self.has_markup)
+                )
                 file.write(json.dumps(text).encode() + b"\n")
                 file.flush()
         self._unfinished.rename(self.path)
-
-    def _text_of(self, found: Found) -> PageText | str:
-        return _text_of(found, self.extractor, self.has_markup)
 
     def leave_out(self) -> None:
         """Leave out the page at which the process that wrote the file ended."""

@@ -120,22 +120,26 @@ def answers(path: Path, seen: Counter[str] | None = None) -> Iterator[ArchivedAn
     `seen` counts the types of the records. Raises `ArchiveError` for a file that cannot be read.
     """
     volumes, index = find_volumes(path), AnswerIndex()
+    yield from answers_in(volumes, index, seen)
+    yield from _revisits(volumes, index)
+
+
+def answers_in(
+    volumes: Sequence[Volume],
+    index: AnswerIndex | None = None,
+    seen: Counter[str] | None = None,
+) -> Iterator[ArchivedAnswer | Damage]:
+    """Yield the HTTP answers of files or slices, as `answers` does, without revisits.
+
+    `index` gets the places of all answers and revisits.
+    """
     for number, found in _scanned(volumes, KEPT_BYTES, Counter() if seen is None else seen):
         if isinstance(found, Damage):
             yield found
             continue
-        index.add(number, found)
+        if index is not None:
+            index.add(number, found)
         if found.kind == ANSWER:
-            yield ArchivedAnswer(found.url, answer_of(found))
-    yield from _revisits(volumes, index)
-
-
-def answers_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:
-    """Yield the HTTP answers of files or slices, as `answers` does, without revisits."""
-    for number, found in _scanned(volumes, KEPT_BYTES, Counter()):
-        if isinstance(found, Damage):
-            yield found
-        elif found.kind == ANSWER:
             file = volumes[number].path.name
             yield ArchivedAnswer(found.url, answer_of(found), file, found.offset, found.digest)
 
