@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LangfocusError, LanguageError, StudyError
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.report.formatting import json_text, printable
+from langfocus.crawler.report.formatting import json_text, printable, printable_lines
 from langfocus.crawler.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class _PrintableFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the message and its traceback."""
-        return "\n    ".join(map(printable, super().format(record).split("\n")))
+        return printable_lines(super().format(record))
 
 
 def run_command(name: str, arguments: Sequence[str]) -> int:

@@ -84,6 +84,11 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+def printable_lines(text: str) -> str:
+    """`text` with printable lines; those after the first are indented, so that none is forged."""
+    return "\n    ".join(map(printable, text.split("\n")))
+
+
 def in_ascii(text: str) -> str:
     """`text` in ASCII: accents are dropped, `±` becomes `+-`, other letters become `?`."""
     text = text.replace("±", "+-")

@@ -13,10 +13,8 @@ from OpenSSL import SSL
 from twisted.logger import globalLogBeginner
 
 from langfocus.classifiers.errors import LangfocusError
-from langfocus.crawler.report.formatting import printable
+from langfocus.crawler.report.formatting import printable_lines
 from langfocus.crawler.report.progress import Display
-
-_INDENT = "\n    "
 
 
 def make_log_printable() -> None:
@@ -90,7 +88,7 @@ class PrintableRecord(logging.LogRecord):
 
     def getMessage(self) -> str:
         """Return the message."""
-        return _INDENT.join(map(printable, super().getMessage().split("\n")))
+        return printable_lines(super().getMessage())
 
     @property
     def exc_text(self) -> str | None:
@@ -99,4 +97,4 @@ class PrintableRecord(logging.LogRecord):
 
     @exc_text.setter
     def exc_text(self, text: Any) -> None:
-        self._traceback = text and _INDENT.join(map(printable, str(text).split("\n")))
+        self._traceback = text and printable_lines(str(text))

@@ -25,10 +25,10 @@ _MOST_SIGNS: Final = 0.02
 _LONGEST: Final = 250
 """Characters for each of which prose has the end of a sentence."""
 _CONSENT: Final = re.compile(r"cookie|consent", re.IGNORECASE)
-_SIGNS: Final = re.compile(r"[#_=\\|<>{}$~^*;/@\[\]+·•»›→]")  # noqa: RUF001
+_SIGNS: Final = re.compile(r"[#_=\\|<>{}$~^*;/@\[\]+·•»›→]")  # noqa: RUF001  # signs as pages write them
 _STOP: Final = re.compile(
     # Scripts without a sign at the end of a sentence count, too.
-    r"[.!?…][\"'”’»)\]]*(?:\s|$|[A-ZÀ-Ý])|[\u0561-\u0587]:|[。！？｡।॥۔؟።։។။།༎꯫᱾᱿߹\u0e00-\u0eff]"  # noqa: RUF001
+    r"[.!?…][\"'”’»)\]]*(?:\s|$|[A-ZÀ-Ý])|[\u0561-\u0587]:|[。！？｡।॥۔؟።։។။།༎꯫᱾᱿߹\u0e00-\u0eff]"  # noqa: RUF001  # of their scripts
 )
 _LONG: Final = 1_000
 """Characters of a text from which its parts are judged each: a page may be one text."""
