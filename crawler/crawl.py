@@ -276,7 +276,10 @@ class Crawl:
         is_others_turn = self.worker is not None and counts.leased > 0
         if self.ending.reached(counts, self.clock()) or self._is_unanswered():
             return False
-        return counts.queued > 0 or is_others_turn
+        if counts.queued > 0 or is_others_turn:
+            return True
+        # Nothing is counted of a crawl that Redis has lost either; then `next` raises an error.
+        return self.worker is not None and self.frontier.ready_at(self.clock()) is not None
 
     def tend(self) -> None:
         """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""

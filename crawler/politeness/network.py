@@ -11,6 +11,7 @@ from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
+from langfocus.classifiers.errors import LangfocusError
 from langfocus.crawler.errors import SettingError
 
 _PRIVATE_NAMES = (
@@ -60,11 +61,11 @@ _PORT = re.compile(r"https?://(?:\[[^\]]*\]|[^/:?#]*):(\d{1,5})(?!\d)")
 _SERVER_WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})", re.ASCII)
 
 
-class PrivateAddressError(Exception):
+class PrivateAddressError(LangfocusError):
     """A name has an address in the crawl's own network; a retry cannot help."""
 
 
-class BusyAddressError(Exception):
+class BusyAddressError(LangfocusError):
     """A host or its address is in use; try again after `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: float) -> None:
@@ -72,11 +73,11 @@ class BusyAddressError(Exception):
         self.wait_s = wait_s
 
 
-class LocalFaultError(Exception):
+class LocalFaultError(LangfocusError):
     """No file, port or memory of this machine was left for a connection."""
 
 
-class NoSuchNameError(Exception):
+class NoSuchNameError(LangfocusError):
     """A name has no address; `is_new` is True if this was looked up just now."""
 
     def __init__(self, message: str, *, is_new: bool) -> None:
@@ -88,7 +89,7 @@ class NoAddressYetError(BusyAddressError):
     """The address of a host is being looked up."""
 
 
-class CapError(Exception):
+class CapError(LangfocusError):
     """A request was not sent because of the slots of its host, its domain or its address.
 
     The URL has to be settled with the `outcome`; "": it was queued again.
