@@ -18,6 +18,7 @@ _BY_NAME = {**_METHODS, **dict.fromkeys(_SEARCHES, (True, False))}
 
 OWN_TEXT = {
     "crawler/politeness/contact.py": "the settings of the person who crawls",
+    "classifiers/pages/charset/twice.py": "made in a loop; one to four characters",
     "classifiers/pages/text/words.py": "made in a loop; one character",
 }
 """Files whose patterns are not checked, and why."""

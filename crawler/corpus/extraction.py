@@ -12,9 +12,11 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 
 from langfocus.classifiers.pages.charset.encodings import decode
+from langfocus.classifiers.pages.charset.twice import repaired
 from langfocus.classifiers.pages.html.tree import affordable, read
 from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.classifiers.pages.text.textengine import TWINS, LangfocusEngine, shipped_engine
+from langfocus.classifiers.pages.text.textgrams import without_unseen
 from langfocus.classifiers.pages.text.words import number_of_words
 
 MAX_CHARACTERS: Final = 500_000
@@ -87,11 +89,10 @@ def main_text_of(
     if (content_type or "").strip().lower().startswith("text/plain"):
         return MainText("", _lines(html.decode("utf-8", "replace")))
     page = affordable(html)
-    slim = _without_scripts(page)[:_MAX_BYTES].decode("utf-8", "replace")
+    slim = repaired(_without_scripts(page)[:_MAX_BYTES].decode("utf-8", "replace"))
     paragraphs = _lines(EXTRACTORS[extractor](slim, has_markup))
-    return MainText(
-        read(page, 1).title, paragraphs, metadata_of(slim) if paragraphs else Metadata()
-    )
+    metadata = metadata_of(slim) if paragraphs else Metadata()
+    return MainText(without_unseen(repaired(read(page, 1).title)), paragraphs, metadata)
 
 
 _DROPPED: Final = re.compile(rb"<(script|style|svg|template)\b|<!--", re.IGNORECASE)
@@ -142,7 +143,8 @@ def _short(text: str | None) -> str | None:
 
 
 def _lines(text: str) -> list[str]:
-    lines = (" ".join(line.split()) for line in text[:MAX_CHARACTERS].split("\n"))
+    text = without_unseen(repaired(text[:MAX_CHARACTERS]))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
     # A line of signs alone is an ornament, or a link to the top of the page.
     return [line for line in lines if any(map(str.isalnum, line))][:MAX_PARAGRAPHS]
 

@@ -34,7 +34,7 @@ TOO_SLOW = "extractor too slow"
 FAILED = "extractor failed"
 STOPPED = "ended its process"
 
-_FORMAT: Final = "3"
+_FORMAT: Final = "4"
 _PACKAGES: Final = ("trafilatura", "htmldate", "resiliparse")
 
 VALUES: Final = 126

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from langfocus.classifiers.compiled import compiled, inlined
+from langfocus.classifiers.pages.charset.twice import repaired
 from langfocus.classifiers.pages.html.prose import PIECES, texts_of
 
 MAX_SOUP_BYTES = 50_000
@@ -227,6 +228,10 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     if hides and len(text) < _FEWEST:
         shown = LexborHTMLParser(html, scripting=True).body or shown
         text, prose = _texts(shown, html, max_characters)
+    if repaired(text) is not text:
+        # Single spaces have cost letters: a no-break space may be the second half of one.
+        whole = repaired((shown.html or "").replace("&nbsp;", "\xa0"))
+        text, prose = _texts(LexborHTMLParser(whole).body or shown, html, max_characters)
     return replace(page, text=text, prose=prose)
 
 

@@ -50,22 +50,24 @@ _EDGE_HASH: Final = np.uint64(0x5F * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
 _LETTER, _INNER, _DENSE, _SKIPPED = 1, 2, 3, 4
 _NEWLINE: Final = 0x0A
 _POINTS = ((0x591, 0x5C8), (0x610, 0x61B), (0x640, 0x641), (0x64B, 0x660), (0x670, 0x671))
+_SMALL_CAPITALS = ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz")
 _FOLDS = str.maketrans(
     {
         # Yiddish is written with and without these.
         "\u05f0": "\u05d5\u05d5",
         "\u05f1": "\u05d5\u05d9",
         "\u05f2": "\u05d9\u05d9",
-        **dict.fromkeys("\u00ad\u200b\u2060\ufeff"),
         **dict.fromkeys("\u02bb\u02bc\u2018", "'"),
+        # Small capitals, with which posts are set off.
+        **dict(zip(*_SMALL_CAPITALS, strict=True)),
     }
 )
-_ODD = re.compile("[\u200c" + "".join(map(chr, _FOLDS)) + "]")
+_ODD = re.compile(f"[{''.join(map(chr, _FOLDS))}]")
 # Scripts from Hebrew on use the sign that keeps letters apart, others do not.
-_JOINED = re.compile("(?<=[^\u0590-\uffff])\u200c+")
-# Letters that have another usual form: of Arabic, full and half width, mathematical, raised.
+_UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]+|(?<=[^\u0590-\uffff])\u200c+")
+# Letters with another usual form: of Arabic, full or half width, mathematical, raised, circled.
 _FORMS = re.compile(
-    "[\u1d2c-\u1d6a\u2070-\u209c\u2100-\u2149\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee"
+    "[\u1d2c-\u1d6a\u2070-\u209c\u2100-\u2149\u24b6-\u24e9\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee"
     "\U0001d400-\U0001d7ff\U0001f130-\U0001f149]+"
 )
 _DENSE_SCRIPTS = frozenset({"Hani", "Kana", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
@@ -117,10 +119,16 @@ def units(text: str) -> Units:
     return np.frombuffer(text.lower().encode("utf-16-le", "surrogatepass"), "<u2")
 
 
+def without_unseen(text: str) -> str:
+    """A text without soft hyphens and spaces of no width; U+200C stays where its script uses it."""
+    return _UNSEEN.sub("", text)
+
+
 def _folded(text: str) -> str:
     """A text without signs that nobody sees, each letter in its usual form."""
+    text = without_unseen(text)
     if _ODD.search(text):  # a table is slow, and few texts need it
-        text = _JOINED.sub("", text).translate(_FOLDS)
+        text = text.translate(_FOLDS)
     text = _FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     return unicodedata.normalize("NFC", text)
 

@@ -90,7 +90,13 @@ def test_letters_of_apostrophes_are_apostrophes() -> None:
         assert language_of(HAWAIIAN.replace("ʻ", sign)) == "haw"
 
 
-@pytest.mark.parametrize("first", [0x1D41A, 0x1D44E + 26 * 2, 0xFF41])
+@pytest.mark.parametrize("first", [0x1D41A, 0x1D44E + 26 * 2, 0x24D0, 0xFF41])
 def test_other_forms_of_letters_are_letters(first: int) -> None:
     forms = {ord("a") + at: first + at for at in range(26)}
     assert language_of(f"<p>{ENGLISH.lower().translate(forms)}") == "en"
+
+
+def test_small_capitals_are_letters() -> None:
+    forms = str.maketrans("abcdefghijklmnoprstuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ")
+    assert language_of(f"<p>{ENGLISH.lower().translate(forms)}") == "en"
+    assert language_of(f"<p>{GERMAN.lower().translate(forms)}") == "de"

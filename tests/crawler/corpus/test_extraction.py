@@ -58,6 +58,25 @@ def test_a_page_in_an_old_encoding_and_a_plain_text_have_their_letters() -> None
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)
+@pytest.mark.parametrize("sign", "\u00ad\u200b\u200c\u2060\ufeff")
+def test_signs_that_nobody_sees_are_no_part_of_a_text(name: str, sign: str) -> None:
+    found = main_text_of(PAGE.replace("e", f"e{sign}").encode(), "text/html; charset=utf-8", name)
+    assert GERMAN in found.paragraphs
+    assert sign not in f"{found.title} {found.paragraphs}"
+
+
+def test_a_sign_that_keeps_letters_apart_stays_in_scripts_that_use_it() -> None:
+    persian = "کتاب\u200cها و می\u200cخواهیم"  # noqa: RUF001  # Persian
+    assert paragraphs_of(f"{persian}\u200b".encode(), "text/plain") == [persian]
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_a_text_that_was_encoded_twice_is_exported_as_it_was_meant(name: str) -> None:
+    found = main_text_of(PAGE.encode().decode("latin-1").encode(), "text/html", name)
+    assert GERMAN in found.paragraphs
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
 def test_a_page_that_would_take_a_parser_too_long_ends_soon(name: str) -> None:
     deep = b"<p>" + b"<b><a>" * 100_000 + b"text"
     assert isinstance(paragraphs_of(deep, "text/html", name), list)
