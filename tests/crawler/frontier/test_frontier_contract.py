@@ -4,6 +4,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -393,6 +394,9 @@ def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteF
     return SqliteFrontier(run.connection, FrontierRules(**rules), now=now)
 
 
+_CRAWLS = count()
+
+
 @pytest.fixture(params=["sqlite", "redis", "shards"])
 def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
     """Every kind of frontier."""
@@ -401,11 +405,12 @@ def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
         return
     server: RedisServer = request.getfixturevalue("redis_server")
     opened: dict[Path, RedisFrontier] = {}
+    number = next(_CRAWLS)  # the folder of a passed test may be that of the next one
 
     def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> RedisFrontier:
         if folder in opened:
             opened[folder].close()
-        client, name = connect(server.url), str(folder)
+        client, name = connect(server.url), f"{folder} {number}"
         if request.param == "shards" and rules.get("draw") is not Draw.UNIFORM:
             # Of two shards, two are looked at: the best URL of all is the next.
             member = Membership(shards=2, deliver_s=0.0, poll_s=9.0)
