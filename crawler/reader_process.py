@@ -22,7 +22,7 @@ from typing import NamedTuple, NoReturn
 import msgspec
 
 from langfocus.crawler.preparation import page_reader_of
-from langfocus.crawler.reading import Download, ReadPage
+from langfocus.crawler.reading import TRIAL, Download, ReadPage
 
 
 class Limits(NamedTuple):
@@ -51,9 +51,7 @@ def main(control: int) -> None:
     with socket.socket(fileno=control) as crawl:
         config = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the crawl that started us
         read_page = page_reader_of(config)
-        # Compiled code is loaded by its first call.
-        page = b"<html><title>a</title><p>A page of a few words. <a href=/b>Link</a>"
-        read_page(Download("http://example.org/", 200, page, "text/html"), 1)
+        read_page(TRIAL, 1)
         gc.collect()
         gc.freeze()  # so that readers go on sharing this memory
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)

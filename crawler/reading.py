@@ -14,6 +14,7 @@ from langfocus.classifiers.errors import ClassifierError
 from langfocus.classifiers.languages import meant
 from langfocus.classifiers.pages.charset.encodings import is_binary
 from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
+from langfocus.classifiers.pages.html.tree import SMALL_BYTES
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
 from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, method
 from langfocus.classifiers.pages.parse import ParsedPage, parse_page
@@ -70,6 +71,11 @@ class Download:
     refresh: str | None = None
     sets_cookie: bool = False
     exchange: Exchange | None = field(default=None, repr=False)
+
+
+_FEW_WORDS = b"<title>a</title><p>A page of a few words. <a href=/b>Link</a>"
+TRIAL: Final = Download("http://example.org/", 200, _FEW_WORDS.ljust(SMALL_BYTES + 1), "text/html")
+"""A page whose reading loads all models and compiled code, which takes seconds."""
 
 
 class Reading(NamedTuple):

@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from langfocus.classifiers.geoip import CountryLookup
-from langfocus.classifiers.pages.method import PageMethod, Surroundings, answers_of
+from langfocus.classifiers.pages.method import PageLanguage, PageMethod, Surroundings, answers_of
+from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.crawler.corpus.sources import page_in
 from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT
-from langfocus.crawler.reading import identified, leads_to
+from langfocus.crawler.reading import TIMEOUT, leads_to
 from langfocus.crawler.run import reading
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
 from langfocus.crawler.sources.warc_reader import Damage
+from langfocus.crawler.time_limit import TooSlow, identified_in_time
 from langfocus.crawler.url import fingerprint, host_of, normalise
 
 _log = logging.getLogger(__name__)
@@ -113,11 +115,16 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
     url, answer = normalise(found.url), found.answer
     if url is None or url.endswith("/robots.txt"):
         return None
-    outcome, page, told = PAGE, None, None
+    outcome = PAGE
+    page: ParsedPage | None = None
+    told: PageLanguage | None = None
     download = page_in(found)
     if not isinstance(download, str):
-        page, told = identified(download, method)
-        if page and leads_to(download, page, told):
+        try:
+            page, told = identified_in_time(download, method)
+        except TooSlow:
+            outcome = TIMEOUT
+        if page and told and leads_to(download, page, told):
             outcome, page = REDIRECT, None
     elif 300 <= answer.status < 400 and answer.header("Location"):
         outcome = REDIRECT

@@ -23,7 +23,7 @@ from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.warc_records import written_digest
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.directives import NOARCHIVE
-from langfocus.crawler.reading import Download, identified, is_text, leads_to
+from langfocus.crawler.reading import Download, is_text, leads_to
 from langfocus.crawler.run import reading
 from langfocus.crawler.sources.archive import (
     KEPT_BYTES,
@@ -43,6 +43,7 @@ from langfocus.crawler.sources.warc_reader import (
     is_warc,
     record_at,
 )
+from langfocus.crawler.time_limit import TooSlow, identified_in_time
 from langfocus.crawler.url import host_of, is_site_file, normalise
 from langfocus.crawler.whole_file import open_regular
 
@@ -63,6 +64,7 @@ NO_COPY = NOARCHIVE
 NOT_KEPT = "not in the WARC files"
 OTHER_LANGUAGE = "in another language"
 NO_LANGUAGE = "without a language"
+TOO_SLOW = "too slow to read"
 DAMAGED = "damaged"
 
 _OUTCOMES = {"page": PAGE, "unchanged": UNCHANGED, "noarchive": f'%"{NOARCHIVE}"%'}
@@ -339,7 +341,10 @@ def page_in(found: ArchivedAnswer) -> Download | str:
 
 def _identified(download: Download, host: str, at: float | None, lang: str) -> Found | str:
     """Return a page that no run has identified, if it is in the language."""
-    page, told = identified(download, method(DEFAULT_METHOD, fasttext_file()))
+    try:
+        page, told = identified_in_time(download, method(DEFAULT_METHOD, fasttext_file()))
+    except TooSlow:
+        return TOO_SLOW
     if page is None or leads_to(download, page, told):
         return NO_PAGE
     told_by = {"header": download.statements, "page": directives.of_metas(page.statements)}

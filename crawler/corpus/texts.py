@@ -6,14 +6,11 @@ name when it is complete. A process that reads a part goes on after the last lin
 
 import fcntl
 import json
-import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
 from typing import Any, BinaryIO, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
@@ -21,16 +18,10 @@ from rensa import RMinHash
 
 from langfocus.classifiers.pages.text.words import number_of_words, units
 from langfocus.crawler.corpus.extraction import differing_languages, main_text_of
-from langfocus.crawler.corpus.sources import Found, Part
-
-SLOW_S: Final = 20.0
-"""Seconds of processor time after which the extraction of a page is given up."""
-
-_STOPPED_S: Final = 40.0
-"""Seconds of processor time after which the process ends, whatever the extractor does."""
+from langfocus.crawler.corpus.sources import TOO_SLOW, Found, Part
+from langfocus.crawler.time_limit import TooSlow, limited
 
 NO_MAIN_TEXT = "no main text"
-TOO_SLOW = "extractor too slow"
 FAILED = "extractor failed"
 STOPPED = "ended its process"
 
@@ -59,10 +50,6 @@ class PageText(NamedTuple):
     host: str
     paragraphs: list[Paragraph]
     signature: list[int]
-
-
-class TooSlow(BaseException):
-    """An extraction that takes too long; extractors catch every `Exception`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +88,7 @@ class PartTexts:
             fcntl.flock(file, fcntl.LOCK_EX)
             if self.is_made():
                 return
-            pages = self.part.pages(_whole_lines(file))
-            while (found := _next(pages)) is not None:
+            for found in self.part.pages(_whole_lines(file)):
                 text: PageText | str = (
                     found
                     if isinstance(found, str)
@@ -129,15 +115,6 @@ class PartTexts:
                     yield PageText(values, host, [Paragraph(*p) for p in paragraphs], signature)
 
 
-def _next(pages: Iterator[Found | str]) -> Found | str | None:
-    """Return the next page, None after the last; one that takes too long ends the process."""
-    signal.setitimer(signal.ITIMER_PROF, _STOPPED_S)
-    try:
-        return next(pages, None)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
 def _whole_lines(file: BinaryIO) -> int:
     """Cut a line without an end, which a kill left; return the number of the others."""
     file.seek(0)
@@ -149,7 +126,7 @@ def _whole_lines(file: BinaryIO) -> int:
 def _text_of(found: Found, extractor: str, has_markup: bool) -> PageText | str:
     """Return the text of a page, or the reason for which it has none."""
     try:
-        with _limited():
+        with limited():
             text = main_text_of(found.body, found.content_type, extractor, has_markup=has_markup)
     except TooSlow:
         return TOO_SLOW
@@ -177,21 +154,3 @@ def signature_of(units: Sequence[str]) -> list[int]:
     signature = RMinHash(VALUES, 1)
     signature.update(list(runs))
     return list(signature.digest())
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Raise `TooSlow` in a block that takes too long; end the process if it does not come."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SLOW_S)
-    signal.setitimer(signal.ITIMER_PROF, _STOPPED_S)  # SIGPROF ends a process in compiled code too
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGVTALRM, before)

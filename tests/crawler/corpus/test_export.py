@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from langfocus import Run
+from langfocus.crawler import time_limit
 from langfocus.crawler.corpus import extraction, sources, texts
 from langfocus.crawler.corpus.building import Corpus, CorpusSummary, TextOptions
 from langfocus.crawler.corpus.export import export, work_folder
@@ -228,7 +229,7 @@ def hostile(page: str, has_markup: bool) -> str:
 def make_hostile(part: PartTexts) -> None:
     """Make texts of pages that no extractor survives; this runs in another process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(texts, "SLOW_S", 0.3)
+        patch.setattr(time_limit, "SLOW_S", 0.3)
         patch.setitem(extraction.EXTRACTORS, "combined", hostile)
         part.make()
 
@@ -240,7 +241,7 @@ def test_pages_that_hang_or_end_a_process_are_counted_and_the_others_are_exporte
     monkeypatch.setattr("langfocus.crawler.corpus.building._make", make_hostile)
     items, told = exported(run, tmp_path / "x.jsonl", processes=1)
     assert [item["url"] for item in items] == [URLS[0], URLS[4]]
-    reasons = {"ended its process": 1, "extractor too slow": 2, "extractor failed": 1}
+    reasons = {"ended its process": 1, "too slow to read": 2, "extractor failed": 1}
     assert told.left_out.items() >= reasons.items()
 
 
