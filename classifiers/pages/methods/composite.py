@@ -32,7 +32,6 @@ from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.classifiers.pages.text.scripts import ScriptVote, fits
 from langfocus.classifiers.pages.text.textengine import (
     COMMON,
-    TWINS,
     LangfocusEngine,
     TextReading,
     shipped_engine,
@@ -40,10 +39,8 @@ from langfocus.classifiers.pages.text.textengine import (
 
 MIN_LETTERS: Final = 3
 """Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
-FEW_LETTERS: Final = 12
-"""Letters below which a page may be in a language of another script than theirs."""
-LETTERS_PER_NAT: Final = 8
-"""Letters of a text for each nat against a language that other evidence names: from 52 letters on
+LETTERS_PER_NAT: Final = 5
+"""Letters of a text for each nat against a language that other evidence names: from 33 letters on
 a declaration cannot outweigh a clear text."""
 DECLARED_PART: Final = 0.34
 """Share of the main text in the declared language from which the page is in it."""
@@ -76,7 +73,7 @@ UNSEEN: Final = 5.0
 names it only if the text is hardly in a known one."""
 STRONG_ENCODING: Final = 6.0
 """Nats for the language of an encoding that is used for it alone, if the letters fit."""
-EMPTY_ENCODING: Final = 2.5
+EMPTY_ENCODING: Final = 3.5
 """Nats for such an encoding if the text is in ASCII: English pages in Thai encodings exist."""
 WEAK_ENCODING: Final = 2.0
 THIN: Final = 0.25
@@ -126,9 +123,10 @@ class _Scales:
         codes = self.reading.codes
         if codes[0] == WRITTEN_AS.get(language):
             return -min(MAX_TWIN, self.bound)
+        if language in self.reading.twins:
+            return -min(self.reading.behind(language) or MAX_TWIN, self.bound, MAX_TWIN)
         if language in codes:
-            most = MAX_TWIN if language in _twins_of(codes[0]) else self.bound
-            return -min(self.reading.behind(language), self.bound, most)
+            return -min(self.reading.behind(language), self.bound)
         return max(-self.bound, self.none - UNSEEN)
 
     def support(self, language: str | None) -> dict[str, float]:
@@ -191,7 +189,7 @@ class Composite:
         (first, share), (_, further) = list(reading.parts.items())[:2]
         declared = (code for each in page.declarations for code in meant(each.tag))
         chosen = max(declared, key=lambda code: reading.parts.get(code, 0.0), default=first)
-        if chosen in _twins_of(first) or reading.parts.get(chosen, 0.0) < DECLARED_PART:
+        if chosen in reading.twins or reading.parts.get(chosen, 0.0) < DECLARED_PART:
             chosen = first
         if chosen == first and share + further < TWO_LANGUAGES:
             return reading  # pieces in a language that is not known resemble several
@@ -248,7 +246,7 @@ def _weigh_text(scales: _Scales) -> None:
     reading = scales.reading
     if reading.ballot.letters < MIN_LETTERS or not reading.codes:
         return
-    first, twins = float(reading.nats[0]), _twins_of(reading.codes[0])
+    first, twins = float(reading.nats[0]), reading.twins
     for code, nats in zip(reading.codes, reading.nats[:CANDIDATES].tolist(), strict=False):
         scales.nats[code] = max(nats - first, -MAX_TWIN if code in twins else -MAX_LEAD)
     total = math.log(math.fsum(map(math.exp, scales.nats.values())))
@@ -256,11 +254,6 @@ def _weigh_text(scales: _Scales) -> None:
     words = "text" if len(reading.codes) > 1 else f"{languages.name(reading.codes[0])} letters"
     lead = first - float(reading.nats[1]) if len(reading.codes) > 1 else scales.bound
     scales.text = reading.codes[0], lead, words
-
-
-def _twins_of(code: str) -> frozenset[str]:
-    """The languages that can hardly be told from a language."""
-    return next((twins - {code} for twins in TWINS if code in twins), frozenset())
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
@@ -315,8 +308,8 @@ def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
 
 
 def _may_be(language: str, ballot: ScriptVote) -> bool:
-    """Whether a language may have letters of this script; with few letters any may."""
-    return ballot.letters < FEW_LETTERS or fits(language, ballot)
+    """Whether a language has letters of this script; a text without letters may be in any."""
+    return ballot.script is None or fits(language, ballot)
 
 
 def _reason(scales: _Scales, ranking: list[tuple[str, float]], none: float) -> str:

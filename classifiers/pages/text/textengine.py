@@ -42,6 +42,7 @@ COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) | frozenset(
 """Languages whose Web is not small."""
 TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozenset({"id", "ms"}))
 """Languages whose texts can hardly be told apart in the Latin script."""
+_BY_HAN_SIGNS: Final = frozenset({"ja", "yue", "zh"})
 _SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
 """Twins with the smaller Web in Latin letters -> nats against them."""
 _TRANSFER: Final = 0.4
@@ -49,10 +50,8 @@ _TRANSFER: Final = 0.4
 learned texts than these differ from each other."""
 _WEB: Final = 1.7
 """Log-odds by which texts in known languages are more frequent on the Web than in the training."""
-_SURE_HAN: Final = 60
-"""Letters (three per sign) from which a text in Han signs without kana is not Japanese."""
-_CANTONESE: Final = "嘅唔咗喺哋啲冇嗰佢咁嘢攞畀"
-"""Signs of written Cantonese that Standard Chinese hardly uses."""
+_CANTONESE: Final = "嘅咗喺哋啲咁嘢畀"
+"""Signs of written Cantonese that Standard Chinese hardly uses, and Gan and Hakka neither."""
 _CANTONESE_SHARE: Final = 0.01
 """Share of these signs in a text from which it is Cantonese."""
 
@@ -212,6 +211,13 @@ class TextReading:
     parts: Mapping[str, float] = field(default_factory=dict)
     """Language -> share of the main text whose pieces name it, if the pieces name several."""
 
+    @property
+    def twins(self) -> frozenset[str]:
+        """The languages that can hardly be told from the first one."""
+        groups = (*TWINS, *([_BY_HAN_SIGNS] if self.ballot.is_open else []))
+        first = self.codes[0] if self.codes else None
+        return next((group - {first} for group in groups if first in group), frozenset())
+
     def behind(self, code: str) -> float:
         """Nats by which a language is behind the first one; 0 if it is no candidate."""
         return float(self.nats[0] - self.nats[self.codes.index(code)]) if code in self.codes else 0
@@ -300,11 +306,9 @@ def model_script(script: str) -> str:
 
 def _candidates(model: ScriptModel, ballot: ScriptVote) -> Flags:
     """Whether each column is a language that a text may be in, (n_tags,)."""
-    if ballot.script == "Jpan":
-        return np.array([code == "ja" for code in model.languages])
-    if ballot.script == "Hani" and ballot.letters >= _SURE_HAN:
-        return np.array([code != "ja" for code in model.languages])
-    return np.ones(len(model.tags), np.bool_)
+    if not ballot.own_signs:
+        return np.ones(len(model.tags), np.bool_)
+    return np.array([(code == "ja") == (ballot.script == "Jpan") for code in model.languages])
 
 
 def _units(text: str) -> Units:
@@ -322,8 +326,8 @@ def _without(text: str, lines: str) -> str:
 
 
 def _is_cantonese(text: str) -> bool:
-    found = sum(text.count(sign) for sign in _CANTONESE)
-    return found > max(2, _CANTONESE_SHARE * len(text))
+    found = [text.count(sign) for sign in _CANTONESE]
+    return sum(found) > max(2, _CANTONESE_SHARE * len(text)) and found.count(0) < len(found) - 1
 
 
 @cache

@@ -74,6 +74,27 @@ def test_an_encoding_is_found_without_its_declaration(
     assert decoded.charset in {name, same.get(name)}
 
 
+KANJI = (
+    "会社概要 採用情報 製品情報 営業案内 東京都千代田区 駐車場完備 価格表 検索 総合受付 電話番号"
+)
+HALF_WIDTH = "ﾃﾞﾝﾜ ﾊﾞﾝｺﾞｳ ﾄｳｷｮｳﾄ ﾁﾖﾀﾞｸ ｶﾌﾞｼｷｶﾞｲｼｬ ﾀﾞｲｷﾞﾝ ｵﾌﾘｺﾐ"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [(KANJI, "shift_jis"), (KANJI, "euc-jp"), (HALF_WIDTH, "shift_jis")],
+)
+def test_japanese_without_usual_kana_is_found(text: str, encoding: str) -> None:
+    decoded = decode(page(text, encoding, None))
+    assert (decoded.charset, text in decoded.text) == (encoding, True)
+
+
+@pytest.mark.parametrize("text", ["МОСКВА СПРАВКА ПО ГОРОДУ ТЕЛЕФОНЫ И АДРЕСА", RUSSIAN.upper()])
+@pytest.mark.parametrize("encoding", ["cp1251", "iso-8859-5"])
+def test_cyrillic_capitals_are_no_half_width_kana(text: str, encoding: str) -> None:
+    assert text in decode(page(text, encoding, None)).text
+
+
 @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "shift_jis", "nonsense", None])
 @pytest.mark.parametrize("text", [GERMAN, RUSSIAN, TEXTS["th"], TEXTS["ja"]])
 def test_valid_utf_8_is_utf_8_whatever_is_declared(text: str, declared: str | None) -> None:

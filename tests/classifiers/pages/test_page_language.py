@@ -253,6 +253,69 @@ def test_methods_are_found_by_name() -> None:
         methods.method("tea leaves")
 
 
+KANJI = "会社概要 採用情報 製品情報 営業案内 東京都千代田区 駐車場完備 価格表 検索 総合受付"
+OPEN = "会社案内 事業内容 所在地 東京 大阪 京都 神戸"
+"""Signs of Japanese addresses and menus that Chinese has, too."""
+NAMED = "周末大家一起到「タカシマヤ」百貨公司逛逛，那裡還有「ユニクロ」的專櫃，離車站只要五分鐘"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (KANJI, "ja"),
+        (NAMED, "zh"),
+        ("昨天我们去了一家卖ラーメン的小店，味道很好，老板还送了我们两个鸡蛋", "zh"),
+        ("佢講我俚明日一起去喫飯，嗰隻店子冇開門，佢話下次再去", "zh"),  # Gan
+        ("佢今晡日毋來，𠊎兜自家去食飯，佢講天光日正來", "zh"),  # Hakka
+        ("我哋尋日喺公園行咗好耐，買咗啲嘢食先返屋企", "yue"),
+    ],
+)
+def test_signs_tell_chinese_and_japanese_apart(text: str, language: str) -> None:
+    assert page_of(f"<p>{text}").language == language
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "language"),
+    [
+        ("ja", OPEN, "ja"),
+        ("zh-TW", OPEN, "zh"),
+        ("ja", OPEN * 9, "ja"),
+        ("zh-TW", NAMED, "zh"),
+        ("zh", SENTENCES["ja"], "ja"),
+        ("ja", SENTENCES["zh"], "zh"),
+        ("zh", KANJI, "ja"),
+    ],
+)
+def test_a_declaration_decides_between_chinese_and_japanese_where_signs_do_not(
+    declared: str, text: str, language: str
+) -> None:
+    assert page_of(f"<html lang={declared}><p>{text}").language == language
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        ("de", "سلام"),
+        ("ar", "Hallo"),
+        ("ru", "Home"),
+        ("zh", "ホーム"),
+        ("el", "Да"),
+        ("hi", "கடை"),
+        ("ko", "Über uns"),
+    ],
+)
+def test_no_declaration_names_a_language_of_another_script(declared: str, text: str) -> None:
+    assert page_of(f"<html lang={declared}><p>{text}").language != declared
+    assert page_of(f"<html lang={declared}><p>12").language == declared
+
+
+@pytest.mark.parametrize("language", ["es", "fi", "sw", "tr", "vi"])
+def test_a_clause_is_enough_against_a_false_declaration(language: str) -> None:
+    text = SENTENCES.get(language) or "Jana jioni tulitembea kando ya mto na kuzungumza"
+    for lie in ("de", "id", "en"):
+        assert page_of(f"<html lang={lie}><p>{text[:48]}").language == language
+
+
 AWKWARD = ["", " ", "123 456", "\U0001f600 \ud800", "@@ :// @", "ϾϿ", "\u0300" * 50, "\x00" * 99]
 
 
