@@ -29,6 +29,7 @@ from langfocus.classifiers.pages.method import (
     unknown,
 )
 from langfocus.classifiers.pages.parse import ParsedPage
+from langfocus.classifiers.pages.text.filler import without_filler
 from langfocus.classifiers.pages.text.scripts import ScriptVote, fits
 from langfocus.classifiers.pages.text.textengine import (
     COMMON,
@@ -184,6 +185,9 @@ class Composite:
     def _reading(self, page: ParsedPage) -> TextReading:
         """The evidence of the text; of a text in two languages, that of its main one."""
         reading = self.engine.read(page.text, page.prose)
+        if reading.codes[:1] == ("la",) and (rest := without_filler(page.text)) != page.text:
+            around = self.engine.read(rest)
+            return around if around.codes[:1] != ("la",) else self.engine.read("")
         if not page.prose or len(reading.parts) < 2:
             return reading
         (first, share), (_, further) = list(reading.parts.items())[:2]

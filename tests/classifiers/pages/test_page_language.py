@@ -316,6 +316,37 @@ def test_a_clause_is_enough_against_a_false_declaration(language: str) -> None:
         assert page_of(f"<html lang={lie}><p>{text[:48]}").language == language
 
 
+FILLERS = {
+    "the usual one": "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod "
+    "tempor incididunt ut labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud.",
+    "the German one": "Lorem ipsum dolor sit amet, consetetur sadipscing elitr, sed diam nonumy "
+    "eirmod tempor invidunt ut labore. Stet clita kasd gubergren, no sea takimata sanctus est.",
+    "a generated one": "Pellentesque habitant morbi tristique senectus et netus et malesuada "
+    "fames ac turpis egestas. Vestibulum tortor quam, feugiat vitae, ultricies eget, tempor.",
+    "its beginning": "LOREM IPSUM",
+}
+CICERO = (
+    "Neque porro quisquam est, qui dolorem ipsum quia dolor sit amet, consectetur, adipisci velit, "
+    "sed quia non numquam eius modi tempora incidunt ut labore et dolore magnam aliquam quaerat."
+)
+
+
+@pytest.mark.parametrize("kind", FILLERS)
+def test_a_filler_text_is_in_no_language(kind: str) -> None:
+    filler = FILLERS[kind]
+    assert page_of(f"<p>{filler}").language is None
+    assert page_of(f"<p>{9 * (filler + ' ')}").language is None
+    for language in ("de", "ru", "es"):
+        assert (
+            page_of(f"<nav>{SENTENCES[language]}</nav><p>{3 * (filler + ' ')}").language == language
+        )
+
+
+def test_latin_is_latin() -> None:
+    assert page_of(f"<p>{CICERO}").language == "la"
+    assert page_of(f"<html lang=la><p>{CICERO} Risus ante omnia, et vita.").language == "la"
+
+
 AWKWARD = ["", " ", "123 456", "\U0001f600 \ud800", "@@ :// @", "ϾϿ", "\u0300" * 50, "\x00" * 99]
 
 
