@@ -138,7 +138,9 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     read or written, or if the structure of its database is damaged.
     """
     values = dict.fromkeys(IDENTITY, "")
-    values |= {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
+    texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
+    # A path may have bytes that are not UTF-8.
+    values |= {k: v.encode("utf-8", "backslashreplace").decode() for k, v in texts.items()}
     path = folder / "run.db"
     try:
         folder.mkdir(parents=True, exist_ok=True)

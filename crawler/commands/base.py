@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LangfocusError, LanguageError, StudyError
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.report.formatting import json_text, printable, printable_lines
+from langfocus.crawler.report.formatting import json_text, printable_lines
+from langfocus.crawler.report.terminal import guarded
 from langfocus.crawler.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def not_understood(word: str, command: str) -> SettingError:
     return SettingError(f"{word}: not understood; see {command} --help")
 
 
+@guarded()
 def ended(work: Callable[[], int | None]) -> int:
     """Do the work of a command; return its exit code. A failure is one line on standard error."""
     try:
@@ -146,7 +148,7 @@ def ended(work: Callable[[], int | None]) -> int:
 
 
 def _failed(message: str, code: ExitCode) -> ExitCode:
-    sys.stderr.write(f"langfocus: {printable(' '.join(message.splitlines()))}\n")
+    sys.stderr.write(f"langfocus: {' '.join(message.splitlines())}\n")
     return code
 
 

@@ -3,10 +3,9 @@
 import argparse
 import shlex
 import sys
-from contextlib import redirect_stdout
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING
 
 from langfocus.crawler.commands.base import Parser, language_code, natural, write_json
 from langfocus.crawler.errors import CrawlError, SettingError
@@ -113,10 +112,8 @@ def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
     from langfocus.crawler.corpus.card import card_of
     from langfocus.crawler.corpus.export import export, format_of
     from langfocus.crawler.report.progress import Display
-    from langfocus.crawler.report.table import PrintableStream
 
-    stdout = cast(TextIO, PrintableStream(sys.stdout))
-    with Display(sys.stderr) as display, redirect_stdout(stdout):
+    with Display(sys.stderr) as display:
         counted = partial(display.count, "reading pages")
         corpus = export(opts.paths, opts.output, format_of(opts.output), options, counted)
     write_json(opts.json, corpus.as_dict())

@@ -103,20 +103,16 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Write a line for each URL, page or language."""
-    from langfocus.crawler.report.table import PrintableStream
-
     for option, kind in _OPTION_OF.items():
         if getattr(opts, option) and kind != opts.kind:
             raise SettingError(f"identify {opts.kind} takes no --{option}")
-    output = PrintableStream(sys.stdout)
     for text in _LINES[opts.kind](opts, pairs(opts.set, "-s")):
-        output.write(text)
-        output.flush()
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     from langfocus.classifiers.urls.model import UrlModel
-    from langfocus.crawler.report.formatting import printable
 
     if len(opts.sources) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
@@ -125,11 +121,10 @@ def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     for urls in line_batches(opts.sources[0] if opts.sources else None):
         rows = _explained(model, urls) if opts.explain else _records(model, urls)
         if opts.explain or not sys.stdout.isatty():
-            yield "".join(json.dumps(row) + "\n" for row in rows)
+            yield "".join(map(_line, rows))
             continue
         yield "".join(
-            f"{row['language'] or '-':<8} {100 * row['confidence']:5.1f} %  "
-            f"{printable(row['url'])}\n"
+            f"{row['language'] or '-':<8} {100 * row['confidence']:5.1f} %  {row['url']}\n"
             for row in rows
         )
 
@@ -211,7 +206,7 @@ def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
     fasttext = fasttext_file(given.get(FASTTEXT_FILE))
     pages = _Pages(method(opts.method or DEFAULT_METHOD, fasttext))
     for record in pages.records(opts.sources):
-        yield json.dumps(record) + "\n"
+        yield _line(record)
     if pages.failures:
         raise CrawlError(f"not all of it could be read ({pages.failures:,}): see the reasons")
 
@@ -295,6 +290,10 @@ def _files(name: str) -> Iterator[str]:
         yield from (path for path in paths if not is_unwanted_file(f"file://{path}"))
 
 
+def _line(record: Record) -> str:
+    return json.dumps(record).replace("\x7f", "\\u007f") + "\n"
+
+
 def _record(name: str, found: PageLanguage, charset: str | None = None) -> Record:
     return {
         "source": name,
@@ -309,7 +308,7 @@ def _record(name: str, found: PageLanguage, charset: str | None = None) -> Recor
 def _languages(opts: argparse.Namespace, _: Mapping[str, str]) -> Iterator[str]:
     if opts.sources:
         raise SettingError(f"{opts.sources[0]}: identify languages takes no arguments")
-    yield from (json.dumps(record) + "\n" for record in language_records())
+    yield from map(_line, language_records())
 
 
 _LINES: Final = {"urls": _urls, "pages": _pages, "languages": _languages}

@@ -18,6 +18,7 @@ from rich.text import Text
 from langfocus.crawler.frontier.base import FIRST_SCORE
 from langfocus.crawler.report.formatting import duration, percent, printable, share_of
 from langfocus.crawler.report.live import LastPage, Snapshot, figures, goal_of, live_json
+from langfocus.crawler.report.terminal import unguarded
 
 PASSED_ON: Final = "LANGFOCUS_PANEL"
 """The environment variable of a crawl whose parent process shows its panel."""
@@ -50,7 +51,7 @@ class Display(AbstractContextManager["Display"]):
         every_s: float = 30.0,
         refresh_s: float = 0.2,
     ) -> None:
-        self._stream = stream
+        stream = self._stream = unguarded(stream)
         self._clock = clock
         self._console = Console(file=stream, force_terminal=True, markup=False, highlight=False)
         # A terminal that knows only ASCII gets plain lines too.

@@ -4,7 +4,6 @@
 `templates/page.html` as HTML.
 """
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from langfocus.crawler.report.formatting import Cell, in_ascii, printable, share_of, shown
+from langfocus.crawler.report.terminal import unguarded
 
 WIDTH = 80
 """Columns of a table that goes into a file or a pipe."""
@@ -26,8 +26,6 @@ WIDE = 120
 
 _MOST_LETTERS_OF_FIGURES = 36
 """Those of the columns of figures of a table that fits half of a page."""
-
-_LINES = re.compile(r"[^\n\t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,33 +119,12 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("<=", "≤")
 
 
-class PrintableStream:
-    """Standard output for texts from the Web: as they are, but to a terminal without commands."""
-
-    def __init__(self, stream: TextIO) -> None:
-        """Write to a stream; the bytes that its `buffer` gets are UTF-8."""
-        self._stream = stream
-        self.buffer = self if stream.isatty() else stream.buffer
-
-    def write(self, text: str | bytes) -> int:
-        """Write a text; tabs and line ends stay."""
-        told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        if self._stream.isatty():
-            told = _LINES.sub(lambda line: printable(line[0]), told)
-        self._stream.write(told)
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush the stream."""
-        self._stream.flush()
-
-
 class Printer:
     """Prints tables to a stream: with rules and colours to a terminal, as plain ASCII elsewhere."""
 
     def __init__(self, stream: TextIO | None = None, *, width: int = WIDTH) -> None:
         """Print to standard output by default; a terminal decides its width itself."""
-        stream = sys.stdout if stream is None else stream
+        stream = unguarded(sys.stdout if stream is None else stream)
         # A terminal that can only show ASCII gets the same text as a file.
         self.is_terminal = stream.isatty() and "utf" in (stream.encoding or "").lower()
         self._console = Console(

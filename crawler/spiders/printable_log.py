@@ -15,6 +15,7 @@ from twisted.logger import globalLogBeginner
 from langfocus.classifiers.errors import LangfocusError
 from langfocus.crawler.report.formatting import printable_lines
 from langfocus.crawler.report.progress import Display
+from langfocus.crawler.report.terminal import unguarded
 
 
 def make_log_printable() -> None:
@@ -46,10 +47,11 @@ def leave_out_settings() -> None:
 
 def log_above(display: Display) -> Callable[[], None]:
     """Have messages for standard error stand above the rows of a display; return how to end it."""
+    standard = unguarded(sys.stderr)
     moved = [
         one
         for one in logging.getLogger().handlers
-        if isinstance(one, logging.StreamHandler) and one.stream is sys.stderr
+        if isinstance(one, logging.StreamHandler) and unguarded(one.stream) is standard
     ]
     for handler in moved:
         handler.setStream(display)

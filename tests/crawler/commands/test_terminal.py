@@ -1,38 +1,118 @@
-"""What strangers wrote, on a terminal."""
+"""What strangers wrote, on a terminal: no command prints a control character of theirs."""
 
 import gzip
-import subprocess
-import sys
+import re
 import zipfile
 from pathlib import Path
 
-BODY = b"<html><body><p>Das ist ein Satz, und das ist noch einer.</p></body></html>"
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(BODY)
-NAME = "a\x1b[31m\x9b\u202e\u2066.wacz"
+import pytest
+
+from langfocus.command_line import COMMANDS
+from tests.crawler.sources.test_web_archive import http, record
+from tests.support import processes
+from tests.support.crawls import environment
+from tests.support.keptpages import KeptPages, german, html
+
+ATTACK = "\x1b]0;owned\x07\x9b2J\x7f\u202e\u2066\u2028"
+NAME = f"{ATTACK}\udcff"  # the end is a byte that is not UTF-8
+OWN = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+"""Colours and movements of the program itself; the attack has others."""
+
+CALLS = {
+    "export": ["WACZ", "RUN", "RUN --output NEW.wacz", "MISSING"],
+    "census": ["WACZ", "WACZ EMPTY", "RUN", "MISSING", "EMPTY"],
+    "identify": [
+        *("pages WACZ FOLDER", "pages MISSING", "pages WACZ --method ATTACK", "urls LIST"),
+        *("urls --explain LIST", "ATTACK", "urls MISSING"),
+    ],
+    "crawl": [
+        "-a lang=de -a web=archive -a archive=WACZ -a seeds=http://a.de/ -L INFO -s JOBDIR=NEW",
+        "-a lang=de -a web=archive -a archive=MISSING -a seeds=http://a.de/",
+        "-a lang=de -a web=archive -a archive=EMPTY -a seeds=http://a.de/ -s JOBDIR=NEW",
+        "-a lang=de -a web=sample -a seeds=LIST -a pages=9 -s JOBDIR=NEW",
+        "-a lang=de -a web=sample -a block=LIST -a pages=9 -s JOBDIR=NEW",
+        *(
+            "-a lang=ATTACK",
+            "-a lang=de -a ATTACK=1",
+            "-a lang=de -s LANGFOCUS_LINKS=ATTACK",
+            "ATTACK",
+        ),
+    ],
+    "compare": [
+        "-a lang=ATTACK",
+        "-a lang=de -a web=archive -a archive=EMPTY -a seeds=http://a.de/ -s JOBDIR=NEW",
+    ],
+    "report": [
+        *("RUN", "MISSING", "RUN --explain ATTACK", "RUN --sample NEW.csv", "RUN --labels LIST"),
+        "RUN --watch",
+    ],
+    "takedown": ["RUN ATTACK", "RUN b.de", "MISSING a.de"],
+    "merge": ["NEW RUN", "NEW MISSING", "NEW RUN redis://ATTACK"],
+    "train": ["ROWS --output NEW", "MISSING", "LIST"],
+    "evaluate": ["ROWS", "MISSING", "sample ATTACK"],
+    "graph": ["MISSING", "FOLDER", "--from RUN NEW --target de", "--from WACZ NEW --target de"],
+    "simulate": ["MISSING", "FOLDER -a ATTACK=1"],
+}
 
 
-def warc() -> bytes:
-    """A WARC file of one answer."""
-    answer = HEAD + BODY
-    fields = [
-        b"WARC/1.0",
-        b"WARC-Type: response",
-        b"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000001>",
-        b"WARC-Date: 2024-01-01T00:00:00Z",
-        b"WARC-Target-URI: http://a.example/",
-        b"Content-Type: application/http; msgtype=response",
-        b"Content-Length: %d" % len(answer),
-    ]
-    return gzip.compress(b"\r\n".join(fields) + b"\r\n\r\n" + answer + b"\r\n\r\n")
+def package(path: Path) -> Path:
+    """A package with such names of members, a damaged one, and such URLs, heads and titles."""
+    page = html(german(1)).replace(b"Titel", ATTACK.encode())
+    page += f"<a href='http://b.de/{ATTACK}'>x</a>".encode()
+    answer = http(page, f"Content-Type: text/html; charset={ATTACK}", f"X-{ATTACK}: {ATTACK}")
+    good = [record("http://a.de/", answer), record(f"http://a.de/{ATTACK}", answer)]
+    bad = [record("http://c.de/", f"{ATTACK} no status".encode()), record("x:", kind=ATTACK)]
+    with zipfile.ZipFile(path, "w") as members:
+        members.writestr(f"archive/{ATTACK}.warc.gz", b"".join(map(gzip.compress, good)))
+        members.writestr(f"archive/0{ATTACK}.warc.gz", b"".join(map(gzip.compress, bad)) + b"x")
+        members.writestr(f"archive/1{ATTACK}.warc.gz", ATTACK.encode())
+    return path
 
 
-def test_a_warning_with_a_name_of_a_file_has_no_controls(tmp_path: Path) -> None:
-    (tmp_path / "0.warc.gz").write_bytes(warc())
-    with zipfile.ZipFile(tmp_path / NAME, "w") as members:
-        members.writestr("archive/0.warc.gz", b"")
-    command = [sys.executable, "-m", "langfocus", "census", "0.warc.gz", NAME]
-    ended = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
-    assert ended.returncode == 0
-    warning = ended.stderr.decode()
-    assert warning.startswith("a?[31m???.wacz: ")
-    assert all(letter.isprintable() or letter == "\n" for letter in warning)
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """What the words of the calls stand for; all names are hostile."""
+    folder = tmp_path_factory.mktemp("hostile")
+    empty, rows, urls = (folder / f"{NAME}.{end}" for end in ("wacz", "tsv", "txt"))
+    with zipfile.ZipFile(empty, "w") as members:
+        members.writestr(f"archive/{ATTACK}.warc.gz", b"")
+    rows.write_text(f"http://a.de/{ATTACK}\tde\n" * 9, encoding="utf-8")
+    urls.write_text(f"http://a.de/{ATTACK}\n{ATTACK}\n", encoding="utf-8")
+    saved = folder / f"saved{NAME}"
+    saved.mkdir()
+    (saved / f"{NAME}.html").write_bytes(html(german(1)))
+    pages = KeptPages(folder / f"run{NAME}")
+    page = html(german(2)).replace(b"Titel", ATTACK.encode())
+    pages.settle_all([("http://a.de/", page), ("http://b.de/", page)])
+    archive = package(folder / f"0{NAME}.wacz")
+    found = {"WACZ": archive, "EMPTY": empty, "ROWS": rows, "LIST": urls, "FOLDER": saved}
+    return {**found, "RUN": pages.folder, "MISSING": folder / f"none{NAME}"}
+
+
+def shown(call: str, places: dict[str, Path], *, is_terminal: bool) -> str:
+    """What a command prints."""
+    for word, place in places.items():
+        call = call.replace(word, str(place))
+    words = [word.replace("ATTACK", NAME) for word in call.split(" ")]
+    module = "tests.support.terminal" if is_terminal else "langfocus"
+    clean = {**environment(None), "TERM": "xterm-256color", "LANGFOCUS_CONTACT": "a@example.org"}
+    done = processes.run(module, *words, environment=clean)
+    assert done.returncode in (0, 1, 2), done.stderr
+    assert "owned" in done.stdout + done.stderr
+    if is_terminal:
+        return OWN.sub("", done.stdout + done.stderr)
+    # Texts that a pipe gets are the texts of the pages.
+    return done.stderr if call.startswith("export") else done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("is_terminal", [True, False], ids=["terminal", "pipe"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_prints_a_control_character(
+    name: str, is_terminal: bool, places: dict[str, Path], tmp_path: Path
+) -> None:
+    for number, call in enumerate(CALLS[name]):
+        new = {"NEW": tmp_path / f"{number}{NAME}"}
+        text = shown(f"{name} {call}", places | new, is_terminal=is_terminal)
+        controls = {letter for letter in text if not letter.isprintable()} - {"\n", "\t"}
+        assert (call, controls) == (call, set())
+        assert "Traceback" not in text

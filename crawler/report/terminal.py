@@ -1,0 +1,50 @@
+"""The one way to a terminal: no text of a stranger in it can be a command."""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from langfocus.crawler.report.formatting import printable
+
+_LINES = re.compile(r"[^\n\t]+")
+
+
+class PrintableStream:
+    """A stream that replaces control characters, except tabs and line ends.
+
+    Its `buffer` is for the output of a program, which is changed only on a terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to a stream; the bytes that its `buffer` gets are UTF-8."""
+        self.stream = stream
+        self.buffer = self if stream.isatty() else stream.buffer
+
+    def write(self, text: str | bytes) -> int:
+        """Write a text."""
+        told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        self.stream.write(_LINES.sub(lambda line: printable(line[0]), told))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the stream itself has."""
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Make standard output and standard error printable in the block, and after its exception."""
+    before = {"stdout": sys.stdout, "stderr": sys.stderr}
+    for name, stream in before.items():
+        setattr(sys, name, PrintableStream(unguarded(stream)))
+    yield
+    for name, stream in before.items():
+        if getattr(sys, name) is not None:
+            setattr(sys, name, stream)
+
+
+def unguarded(stream: TextIO | PrintableStream) -> TextIO:
+    """Return the stream itself, for those that print colours and make texts printable."""
+    return stream.stream if isinstance(stream, PrintableStream) else stream
