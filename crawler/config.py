@@ -29,7 +29,7 @@ from langfocus.crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from langfocus.crawler.politeness.contact import BotName
 from langfocus.crawler.politeness.network import dns_servers
 from langfocus.crawler.politeness.turns import PACE_S
-from langfocus.crawler.sources.seeds import read_seed_file, read_seeds
+from langfocus.crawler.sources.seeds import Seeds, first_of, read_seed_file, read_seeds
 from langfocus.crawler.strategies import ORDERINGS
 from langfocus.crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, TOLERANCE
 
@@ -221,7 +221,7 @@ class Arguments:
         why="it is right more often than the methods of the papers, in more languages",
         choices=page_methods(),
     )
-    seeds: Sequence[str] = knob(
+    seeds: Seeds = knob(
         (),
         "where to start: a file with one URL per line, or URLs with commas between them"
         " (default: seeds/LANG.txt; the sample web has its own)",
@@ -541,9 +541,12 @@ class Config(Arguments):
         return ADDRESS_HOSTS * self.host_cap if self.address_cap is None else self.address_cap
 
     def seed_batches(self) -> Iterator[Sequence[str]]:
-        """Yield the normalised URLs that the crawl starts from, few of a census at a time."""
+        """Yield the normalised URLs that the crawl starts from, few of a census at a time.
+
+        The rest of a `SeedFile` is read later.
+        """
         if self.hosts is None:
-            yield self.seeds
+            yield first_of(self.seeds)
             return
         urls = self.hosts.urls()
         while batch := tuple(islice(urls, _CENSUS_BATCH)):
@@ -586,7 +589,7 @@ def _census(values: dict[str, Any]) -> Config:
     )
 
 
-def _default_seeds(lang: str, web: str) -> tuple[str, ...]:
+def _default_seeds(lang: str, web: str) -> Seeds:
     """Return the language's own seed URLs; () if the Web has its own seeds."""
     if web == "sample":
         return ()

@@ -13,7 +13,7 @@ import asyncio
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,7 +21,7 @@ from typing import Final
 from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.config import Config
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.base import Counts, Frontier, Lease, Record
+from langfocus.crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
 from langfocus.crawler.outputs.exchange import Exchange
 from langfocus.crawler.outputs.warc import WarcArchive
 from langfocus.crawler.politeness.blocking import Blocking
@@ -32,6 +32,8 @@ from langfocus.crawler.run import OpenRun, sessions_of
 from langfocus.crawler.shared.worker import Waiting, Worker
 from langfocus.crawler.sources.contract import Web
 from langfocus.crawler.sources.revisits import Revisits
+from langfocus.crawler.sources.seeds import SeedFile
+from langfocus.crawler.sources.unread_seeds import MOST_WAITING, UnreadSeeds
 from langfocus.crawler.strategies.orderings import SEED, Ordering
 from langfocus.crawler.visit import Visitor
 
@@ -174,6 +176,7 @@ class Crawl:
     occupancy: Occupancy  # enforces the limit of requests for each address
     ending: Ending
     revisits: Revisits  # the pages of an earlier run
+    unread: UnreadSeeds
     worker: Worker | None = None  # if other processes share the frontier
     gaps: tuple[str, ...] = ()  # what does not know the language
     archive: WarcArchive | None = None  # keeps the exchanges; None: they are not kept
@@ -201,7 +204,21 @@ class Crawl:
             wanted = [link for link in pages if not self.blocking.blocks(link.url)]
             self.frontier.seed(self.visitor.with_evidence(wanted), now, 1)
         for seeds in self.config.seed_batches():
-            self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
+            self._queue(seeds)
+        if isinstance(self.config.seeds, SeedFile):
+            self.unread.add(self.config.seeds, self.clock())
+
+    def _queue(self, seeds: Sequence[str]) -> int:
+        """Queue seeds and return how many of them are new."""
+        found = self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
+        return sum(one in (Admission.STORED, Admission.SENT) for one in found)
+
+    def _is_low(self, now: float) -> bool:
+        """Return True if seeds are read because few URLs are queued."""
+        if not self.unread or not self.ending.may_fetch(now):
+            return False
+        counts = self.counts()
+        return counts.queued < MOST_WAITING or not counts.has_expected
 
     def keep_aside(self, exchange: Exchange | None) -> None:
         """Archive an exchange that settles no URL; raises `StorageError`."""
@@ -248,7 +265,11 @@ class Crawl:
         """
         if self._is_unanswered():
             return UNANSWERED
-        return self.ending.reached(self.counts(), self.clock())
+        return self._reached(self.counts())
+
+    def _reached(self, counts: Counts) -> str:
+        goal = self.ending.reached(counts, self.clock())
+        return "" if goal == "expected" and self.unread else goal
 
     def _is_unanswered(self) -> bool:
         now, ending = self.clock(), self.ending
@@ -260,12 +281,19 @@ class Crawl:
         if self.blocking.follow(now):
             number = self.frontier.drop_blocked(self.blocking.blocks)
             _log.warning("%s queued URLs are dropped, as they are blocked now", f"{number:,}")
-        return self.frontier.next(now) if self.ending.may_fetch(now) else None
+        if not self.ending.may_fetch(now):
+            return None
+        if self.unread:
+            self.unread.read(self._queue, now, is_low=self._is_low(now))
+        return self.frontier.next(now)
 
     def ready_at(self) -> float | None:
         """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
         now = self.clock()
         at = self.frontier.ready_at(now)
+        if self._is_low(now):
+            read_at = now if self.worker is None else now + _COUNTS_KEPT_S
+            at = read_at if at is None else min(at, read_at)
         return at if at is None else min(at, max(now, self.ending.deadline))
 
     def has_more(self) -> bool:
@@ -274,9 +302,9 @@ class Crawl:
         counts = self._count()
         # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self.worker is not None and counts.leased > 0
-        if self.ending.reached(counts, self.clock()) or self._is_unanswered():
+        if self._reached(counts) or self._is_unanswered():
             return False
-        if counts.queued > 0 or is_others_turn:
+        if counts.queued > 0 or is_others_turn or self.unread:
             return True
         # Nothing is counted of a crawl that Redis has lost either; then `next` raises an error.
         return self.worker is not None and self.frontier.ready_at(self.clock()) is not None

@@ -28,7 +28,9 @@ from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.stored import connect as connect_redis
 from langfocus.crawler.shared.worker import Waiting, Worker, worker_name
 from langfocus.crawler.sources.revisits import Revisits
+from langfocus.crawler.sources.seeds import first_of
 from langfocus.crawler.sources.sitemaps import Sitemaps
+from langfocus.crawler.sources.unread_seeds import UnreadSeeds
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.focus.ordering import Focus
 from langfocus.crawler.strategies.orderings import Ordering
@@ -65,6 +67,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     revisits = Revisits(connection)
     blocking = prepared.blocking
     blocking.taken_down = taken_down(connection)
+    unread = UnreadSeeds(run.folder, frontier, worker.name if worker else "")
     robots = Robots(
         frontier,
         config.bot.robots_name,
@@ -78,7 +81,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         config,
         prepared.read,
         clock,
-        listeners=[lambda _, record: ending.count(record)],
+        listeners=[lambda _, record: ending.count(record), lambda *_: unread.count_settled()],
         keep=None if archive is None else archive.keeping,
         sitemaps=_sitemaps(prepared, robots, frontier, blocking.blocks),
         country_of=prepared.country_of,
@@ -103,6 +106,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         archive=archive,
         blocking=blocking,
         revisits=revisits,
+        unread=unread,
     )
 
 
@@ -218,7 +222,7 @@ def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
         "since": "" if config.since is None else str(Path(config.since).resolve()),
         "block": "" if config.block is None else str(config.block),
         "web": str(config.archive) if config.archive else config.web,
-        "seeds": list(config.seeds),
+        "seeds": first_of(config.seeds),
         "budget_pages": "" if config.pages is None else config.pages,
         **{f"goal_{name}": str(getattr(config, name) or "") for name in _GOALS},
         "delay_s": config.delay_s,

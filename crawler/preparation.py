@@ -17,6 +17,7 @@ from langfocus.crawler.reading import ReadPage, page_method, page_reader
 from langfocus.crawler.run import SCHEMA_VERSION
 from langfocus.crawler.sources.contract import Web
 from langfocus.crawler.sources.revisits import check_since
+from langfocus.crawler.sources.seeds import SeedFile
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.focus.ordering import Focus
 from langfocus.crawler.strategies.orderings import Ordering
@@ -153,6 +154,11 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
             0,
             f"the URL model does not know {name}: the frontier is ordered by domains and codes in "
             "URLs, links and what the crawl learns of servers",
+        )
+    if isinstance(config.seeds, SeedFile):
+        found.append(
+            f"{config.seeds.path} has {config.seeds.number:,} seeds: the first "
+            f"{len(config.seeds.first):,} are queued at once, the others during the crawl"
         )
     if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
         found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")

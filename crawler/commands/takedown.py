@@ -35,10 +35,12 @@ def run(opts: argparse.Namespace) -> None:
     from langfocus.crawler.politeness.blocking import read_lines
     from langfocus.crawler.report.table import Printer, Table
     from langfocus.crawler.run import maintaining
+    from langfocus.crawler.sources.unread_seeds import remove_seeds
 
-    read_lines(opts.hosts)  # nothing is removed if a name is malformed
+    blocked = read_lines(opts.hosts)  # nothing is removed if a name is malformed
     with maintaining(opts.folder) as connection:
         removed = take_down(connection, opts.folder, opts.hosts)._asdict()
+        remove_seeds(opts.folder, blocked.blocks)
     _write_again(opts.folder)
     rows = [(name.replace("_", " "), f"{number:,}") for name, number in removed.items()]
     Printer().table(Table(f"Removed from {opts.folder}", ("", "Run"), rows))

@@ -1,16 +1,26 @@
-"""The URLs that a crawl starts from, as the user gives them."""
+"""The URLs that a crawl starts from, as the user gives them.
+
+A large file is read twice: it is checked before the crawl begins, and its URLs are queued while the
+crawl fetches (`crawler.sources.unread_seeds`).
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from os import SEEK_CUR
 from pathlib import Path
+from typing import BinaryIO, Final
 
 from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import has_bad_port
 from langfocus.crawler.url import normalise
-from langfocus.crawler.whole_file import read_regular
+from langfocus.crawler.whole_file import open_regular
 
-_MAX_FILE_BYTES = 256 * 1024 * 1024
+FIRST_BYTES: Final = 512 * 1024
+"""Of a file of seeds so many bytes are queued before the first fetch: some 15,000 URLs."""
+
 _HTTP = ("http://", "https://")
 _IS_HTTP = re.compile(r"https?:[/\\]", re.IGNORECASE)
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -21,7 +31,26 @@ _NAME = re.compile(r"[^\s@\[\]\"'=,]+")
 _HOST = re.compile(r"(?:localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 
 
-def read_seeds(value: str, label: str) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class SeedFile:
+    """A file of seeds that is too large to be queued at once. All of its lines are valid."""
+
+    path: Path
+    digest: str  # of its bytes
+    number: int  # of its URLs; one that is named again counts again
+    first: tuple[str, ...]  # the normalised URLs of its first block, each once
+    first_bytes: int  # of that block
+
+
+Seeds = Sequence[str] | SeedFile
+
+
+def first_of(seeds: Seeds) -> Sequence[str]:
+    """Return the seeds that are queued before the first fetch."""
+    return seeds.first if isinstance(seeds, SeedFile) else seeds
+
+
+def read_seeds(value: str, label: str) -> Seeds:
     """Return the normalised seed URLs of an argument, each once; raises `SettingError`.
 
     `value` is the path of a file with one URL a line, or URLs with commas between them. A comma in
@@ -31,23 +60,63 @@ def read_seeds(value: str, label: str) -> tuple[str, ...]:
     path = Path(value)
     if not value.lower().startswith(_HTTP) and (_exists(path) or not _are_urls(value)):
         return read_seed_file(path, f"{label}={value}")
-    return _urls(((f"URL {n}", text) for n, text in enumerate(_parts(value), 1)), label)
+    urls = _urls(((f"URL {n}", text) for n, text in enumerate(_parts(value), 1)), label)
+    if not urls:
+        raise SettingError(f"{label}: no URL to start from")
+    return urls
 
 
-def read_seed_file(path: Path, label: str) -> tuple[str, ...]:
+def read_seed_file(path: Path, label: str) -> Seeds:
     """Return the normalised URLs of a file, each once; raises `SettingError`.
 
     The file is UTF-8. Empty lines and lines that begin with `#` do not count; of a table, the first
     column does.
     """
     try:
-        text = read_regular(path, _MAX_FILE_BYTES).decode("utf-8-sig")
+        with open_regular(path) as file:
+            return _checked(file, path)
+    except SettingError:
+        raise
     except (OSError, ValueError) as error:
         raise SettingError(f"{label}: cannot be read: {error}") from error
-    lines = enumerate(_LINE_END.split(text), start=1)
-    return _urls(
-        ((f"line {n}", line) for n, line in lines if not line.lstrip().startswith("#")), str(path)
-    )
+
+
+def _checked(file: BinaryIO, path: Path) -> Seeds:
+    digest, number, line = blake2b(digest_size=16), 0, 1
+    first: tuple[str, ...] = ()
+    first_bytes = size = 0
+    for block in iter(lambda: read_block(file, FIRST_BYTES), b""):
+        digest.update(block)
+        texts = lines_of(block)
+        urls = _urls(((f"line {n}", text) for n, text in enumerate(texts, line)), str(path))
+        first, first_bytes = first or urls, first_bytes or len(block)
+        number, line, size = number + len(urls), line + len(texts) - 1, size + len(block)
+    if not number:
+        raise SettingError(f"{path}: no URL to start from")
+    if size == first_bytes:
+        return first
+    return SeedFile(path, digest.hexdigest(), number, first, first_bytes)
+
+
+def read_block(file: BinaryIO, most_bytes: int) -> bytes:
+    """Return the next whole lines of a file, b"" at its end; a longer line is cut."""
+    block = file.read(most_bytes)
+    if len(block) < most_bytes:
+        return block
+    end = (block.rfind(b"\n") + 1 or block.rfind(b"\r") + 1) or len(block)
+    file.seek(end - len(block), SEEK_CUR)
+    return block[:end]
+
+
+def lines_of(block: bytes) -> list[str]:
+    """Return the lines of a block, comments as empty lines; raises ValueError."""
+    lines = _LINE_END.split(block.decode("utf-8-sig"))
+    return ["" if line.lstrip().startswith("#") else line for line in lines]
+
+
+def urls_of(block: bytes) -> list[str]:
+    """Return the URLs of a block that was checked before."""
+    return list(filter(None, map(_url, filter(None, map(first_column, lines_of(block))))))
 
 
 def _urls(texts: Iterable[tuple[str, str]], origin: str) -> tuple[str, ...]:
@@ -62,8 +131,6 @@ def _urls(texts: Iterable[tuple[str, str]], origin: str) -> tuple[str, ...]:
         if has_bad_port(url):
             raise SettingError(f"{origin}: {place} has a port that no browser opens: {url[:80]}")
         urls.append(url)
-    if not urls:
-        raise SettingError(f"{origin}: no URL to start from")
     return tuple(dict.fromkeys(urls))
 
 

@@ -20,7 +20,7 @@ from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.contact import bot_name
 from langfocus.crawler.settings import USER_AGENT
-from langfocus.crawler.sources.seeds import read_seeds
+from langfocus.crawler.sources.seeds import first_of, read_seeds
 from langfocus.crawler.spiders.concurrency import slot_settings
 
 _PREFIX = "LANGFOCUS_"
@@ -80,7 +80,7 @@ def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Co
     some of these are secrets. Few seeds are in it, since their file may be gone.
     """
     told = {name: str(value) for name, value in arguments.items()}
-    seeds = ",".join(config.seeds[:_MOST_SEEDS])
+    seeds = ",".join(first_of(config.seeds)[:_MOST_SEEDS])
     if "seeds" in told and seeds and read_seeds(seeds, "") == config.seeds:
         told["seeds"] = seeds
     chosen = {name: str(settings.get(name)) for name in settings if is_asked_for(settings, name)}

@@ -7,7 +7,7 @@ import pytest
 
 from langfocus.classifiers import languages
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.sources.seeds import read_seed_file, read_seeds
+from langfocus.crawler.sources.seeds import first_of, read_seed_file, read_seeds
 
 SEEDS = Path(__file__).parents[3] / "seeds"
 LISTS = sorted(SEEDS.glob("*.txt"))
@@ -27,7 +27,7 @@ def test_a_list_has_some_hosts_of_its_language_each_once(path: Path) -> None:
     assert path.stem in languages.known()
     assert path.read_text(encoding="utf-8").startswith(f"# {name}\n")
     assert 4 <= len(urls) <= 10
-    assert list(read_seed_file(path, "seeds")) == urls
+    assert list(first_of(read_seed_file(path, "seeds"))) == urls
     assert [url for url in urls if not URL.fullmatch(url) or "?" in url or "#" in url] == []
     hosts = [(urlsplit(url).hostname or "").removeprefix("www.") for url in urls]
     assert len(hosts) == len(set(hosts))
@@ -58,7 +58,7 @@ def test_a_language_of_table_i_starts_under_a_domain_of_its_own(code: str) -> No
     ],
 )
 def test_a_comma_in_a_path_belongs_to_its_url(given: str, urls: list[str]) -> None:
-    assert list(read_seeds(given, "-a seeds")) == urls
+    assert list(first_of(read_seeds(given, "-a seeds"))) == urls
 
 
 def test_the_first_column_of_a_table_is_the_seed(tmp_path: Path) -> None:
