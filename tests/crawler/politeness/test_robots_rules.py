@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langfocus.crawler.politeness.robots_rules import Rules, rules_for
+from langfocus.crawler.politeness import robots_rules
+from langfocus.crawler.politeness.robots_rules import MOST_STEPS, Rules, matches, rules_for
 from tests.support.crawls import ROOT
 
 GOOGLE = ROOT / "tests/conformance/robots_google.jsonl"
@@ -217,3 +218,34 @@ def test_without_a_rule_that_allows_more_rules_never_allow_more(
         for number in range(len(lines) + 1)
     ]
     assert verdicts == sorted(verdicts)
+
+
+def large_rules() -> tuple[str, list[int]]:
+    """Rules of 512 KiB with stars: an `a` in each has another place than in a long path of `b`."""
+    rules = [f"/*{'b' * at}a{'b' * (60 + more)}*" for more in range(66) for at in range(60)]
+    return "User-agent: *\n" + "\n".join(f"Disallow: {rule}" for rule in rules), [*map(len, rules)]
+
+
+def test_rules_with_stars_take_a_bounded_number_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = 0
+
+    def counted(pattern: str, text: str) -> bool:
+        nonlocal steps
+        steps += len(pattern) * len(text)
+        return matches(pattern, text)
+
+    robots, lengths = large_rules()
+    rules = rules_for("langfocus", robots.encode())
+    monkeypatch.setattr(robots_rules, "matches", counted)
+    path = "/" + "b" * 1900
+    assert sum(lengths) * len(path) > 8 * MOST_STEPS
+    assert not rules.allows(f"http://a.de{path}")  # no one knows, so it is forbidden
+    assert MOST_STEPS * 0.9 < steps <= MOST_STEPS
+
+
+def test_a_usual_path_is_compared_with_any_number_of_rules() -> None:
+    robots, lengths = large_rules()
+    assert sum(lengths) > 490_000
+    assert not forbids(robots, "/" + "b" * 126)
+    assert not forbids(robots, "/" + "b" * 20 + "a" + "b" * 59)
+    assert forbids(robots, "/" + "b" * 20 + "a" + "b" * 60)
