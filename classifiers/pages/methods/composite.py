@@ -33,10 +33,12 @@ from langfocus.classifiers.pages.text.filler import without_filler
 from langfocus.classifiers.pages.text.scripts import ScriptVote, fits
 from langfocus.classifiers.pages.text.textengine import (
     COMMON,
+    HAN_LANGUAGES,
     LangfocusEngine,
     TextReading,
     shipped_engine,
 )
+from langfocus.classifiers.tables import rows
 
 MIN_LETTERS: Final = 3
 """Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
@@ -72,6 +74,9 @@ MAX_NONE: Final = 6.0
 UNSEEN: Final = 5.0
 """Nats by which a language that the text model lacks is behind all such languages: a declaration
 names it only if the text is hardly in a known one."""
+UNSEEN_NEAR: Final = (4.0, 3.3)
+"""The same if a short, or a long text reads as a language near the declared one. 1 % of English
+pages would be Scots if they said so; pages in Scots resemble English less."""
 STRONG_ENCODING: Final = 6.0
 """Nats for the language of an encoding that is used for it alone, if the letters fit."""
 EMPTY_ENCODING: Final = 3.5
@@ -82,8 +87,11 @@ THIN: Final = 0.25
 EVEN: Final = 0.5
 """Probability of no known language that is as large as that of all known ones together."""
 MOST_NONE: Final = 0.35
-"""The same up to which a language with a small Web is named for a long text alone; chosen with each
-language left out of the model in turn (docs/page-identification.md)."""
+"""The same up to which a language is named for a long text alone; chosen with each language left
+out of the model in turn (docs/page-identification.md)."""
+MOST_NONE_LARGE: Final = 0.2
+"""The same for languages that many unknown ones resemble; 1 % of their own pages have more."""
+LARGE: Final = frozenset({"de", "en", "es", "fr", "it", "pt", "ru"})
 SUPPORT: Final = 1.0
 """Nats of other evidence from which a text is not alone."""
 LONG_TEXT: Final = 200
@@ -128,7 +136,11 @@ class _Scales:
             return -min(self.reading.behind(language) or MAX_TWIN, self.bound, MAX_TWIN)
         if language in codes:
             return -min(self.reading.behind(language), self.bound)
-        return max(-self.bound, self.none - UNSEEN)
+        if len(codes) == 1 and codes[0] not in HAN_LANGUAGES:
+            return -min(MAX_TWIN, self.bound)  # its letters are all that is known of the text
+        is_long = self.ballot.letters >= LONG_TEXT
+        unseen = UNSEEN_NEAR[is_long] if codes[0] in _near(language) else UNSEEN
+        return max(-self.bound, self.none - unseen)
 
     def support(self, language: str | None) -> dict[str, float]:
         """The nats for a language of each kind of evidence other than the text."""
@@ -221,22 +233,23 @@ def _answer(scales: _Scales, page: ParsedPage) -> PageLanguage:
         return unknown(few if page.text else "no text")
     reason = _reason(scales, ranking, none)
     language, confidence = ranking[0]
-    if none > _most_none(scales, language):
+    if none > _most_none(scales, language, has_prose=bool(page.prose)):
         return unknown(f"the text is in no known language: {reason}")
     if confidence < THIN:
         return unknown(f"too little evidence: {reason}")
     return PageLanguage(language, confidence, "text", reason)
 
 
-def _most_none(scales: _Scales, language: str) -> float:
+def _most_none(scales: _Scales, language: str, *, has_prose: bool) -> float:
     """The probability of no known language up to which a language is named.
 
-    A page in an unknown language often resembles a known one with a small Web: such a language
-    needs more than an even chance if a long text is all there is for it.
+    A page in an unknown language often resembles a known one: that needs more than an even chance
+    if a long text is all there is for it. Pages without a main text have names and single words.
     """
-    if scales.ballot.letters < LONG_TEXT or language in COMMON:
+    is_alone = math.fsum(scales.support(language).values()) < SUPPORT
+    if scales.ballot.letters < LONG_TEXT or not is_alone or (language in COMMON and not has_prose):
         return EVEN
-    return EVEN if math.fsum(scales.support(language).values()) >= SUPPORT else MOST_NONE
+    return MOST_NONE_LARGE if language in LARGE else MOST_NONE
 
 
 @cache
@@ -258,6 +271,15 @@ def _weigh_text(scales: _Scales) -> None:
     words = "text" if len(reading.codes) > 1 else f"{languages.name(reading.codes[0])} letters"
     lead = first - float(reading.nats[1]) if len(reading.codes) > 1 else scales.bound
     scales.text = reading.codes[0], lead, words
+
+
+@cache
+def _near(language: str) -> frozenset[str]:
+    """The known languages whose texts those of an unknown one resemble."""
+    groups = rows("near-languages.txt").items()
+    return frozenset(
+        near for known, all_ in groups if language in all_.split() for near in known.split()
+    )
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:

@@ -42,7 +42,7 @@ COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) | frozenset(
 """Languages whose Web is not small."""
 TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozenset({"id", "ms"}))
 """Languages whose texts can hardly be told apart in the Latin script."""
-_BY_HAN_SIGNS: Final = frozenset({"ja", "yue", "zh"})
+HAN_LANGUAGES: Final = frozenset({"ja", "yue", "zh"})
 _SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
 """Twins with the smaller Web in Latin letters -> nats against them."""
 _TRANSFER: Final = 0.4
@@ -214,7 +214,7 @@ class TextReading:
     @property
     def twins(self) -> frozenset[str]:
         """The languages that can hardly be told from the first one."""
-        groups = (*TWINS, *([_BY_HAN_SIGNS] if self.ballot.is_open else []))
+        groups = (*TWINS, *([HAN_LANGUAGES] if self.ballot.is_open else []))
         first = self.codes[0] if self.codes else None
         return next((group - {first} for group in groups if first in group), frozenset())
 

@@ -20,7 +20,9 @@ from langfocus.classifiers.pages.method import (
 )
 from langfocus.classifiers.pages.parse import parse_page
 from langfocus.classifiers.pages.text.scripts import utf16_units, vote
+from langfocus.classifiers.pages.text.textengine import shipped_engine
 from langfocus.classifiers.papers.page_cases import text_page
+from langfocus.classifiers.tables import rows
 from langfocus.classifiers.urls.model import UrlModel
 
 LINES = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
@@ -314,6 +316,55 @@ def test_a_clause_is_enough_against_a_false_declaration(language: str) -> None:
     text = SENTENCES.get(language) or "Jana jioni tulitembea kando ya mto na kuzungumza"
     for lie in ("de", "id", "en"):
         assert page_of(f"<html lang={lie}><p>{text[:48]}").language == language
+
+
+# Own sentences, and the first article of the Universal Declaration of Human Rights.
+NEAR = {
+    "sco": "The auld kirk staunds on the brae abuin the toun, an monie fowk gang there ilka "
+    "Sabbath tae hear the meenister. Ma faither wis born in a wee hoose doon by the "
+    "watter.",
+    "gsw": "Geschter simmer z Züri gsi und händ im Niederdorf es Bier trunke. Es hät vil Lüt "
+    "gha, aber mir händ glich no en Platz gfunde.",
+    "nds": "Güstern sünd wi na den Markt gahn un hebbt Appeln un Tüffeln köfft. Denn hebbt wi "
+    "mit den Naver snackt, de hett vertellt, dat sien Jung nu in Hamborg arbeidt.",
+    "pcm": "Di govment don tok sey dem go build new road for di village, but pipol neva see "
+    "anytin. Wetin dey happen na sey money don finish.",
+    "lfn": "Tota umanas nase libre e egal en dinia e diretos. Los es donada con razona e "
+    "consiensa e debe ata la un la otra en un spirito de fratia.",
+    "ia": "Tote le esseres human nasce libere e equal in dignitate e in derectos. Illes es "
+    "dotate de ration e de conscientia e debe ager le unes verso le alteres in un spirito "
+    "de fraternitate.",
+    "myv": "Весе ломантне чачить олякс ды правасост весе вейкетьстэ. Сынст ули превест ды "
+    "визькстэ чарькодемаст, сынь вейке-вейкень коряс должны прок братт улемс.",
+    "tcy": "ಮಾತ ನರಮಾನಿಲ್ಲಾ ಪುಟ್ಟುನಗ ಸ್ವತಂತ್ರ ಬೊಕ್ಕ ಸಮಾನ ಗೌರವ ಬೊಕ್ಕ ಹಕ್ಕುಲೆನ್ ಪಡೆದಿನಕುಲು.",
+    "hif": "Aaj ham log bajaar gaya raha, uske baad ghar aae ke khana banaya aur sab log khaais.",
+}
+
+
+@pytest.mark.parametrize("language", NEAR)
+def test_a_language_that_the_model_lacks_is_declared(language: str) -> None:
+    assert page_of(f"<html lang={language}><p>{NEAR[language]}").language == language
+
+
+@pytest.mark.parametrize(
+    ("declared", "language"),
+    [("sco", "en"), ("pcm", "en"), ("gsw", "de"), ("nds", "de"), ("lfn", "es"), ("myv", "ru")],
+)
+def test_a_text_that_is_clearly_in_a_near_language_is_in_it(declared: str, language: str) -> None:
+    assert page_of(f"<html lang={declared}><p>{SENTENCES[language]}").language == language
+    far = "tr" if language != "ru" else "fi"
+    assert page_of(f"<html lang={declared}><p>{SENTENCES[far]}").language == far
+
+
+@pytest.mark.parametrize("language", ["sco", "nds", "pcm", "myv"])
+def test_a_long_text_in_an_unknown_language_is_not_named_after_a_large_one(language: str) -> None:
+    assert page_of(f"<p>{(NEAR[language] + ' ') * 3}").language is None
+
+
+def test_near_languages_have_codes() -> None:
+    for known_ones, others in rows("near-languages.txt").items():
+        assert known() >= {*known_ones.split(), *others.split()}
+        assert shipped_engine().languages >= {*known_ones.split()}
 
 
 FILLERS = {
