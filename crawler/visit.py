@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
+from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.classifiers.urls.standard import absolute
 from langfocus.crawler.config import Config
 from langfocus.crawler.copied_text import CopiedTexts
@@ -341,6 +342,7 @@ class Visitor:
         counts = {
             **left_out,
             "cut_short": download.is_cut,
+            "cut_long": left_out.get("cut_long") or (is_page and len(download.body) > MAX_BYTES),
             "noarchive": is_noarchive,
             "opted_out": directives.opts_out(sources),
         }

@@ -68,7 +68,7 @@ def used_counts() -> Iterator[str]:
     yield from (value.value for value in Admission if value is not Admission.SENT)
     yield from re.findall(r"""counts\["(\w+)"\] \+=""", CODE)
     yield from re.findall(r"""["'](ignored_\w+|dropped_(?!links)\w+)["']""", CODE)
-    yield from ("blocked", "cut_short", "noarchive", "opted_out", "parser_lexbor-cut")
+    yield from ("blocked", "cut_short", "cut_long", "noarchive", "opted_out", "parser_lexbor-cut")
 
 
 def test_every_outcome_and_counter_of_the_code_is_declared() -> None:

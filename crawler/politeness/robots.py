@@ -6,6 +6,7 @@ origin, that of another file its URL. So a file to which many origins redirect i
 Of each host a bounded number of such files is asked for, and of sitemaps (`HostFiles`).
 """
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -18,6 +19,8 @@ from langfocus.crawler.frontier.base import KeptRobots
 from langfocus.crawler.politeness.directives import RobotsVersion
 from langfocus.crawler.politeness.robots_rules import Rules, rules_for
 from langfocus.crawler.url import fingerprint, host_of, origin_of
+
+_log = logging.getLogger(__name__)
 
 MAX_ROBOTS_BYTES = 512 * 1024
 """Bytes of a robots.txt that are read; RFC 9309, 2.5 asks for at least 500 KiB."""
@@ -374,5 +377,6 @@ def _whole_lines(body: bytes) -> bytes:
     """Return the lines that are read whole; half a line may forbid more or less than the whole."""
     if len(body) < MAX_ROBOTS_BYTES:
         return body
+    _log.info("a robots.txt of %s bytes: those beyond %s are not read", len(body), MAX_ROBOTS_BYTES)
     body = body[:MAX_ROBOTS_BYTES]
     return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]

@@ -72,12 +72,14 @@ class Sitemap(NamedTuple):
     """The links of a sitemap or a feed: normalised URLs, and whether they are in the language.
 
     The newest come first by their `lastmod`; those without a date come last. `is_index`
-    is True if they lead to other sitemaps. `malformed` counts links that are no URLs.
+    is True if they lead to other sitemaps. `malformed` counts links that are no URLs. `is_cut` is
+    True if the file has more than was read.
     """
 
     links: dict[str, bool]
     is_index: bool = False
     malformed: int = 0
+    is_cut: bool = False
 
 
 def may_be_sitemap(content_type: str | None) -> bool:
@@ -100,8 +102,8 @@ def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | 
         return None
     links = _Links(url, target)
     root = prolog[1].lower()
-    _read_xml(_mended(text[prolog.end() :]), root, links)
-    return Sitemap(links.newest_first(), root == "sitemapindex", links.malformed)
+    is_cut = _read_xml(_mended(text[prolog.end() :]), root, links) or len(data) == MAX_BYTES
+    return Sitemap(links.newest_first(), root == "sitemapindex", links.malformed, is_cut)
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -231,7 +233,8 @@ def _permalink(part: etree._Element) -> tuple[etree._Element, str, str] | None:
     return (part, text, "") if is_read and _HTTP.match(text := _text(part)) else None
 
 
-def _read_xml(text: str, root: str, links: _Links) -> None:
+def _read_xml(text: str, root: str, links: _Links) -> bool:
+    """Read the links; return True if there may be more."""
     parser = etree.XMLPullParser(
         ("start", "end"),
         recover=True,
@@ -240,7 +243,7 @@ def _read_xml(text: str, root: str, links: _Links) -> None:
         remove_comments=True,
     )
     data = text.encode("utf-8", "replace")
-    entries, elements = _Entries(root, links), 0
+    entries, elements, is_cut = _Entries(root, links), 0, True
     with suppress(etree.LxmlError):
         for start in range(0, len(data), _PIECE):
             piece = data[start : start + _PIECE]
@@ -253,7 +256,10 @@ def _read_xml(text: str, root: str, links: _Links) -> None:
             is_broken = len(parser.feed_error_log) > _MAX_FAULTS
             if is_broken or elements > MAX_ELEMENTS or len(links.found) >= MAX_LINKS:
                 break
+        else:
+            is_cut = False
     entries.finish()
+    return is_cut
 
 
 def _name(element: etree._Element) -> str:
@@ -305,10 +311,11 @@ class Sitemaps:
         urls = list(found.links)
         if found.is_index:
             files = self._ranked(urls) if lease.redirects < MAX_STEPS else []
-            left_out = {"ignored_url": found.malformed}
+            left_out = {"ignored_url": found.malformed, "cut_long": found.is_cut}
             return self._chosen(files, lease.depth - 1, now), left_out
         wanted, left_out = sift(urls, self.is_blocked)
-        left_out["ignored_url"] += found.malformed
+        left_out["ignored_url"] += found.malformed + max(0, len(wanted) - MAX_ADMITTED)
+        left_out["cut_long"] = found.is_cut
         declared = {url for url in wanted if found.links[url]}
         return self._best(wanted, lease.depth - 1, declared)[:MAX_ADMITTED], left_out
 

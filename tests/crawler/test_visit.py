@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from langfocus.classifiers.pages.html.links import MAX_LINKS
+from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.crawler.config import Config
 from langfocus.crawler.copied_text import DOMAINS
 from langfocus.crawler.frontier.base import Lease, Link, Record, Sending
@@ -172,6 +174,7 @@ def test_an_answer_has_an_outcome_and_only_a_text_has_a_label(
     (_, record) = visit.settled[0]
     assert (record.outcome, record.status, record.language) == outcome
     assert visit.counts().get("cut_short", 0) == ("is_cut" in headers)
+    assert "cut_long" not in visit.counts()
     assert visit.queued() == ([headers["location"]] if "location" in headers else [])
     assert visit.frontier.counts().pages == (outcome[0] == "page")
     assert rows(visit.folder, "SELECT directives, robots_txt FROM pages") == [(None, None)]
@@ -407,3 +410,10 @@ def test_a_domain_whose_pages_hold_readers_three_times_is_left_alone(tmp_path: P
         seen.append(visit.visitor.is_slow(lease))
     assert seen == [False, False, True]
     assert not visit.visitor.is_slow(other)
+
+
+def test_what_a_page_has_beyond_its_limits_is_counted(visit: Visit) -> None:
+    links = "".join(f"<a href=/{number}>x</a>" for number in range(MAX_LINKS + 5))
+    visit.answer(200, GERMAN + links + " " * MAX_BYTES)
+    counts = visit.counts()
+    assert (counts["cut_long"], counts["ignored_url"]) == (1, 5)

@@ -12,6 +12,7 @@ from langfocus.crawler.frontier.base import KeptRobots, Lease, Record, Sending
 from langfocus.crawler.politeness.robots import SITEMAP_FILES, HostFiles, Robots
 from langfocus.crawler.reading import Download
 from langfocus.crawler.sources.sitemaps import (
+    MAX_ADMITTED,
     MAX_ELEMENTS,
     MAX_LINKS,
     MAX_STEPS,
@@ -213,10 +214,21 @@ def test_entries_without_a_link_are_counted() -> None:
 
 def test_links_elements_and_bytes_are_bounded() -> None:
     many = "".join(f"<url><loc>http://a.de/{i}</loc></url>" for i in range(MAX_LINKS + 5))
-    assert len(links(f"<urlset>{many}</urlset>") or ()) == MAX_LINKS
+    found = read(f"<urlset>{many}</urlset>")
+    assert found
+    assert (len(found.links), found.is_cut) == (MAX_LINKS, True)
     late = "<url><loc>http://a.de/</loc></url></urlset>"
     for filling in ("<a/>" * (MAX_ELEMENTS + 20_000), " " * 11_000_000, "<a>" * 400_000):
-        assert links(gzip.compress(f"<urlset>{filling}{late}".encode(), 1)) == {}
+        body = gzip.compress(f"<urlset>{filling}{late}".encode(), 1)
+        assert read_sitemap(body, "http://a.de/s.xml") == Sitemap({}, is_cut=True)
+
+
+def test_all_that_a_sitemap_has_beyond_its_limits_is_counted(tmp_path: Path) -> None:
+    crawl = Crawled(tmp_path, "http://a.com/", b"Sitemap: http://a.com/s.xml")
+    crawl.answer(GERMAN)
+    record = crawl.answer(urlset(*(f"http://a.com/{i}" for i in range(MAX_LINKS))), "text/xml")
+    assert record is not None
+    assert record.counts == {"cut_long": 1, "ignored_url": MAX_LINKS - MAX_ADMITTED}
 
 
 def test_a_file_of_faults_is_given_up_soon() -> None:
