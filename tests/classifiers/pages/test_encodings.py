@@ -20,6 +20,9 @@ TEXTS = SENTENCES | {
     "eo": "Hieraŭ vespere ni longe promenis ĉe la rivero kaj parolis pri la aliĝo.",
     "hu": "Az őszi erdőben csend van, a hűvös szél zörgeti a lehullott leveleket.",
     "is": "Þetta er íslenska, og það er mjög gott að búa við sjóinn á Íslandi.",
+    "ar-v": "ذَهَبَ الوَلَدُ إِلَى المَدْرَسَةِ صَبَاحًا وَعَادَ مَعَ أَصْدِقَائِهِ مَسَاءً.",  # with its vowels
+    "kk": "Кеше кешке біз өзен жағасында ұзақ серуендеп, келесі саяхат туралы әңгімелестік.",
+    "ku": "Duh êvarê em demeke dirêj li ber çem meşiyan û li ser rêwîtiya xwe ya bê axivîn.",
     "tr": "Yağmur dindikten sonra çocuklar dışarı çıkıp çamurlu bahçede koşuştular.",
     "vi": decomposed("Chiều hôm qua chúng tôi đi dạo bên bờ sông và nói về chuyến đi sắp tới."),
     "zh-TW": "昨天晚上我們在河邊散步,說了很久關於下一次旅行的事,大家都很高興。",
@@ -27,10 +30,11 @@ TEXTS = SENTENCES | {
 GERMAN, RUSSIAN = TEXTS["de"], TEXTS["ru"]
 ROUND_TRIPS = """
 iso-8859-1 windows-1252 de fr is | windows-1252 windows-1252 es et
-iso-8859-2 iso-8859-2 pl hu | windows-1250 windows-1250 cs | windows-1254 windows-1254 tr
+iso-8859-2 iso-8859-2 pl hu | windows-1250 windows-1250 cs | windows-1254 windows-1254 tr ku
+mac_latin2 x-mac-ce cs pl hu | kz1048 kz-1048 kk
 windows-1251 windows-1251 ru uk bg | koi8-r koi8-r ru | iso-8859-5 iso-8859-5 ru
 ibm866 ibm866 ru | ibm855 ibm855 ru | mac_cyrillic x-mac-cyrillic ru
-windows-1253 windows-1253 el | windows-1255 windows-1255 he | windows-1256 windows-1256 ar
+windows-1253 windows-1253 el | windows-1255 windows-1255 he | windows-1256 windows-1256 ar ar-v
 windows-1257 windows-1257 lv lt | iso-8859-4 iso-8859-4 lt | iso-8859-3 iso-8859-3 eo
 windows-1258 windows-1258 vi | tis-620 windows-874 th | euc-kr euc-kr ko | johab johab ko
 shift_jis shift_jis ja | euc-jp euc-jp ja | iso-2022-jp iso-2022-jp ja
