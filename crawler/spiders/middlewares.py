@@ -2,13 +2,17 @@
 
 import os
 import sys
+from itertools import accumulate
+from typing import Final
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares import cookies
 from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.http import Response, TextResponse
+from scrapy.http.cookies import potential_domain_matches
 from scrapy.responsetypes import responsetypes
+from scrapy.utils.httpobj import urlparse_cached
 
 from langfocus.classifiers.pages.charset.encodings import is_binary
 from langfocus.classifiers.tables.suffixes import suffix_reader
@@ -19,6 +23,10 @@ from langfocus.crawler.readers import MANY_PAGES, Readers
 from langfocus.crawler.reading import Download
 from langfocus.crawler.spiders.messages import IS_FILE, LEASE, READ_PAGE, download_of
 
+MOST_COOKIE_BYTES: Final = 8192
+"""Bytes of the cookies of a response, or of a domain; many servers read no longer request."""
+
+_COOKIE_BYTES = 64
 _NAME = b"Content-Encoding"
 
 
@@ -66,13 +74,34 @@ class Unpacking:
 
 
 class Cookies(cookies.CookiesMiddleware):
-    """Scrapy's middleware, which would download the list of public suffixes; ours is installed."""
+    """Scrapy's middleware, which would download the list of public suffixes; ours is installed.
+
+    Cookies of a domain with more than `MOST_COOKIE_BYTES` are forgotten: a host could set so many
+    for its registered domain that no server of it reads a request any more.
+    """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Cookies":
         """Return the middleware; raises `NotConfigured` without COOKIES_ENABLED."""
         cookies._split_domain = suffix_reader(has_platforms=True)
         return super().from_crawler(crawler)
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Keep the cookies of a response."""
+        sizes = accumulate(map(len, found := response.headers.getlist(b"Set-Cookie")))
+        kept = [one for one, size in zip(found, sizes, strict=True) if size <= MOST_COOKIE_BYTES]
+        if kept != found:
+            response = response.replace(headers={**response.headers, b"Set-Cookie": kept})
+        told = super().process_response(request, response)
+        domains = self.jars[request.meta.get("cookiejar")]._cookies
+        for name in potential_domain_matches(urlparse_cached(request).hostname or ""):
+            held = [one for of_path in domains.get(name, {}).values() for one in of_path.values()]
+            size = sum(_COOKIE_BYTES + len(one.name) + len(one.value or "") for one in held)
+            if size > MOST_COOKIE_BYTES:
+                del domains[name]
+        return told
 
 
 class PageReaders:
