@@ -96,6 +96,12 @@ SUPPORT: Final = 1.0
 """Nats of other evidence from which a text is not alone."""
 LONG_TEXT: Final = 200
 """Letters from which a text is long."""
+FONT_SCRIPTS: Final = frozenset(
+    "Beng Deva Gujr Guru Khmr Knda Laoo Mlym Mymr Orya Sinh Taml Telu Tibt".split()
+)
+"""Scripts that fonts showed for ASCII letters before Unicode was usual."""
+FONT_CAPITALS: Final = 0.15
+"""Share of words with a capital inside, from which such a font may show a text."""
 
 
 @dataclass
@@ -290,7 +296,7 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
         codes = _meant(declaration.tag, scales)
         alone.update(codes if len(codes) == 1 else ())
         for code in codes:
-            if _may_be(code, scales.ballot):
+            if _may_be(code, scales.ballot) or _may_be_font(code, scales, page.text):
                 found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
     others = {code: places for code, places in found.items() if code != "en"}
     for code, places in others.items():
@@ -336,6 +342,19 @@ def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
 def _may_be(language: str, ballot: ScriptVote) -> bool:
     """Whether a language has letters of this script; a text without letters may be in any."""
     return ballot.script is None or fits(language, ballot)
+
+
+def _may_be_font(language: str, scales: _Scales, text: str) -> bool:
+    """Whether ASCII letters may stand for letters of India, which a font shows (Kruti Dev).
+
+    Such a text is in no known language, and has capitals inside of words.
+    """
+    is_open = scales.ballot.script == "Latn" and scales.none is not None and scales.none > 0
+    if not is_open or FONT_SCRIPTS.isdisjoint(languages.scripts(language)):
+        return False
+    words = text.split()
+    inside = sum(not word.isupper() and word[1:] != word[1:].lower() for word in words)
+    return inside > FONT_CAPITALS * len(words)
 
 
 def _reason(scales: _Scales, ranking: list[tuple[str, float]], none: float) -> str:

@@ -367,6 +367,20 @@ def test_near_languages_have_codes() -> None:
         assert shipped_engine().languages >= {*known_ones.split()}
 
 
+KRUTI_DEV = (  # a sentence of Hindi as that font has it
+    "vkt lqcg ge cktkj x, Fks vkSj ogk¡ cgqr ls yksx FksA eSaus dqN Qy [kjhns vkSj ?kj okil vk "
+    "x;kA esjh cgu us [kkuk cuk;k vkSj geus lkFk esa [kk;kA"
+)
+
+
+def test_letters_that_a_font_shows_as_others_are_in_the_declared_language() -> None:
+    assert page_of(f"<p>{KRUTI_DEV}").language is None
+    assert page_of(f"<html lang=hi><p>{KRUTI_DEV}").language == "hi"
+    assert page_of(f"<html lang=ru><p>{KRUTI_DEV}").language is None
+    assert page_of(f"<html lang=hi><p>{KRUTI_DEV.lower()}").language is None
+    assert page_of(f"<html lang=hi><p>{SENTENCES['tr']}").language == "tr"
+
+
 FILLERS = {
     "the usual one": "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod "
     "tempor incididunt ut labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud.",
