@@ -29,6 +29,7 @@ from langfocus.classifiers.pages.method import Ranking, RankingMethod, merged
 from langfocus.classifiers.pages.text import textgrams
 from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS, ScriptVote, vote
 from langfocus.classifiers.pages.text.textgrams import Flags, Sums, Table, Units, Values
+from langfocus.classifiers.tables import rows
 from langfocus.classifiers.weights import Codes, Floats, table_of
 
 _RARE: Final = 1.0
@@ -50,6 +51,10 @@ _TRANSFER: Final = 0.4
 learned texts than these differ from each other."""
 _WEB: Final = 1.7
 """Log-odds by which texts in known languages are more frequent on the Web than in the training."""
+_BY_WORDS: Final = frozenset({"bs", "hr", "sr"})
+_NATS_OF_WORD: Final = 3.0
+"""Nats of a word for each of these languages that has it."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _CANTONESE: Final = "嘅咗喺哋啲咁嘢畀"
 """Signs of written Cantonese that Standard Chinese hardly uses, and Gan and Hakka neither."""
 _CANTONESE_SHARE: Final = 0.01
@@ -251,12 +256,14 @@ class LangfocusEngine(RankingMethod):
         if not sums.n_features or not len(sums.order):
             return TextReading(ballot)
         codes = tuple(map(model.languages.__getitem__, sums.order.tolist()))
-        known = self._known(float(model.typical[sums.order[0]]), sums)
+        known, nats = self._known(float(model.typical[sums.order[0]]), sums), sums.nats
         if codes[0] == "zh" and _is_cantonese(text):
             codes = ("yue", *codes[1:])
+        elif codes[0] in _BY_WORDS and ballot.script == "Latn":
+            codes, nats = _by_words(prose or text, codes, nats)
         named = map(model.languages.__getitem__, sums.parts.tolist())
         parts = merged(zip(named, sums.shares.tolist(), strict=True))
-        return TextReading(ballot, codes, sums.nats, known, dict(parts))
+        return TextReading(ballot, codes, nats, known, dict(parts))
 
     def rank(self, text: str) -> Ranking:
         """The candidates of a text with their probabilities, best first.
@@ -323,6 +330,25 @@ def _without(text: str, lines: str) -> str:
     for line in lines.split("\n"):
         text = text.replace(line, " ", 1)
     return text
+
+
+@cache
+def _words_of_twins() -> dict[str, str]:
+    """Word -> the languages, of those in `_BY_WORDS`, that have it."""
+    table = rows("twin-words.txt")
+    return {word: codes for codes, words in table.items() for word in words.split()}
+
+
+def _by_words(text: str, codes: tuple[str, ...], nats: Values) -> tuple[tuple[str, ...], Values]:
+    """The candidates with the evidence of words that one or two of some near languages have."""
+    table = _words_of_twins()
+    own = [table[word] for word in {*_WORD.findall(text.lower())} if word in table]
+    if not own:
+        return codes, nats
+    added = [_NATS_OF_WORD * sum(code in each.split() for each in own) for code in codes]
+    total = nats + np.array(added)
+    order = np.argsort(-total, kind="stable")
+    return tuple(codes[at] for at in order), total[order] - (total[order[0]] - nats[0])
 
 
 def _is_cantonese(text: str) -> bool:

@@ -381,6 +381,20 @@ def test_letters_that_a_font_shows_as_others_are_in_the_declared_language() -> N
     assert page_of(f"<html lang=hi><p>{SENTENCES['tr']}").language == "tr"
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("hr", "U siječnju je tvrtka objavila izvješće o glazbi, a tisuće ljudi čekale su vlak."),
+        ("bs", "Hiljade ljudi prošle sedmice pile su kahvu i čitale historiju općine."),
+        ("sr", "Hiljade ljudi su prošle nedelje čitale istoriju opštine i slušale muziku."),
+        ("hr", "Znanstvenici sa sveučilišta kažu da je sustav točan i da obitelj dobro živi."),
+        ("sr", "Naučnici sa univerziteta kažu da je sistem tačan, i da deca uvek vole hleb."),
+    ],
+)
+def test_words_tell_bosnian_croatian_and_serbian_apart(language: str, text: str) -> None:
+    assert page_of(f"<p>{text}").language == language
+
+
 FILLERS = {
     "the usual one": "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod "
     "tempor incididunt ut labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud.",
