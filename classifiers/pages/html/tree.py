@@ -5,9 +5,9 @@ or attributes it reads the beginning. A page for which lexbor raises is written 
 BeautifulSoup.
 """
 
+import math
 import re
 import warnings
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -44,8 +44,9 @@ _COSTS = {
         b"b big code em font i nobr s small strike strong tt u".split(), _OPEN_FORMATTING
     ),
 }
-_TAG = re.compile(rb"<(/?[a-zA-Z][^\s/>]*)")
 _HARMLESS_TAGS = 2_000
+# An odd number that makes a number of the name of a tag.
+_FACTOR = 0x9E3779B97F4A7C15
 
 # lexbor compares each attribute with all others of its tag. A page that is not small is read up to
 # a tag of `_MOST_ATTRIBUTES`, which takes 15 ms.
@@ -53,11 +54,16 @@ _MOST_ATTRIBUTES = 3_000
 SMALL_BYTES = 50_000
 _LESS, _GREATER, _SLASH, _EQUALS, _QUOTE, _APOSTROPHE = b"<>/=\"'"
 _STEP = 500
-# The attributes of further tags are added to the first; 7 are the most in 1,546 real pages.
-_ROOTS, _MOST_ROOTS = re.compile(rb"<(?:html|body)\b", re.IGNORECASE), 16
+# The attributes of further tags html and body are added to the first; 7 are the most in 1,546 real
+# pages.
+_MOST_ROOTS = 16
 
 Element = tuple[str, dict[str, str | None]]
 Octets = NDArray[np.uint8]
+Places = NDArray[np.int64]
+Names = NDArray[np.uint64]
+Costs = NDArray[np.float64]
+Slots = NDArray[np.int32]
 
 _WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta"
 
@@ -110,49 +116,138 @@ def affordable(html: bytes) -> bytes:
 
     A page that is not cut is the same object.
     """
-    if len(html) > SMALL_BYTES:
-        before = _before_many(np.frombuffer(html, np.uint8))
-        html = html if before == len(html) else html[:before]
-    if root := next(islice(_ROOTS.finditer(html), _MOST_ROOTS, None), None):
-        html = html[: root.start()]
-    if np.count_nonzero(np.frombuffer(html, np.uint8) == ord("<")) < _HARMLESS_TAGS:
-        return html
-    tags, opened, cost = _TAG.findall(html), Counter[bytes](), 0
-    for first in range(0, len(tags), _STEP):
-        for tag, number in Counter(tags[first : first + _STEP]).items():
-            opened[tag.lstrip(b"/").lower()] += -number if tag.startswith(b"/") else number
-        opened = +opened  # an end tag without an element ends none
-        cost += _STEP * sum(_COSTS.get(name, _OPEN) * number for name, number in opened.items())
-        if cost > _MOST_NS or first >= MOST_TAGS:
-            return html[: next(islice(_TAG.finditer(html), first, None)).start()]
-    return html
+    octets = np.frombuffer(html, np.uint8)
+    places, end = np.flatnonzero(octets == _LESS), len(html)
+    if end > SMALL_BYTES:
+        end = _before_many(octets, places)
+    end = _before_root(octets[:end], places)
+    places = places[: np.searchsorted(places, end)]
+    if len(places) >= _HARMLESS_TAGS:
+        end = _before_costly(octets[:end], places, *_costs())
+    return html if end == len(html) else html[:end]
+
+
+@cache
+def _costs() -> tuple[Names, Costs]:
+    """The names of tags with a cost of their own, as numbers, and their costs."""
+    return np.array(list(map(_number, _COSTS)), np.uint64), np.array(list(_COSTS.values()), float)
+
+
+def _number(name: bytes) -> int:
+    number = 0
+    for octet in name:
+        number = (number * _FACTOR + octet) % (1 << 64)
+    return number
 
 
 @compiled
-def _before_many(html: Octets) -> int:
+def _before_many(html: Octets, places: Places) -> int:
     """Where a tag begins that has too many attributes; the end of the page if none has.
 
-    Attributes are told apart as in HTML, 13.2.5.32 to 13.2.5.39.
+    `places` are those of all signs "<". Attributes are told apart as in HTML, 13.2.5.32 to
+    13.2.5.39.
     """
     at, end = 0, len(html)
-    while at < end:
-        tag, count = at, 0
-        at += 1
-        if html[tag] != _LESS:
+    for tag in places:
+        name = tag + 1 + int(tag + 1 < end and html[tag + 1] == _SLASH)
+        if tag < at or name >= end or not _is_letter(html[name]):
             continue
-        name = at + int(at < end and html[at] == _SLASH)
-        if name < end and 97 <= html[name] | 32 <= 122:
-            at = _word_end(html, name, _SLASH, _GREATER)
-            while True:
-                while at < end and (html[at] == _SLASH or _is_space(html[at])):
-                    at += 1
-                if at == end or html[at] == _GREATER:
-                    break
-                count += 1
-                if count > _MOST_ATTRIBUTES:
-                    return tag
-                at = _attribute_end(html, at)
+        at, count = _word_end(html, name, _SLASH, _GREATER), 0
+        while True:
+            while at < end and (html[at] == _SLASH or _is_space(html[at])):
+                at += 1
+            if at == end or html[at] == _GREATER:
+                break
+            count += 1
+            if count > _MOST_ATTRIBUTES:
+                return int(tag)
+            at = _attribute_end(html, at)
     return end
+
+
+@compiled
+def _before_root(html: Octets, places: Places) -> int:
+    """Where a tag html or body begins after the most that are read; the end if none does."""
+    count = 0
+    for tag in places:
+        after = tag + 5
+        if after > len(html):
+            break
+        a, b, c, d = html[tag + 1] | 32, html[tag + 2] | 32, html[tag + 3] | 32, html[tag + 4] | 32
+        is_html = a == 0x68 and b == 0x74 and c == 0x6D and d == 0x6C
+        is_body = a == 0x62 and b == 0x6F and c == 0x64 and d == 0x79
+        if (is_html or is_body) and (after == len(html) or not _is_word(html[after])):
+            count += 1
+            if count > _MOST_ROOTS:
+                return int(tag)
+    return len(html)
+
+
+@compiled
+def _before_costly(html: Octets, places: Places, names: Names, costs: Costs) -> int:
+    """Where a step of tags begins that takes too long with those before; the end if none does."""
+    most = len(names) + len(places)
+    n_names, n_slots = 0, 1 << int(math.log2(most) + 2)
+    slots = np.full(n_slots, -1, np.int32)
+    known, opened = np.empty(most, np.uint64), np.zeros(most, np.int64)
+    ns = np.full(most, float(_OPEN))
+    for name in range(len(names)):
+        known[name], ns[name] = names[name], costs[name]
+        slots[_slot(names[name], known, slots)] = name
+    n_names, n_tags, first, past, cost = len(names), 0, 0, 0, 0.0
+    for number in range(len(places) + 1):
+        is_last = number == len(places)
+        at = len(html) if is_last or places[number] < past else places[number] + 1
+        is_end = at < len(html) and html[at] == _SLASH
+        at += int(is_end)
+        is_tag = at < len(html) and _is_letter(html[at])
+        if n_tags and (is_last or (is_tag and n_tags % _STEP == 0)):
+            for name in range(n_names):
+                opened[name] = max(opened[name], 0)  # an end tag without an element ends none
+                cost += _STEP * ns[name] * opened[name]
+            if cost > _MOST_NS or n_tags - 1 >= MOST_TAGS + (n_tags - 1) % _STEP:
+                return first
+        if is_tag:
+            if n_tags % _STEP == 0:
+                first = int(places[number])
+            n_tags += 1
+            past, key = _tag_name(html, at)
+            slot = _slot(key, known, slots)
+            if slots[slot] < 0:
+                known[n_names], slots[slot] = key, n_names
+                n_names += 1
+            opened[slots[slot]] += -1 if is_end else 1
+    return len(html)
+
+
+@inlined
+def _tag_name(html: Octets, at: int) -> tuple[int, np.uint64]:
+    """Where the name of a tag ends, and the name in lower case as a number."""
+    key = np.uint64(0)
+    while at < len(html) and html[at] not in (_SLASH, _GREATER) and not _is_space(html[at]):
+        octet = html[at] | 32 if 65 <= html[at] <= 90 else html[at]
+        key = key * np.uint64(_FACTOR) + np.uint64(octet)
+        at += 1
+    return at, key
+
+
+@inlined
+def _slot(name: np.uint64, known: Names, slots: Slots) -> int:
+    """The slot of a name, or the free one where it belongs."""
+    slot = int((name * np.uint64(_FACTOR)) >> np.uint64(40)) & (len(slots) - 1)
+    while slots[slot] >= 0 and known[slots[slot]] != name:
+        slot = (slot + 1) & (len(slots) - 1)
+    return slot
+
+
+@inlined
+def _is_letter(octet: int) -> bool:
+    return 97 <= octet | 32 <= 122
+
+
+@inlined
+def _is_word(octet: int) -> bool:
+    return _is_letter(octet) or 48 <= octet <= 57 or octet == 0x5F
 
 
 @inlined

@@ -130,3 +130,30 @@ def test_a_page_ends_before_a_tag_of_more_than_3000_attributes(
 def test_a_page_of_too_many_tags_is_read_to_the_last_that_counts() -> None:
     body = b"<br>x" * (MOST_TAGS + 1)
     assert affordable(body) == b"<br>x" * MOST_TAGS
+
+
+@pytest.mark.parametrize(
+    ("tags", "is_costly"),
+    [
+        (b"<b>", True),
+        (b"<B x=1>", True),
+        (b"<b>x</b>", False),
+        (b"<b>x</B\n>", False),
+        (b"<b></bb>", True),  # the end of another element
+        (b"<b><i</b>", True),  # one name with a sign in it
+        (b"</b><b>", False),
+        (b"<big><a-long-name></a-long-name></big>", False),
+        (b"<a-long-name>", False),
+        (b"<li><br>", False),
+    ],
+)
+def test_open_elements_end_a_page_if_they_are_many_and_costly(tags: bytes, is_costly: bool) -> None:
+    body = tags * 6_000
+    assert (len(affordable(body)) < len(body)) == is_costly
+
+
+def test_a_page_is_read_to_its_sixteenth_root_element() -> None:
+    roots = b"<html><BODY>" * 8
+    assert affordable(roots + b"<body-x><p>") == roots
+    assert affordable(roots + b"<bodyx><html5><p>") == roots + b"<bodyx><html5><p>"
+    assert affordable(roots + b"<body") == roots
