@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from langfocus.classifiers.pages.text.words import tokens
-from langfocus.crawler.corpus.item import FIELDS, PageItem
+from langfocus.crawler.corpus.item import FIELDS, PageItem, safe_cell
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -47,7 +47,8 @@ def _csv(items: Iterable[PageItem]) -> Iterator[str]:
     yield _csv_row(_OF_CSV)
     for item in items:
         values = (getattr(item, name) for name in _OF_CSV)
-        yield _csv_row(" | ".join(each) if isinstance(each, list) else each for each in values)
+        texts = (" | ".join(each) if isinstance(each, list) else each for each in values)
+        yield _csv_row(safe_cell(each) if isinstance(each, str) else each for each in texts)
 
 
 def _csv_row(values: Iterable[object]) -> str:

@@ -2,13 +2,15 @@
 
 import sqlite3
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.page_row import PAGE_COLUMNS
 
 _LINKS = "SELECT urls FROM links WHERE page = (SELECT id FROM pages WHERE fingerprint = ?)"
+_FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""The first letters of a cell that spreadsheet programs may take for a formula."""
 
 
 class OtherParagraph(TypedDict):
@@ -83,3 +85,8 @@ def settled_item(connection: sqlite3.Connection, lease: Lease, record: Record) -
         is_relevant=record.language is not None and lang == (record.language,),
         links=outlinks.read(row[0]) if row else None,
     )
+
+
+def safe_cell(text: str) -> str:
+    """Return a text that no spreadsheet program takes for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from langfocus.crawler.corpus.item import safe_cell
 from langfocus.crawler.errors import RunFolderError, SettingError
 from langfocus.crawler.report.formatting import Cell, language_name, share_of
 from langfocus.crawler.report.table import Table
@@ -38,8 +39,6 @@ _PAGE: Final = "SELECT url, language = ? FROM pages WHERE outcome = 'page' AND i
 _FEWEST: Final = 5
 """Pages with an answer that are drawn at least, if there are so many."""
 _ANSWERS: Final = {"yes": True, "no": False, "": None, "?": None}
-_FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-"""The first letters of a cell that spreadsheet programs may take for a formula."""
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _DRAWS: Final = 20_000
 _MISSING: Final = (None, None, None)
@@ -94,11 +93,6 @@ def write_sample(path: Path, sample: Sample) -> Path:
     writer.writerow(COLUMNS)
     writer.writerows((page, safe_cell(url), sample.until, "") for page, url in sample.pages)
     return write_whole(path, f"\ufeff{text.getvalue()}")
-
-
-def safe_cell(text: str) -> str:
-    """Return a text that no spreadsheet program takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 class Label(NamedTuple):

@@ -15,11 +15,11 @@ from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
 from scrapy.utils.asyncio import create_looping_call
 
+from langfocus.crawler.corpus.item import safe_cell
 from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.outputs.package import write_index
 from langfocus.crawler.report.crawl import report
-from langfocus.crawler.report.labels import safe_cell
 from langfocus.crawler.report.live import WRITTEN_EVERY_S, write_live
 from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
 from langfocus.crawler.spiders.dashboard import Dashboard

@@ -13,7 +13,7 @@ from lxml import etree
 
 from langfocus.classifiers.pages.text.words import tokens
 from langfocus.crawler.corpus.export import export, format_of
-from langfocus.crawler.corpus.formats import sentences, tei_of
+from langfocus.crawler.corpus.formats import WRITERS, sentences, tei_of
 from langfocus.crawler.corpus.item import PageItem
 from langfocus.crawler.errors import SettingError
 from tests.support.commandline import call
@@ -86,6 +86,13 @@ def test_csv_has_a_row_for_each_page_without_its_text(run: Path, tmp_path: Path)
     assert [row["url"] for row in rows] == ["http://a.de/1", "http://a.de/2"]
     assert rows[1]["title"] == TITLE
     assert "text" not in rows[0]
+
+
+def test_no_cell_of_csv_is_a_formula() -> None:
+    title = '=HYPERLINK("http://b.de/")'
+    item = PageItem(**ITEM | {"title": title, "categories": ["+1", "b"], "confidence": -1.0})
+    (row,) = csv.DictReader("".join(WRITERS["csv"]([item])).splitlines())
+    assert (row["title"], row["categories"], row["confidence"]) == (f"'{title}", "'+1 | b", "-1.0")
 
 
 def test_a_corpus_of_tei_is_valid(run: Path, tmp_path: Path) -> None:

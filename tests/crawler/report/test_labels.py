@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from langfocus.crawler.corpus.item import safe_cell
 from langfocus.crawler.report.labels import (
     Labelled,
     draw_sample,
     read_labels,
     relevant_share,
-    safe_cell,
 )
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
