@@ -10,6 +10,7 @@ Unlike in Cai 2009, 3.2.3, no declaration goes before the text.
 """
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
@@ -39,6 +40,8 @@ from langfocus.classifiers.pages.text.textengine import (
     shipped_engine,
 )
 from langfocus.classifiers.tables import rows
+
+_DIGIT: Final = re.compile(r"\d")
 
 MIN_LETTERS: Final = 3
 """Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
@@ -94,6 +97,10 @@ MOST_NONE_LARGE: Final = 0.2
 LARGE: Final = frozenset({"de", "en", "es", "fr", "it", "pt", "ru"})
 SUPPORT: Final = 1.0
 """Nats of other evidence from which a text is not alone."""
+UNLIKE: Final = 1.0
+"""Log-odds of a known language below which a text may be codes, or few words again and again."""
+REPEATED: Final = 0.25
+"""Share of different words below which each counts once: a chart of colours, a table of parts."""
 LONG_TEXT: Final = 200
 """Letters from which a text is long."""
 FONT_SCRIPTS: Final = frozenset(
@@ -206,6 +213,8 @@ class Composite:
         if reading.codes[:1] == ("la",) and (rest := without_filler(page.text)) != page.text:
             around = self.engine.read(rest)
             return around if around.codes[:1] != ("la",) else self.engine.read("")
+        if reading.known < UNLIKE and (words := _words_if_few(page.text)) is not None:
+            return self.engine.read(words)
         if not page.prose or len(reading.parts) < 2:
             return reading
         (first, share), (_, further) = list(reading.parts.items())[:2]
@@ -216,6 +225,13 @@ class Composite:
         if chosen == first and share + further < TWO_LANGUAGES:
             return reading  # pieces in a language that is not known resemble several
         return self.engine.read(page.text, page.prose, chosen)
+
+
+def _words_if_few(text: str) -> str | None:
+    """The words of a text, each once, if it repeats few words; those with a digit are none."""
+    words = [word for word in text.split() if not _DIGIT.search(word)]
+    once = [*dict.fromkeys(words)]
+    return " ".join(once) if len(once) < REPEATED * len(words) else None
 
 
 def _settled(scales: _Scales, page: ParsedPage, by_text: PageLanguage) -> PageLanguage:

@@ -395,6 +395,16 @@ def test_words_tell_bosnian_croatian_and_serbian_apart(language: str, text: str)
     assert page_of(f"<p>{text}").language == language
 
 
+@pytest.mark.parametrize("declared", ["", " lang=en", " lang=fi"])
+def test_a_page_of_codes_is_in_no_other_language_than_it_declares(declared: str) -> None:
+    chart = "".join(f"<li>RAL {n} K #{n * 1237 % 0xFFFFFF:06X}</li>" for n in range(100, 260))
+    parts = "".join(f"<tr><td>Ref. AX{n}-B<td>QTY {n % 7}<td>PCS</tr>" for n in range(900, 999))
+    for codes in (chart, f"<table>{parts}</table>"):
+        found = page_of(f"<html{declared}><h1>Chart</h1>{codes}")
+        assert found.language in (None, "en", declared[6:])
+        assert found.confidence < 0.9 or found.language == declared[6:]
+
+
 FILLERS = {
     "the usual one": "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod "
     "tempor incididunt ut labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud.",
