@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import brotli
@@ -169,13 +169,13 @@ def _for_a_while(exchange: Exchange) -> bytes:
 _asked: dict[str, int] = {}
 
 
-def odd_hosts() -> dict[str, Behaviour]:
-    """All hosts; `start.de` links to them."""
+def odd_hosts(more: Mapping[str, Behaviour]) -> dict[str, Behaviour]:
+    """All hosts, and `more` of them; `start.de` links to them."""
     hosts = {f"{name}.de": sends(make(page(name))) for name, make in PAGES.items()}
     hosts |= {f"{name}.de": sends(data) for name, (data, _) in OTHERS.items()}
     hosts |= {f"to-{name}.de": sends(raw(page(f"to-{name}"))) for name in TARGETS}
     _asked.clear()
     hosts["busy.de"] = computes(_for_a_while)
-    names = [f"{name}.de" for name in (*PAGES, *OTHERS, "busy")]
+    names = [*(f"{name}.de" for name in (*PAGES, *OTHERS, "busy")), *more]
     links = "".join(f"<a href='http://{host}/'>x</a>" for host in names)
-    return {**hosts, "start.de": sends(answer(page("start") + links.encode()))}
+    return {**hosts, **more, "start.de": sends(answer(page("start") + links.encode()))}

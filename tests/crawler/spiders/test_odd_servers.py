@@ -9,6 +9,7 @@ import pytest
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
 from langfocus.crawler.census.figures import CensusFigures, census_figures
 from langfocus.crawler.corpus.sources import Found, source_of
+from tests.crawler.politeness.test_hostile_web import HOSTS
 from tests.support.crawls import finished, rows
 from tests.support.hostileserver import hostile_web
 from tests.support.oddservers import OTHERS, PAGES, TARGETS, odd_hosts
@@ -20,7 +21,17 @@ SETTINGS = {
     "LANGFOCUS_READERS": 0,
 }
 ARGUMENTS = ("lang=de", "strategy=bfs", "filter=none", "seeds=http://start.de/")
+SERIES = {"calendar.de", "nested.de", "links.de", "sessions.de", "folders.de", "facets.de"}
+OTHER_TESTS = {*SERIES, *(f"{name}.de" for name in PAGES)}
+HOSTILE = {
+    host: behaviour
+    for host, (behaviour, outcome) in HOSTS.items()
+    if outcome == "page" and not host.startswith("robots-") and host not in OTHER_TESTS
+}
+"""Hosts of the hostile Web whose answers are pages in spite of what is wrong with them."""
+
 EXPECTED = {
+    **dict.fromkeys((f"http://{host}/" for host in HOSTILE), "page"),
     **dict.fromkeys((f"http://{name}.de/" for name in (*PAGES, "busy", "start")), "page"),
     **{f"http://{name}.de/": outcome for name, (_, outcome) in OTHERS.items()},
     **{f"http://to-{name}.de/": "page" for name in TARGETS},
@@ -33,7 +44,7 @@ Facts = dict[str, tuple[object, ...]]
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The folder of a crawl of odd servers, and that of a crawl of its archive."""
     live, replayed = (tmp_path_factory.mktemp(name) for name in ("live", "replayed"))
-    with hostile_web(odd_hosts()) as proxy:
+    with hostile_web(odd_hosts(HOSTILE)) as proxy:
         finished(*ARGUMENTS, proxy=proxy.url, JOBDIR=live, **SETTINGS)
     archive = ("web=archive", f"archive={live}")
     finished(*ARGUMENTS, *archive, JOBDIR=replayed, **SETTINGS)
