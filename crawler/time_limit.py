@@ -1,5 +1,6 @@
 """A limit of the processor time that a command takes for a page; readers have their own limits."""
 
+import logging
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +15,19 @@ from langfocus.crawler.reading import TRIAL, Download, identified
 SLOW_S: Final = 20.0
 """Seconds of processor time after which a page is given up; a usual one takes 0.005."""
 
+TOO_SLOW = "too slow to read"
+FAILED = "a mistake in langfocus"
+
+_log = logging.getLogger(__name__)
 _loaded: set[str] = set()
 
 
 class TooSlow(BaseException):
     """A page takes too long; parsers and extractors catch every `Exception`."""
+
+
+class UnreadError(Exception):
+    """A page cannot be read; the message is `TOO_SLOW` or `FAILED`."""
 
 
 @contextmanager
@@ -49,9 +58,15 @@ def limited() -> Iterator[None]:
 def identified_in_time(
     download: Download, by: PageMethod
 ) -> tuple[ParsedPage | None, PageLanguage]:
-    """Return a download as a page, and its language; raises `TooSlow`."""
+    """Return a download as a page, and its language; raises `UnreadError` with the reason."""
     if by.name not in _loaded:
         identified(TRIAL, by)
         _loaded.add(by.name)
-    with limited():
-        return identified(download, by)
+    try:
+        with limited():
+            return identified(download, by)
+    except TooSlow:
+        raise UnreadError(TOO_SLOW) from None
+    except Exception as error:  # as in a crawl: whatever is wrong with a page, the others are read
+        _log.exception("%s", download.url)
+        raise UnreadError(FAILED) from error

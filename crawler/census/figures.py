@@ -25,7 +25,7 @@ from langfocus.crawler.reading import TIMEOUT, leads_to
 from langfocus.crawler.run import reading
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
 from langfocus.crawler.sources.warc_reader import Damage
-from langfocus.crawler.time_limit import TooSlow, identified_in_time
+from langfocus.crawler.time_limit import TOO_SLOW, UnreadError, identified_in_time
 from langfocus.crawler.url import fingerprint, host_of, normalise
 
 _log = logging.getLogger(__name__)
@@ -122,8 +122,8 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
     if not isinstance(download, str):
         try:
             page, told = identified_in_time(download, method)
-        except TooSlow:
-            outcome = TIMEOUT
+        except UnreadError as error:
+            outcome = TIMEOUT if str(error) == TOO_SLOW else "error"
         if page and told and leads_to(download, page, told):
             outcome, page = REDIRECT, None
     elif 300 <= answer.status < 400 and answer.header("Location"):

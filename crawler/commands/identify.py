@@ -265,13 +265,12 @@ class _Pages:
             yield self._unread(str(path), told)
 
     def _read(self, name: str, download: Download) -> Record:
-        from langfocus.crawler.corpus.sources import TOO_SLOW
-        from langfocus.crawler.time_limit import TooSlow, identified_in_time
+        from langfocus.crawler.time_limit import UnreadError, identified_in_time
 
         try:
             page, found = identified_in_time(download, self.by)
-        except TooSlow:
-            return self._unread(name, TOO_SLOW)
+        except UnreadError as error:
+            return self._unread(name, str(error))
         return _record(name, found, page.charset if page else None)
 
     def _unread(self, name: str, reason: str) -> Record:

@@ -43,7 +43,7 @@ from langfocus.crawler.sources.warc_reader import (
     is_warc,
     record_at,
 )
-from langfocus.crawler.time_limit import TooSlow, identified_in_time
+from langfocus.crawler.time_limit import UnreadError, identified_in_time
 from langfocus.crawler.url import host_of, is_site_file, normalise
 from langfocus.crawler.whole_file import open_regular
 
@@ -64,7 +64,6 @@ NO_COPY = NOARCHIVE
 NOT_KEPT = "not in the WARC files"
 OTHER_LANGUAGE = "in another language"
 NO_LANGUAGE = "without a language"
-TOO_SLOW = "too slow to read"
 DAMAGED = "damaged"
 
 _OUTCOMES = {"page": PAGE, "unchanged": UNCHANGED, "noarchive": f'%"{NOARCHIVE}"%'}
@@ -343,8 +342,8 @@ def _identified(download: Download, host: str, at: float | None, lang: str) -> F
     """Return a page that no run has identified, if it is in the language."""
     try:
         page, told = identified_in_time(download, method(DEFAULT_METHOD, fasttext_file()))
-    except TooSlow:
-        return TOO_SLOW
+    except UnreadError as error:
+        return str(error)
     if page is None or leads_to(download, page, told):
         return NO_PAGE
     told_by = {"header": download.statements, "page": directives.of_metas(page.statements)}

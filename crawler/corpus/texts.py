@@ -18,8 +18,9 @@ from rensa import RMinHash
 
 from langfocus.classifiers.pages.text.words import number_of_words, units
 from langfocus.crawler.corpus.extraction import differing_languages, main_text_of
-from langfocus.crawler.corpus.sources import TOO_SLOW, Found, Part
-from langfocus.crawler.time_limit import TooSlow, limited
+from langfocus.crawler.corpus.sources import Found, Part
+from langfocus.crawler.reading import TRIAL
+from langfocus.crawler.time_limit import TOO_SLOW, TooSlow, limited
 
 NO_MAIN_TEXT = "no main text"
 FAILED = "extractor failed"
@@ -88,6 +89,7 @@ class PartTexts:
             fcntl.flock(file, fcntl.LOCK_EX)
             if self.is_made():
                 return
+            main_text_of(TRIAL.body, None, self.extractor)  # no page pays for what is loaded
             for found in self.part.pages(_whole_lines(file)):
                 text: PageText | str = (
                     found

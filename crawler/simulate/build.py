@@ -27,11 +27,12 @@ from langfocus.crawler.errors import ArchiveError, CrawlError, GraphError, Setti
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE as PAGE_OUTCOME
 from langfocus.crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
-from langfocus.crawler.reading import ReadPage, page_method, page_reader, sift
+from langfocus.crawler.reading import TRIAL, ReadPage, page_method, page_reader, sift
 from langfocus.crawler.run import reading
 from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST
+from langfocus.crawler.time_limit import TooSlow, limited
 from langfocus.crawler.url import directory_of, fingerprint, host_of, is_site_file, normalise
 
 _MOST_DOMAINS: Final = np.iinfo(np.int16).max
@@ -243,6 +244,7 @@ def _of_run(folder: Path) -> Iterator[_Row]:
 def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
     """The answers in a WARC file; a page's language is told as a crawl tells it."""
     read = page_reader(page_method(DEFAULT_METHOD, fasttext_file()), BREADTH_FIRST, "")
+    read(TRIAL, 0)
     is_empty = True
     for found in answers(path):
         if not isinstance(found, ArchivedAnswer):
@@ -265,8 +267,9 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
     if isinstance(download, str):
         return _Row(url, FAILED)
     try:
-        page = read(download, 0)
-    except Exception:
+        with limited():
+            page = read(download, 0)
+    except (Exception, TooSlow):
         # As in a crawl: whatever is wrong with a page, the others are read.
         left_out["pages that could not be read"] += 1
         return _Row(url, FAILED)

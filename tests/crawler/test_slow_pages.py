@@ -13,6 +13,7 @@ from langfocus.crawler import reading, time_limit
 from langfocus.crawler.corpus.building import Corpus
 from langfocus.crawler.corpus.texts import PartTexts
 from langfocus.crawler.reading import Download
+from langfocus.crawler.simulate.build import build
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT, command, environment, rows
@@ -21,6 +22,7 @@ from tests.support.keptpages import german, html
 from tests.support.processes import Done, run_alone
 
 HANGS = b"this page never ends"
+BREAKS = b"this page ends its parser"
 SLOW = answer(HANGS + PAGE + b" " * 60_000)  # too large for the crawl itself
 OTHERS = [f"ok{number}.de" for number in range(30)]
 ENOUGH = 20
@@ -93,51 +95,63 @@ def test_a_domain_whose_pages_time_out_gets_no_more_requests(tmp_path: Path) -> 
 
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An archive of two pages, one of which is never read to its end."""
+    """An archive: a page that is never read to its end, one that ends its parser, a good one."""
     identified = reading.identified
 
-    def hanging(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:
+    def hostile(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:
         while HANGS in download.body:
             pass
+        if BREAKS in download.body:
+            raise RecursionError
         return identified(download, by)
 
-    monkeypatch.setattr(time_limit, "identified", hanging)
+    for module in (time_limit, reading):
+        monkeypatch.setattr(module, "identified", hostile)
     monkeypatch.setattr(time_limit, "SLOW_S", 0.2)
     monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(PartTexts.make, parts))
-    pages = [HANGS + PAGE, html(german(1))]
-    answers = [http(page, "Content-Type: text/html; charset=utf-8") for page in pages]
-    urls = ["http://slow.de/", "http://a.de/"]
-    return write(tmp_path / "a.warc.gz", *map(record, urls, answers))
+    pages = {"slow": HANGS + PAGE, "broken": BREAKS + PAGE, "a": html(german(1))}
+    kind = "Content-Type: text/html; charset=utf-8"
+    records = (record(f"http://{name}.de/", http(page, kind)) for name, page in pages.items())
+    return write(tmp_path / "a.warc.gz", *records)
 
 
 def test_identify_goes_on_after_a_page_of_an_archive_or_a_folder(
-    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    archive: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     folder = tmp_path / "saved"
     folder.mkdir()
-    (folder / "0.html").write_bytes(HANGS)
-    (folder / "1.html").write_bytes(html(german(1)))
+    for name, page in {"0": HANGS, "1": BREAKS, "2": html(german(1))}.items():
+        (folder / f"{name}.html").write_bytes(page)
     code = call("identify", "pages", archive, folder)
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(each["language"], each["reason"][:8]) for each in found[::2]] == [
-        (None, "too slow")
-    ] * 2
-    assert [each["language"] for each in found[1::2]] == ["de", "de"]
+    assert [each["language"] for each in found] == [None, None, "de"] * 2
+    reasons = [each["reason"] for each in found if each["language"] is None]
+    assert reasons == ["too slow to read", "a mistake in langfocus"] * 2
     assert code == 1
+    assert caplog.text.count("\nRecursionError") == 2
 
 
-def test_a_census_counts_a_page_that_is_too_slow_and_goes_on(archive: Path, tmp_path: Path) -> None:
+def test_a_census_counts_the_pages_that_it_cannot_read(archive: Path, tmp_path: Path) -> None:
     file = tmp_path / "census.json"
     assert call("census", archive, "--json", file) == 0
     found = json.loads(file.read_text())
-    assert found["outcomes"] == {"page": 1, "page_timeout": 1}
-    assert (found["languages"], found["hosts"]) == ({"de": 1}, 2)
+    assert found["outcomes"] == {"error": 1, "page": 1, "page_timeout": 1}
+    assert (found["languages"], found["hosts"]) == ({"de": 1}, 3)
 
 
-def test_an_export_counts_a_page_that_is_too_slow_and_goes_on(
-    archive: Path, tmp_path: Path
-) -> None:
+def test_an_export_counts_the_pages_that_it_cannot_read(archive: Path, tmp_path: Path) -> None:
     texts, figures = tmp_path / "x.jsonl", tmp_path / "x.json"
     assert call("export", archive, "--output", texts, "--json", figures) == 0
     assert [json.loads(line)["url"] for line in texts.read_text().splitlines()] == ["http://a.de/"]
-    assert json.loads(figures.read_text())["left_out"] == {"too slow to read": 1}
+    left_out = {"too slow to read": 1, "a mistake in langfocus": 1}
+    assert json.loads(figures.read_text())["left_out"] == left_out
+
+
+def test_a_graph_is_made_without_the_pages_that_cannot_be_read(
+    archive: Path, tmp_path: Path
+) -> None:
+    graph = build([archive], tmp_path / "graph", "de")
+    assert graph.provenance["left_out"] == {"pages that could not be read": 2}
