@@ -166,7 +166,20 @@ def domain_of(host: str) -> str:
     have any number of them; a registered domain is paid for. Blogs of one platform
     (`me.github.io`) are registered domains too. An address and a public suffix are their own.
     """
-    found = suffix_reader(has_platforms=True)(host)
+    return _registered(host, has_platforms=True)
+
+
+@lru_cache(_CACHED_HOSTS)
+def zone_of(host: str) -> str:
+    """Return the registered domain of a host, where a platform is one domain with all its blogs.
+
+    `me.github.io` is in `github.io`: its servers and name servers are those of the platform.
+    """
+    return _registered(host, has_platforms=False)
+
+
+def _registered(host: str, *, has_platforms: bool) -> str:
+    found = suffix_reader(has_platforms=has_platforms)(host)
     if found.suffix:
         return f"{found.domain}.{found.suffix}" if found.domain else host
     is_address = ":" in host or host.rpartition(".")[2].isdigit()

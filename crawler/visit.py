@@ -25,6 +25,7 @@ from langfocus.crawler.frontier.base import (
     Visit,
 )
 from langfocus.crawler.frontier.slots import least_expected
+from langfocus.crawler.outgoing import Outgoing
 from langfocus.crawler.outputs.exchange import Exchange
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.blocking import BLOCKED
@@ -124,6 +125,7 @@ class Visitor:
         self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
         self._copied_texts = CopiedTexts()
         self._slow = Counter[str]()
+        self._outgoing = Outgoing(config.domain_slots)
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return seed URLs as links, normalised and scored in one batch.
@@ -391,9 +393,18 @@ class Visitor:
         was_contacted: bool = True,
     ) -> Record:
         exchange = None if download is None else download.exchange
+        domain = domain_of(lease.host)
+        if record.outcome != REDIRECT:
+            kept = self._outgoing.kept(domain, links, is_relevant=record.is_relevant)
+            if left_out := len(links) - len(kept):
+                record = replace(record, counts={**record.counts, "source_full": left_out})
+            links = kept
         with self._keep(lease, record, exchange):
             now = self._clock()
-            self._frontier.admit(lease, record, links, now=now, was_contacted=was_contacted)
+            answers = self._frontier.admit(
+                lease, record, links, now=now, was_contacted=was_contacted
+            )
+        self._outgoing.count(domain, links, answers)
         for tell in self.listeners:
             tell(lease, record)
         return record

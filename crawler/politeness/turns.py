@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
-from langfocus.crawler.url import domain_of
+from langfocus.crawler.url import domain_of, zone_of
 
 STEP_S: Final = 0.05
 """Seconds after which to try a place in use again."""
@@ -16,7 +16,7 @@ PACE_S: Final = 0.055
 """Seconds between two requests at an address: under 20 a second, as writing a slot takes some."""
 
 LOOKUP_S: Final = 0.1
-"""Seconds between two lookups of names of one registered domain."""
+"""Seconds between two lookups of names of one registered domain, or of one platform."""
 
 LONGEST_REST_S: Final = 3600.0
 """Seconds for which a domain or an address rests at most."""
@@ -252,10 +252,10 @@ class LookupTurns:
             return min(max(PAUSE_S, now - began_at), _LONGEST_WAIT_S)
         if len(self._began_at) >= AT_ONCE:
             return _LONGEST_WAIT_S
-        domain = domain_of(host)
-        if now < self._next_at.get(domain, now) or not self._domains.enter(domain):
-            return self._line.wait(domain, now, LOOKUP_S)
-        self._next_at[domain] = now + LOOKUP_S
+        zone = zone_of(host)
+        if now < self._next_at.get(zone, now) or not self._domains.enter(domain_of(host)):
+            return self._line.wait(zone, now, LOOKUP_S)
+        self._next_at[zone] = now + LOOKUP_S
         self._began_at[host] = now
         return None
 

@@ -75,7 +75,7 @@ from langfocus.crawler.spiders.messages import (
     take_slot,
 )
 from langfocus.crawler.spiders.names import Names
-from langfocus.crawler.url import domain_of, host_of
+from langfocus.crawler.url import host_of, zone_of
 
 if TYPE_CHECKING:
     from langfocus.crawler.spiders.langfocus import LangfocusSpider
@@ -142,7 +142,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         return max(self._delay_s, self._crawl.robots.delay_s(url))
 
     async def _download(self, request: Request) -> Response:
-        domain = domain_of(host_of(request.url))
+        domain = zone_of(host_of(request.url))
         self._check_rest(domain)
         if request.meta.get("proxy"):  # the domain stands for the address, which is not known
             if not self._crawl.occupancy.pace(domain):

@@ -17,6 +17,7 @@ from langfocus.crawler.url import (
     normalise,
     origin_of,
     page_key,
+    zone_of,
 )
 from tests.support.crawls import ROOT
 
@@ -284,3 +285,17 @@ def test_fingerprints_are_signed_64_bit_and_tell_keys_apart(one: str, other: str
     assert -(2**63) <= fingerprint(one) < 2**63
     is_one_page = page_key(one) == page_key(other)
     assert (fingerprint(one) == fingerprint(other)) == is_one_page or max(one + other) >= "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("host", "domain", "zone"),
+    [
+        ("a.b.example.co.uk", "example.co.uk", "example.co.uk"),
+        ("x.me.github.io", "me.github.io", "github.io"),
+        ("me.blogspot.com", "me.blogspot.com", "blogspot.com"),
+        ("github.io", "github.io", "github.io"),
+        ("192.0.2.1", "192.0.2.1", "192.0.2.1"),
+    ],
+)
+def test_the_blogs_of_a_platform_are_domains_in_one_zone(host: str, domain: str, zone: str) -> None:
+    assert (domain_of(host), zone_of(host)) == (domain, zone)

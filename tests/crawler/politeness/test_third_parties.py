@@ -167,3 +167,16 @@ def test_names_that_do_not_exist_take_slots_of_their_domain(tmp_path: Path) -> N
     asked = {name for name in dns.log if name.endswith(VICTIM)}
     assert 5 <= len(asked) <= 10  # a few are looked up at once
     assert Counter(outcomes(tmp_path).values())["domain_full"] >= 30
+
+
+def test_all_blogs_of_a_platform_that_answers_with_errors_alone_are_left_alone(
+    tmp_path: Path,
+) -> None:
+    blogs = [f"http://w{n}.github.io/" for n in range(150)]
+    answers = {f"{blog}robots.txt": Answer(503) for blog in blogs}
+    chosen: dict[str, Any] = {"DOWNLOAD_DELAY": 0.05, "LANGFOCUS_RETRY_DELAY": 0.1}
+    with loopback(Attack(Answer(503), blogs, answers)) as server:
+        done = polite(tmp_path, SEED, proxy=server.url, **chosen)
+    assert done.returncode == 0, done.stderr
+    assert 0 < sum(host_of(one.url).endswith("github.io") for one in server.log) <= 40
+    assert Counter(outcomes(tmp_path).values())["backed_off"] > 100

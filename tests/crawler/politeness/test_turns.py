@@ -294,3 +294,11 @@ def test_a_quick_answer_that_a_name_does_not_exist_is_an_answer() -> None:
     turns.enter("www.farm.de", 110.0)
     turns.leave("www.farm.de", 114.0, has_addresses=True)
     assert not turns.is_silent("new.farm.de", 114.0)
+
+
+def test_names_of_all_blogs_of_a_platform_are_looked_up_one_after_the_other() -> None:
+    turns = LookupTurns()
+    assert turns.enter("a.github.io", 0.0) is None
+    assert turns.enter("b.github.io", 0.0) is not None
+    assert turns.enter("c.example.io", 0.0) is None
+    assert turns.enter("b.github.io", LOOKUP_S) is None
