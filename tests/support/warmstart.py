@@ -6,6 +6,7 @@ input, output and error, and a pipe. Into the pipe go the command's process id a
 its return code, a line each. The process ends when the socket is closed.
 """
 
+import asyncio
 import gc
 import json
 import os
@@ -13,6 +14,7 @@ import runpy
 import signal
 import socket
 import sys
+from contextlib import closing
 from typing import Any
 from warnings import catch_warnings
 
@@ -92,7 +94,11 @@ def _keep(request: dict[str, Any], descriptors: list[int]) -> None:
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]
     sys.argv[1:] = request["arguments"][1:]
-    runpy.run_module(request["arguments"][0], run_name="__main__", alter_sys=True)
+    # Scrapy would make this loop and leave it open, which Python 3.13 prints at the end of a fork.
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    with closing(loop):
+        runpy.run_module(request["arguments"][0], run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
