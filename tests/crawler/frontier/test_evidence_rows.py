@@ -1,6 +1,7 @@
 """What a run has learned is read from its database again, or refused in one line."""
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -18,9 +19,11 @@ def test_weights_that_are_no_numbers_are_refused(labelled: object, mean: float) 
     prior = Prior.shipped()
     belief = Belief(prior)
     belief.mean[0] = mean
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(TABLES)
-    row = (labelled, 0, *belief.packed())
-    connection.execute("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", row)
-    with pytest.raises(StorageError, match=r"belief of the run cannot be used: .*restore a copy"):
-        Learner(connection, prior, FrontierRules())
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        row = (labelled, 0, *belief.packed())
+        connection.execute("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", row)
+        with pytest.raises(
+            StorageError, match=r"belief of the run cannot be used: .*restore a copy"
+        ):
+            Learner(connection, prior, FrontierRules())
