@@ -62,7 +62,7 @@ _FOLDS = str.maketrans(
         **dict(zip(*_SMALL_CAPITALS, strict=True)),
     }
 )
-_ODD = re.compile(f"[{''.join(map(chr, _FOLDS))}]")
+_ODD = re.compile(f"[{''.join(map(chr, _FOLDS))}\u00ad\u200b\u200c\u2060\ufeff]")
 # Scripts from Hebrew on use the sign that keeps letters apart, others do not.
 _UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]+|(?<=[^\u0590-\uffff])\u200c+")
 # Letters with another usual form: of Arabic, full or half width, mathematical, raised, circled.
@@ -126,9 +126,8 @@ def without_unseen(text: str) -> str:
 
 def _folded(text: str) -> str:
     """A text without signs that nobody sees, each letter in its usual form."""
-    text = without_unseen(text)
     if _ODD.search(text):  # a table is slow, and few texts need it
-        text = text.translate(_FOLDS)
+        text = without_unseen(text).translate(_FOLDS)
     text = _FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     return unicodedata.normalize("NFC", text)
 
