@@ -25,7 +25,9 @@ class PrintableStream:
     def write(self, text: str | bytes) -> int:
         """Write a text."""
         told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        self.stream.write(_LINES.sub(lambda line: printable(line[0]), told))
+        if not told.replace("\n", "").replace("\t", "").isprintable():  # faster for many lines
+            told = _LINES.sub(lambda line: printable(line[0]), told)
+        self.stream.write(told)
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
