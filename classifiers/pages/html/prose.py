@@ -27,8 +27,10 @@ _LONGEST: Final = 250
 _CONSENT: Final = re.compile(r"cookie|consent", re.IGNORECASE)
 _SIGNS: Final = re.compile(r"[#_=\\|<>{}$~^*;/@\[\]+·•»›→]")  # noqa: RUF001  # signs as pages write them
 _STOP: Final = re.compile(
-    # Scripts without a sign at the end of a sentence count, too.
-    r"[.!?…][\"'”’»)\]]*(?:\s|$|[A-ZÀ-Ý])|[\u0561-\u0587]:|[。！？｡।॥۔؟።։។။།༎꯫᱾᱿߹\u0e00-\u0eff]"  # noqa: RUF001  # of their scripts
+    # Scripts without a sign at the end of a sentence count, too. With one class of first signs the
+    # search is twice as fast.
+    r"[.!?…:。！？｡।॥۔؟።։។။།༎꯫᱾᱿߹\u0e00-\u0eff]"  # noqa: RUF001  # of their scripts
+    r"(?:(?<=[.!?…])[\"'”’»)\]]*(?:\s|$|[A-ZÀ-Ý])|(?<=[\u0561-\u0587]:)|(?<=[^.!?…:]))"  # noqa: RUF001
 )
 _LONG: Final = 1_000
 """Characters of a text from which its parts are judged each: a page may be one text."""

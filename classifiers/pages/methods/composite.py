@@ -50,6 +50,11 @@ LETTERS_PER_NAT: Final = 5
 a declaration cannot outweigh a clear text."""
 DECLARED_PART: Final = 0.34
 """Share of the main text in the declared language from which the page is in it."""
+OPENING: Final = (0.5, 0.6)
+"""Share of the main text below which its beginning in another language, and in English, is not the
+page's: a consent form, a notice or a licence stands before the article."""
+CLEAR: Final = 10.0
+"""Nats by which the language of the beginning is behind that of the rest, if not a near one."""
 TWO_LANGUAGES: Final = 0.97
 """Share of a text in two languages from which it has no third."""
 CANDIDATES: Final = 12
@@ -218,7 +223,12 @@ class Composite:
         if not page.prose or len(reading.parts) < 2:
             return reading
         (first, share), (_, further) = list(reading.parts.items())[:2]
-        declared = (code for each in page.declarations for code in meant(each.tag))
+        declared = [code for each in page.declarations for code in meant(each.tag)]
+        opening, opened = reading.opening
+        if 0 < opened < (DECLARED_PART if opening in declared else OPENING[opening == "en"]):
+            main = self.engine.read(page.text, page.prose, without=opening)
+            if main.behind(opening) >= CLEAR:
+                return main
         chosen = max(declared, key=lambda code: reading.parts.get(code, 0.0), default=first)
         if chosen in reading.twins or reading.parts.get(chosen, 0.0) < DECLARED_PART:
             chosen = first

@@ -15,7 +15,7 @@ import json
 import math
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -59,6 +59,9 @@ _CANTONESE: Final = "嘅咗喺哋啲咁嘢畀"
 """Signs of written Cantonese that Standard Chinese hardly uses, and Gan and Hakka neither."""
 _CANTONESE_SHARE: Final = 0.01
 """Share of these signs in a text from which it is Cantonese."""
+
+_AGAIN: Final = 0.1
+"""Share of the main text after its beginning that may be in the language of the beginning."""
 
 _ADDRESS: Final = re.compile(
     r"https?://[-_.?&~;+=/#0-9A-Za-z]{1,2076}|[-_.0-9A-Za-z]{1,64}@[-_.0-9A-Za-z]{1,255}"
@@ -215,6 +218,8 @@ class TextReading:
     """Log-odds that the text is in a known language."""
     parts: Mapping[str, float] = field(default_factory=dict)
     """Language -> share of the main text whose pieces name it, if the pieces name several."""
+    opening: tuple[str, float] = ("", 0.0)
+    """The language of the beginning of the main text and its share, if the rest is in another."""
 
     @property
     def twins(self) -> frozenset[str]:
@@ -238,12 +243,12 @@ class LangfocusEngine(RankingMethod):
         self._tables: dict[str, Table] = {}
         super().__init__((*self.model.languages, "yue"))
 
-    def read(self, text: str, prose: str = "", only: str | None = None) -> TextReading:
+    def read(self, text: str, prose: str = "", only: str = "", without: str = "") -> TextReading:
         """The candidates of a text with the evidence for them; never raises.
 
         `prose` are the lines of the text that are its main text. Where the text around it is in
         another language, it counts for a fifth. With `only`, the main text that names another
-        language and the text around it are left out.
+        language and the text around it are left out; with `without`, those that name this one.
         """
         rest = _units(_without(text, prose) if prose else "")
         main = _units(prose or text)
@@ -251,8 +256,10 @@ class LangfocusEngine(RankingMethod):
         model = self.model.scripts.get(model_script(ballot.script or ""))
         if model is None:
             return TextReading(ballot)
-        number = model.languages.index(only) if only in model.languages else -1
-        sums = textgrams.read(main, rest, self._table(model), _candidates(model, ballot), number)
+        is_read = np.ones(len(model.tags), np.bool_)
+        if only or without:
+            is_read[:] = [only in {"", code} and code != without for code in model.languages]
+        sums = textgrams.read(main, rest, self._table(model), _candidates(model, ballot), is_read)
         if not sums.n_features or not len(sums.order):
             return TextReading(ballot)
         codes = tuple(map(model.languages.__getitem__, sums.order.tolist()))
@@ -261,9 +268,10 @@ class LangfocusEngine(RankingMethod):
             codes = ("yue", *codes[1:])
         elif codes[0] in _BY_WORDS and ballot.script == "Latn":
             codes, nats = _by_words(prose or text, codes, nats)
-        named = map(model.languages.__getitem__, sums.parts.tolist())
+        named = list(map(model.languages.__getitem__, sums.parts.tolist()))
         parts = merged(zip(named, sums.shares.tolist(), strict=True))
-        return TextReading(ballot, codes, nats, known, dict(parts))
+        opening = _opening(named[: sums.n_main], sums.shares.tolist())
+        return TextReading(ballot, codes, nats, known, dict(parts), opening)
 
     def rank(self, text: str) -> Ranking:
         """The candidates of a text with their probabilities, best first.
@@ -304,6 +312,20 @@ class LangfocusEngine(RankingMethod):
                 np.array([codes.index(code) for code in codes], np.int32),
             )
         return self._tables[model.script]
+
+
+def _opening(named: Sequence[str], shares: Sequence[float]) -> tuple[str, float]:
+    """The language of the first pieces, if hardly a later one is in it, and their share of all."""
+    length = next((at for at, code in enumerate(named) if code != named[0]), len(named))
+    again = math.fsum(
+        share
+        for code, share in zip(named[length:], shares[length:], strict=False)
+        if code == named[0]
+    )
+    share, whole = math.fsum(shares[:length]), math.fsum(shares[: len(named)])
+    if length == len(named) or again > _AGAIN * (whole - share):
+        return "", 0.0
+    return named[0], share / whole
 
 
 def model_script(script: str) -> str:

@@ -256,6 +256,8 @@ class Sums(NamedTuple):
     whole: Values
     """Nats of the whole text in these columns, (n_candidates,)."""
     n_features: int
+    n_main: int
+    """Pieces of the main text; they come first."""
     parts: Ints
     """The number of the language that each piece names, (n_pieces,)."""
     shares: Values
@@ -263,12 +265,12 @@ class Sums(NamedTuple):
 
 
 @compiled
-def read(main: Units, rest: Units, table: Table, is_candidate: Flags, only: int) -> Sums:
+def read(main: Units, rest: Units, table: Table, is_candidate: Flags, is_read: Flags) -> Sums:
     """All that the language of a text needs; the columns (n_tags,) that may be its language.
 
-    The text around a main text counts for a part if it is in another language. Pieces in other
-    languages than the one with the number `only` do not count; -1 is any. The n-grams of a text
-    overlap, so their nats are divided by the square root of their number.
+    The text around a main text counts for a part if it is in another language. Pieces in a language
+    that is not read, (n_languages,), do not count. The n-grams of a text overlap, so their nats are
+    divided by the square root of their number.
     """
     n_tags, shift = len(table.floors), np.uint64(64 - table.bits)
     nats = np.zeros((2 * MAX_PIECES, n_tags), np.float32)
@@ -285,13 +287,14 @@ def read(main: Units, rest: Units, table: Table, is_candidate: Flags, only: int)
         other = _first(*_sum(nats, sizes, weights, n_main, count), table, is_candidate)
         if table.languages[first] != table.languages[other]:
             weights[n_main:] = AROUND
-    if only >= 0:
-        weights[parts != only] = 0
+    for piece in range(count):
+        weights[piece] *= is_read[parts[piece]]
     whole, size = _sum(nats, sizes, weights, 0, count)
     each = whole / math.sqrt(max(size, 1.0)) + table.prior
     order = _ranked(each, is_candidate, table.languages)
     shares = weights * sizes[:count] / max(size, 1.0)
-    return Sums(order, each[order], whole[order].astype(np.float64), round(size), parts, shares)
+    ranked = whole[order].astype(np.float64)
+    return Sums(order, each[order], ranked, round(size), n_main, parts, shares)
 
 
 @inlined

@@ -41,6 +41,21 @@ def test_a_consent_form_does_not_name_the_article_behind_it(words: str) -> None:
     assert language_of(f"<div>{form}</div><article>{f'<p>{GERMAN * 3}</p>' * 30}") == "de"
 
 
+@pytest.mark.parametrize(
+    ("beginning", "article", "language"),
+    [
+        (ENGLISH * 16, GERMAN * 12, "de"),  # a form in English, without a word of forms
+        (GERMAN * 8, RWANDA * 4, "rw"),
+        (GERMAN * 16, ENGLISH * 12, "de"),  # more than half
+        (ENGLISH * 8, GERMAN * 4 + ENGLISH * 8, "en"),  # a quotation
+    ],
+)
+def test_a_beginning_in_another_language_does_not_name_the_rest(
+    beginning: str, article: str, language: str
+) -> None:
+    assert language_of(f"<p>{beginning}</p><p>{article}") == language
+
+
 def test_a_declaration_settles_which_half_of_a_page_is_its_main_text() -> None:
     halves = f"<p>{ENGLISH * 8}</p><p>{GERMAN * 6}</p>"
     assert language_of(f"<body lang=de>{halves}") == "de"

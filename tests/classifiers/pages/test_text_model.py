@@ -37,7 +37,7 @@ def sums_of(text: str, engine: LangfocusEngine | None = None) -> Sums:
     model = engine.model.scripts[engine.read(text).ballot.script or ""]
     every = np.ones(len(model.tags), np.bool_)
     nothing = textgrams.units("")
-    return textgrams.read(textgrams.units(text), nothing, engine._table(model), every, -1)
+    return textgrams.read(textgrams.units(text), nothing, engine._table(model), every, every)
 
 
 @pytest.fixture(scope="module")
