@@ -32,9 +32,9 @@ from typing import Any, Final
 
 from benchmarks import killloop, proxyweb
 from benchmarks.crawling import ROOT, command, summary
+from benchmarks.servers.rediscluster import RedisCluster
 from langfocus.crawler.report.provenance import provenance
 from langfocus.crawler.report.table import Table, markdown
-from tests.support.rediscluster import RedisCluster
 
 _LINKS: Final = ("stored", "seen", "host_full", "domain_full", "rejected")
 _SHOWN: Final = {

@@ -5,8 +5,13 @@ import os
 import sqlite3
 import sys
 from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from langfocus.crawler.run import open_run
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTACT = "crawls@example.org"
@@ -33,6 +38,17 @@ def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
     clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     clean["SCRAPY_SETTINGS_MODULE"] = "langfocus.crawler.settings"
     return clean | ({"http_proxy": proxy, "no_proxy": str(no_proxy)} if proxy else {})
+
+
+@cache
+def new_run() -> bytes:
+    """Return the database of a new run without a session, as a crawl makes it."""
+    with TemporaryDirectory() as folder:
+        run = open_run(Path(folder), RUN, now=0.0)
+        with closing(run.connection) as connection:
+            connection.execute("DELETE FROM sessions")
+            connection.execute("PRAGMA journal_mode = DELETE")
+            return connection.serialize()
 
 
 def summary(folder: Path) -> dict[str, Any]:

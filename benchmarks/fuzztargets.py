@@ -19,6 +19,7 @@ from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response
 
+from benchmarks.crawling import new_run
 from benchmarks.fuzzseeds import FIELD, URL
 from benchmarks.robotsstore import Store
 from langfocus.classifiers import languages
@@ -54,7 +55,6 @@ from langfocus.crawler.url import (
     page_key,
 )
 from langfocus.crawler.visit import Visitor
-from tests.support.report_run import make_run
 
 HOST_CAP: Final = 4
 MAX_DELAY_S: Final = 60.0
@@ -237,8 +237,8 @@ def robots(data: bytes) -> None:
 
 def answers(data: bytes) -> None:
     """After any answer of a server a lease ends in one record or one retry, and the caps hold."""
-    with closing(make_run(None, [], sessions=())) as connection:
-        connection.isolation_level = None
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.deserialize(new_run())
         _answer(connection, data.split(FIELD)[:36])
 
 

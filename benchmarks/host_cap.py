@@ -37,10 +37,10 @@ from urllib.parse import urljoin, urlsplit
 from benchmarks.capweb import Asked, Case, cases
 from benchmarks.certificate import certificate
 from benchmarks.crawling import command, environment, summary
+from benchmarks.servers.hostileserver import Exchange, hostile_web
+from benchmarks.servers.processes import started
 from langfocus.crawler.report.table import Table, markdown
 from langfocus.crawler.url import fingerprint, normalise
-from tests.support.hostileserver import Exchange, hostile_web
-from tests.support.processes import started
 
 HOST_CAP: Final = 10
 RETRY_TIMES: Final = 2

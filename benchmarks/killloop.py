@@ -41,13 +41,13 @@ from benchmarks.claim import Claim
 from benchmarks.crawling import command, environment, rows, summary
 from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, KillWeb, Resource
-from benchmarks.redisserver import RedisServer
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import Access, Proxy, loopback
+from benchmarks.servers.rediscluster import RedisCluster
+from benchmarks.servers.redisserver import RedisServer
 from langfocus.crawler.reading import CRASHED
 from langfocus.crawler.shared.shards import ShardedCrawl, stored_crawl
 from langfocus.crawler.shared.stored import connect
-from tests.support import processes
-from tests.support.loopback import Access, Proxy, loopback
-from tests.support.rediscluster import RedisCluster
 
 _BUSY = 503
 _FILES = (".xml", ".gz", ".rss", "/tdmrep.json")

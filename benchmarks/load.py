@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from benchmarks.crawling import RUN
-from benchmarks.redisserver import RedisServer
+from benchmarks.servers.redisserver import RedisServer
 from langfocus.crawler.frontier.base import PAGE, Frontier, Link, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier

@@ -22,15 +22,15 @@ from typing import Any
 import pytest
 
 import langfocus.crawling  # noqa: F401  it has its own `run_child`, before a test replaces it
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import loopback
 from langfocus.crawler.commands.base import parser_of
 from tests.crawler.commands.test_compare import forked
 from tests.crawler.commands.test_page_study_command import write_pages
-from tests.support import processes
 from tests.support.commandline import call
 from tests.support.crawls import ROOT, environment
 from tests.support.documentweb import DocumentWeb
 from tests.support.geodatabase import database
-from tests.support.loopback import loopback
 from tests.support.redisserver import NO_SERVER
 from tests.support.smallweb import SENTENCES
 

@@ -53,9 +53,6 @@ MUST_NOT_KNOW = [
 ]
 """Room -> what no file in it may import."""
 
-USES_SERVERS_OF_TESTS = ("cluster", "fuzztargets", "host_cap", "killloop")
-"""Benchmarks that start servers and processes as tests do."""
-
 OF_SCIPY = ("scipy.sparse", "scipy.stats", "scipy.special", "scipy.optimize")
 """What scipy computes with, but for scipy.linalg, which numba loads."""
 
@@ -110,12 +107,10 @@ def test_a_room_does_not_know_what_it_must_not_know(room: str, other: str) -> No
 
 
 def test_no_benchmark_imports_a_test() -> None:
-    """They may use its servers and processes; what both need beside these is in benchmarks."""
-    for path in (ROOT / "benchmarks").glob("*.py"):
+    """What both need is in benchmarks."""
+    for path in (ROOT / "benchmarks").rglob("*.py"):
         names = _imports(ast.parse(path.read_text(encoding="utf-8")))
-        of_tests = {name for name in names if is_in(name, "tests")}
-        assert all(is_in(name, "tests.support") for name in of_tests), path
-        assert not of_tests or path.stem in USES_SERVERS_OF_TESTS
+        assert not [name for name in names if is_in(name, "tests")], path
 
 
 def file_of(module: str) -> str:

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import loopback
 from langfocus.classifiers.papers.baykan import custom, special
 from langfocus.classifiers.training import methods
 from langfocus.crawler.simulate.generator import generate
 from langfocus.crawler.simulate.measures import WebMeasures
 from tests.crawler.commands.test_compare import forked
 from tests.crawler.commands.test_page_study_command import write_linked, write_pages
-from tests.support import processes
 from tests.support.commandline import call
 from tests.support.crawls import environment
 from tests.support.geodatabase import database
-from tests.support.loopback import loopback
 from tests.support.portalweb import PortalWeb
 from tests.support.smallweb import SENTENCES
 from tests.support.studyurls import SYLLABLES, labelled, write

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.killloop import Row, asked_twice, main, misadmitted, misrecorded, smallest_gap
 from benchmarks.killweb import HOST_CAP, KillWeb
-from tests.support.loopback import Access
+from benchmarks.servers.loopback import Access
 
 WEB = KillWeb(pages=150)
 CROWDED = sorted(next(iter(WEB.crowds().values())))[HOST_CAP]

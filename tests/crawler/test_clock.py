@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import Response
 
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import loopback
 from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.config import Config
 from langfocus.crawler.frontier.base import Link
@@ -23,9 +25,7 @@ from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.spiders.messages import retry_after_s
 from tests.crawler.frontier.test_frontier_contract import lease_now, new_sqlite_frontier, page
-from tests.support import processes
 from tests.support.crawls import command, environment, rows, smallest_gap
-from tests.support.loopback import loopback
 from tests.support.redisserver import RedisServer
 from tests.support.smallweb import SmallWeb
 

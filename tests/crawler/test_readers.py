@@ -24,6 +24,8 @@ from msgspec.json import encode
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
+from benchmarks.servers.loopback import Proxy, loopback
+from benchmarks.servers.processes import HANG_S, children, wait_until
 from langfocus.crawler.config import Config
 from langfocus.crawler.preparation import page_reader_of
 from langfocus.crawler.reader_process import ERROR, Limits, answer_to
@@ -33,8 +35,6 @@ from langfocus.crawler.settings import ASYNCIO_EVENT_LOOP
 from langfocus.crawler.spiders.middlewares import PageReaders, processors
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
-from tests.support.loopback import Proxy, loopback
-from tests.support.processes import HANG_S, children, wait_until
 from tests.support.smallweb import SmallWeb
 
 CONFIG = Config.read({"lang": "de", "seeds": "http://a.de/"})

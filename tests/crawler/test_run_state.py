@@ -12,6 +12,7 @@ from struct import pack
 
 import pytest
 
+from benchmarks.servers.processes import run_alone
 from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier.base import PAGE, Link, Record
 from langfocus.crawler.frontier.rules import FrontierRules
@@ -19,7 +20,6 @@ from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
 from tests.crawler.frontier.test_frontier_contract import lease_now
 from tests.support.crawls import crawl, environment, rows, summary
-from tests.support.processes import run_alone
 
 NOBODY = 65534
 NOT_OURS = "run.db is not the database of a crawl; use another folder"

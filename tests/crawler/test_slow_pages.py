@@ -7,6 +7,8 @@ from textwrap import dedent
 
 import pytest
 
+from benchmarks.servers.hostileserver import PAGE, Behaviour, Exchange, answer, hostile_web, sends
+from benchmarks.servers.processes import Done, run_alone
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod
 from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.crawler import reading, time_limit
@@ -17,9 +19,7 @@ from langfocus.crawler.simulate.build import build
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT, command, environment, rows
-from tests.support.hostileserver import PAGE, Behaviour, Exchange, answer, hostile_web, sends
 from tests.support.keptpages import german, html
-from tests.support.processes import Done, run_alone
 
 HANGS = b"this page never ends"
 BREAKS = b"this page ends its parser"

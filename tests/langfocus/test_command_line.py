@@ -8,9 +8,9 @@ from importlib import import_module
 import pytest
 
 import langfocus.crawler.commands
+from benchmarks.servers.processes import run_alone
 from langfocus import __version__
 from langfocus.command_line import COMMANDS, main
-from tests.support.processes import run_alone
 
 
 def test_the_table_has_every_module_that_is_a_command() -> None:

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.crawling import CONTACT, ROOT, command, environment, rows, summary
-from tests.support import processes
-from tests.support.loopback import Proxy
-from tests.support.processes import Done, Forked
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import Proxy
+from benchmarks.servers.processes import Done, Forked
 
 __all__ = ["CONTACT", "ROOT", "command", "environment", "rows", "summary"]
 

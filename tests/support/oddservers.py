@@ -7,7 +7,7 @@ from typing import Final
 
 import brotli
 
-from tests.support.hostileserver import Behaviour, Exchange, answer, computes, sends
+from benchmarks.servers.hostileserver import Behaviour, Exchange, answer, computes, sends
 from tests.support.keptpages import html
 from tests.support.smallweb import SENTENCES
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.redisserver import RedisServer
+from benchmarks.servers.redisserver import RedisServer
 
 __all__ = ["NO_SERVER", "RedisServer"]
 

@@ -3,13 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import astuple, dataclass
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from langfocus.crawler.run import open_run
+from benchmarks.crawling import new_run
 from tests.support.dropped import dropped
 
 META = {
@@ -47,17 +44,6 @@ class Row:
     is_copy: int = 0
 
 
-@cache
-def _empty_run() -> bytes:
-    """The database of a new run, as the crawl makes it."""
-    with TemporaryDirectory() as folder:
-        run = open_run(Path(folder), META, now=0.0)
-        with closing(run.connection) as connection:
-            connection.execute("DELETE FROM sessions")
-            connection.execute("PRAGMA journal_mode = DELETE")
-            return connection.serialize()
-
-
 def make_run(
     where: Path | None,
     rows: Iterable[Row],
@@ -71,11 +57,11 @@ def make_run(
     if where is not None:
         where.mkdir(parents=True, exist_ok=True)
         database = str(where / "run.db")
-        (where / "run.db").write_bytes(_empty_run())
+        (where / "run.db").write_bytes(new_run())
     connection = dropped(sqlite3.connect(database))
     if where is None:
-        connection.deserialize(_empty_run())
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+        connection.deserialize(new_run())
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (META | meta).items())
     connection.executemany(
         "INSERT INTO sessions (started_at, ended_at, finish_reason) VALUES (?, ?, ?)", sessions
     )

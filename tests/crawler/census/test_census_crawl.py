@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from benchmarks.servers.loopback import loopback
+from benchmarks.servers.processes import HANG_S
 from langfocus.classifiers.geoip import country_lookup
 from langfocus.classifiers.pages.methods import method
 from langfocus.crawler.census.figures import CensusFigures, census_figures
@@ -15,9 +17,7 @@ from langfocus.crawler.report.census import census_report
 from langfocus.crawler.shared.merging import merge
 from tests.support.crawls import crawl, rows, started, summary, wait_for
 from tests.support.geodatabase import database
-from tests.support.loopback import loopback
 from tests.support.portalweb import PortalWeb
-from tests.support.processes import HANG_S
 
 ROWS = (
     "SELECT url, outcome, status, language, method, charset, address, country, parent"

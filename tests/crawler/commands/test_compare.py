@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.servers import processes
 from langfocus.crawler.child import command
 from langfocus.crawler.commands.compare import Planned, planned
 from langfocus.crawler.report.comparison import (
@@ -22,7 +23,6 @@ from langfocus.crawler.report.comparison import (
 from langfocus.crawler.report.harvest import Summary, summarise
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.shared.crew import End
-from tests.support import processes
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
 

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.support.crawls import crawl, rows
-from tests.support.hostileserver import (
+from benchmarks.servers.hostileserver import (
     PAGE,
     Behaviour,
     Exchange,
@@ -15,6 +14,7 @@ from tests.support.hostileserver import (
     computes,
     hostile_web,
 )
+from tests.support.crawls import crawl, rows
 
 OUTCOMES = "SELECT outcome, COUNT(*) FROM pages GROUP BY outcome"
 

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import Proxy, loopback
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.contact import BotName
 from langfocus.crawler.settings import USER_AGENT
@@ -22,9 +24,7 @@ from langfocus.crawler.sources.contract import NO_HEADERS, Answer
 from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.scrapy_settings import config_of
 from tests.crawler.spiders.test_crawl_settings import scrapy_settings
-from tests.support import processes
 from tests.support.crawls import crawl, environment, rows, summary
-from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
 from tests.support.smallweb import SENTENCES
 

@@ -13,9 +13,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support import processes
-from tests.support.crawls import command, environment, rows, summary
-from tests.support.hostileserver import (
+from benchmarks.servers import processes
+from benchmarks.servers.hostileserver import (
     PACE_S,
     PAGE,
     Behaviour,
@@ -31,6 +30,7 @@ from tests.support.hostileserver import (
     sends_and_waits,
     silence,
 )
+from tests.support.crawls import command, environment, rows, summary
 
 MAX_BYTES = 1_000_000
 FILES = {"robots.txt", ".well-known/tdmrep.json"}

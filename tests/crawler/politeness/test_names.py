@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from benchmarks.certificate import certificate
+from benchmarks.servers.loopback import HEAD_END, on_loopback, sent
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import dns_servers
 from langfocus.crawler.spiders.live_handler import GuardedDownloadHandler
 from langfocus.crawler.url import host_of
 from tests.crawler.politeness.test_crawl_polite import linking, outcomes, polite, served
 from tests.support.crawls import rows
-from tests.support.loopback import HEAD_END, on_loopback, sent
 from tests.support.nameserver import NameServer, name_server
 
 OURS = {

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.servers.loopback import Proxy, loopback
 from langfocus.crawler.sources.contract import NO_HEADERS, Answer
 from langfocus.crawler.url import domain_of, host_of
 from tests.crawler.politeness.test_crawl_polite import linking, outcomes, polite
-from tests.support.loopback import Proxy, loopback
 from tests.support.nameserver import name_server
 
 VICTIM = "victim.de"

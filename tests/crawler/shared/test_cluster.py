@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.servers.processes import wait_until
+from benchmarks.servers.rediscluster import RedisCluster
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Admission, Link, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
@@ -13,8 +15,7 @@ from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.shards import shard_of
 from langfocus.crawler.shared.stored import connect
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
-from tests.support.processes import wait_until
-from tests.support.rediscluster import RedisCluster, new_cluster
+from tests.support.rediscluster import new_cluster
 
 __all__ = ["new_cluster"]
 

@@ -11,8 +11,10 @@ from uuid import uuid4
 import pytest
 
 from benchmarks.killoutputs import misarchived
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import Proxy, loopback
+from benchmarks.servers.processes import HANG_S, Done, Forked, wait_until
 from langfocus.crawler.shared.stored import connect
-from tests.support import processes
 from tests.support.crawls import (
     crawl,
     environment,
@@ -23,8 +25,6 @@ from tests.support.crawls import (
     summary,
     wait_for,
 )
-from tests.support.loopback import Proxy, loopback
-from tests.support.processes import HANG_S, Done, Forked, wait_until
 from tests.support.redisserver import RedisServer
 from tests.support.smallweb import SmallWeb
 

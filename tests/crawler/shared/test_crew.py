@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
+from benchmarks.servers import processes
+from benchmarks.servers.loopback import loopback
+from benchmarks.servers.processes import children, wait_until
 from langfocus.crawler.commands.base import pairs, parser_of, settings_of
 from langfocus.crawler.errors import CrawlError
 from langfocus.crawler.report.live import LIVE_JSON, read_live
 from langfocus.crawler.shared.crew import Crew, OwnServer
 from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.spiders.scrapy_settings import config_of
-from tests.support import processes
 from tests.support.commandline import call
 from tests.support.crawls import ROOT, environment, rows, summary, wait_for
-from tests.support.loopback import loopback
-from tests.support.processes import children, wait_until
 from tests.support.redisserver import RedisServer
 from tests.support.smallweb import SmallWeb
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.servers.loopback import loopback
 from langfocus.crawler.config import Config
 from langfocus.crawler.errors import GraphError, SettingError
 from langfocus.crawler.shared.shards import shard_of
@@ -20,7 +21,6 @@ from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN,
 from langfocus.crawler.strategies.filters import FILTERS, make_filter
 from langfocus.crawler.url import host_of
 from tests.support.crawls import crawl, rows
-from tests.support.loopback import loopback
 from tests.support.simulatedwebs import crawl_live, random_graph
 from tests.support.smallweb import SmallWeb
 

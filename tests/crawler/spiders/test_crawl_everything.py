@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
+from benchmarks.servers.loopback import Access, free_port
+from benchmarks.servers.processes import Done
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.classifiers.weights import quantised
 from langfocus.crawler.config import ARGUMENTS, SETTINGS
@@ -24,9 +26,7 @@ from tests.support.crawls import finished, rows, summary
 from tests.support.evidence import evidence_of_scores
 from tests.support.fasttextmodel import write_model
 from tests.support.geodatabase import database
-from tests.support.loopback import Access, free_port
 from tests.support.nameserver import name_server
-from tests.support.processes import Done
 from tests.support.redisserver import RedisServer
 
 GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 4

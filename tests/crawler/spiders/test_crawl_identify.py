@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.servers import processes
 from langfocus.classifiers.pages.methods import FASTTEXT_FILE
 from langfocus.crawler.config import Config
 from langfocus.crawler.opening import open_crawl
 from langfocus.crawler.reading import Download
 from tests.crawler.frontier.test_frontier_contract import lease_now
-from tests.support import processes
 from tests.support.crawls import environment, rows
 from tests.support.fasttextmodel import write_model
 

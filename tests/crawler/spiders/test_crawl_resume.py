@@ -9,8 +9,11 @@ import pytest
 from scrapy.core.engine import ExecutionEngine
 from scrapy.settings import BaseSettings
 
+from benchmarks.servers import processes
+from benchmarks.servers.hostileserver import PAGE, Exchange, answer, hostile_web, sends, silence
+from benchmarks.servers.loopback import loopback
+from benchmarks.servers.processes import HANG_S, wait_until
 from langfocus.crawler.report.live import read_live
-from tests.support import processes
 from tests.support.crawls import (
     command,
     crawl,
@@ -22,9 +25,6 @@ from tests.support.crawls import (
     summary,
     wait_for,
 )
-from tests.support.hostileserver import PAGE, Exchange, answer, hostile_web, sends, silence
-from tests.support.loopback import loopback
-from tests.support.processes import HANG_S, wait_until
 from tests.support.smallweb import SmallWeb
 
 DELAY_S = 0.05

@@ -4,8 +4,8 @@ import gzip
 from pathlib import Path
 from random import Random
 
+from benchmarks.servers.hostileserver import PAGE, Exchange, answer, computes, hostile_web
 from tests.support.crawls import finished, rows, summary
-from tests.support.hostileserver import PAGE, Exchange, answer, computes, hostile_web
 
 LARGE = "".join(f"<url><loc>http://robots-a.de/{i}</loc></url>" for i in range(9))
 # Random letters in a comment: packed, the file is larger than media files that are read.

@@ -8,11 +8,11 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from benchmarks.servers.hostileserver import PAGE, answer, hostile_web, sends
 from langfocus.crawler.sources.archive import ArchiveWeb
 from langfocus.crawler.spiders.messages import HEADS, LEASED_AT, Heads, sent
 from tests.crawler.outputs.test_warc import records
 from tests.support.crawls import finished, rows, summary
-from tests.support.hostileserver import PAGE, answer, hostile_web, sends
 from tests.support.smallweb import SENTENCES
 
 ODD = b"\r\n".join(

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from protego import Protego
 
+from benchmarks.servers.loopback import Access, loopback
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.sample import SampleWeb
 from langfocus.crawler.url import host_of, is_unwanted_file
 from tests.crawler.politeness.test_crawl_polite import HTML, linking, served
 from tests.support.crawls import finished, rows, summary
-from tests.support.loopback import Access, loopback
 from tests.support.smallweb import SENTENCES
 
 DELAY_S = 0.05

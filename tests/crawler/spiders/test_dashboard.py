@@ -8,6 +8,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from benchmarks.servers.loopback import free_port
+from benchmarks.servers.processes import HANG_S
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import check_port, port_of
 from langfocus.crawler.report.live import Snapshot
@@ -17,9 +19,7 @@ from tests.crawler.politeness.test_crawl_polite import linking
 from tests.crawler.politeness.test_crawl_polite import served as served_pages
 from tests.crawler.spiders.test_watch import Crawl
 from tests.support.crawls import rows, started, wait_for
-from tests.support.loopback import free_port
 from tests.support.nameserver import name_server
-from tests.support.processes import HANG_S
 
 
 def snapshot(url: str = "http://a.de/") -> Snapshot:

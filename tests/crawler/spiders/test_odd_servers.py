@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.servers.hostileserver import hostile_web
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
 from langfocus.crawler.census.figures import CensusFigures, census_figures
 from langfocus.crawler.corpus.sources import Found, source_of
 from tests.crawler.politeness.test_hostile_web import HOSTS
 from tests.support.crawls import finished, rows
-from tests.support.hostileserver import hostile_web
 from tests.support.oddservers import OTHERS, PAGES, TARGETS, odd_hosts
 
 SETTINGS = {

@@ -1,9 +1,9 @@
 """Waits with all imports done, and starts each command as a fork of itself.
 
-Started by `tests.support.processes` as `python -m tests.support.warmstart`, with a socket as its
-standard input. A request is a line of JSON and four file descriptors: the command's standard
-input, output and error, and a pipe. Into the pipe go the command's process id and, at its end,
-its return code, a line each. The process ends when the socket is closed.
+`benchmarks.servers.processes` starts it as `python -m benchmarks.servers.warmstart`, with a socket
+as its standard input. A request is a line of JSON and four file descriptors: the standard input,
+output and error of the command, and a pipe. Into the pipe go the process id of the command and,
+at its end, its return code, a line each. The process ends when the socket is closed.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from warnings import catch_warnings
 
 from scrapy.utils.misc import walk_modules_iter
 
+from benchmarks.sentences import SENTENCES
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.reading import Download, page_method, page_reader
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST
-from tests.support.smallweb import SENTENCES
 
 PACKAGES = (
     "scrapy.commands",

@@ -21,8 +21,8 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+from benchmarks.servers.processes import HANG_S
 from langfocus.crawler.sources.contract import Answer, Unreachable, Web
-from tests.support.processes import HANG_S
 
 HEAD_END = b"\r\n\r\n"
 POLL_S = 0.01

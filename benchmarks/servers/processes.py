@@ -1,9 +1,9 @@
 """Commands of the project as processes of their own, started in hundredths of a second.
 
 A command that a person starts imports Scrapy, numba and the rest for two seconds before it does
-anything. Here `tests.support.warmstart` has imported them once for all tests of a pytest process,
-and each command is a fork of it: it has its own environment, folder, output, signals and exit
-code. The variables that Python and numba read at their start are those of the tests, and all
+anything. Here `benchmarks.servers.warmstart` has imported them once for all tests of a pytest
+process, and each command is a fork of it: it has its own environment, folder, output, signals and
+exit code. The variables that Python and numba read at their start are those of the tests, and all
 commands of a pytest process share one seed of `hash`: a test of these starts Python itself.
 """
 
@@ -163,7 +163,7 @@ def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
 def _template() -> socket.socket:
     """The socket of the process that forks; this process has one, which ends with it."""
     here, there = socket.socketpair()
-    command = [sys.executable, "-m", "tests.support.warmstart"]
+    command = [sys.executable, "-m", "benchmarks.servers.warmstart"]
     template = subprocess.Popen(command, cwd=ROOT, stdin=there.fileno(), stdout=subprocess.DEVNULL)
     there.close()
 

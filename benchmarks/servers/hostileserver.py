@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tests.support.loopback import HEAD_END, on_loopback, sent
-from tests.support.smallweb import SENTENCES
+from benchmarks.sentences import SENTENCES
+from benchmarks.servers.loopback import HEAD_END, on_loopback, sent
 
 PAGE = f"<html><body><p>{SENTENCES['de'] * 5}</p></body></html>".encode()
 PACE_S = 0.05

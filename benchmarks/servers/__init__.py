@@ -1,0 +1,1 @@
+"""Servers and processes on this machine, for benchmarks and tests."""
