@@ -242,6 +242,11 @@ def _names() -> dict[str, str]:
     return names
 
 
+def names() -> Mapping[str, str]:
+    """Return name -> code: names in English and in the language, in the spelling of `spelled`."""
+    return _names()
+
+
 def called_names() -> Iterator[tuple[str, list[str]]]:
     """Each code with its names in English and in the language, in lower case, without brackets."""
     return ((code, called.split(" | ")) for code, called in rows("names.txt").items())

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.compiled import compiled, inlined
-from langfocus.classifiers.urls.batch import MAX_CHARACTERS
+from langfocus.classifiers.urls.batch import ENCODED, MAX_CHARACTERS
 from langfocus.classifiers.urls.letters import LINE_END, Points, host_bounds, is_letter, label_start
 from langfocus.classifiers.urls.ngrams import FACTOR, KIND_FACTOR, WORD_FACTOR, label_key, mixed
 
@@ -35,6 +35,10 @@ SUFFIX: Final = 7
 """The last part of a longer segment: `page_de.html`, `/contact-de/`."""
 BLOCK: Final = 8
 """128 characters of Unicode, of which a letter beyond ASCII is one."""
+SEGMENT_PAIR: Final = 9
+"""Two segments of two letters, one after the other: `/my/en/`."""
+LOCALE_PAIR: Final = 10
+"""Both parts of LOCALE and REGION: `/ch-de/`."""
 
 MAX_CLUES: Final = 24
 """Clues of a URL that are kept."""
@@ -47,6 +51,9 @@ LANGUAGE_KEYS: Final = (
     " langpref lc culture"
 ).split()
 """Names of parameters whose value is a language."""
+
+WORD_CODES: Final = "am an as be by do go in me my of on or so to us".split()
+"""Codes of languages and countries that are English words: no code below another directory."""
 
 Keys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
@@ -61,6 +68,11 @@ def key_of(kind: int, token: str) -> int:
     return (key ^ key >> 32) * FACTOR & _BITS_64
 
 
+def pair_key_of(kind: int, first: str, second: str) -> int:
+    """The key of a clue of two tokens of two letters."""
+    return key_of(kind, f"{first} {second}")
+
+
 def _chain(points: Iterable[int]) -> int:
     key = 0
     for each in points:
@@ -70,7 +82,12 @@ def _chain(points: Iterable[int]) -> int:
 
 _LANGUAGE_KEYS = tuple(np.uint64(_chain(map(ord, key))) for key in LANGUAGE_KEYS)
 
-_FINAL, _JOIN, _DOT, _SLASH, _EQUALS = 1, 2, 4, 8, 16
+_WORD_CODES = tuple(np.uint64(_chain(map(ord, code))) for code in WORD_CODES)
+
+_FINAL, _JOIN, _DOT, _SLASH, _EQUALS, _BRACKET = 1, 2, 4, 8, 16, 32
+_OPEN, _CLOSE = ENCODED + ord("["), ENCODED + ord("]")
+_PAIR_LETTERS: Final = 2
+_PAIR_SPAN: Final = 2 * _PAIR_LETTERS + 1
 
 
 def _signs() -> npt.NDArray[np.uint8]:
@@ -82,6 +99,7 @@ def _signs() -> npt.NDArray[np.uint8]:
     table[ord("-")] = table[ord("_")] = _JOIN
     table[ord(".")] = _DOT
     table[ord("=")] = _EQUALS
+    table[ord("[")] = table[ord("]")] = _BRACKET
     return table
 
 
@@ -149,6 +167,44 @@ def _kind(before: int, after: int, length: int, is_keyed: bool) -> int:
 
 
 @inlined
+def _add_pair(points: Points, at: int, kind: int, found: Keys, count: int) -> int:
+    """Add the pair of tokens of two letters that ends before `at`, with one sign between."""
+    if at < _PAIR_SPAN:
+        return count
+    key = np.uint64(0)
+    for place in range(at - _PAIR_SPAN, at):
+        is_sign = place == at - _PAIR_LETTERS - 1
+        if is_sign == is_letter(points[place]):
+            return count
+        key = (key ^ np.uint64(0x20 if is_sign else points[place])) * WORD_FACTOR
+    return _add(found, count, kind, key)
+
+
+@inlined
+def _add_short(
+    points: Points, at: int, state: tuple[int, bool], key: np.uint64, found: Keys, count: int
+) -> int:
+    """Add a segment of two letters that ends before `at`, and its pair with the one before.
+
+    `state` is where the first segment begins, and whether the segment before has two letters.
+    """
+    first, is_pair = state
+    if is_pair:
+        count = _add_pair(points, at, SEGMENT_PAIR, found, count)
+    elif at - _PAIR_LETTERS > first and key in _WORD_CODES:
+        return count
+    return _add(found, count, SEGMENT, key)
+
+
+@inlined
+def _sign(letter: int) -> int:
+    """The meaning of a sign; brackets may be percent-encoded."""
+    if letter in (_OPEN, _CLOSE):
+        letter -= ENCODED
+    return int(_SIGNS[letter]) if letter < len(_SIGNS) else 0
+
+
+@inlined
 def _add_block(point: int, found: Keys, count: int) -> int:
     """Add the block of a letter beyond ASCII."""
     if point >= 0x80 and is_letter(point):
@@ -161,6 +217,7 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
     """Add the tokens of the path; returns how many clues there are, and where the path ends."""
     key, length, before = np.uint64(0), 0, _SLASH
     open_kind, open_key, is_keyed = -1, np.uint64(0), False
+    first, is_pair = at + 1, False
     while True:
         is_end = at >= end or points[at] == LINE_END
         letter = 0 if is_end else int(points[at])
@@ -170,11 +227,13 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
             length += 1
             at += 1
             continue
-        sign = _FINAL if is_end else int(_SIGNS[letter]) if letter < 0x80 else 0
+        sign = _FINAL if is_end else _sign(letter)
         is_second = open_kind >= 0 and before & _JOIN and sign & (_FINAL | _DOT)
         if is_second and MIN_TOKEN <= length <= _REGION_LETTERS:
             count = _add(found, count, open_kind, open_key)
             count = _add(found, count, REGION, key)
+            if open_kind == LOCALE and length == _PAIR_LETTERS:
+                count = _add_pair(points, at, LOCALE_PAIR, found, count)
             open_kind = -1
         elif length:
             kind = _kind(before, sign, length, is_keyed) if MIN_TOKEN <= length <= MAX_TOKEN else -1
@@ -182,13 +241,19 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
                 open_kind, open_key = kind, key
             else:
                 open_kind = -1
-                if kind >= 0:
+                is_short = kind == SEGMENT and length == _PAIR_LETTERS
+                if is_short:
+                    count = _add_short(points, at, (first, is_pair), key, found, count)
+                elif kind >= 0:
                     count = _add(found, count, kind, key)
+                is_pair = is_short
         if is_end:
             return count, at
         if sign & _EQUALS:
-            is_keyed = length > 0 and key in _LANGUAGE_KEYS
-        at, before, key, length = at + 1, sign, np.uint64(0), 0
+            is_keyed = (length > 0 or before & _BRACKET != 0) and key in _LANGUAGE_KEYS
+        if not sign & _BRACKET:
+            key = np.uint64(0)
+        at, before, length = at + 1, sign, 0
 
 
 @inlined

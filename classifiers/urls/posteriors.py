@@ -19,6 +19,7 @@ import numpy.typing as npt
 from langfocus.classifiers.errors import LanguageError
 from langfocus.classifiers.languages import known
 from langfocus.classifiers.tables import rows
+from langfocus.classifiers.urls.codes import completed
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
 from langfocus.classifiers.weights import Floats
@@ -111,7 +112,8 @@ class Evidence:
     @cached_property
     def of_urls(self) -> Nats:
         """The same numbers as the compiled code reads them."""
-        return nats_of(self.mixing, self.intercepts, self.keys, self.nats.astype(np.float32))
+        keys, nats = completed(self.languages, self.keys, self.nats.astype(np.float32))
+        return nats_of(self.mixing, self.intercepts, keys, nats)
 
     def base(self, prior: Prior) -> Floats:
         """The evidence of a URL without features with the log-prior, padded with -inf."""

@@ -1,0 +1,57 @@
+"""What codes and names of languages in URLs say, on patterns written by hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from langfocus.classifiers.urls.model import UrlModel
+
+_PATTERNS = Path(__file__).with_name("codes.tsv")
+
+
+@pytest.fixture(scope="module")
+def model() -> UrlModel:
+    return UrlModel.load()
+
+
+def patterns() -> Iterator[tuple[str, set[str]]]:
+    _, *lines = _PATTERNS.read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        url, answers = line.split("\t")
+        yield url, set(answers.split("|"))
+
+
+@pytest.mark.parametrize(("half", "least"), [(0, 109), (1, 105)])
+def test_most_codes_of_urls_name_their_language(model: UrlModel, half: int, least: int) -> None:
+    rows = list(patterns())[half::2]
+    named = model.identify_many([url for url, _ in rows])
+    right = sum(got.language in answers for got, (_, answers) in zip(named, rows, strict=True))
+    assert right >= least
+
+
+@pytest.mark.parametrize(
+    ("url", "language"),
+    [
+        ("https://example.com/my/en/home", "en"),
+        ("https://example.com/?hl=iw", "he"),
+        ("https://example.com/index.php?lang=gr", "el"),
+        ("https://example.com/?language=hungarian", "hu"),
+        ("https://example.com/?lang%5B%5D=pl", "pl"),
+        ("https://example.com/srpski/", "sr"),
+        ("https://example.com/%E6%97%A5%E6%9C%AC%E8%AA%9E/", "ja"),
+        ("https://example.com/cz/", "cs"),
+        ("https://example.com/ch/fr/", "fr"),
+        ("https://example.com/en/ca/", "en"),
+    ],
+)
+def test_old_codes_countries_names_and_pairs_are_codes(
+    model: UrlModel, url: str, language: str
+) -> None:
+    assert model.identify(url).language == language
+
+
+@pytest.mark.parametrize("url", ["/how/to/apply", "/who/am/i", "/and/so/on", "/true/or/false"])
+def test_an_english_word_below_another_directory_is_no_code(model: UrlModel, url: str) -> None:
+    code = url.split("/")[2]
+    assert model.identify(f"https://example.com{url}").language != code
