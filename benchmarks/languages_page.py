@@ -24,6 +24,8 @@ _PREFACE = """\
 The languages that a part of langfocus knows. `python -m benchmarks.languages_page`
 writes this page, and `langfocus identify languages` the same facts as JSON.
 
+- **scripts**: in brackets those that the text model has not learned for a language that it knows:
+  a page in such letters gets no language, or that of another language in these letters.
 - **texts**: texts that the text model learned from; *script* if it knows the language by its
   letters alone. Without either, a page that declares the language counts if its text is in no
   language that is known.
@@ -58,7 +60,7 @@ def _row(record: Record) -> Sequence[str]:
     return (
         record["language"],
         record["name"],
-        " ".join(record["scripts"]),
+        " ".join(_scripts(record)),
         _NONE if text is None else _number(text["sentences"], "script"),
         _percent(of_text.get("sentence")),
         _percent(of_text.get("page")),
@@ -67,6 +69,12 @@ def _row(record: Record) -> Sequence[str]:
         _f1(of_url),
         _number(record["seeds"] or None),
     )
+
+
+def _scripts(record: Record) -> list[str]:
+    """The scripts of a language, in brackets those that the text model has not learned."""
+    known = record["scripts"] if record["text"] is None else record["text"]["scripts"]
+    return [each if each in known else f"({each})" for each in record["scripts"]]
 
 
 def _by(url: Record | None) -> str:

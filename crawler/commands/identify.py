@@ -313,6 +313,10 @@ def _languages(opts: argparse.Namespace, _: Mapping[str, str]) -> Iterator[str]:
 _LINES: Final = {"urls": _urls, "pages": _pages, "languages": _languages}
 
 
+_EAST_ASIA: Final = {"Hang", "Hani", "Hira", "Kana", "Kore"}
+"""Signs that are learned together."""
+
+
 def language_records() -> list[Record]:
     """Return a record for each language that a part of the project knows, in order of the codes."""
     from langfocus.classifiers import languages
@@ -326,13 +330,24 @@ def language_records() -> list[Record]:
             "language": code,
             "name": languages.name(code),
             "scripts": sorted(languages.scripts(code)),
-            "text": {"sentences": texts[code]["sentences"]} if code in texts else None,
+            "text": _of_texts(code, texts[code]) if code in texts else None,
             "url": _of_urls(url_model, code),
             "seeds": seeds.get(code, 0),
             "accuracy": {"text": _text_accuracy(texts.get(code, {})), "url": measured.get(code)},
         }
         for code in sorted({*url_model.named_languages, *texts, *seeds})
     ]
+
+
+def _of_texts(code: str, facts: Record) -> Record:
+    """The number of learned texts, and the scripts of the language that were learned."""
+    from langfocus.classifiers import languages
+
+    learned = set(facts["scripts"])
+    if learned & _EAST_ASIA:
+        learned |= _EAST_ASIA
+    scripts = sorted(learned & languages.scripts(code))
+    return {"sentences": facts["sentences"], "scripts": scripts}
 
 
 def _text_accuracy(facts: Record) -> Record | None:

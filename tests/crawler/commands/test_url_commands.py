@@ -212,7 +212,9 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     assert german["url"] == {"by": "model", "urls": facts["languages"]["de"]}
     texts = known_languages()
     assert {code for code, each in found.items() if each["text"]} == set(texts)
-    assert german["text"] == {"sentences": texts["de"]["sentences"]}
+    assert german["text"] == {"sentences": texts["de"]["sentences"], "scripts": ["Latn"]}
+    assert isinstance(found["pa"]["text"], dict)
+    assert (found["pa"]["scripts"], found["pa"]["text"]["scripts"]) == (["Arab", "Guru"], ["Guru"])
     accuracy = german["accuracy"]
     assert isinstance(accuracy, dict)
     assert accuracy["url"] == facts["evaluation"]["all"]["languages"]["de"]
@@ -222,6 +224,8 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
 def test_the_list_of_languages_in_the_docs_is_that_of_the_models() -> None:
     page = language_table(language_records())
     assert PAGE.read_text(encoding="utf-8") == page, "write it: python -m benchmarks.languages_page"
+    assert "| pa | Punjabi | (Arab) Guru |" in page  # no text in these letters was learned
+    assert "| ko | Korean | Hang Hani |" in page
 
 
 def test_the_list_of_languages_is_the_same_without_the_packages_of_its_facts() -> None:
