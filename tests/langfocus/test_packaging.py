@@ -83,8 +83,8 @@ class TestWheel:
         assert files <= files_of(wheel)
 
     def test_it_has_the_license_and_the_notice(self, wheel: Path) -> None:
-        kept = {path.name for path in wheel.glob("*.dist-info/licenses/*")}
-        assert kept == {"LICENSE", "NOTICE"}
+        kept = {path.name for path in wheel.glob("*.dist-info/licenses/**/*") if path.is_file()}
+        assert kept == {"LICENSE", "NOTICE", "Apache-2.0.txt"}
 
     def test_it_is_typed_and_has_the_command(self, wheel: Path) -> None:
         assert (wheel / "langfocus/py.typed").is_file()
