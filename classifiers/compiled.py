@@ -4,6 +4,7 @@ numba compiles a function anew after a change in the function's file. It does no
 another file, of a function that is called or of a constant that is read. So the cache is in a
 folder that is named by a digest of all files that name this module: each of their changes
 compiles all functions anew, in some 15 s. Where no folder can be written, each process does.
+Otherwise of several processes that begin at once one compiles a function, and the others wait.
 
 numba takes half a second and 100 MB, so Python itself runs what is done for a few URLs. The source
 is the same, and so are the numbers.
@@ -12,13 +13,19 @@ is the same, and so are the numbers.
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
+
+try:
+    import fcntl
+except ImportError:  # each process compiles for itself
+    fcntl = None  # type: ignore[assignment]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -36,6 +43,7 @@ class _Compiled:
     def __init__(self, function: Callable[..., Any], few: int = 0, **options: bool) -> None:
         update_wrapper(self, function)
         self._function, self._few, self._options = function, few, options
+        self._is_compiled = False
 
     def __call__(self, *arguments: Any) -> Any:
         if self._few > 0 and "numba" not in sys.modules:
@@ -43,6 +51,11 @@ class _Compiled:
             if self._few > 0:
                 with np.errstate(over="ignore"):  # hashes overflow
                     return self._function(*arguments)
+        if not self._is_compiled:
+            dispatcher = self.dispatcher
+            with _alone(self._function.__qualname__):
+                dispatcher.compile(tuple(map(_numba().typeof, arguments)))
+            self._is_compiled = True
         return self.dispatcher(*arguments)
 
     @cached_property
@@ -120,3 +133,14 @@ def _has_cache() -> bool:
             sys.stderr.write("langfocus: compiling, once for an installation; about 15 seconds\n")
         return True
     return False
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Let no other process compile the function of this name, if there is a cache for both."""
+    if fcntl is None or not _has_cache():
+        yield
+        return
+    with (Path(_numba().config.CACHE_DIR) / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,15 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "langfocus"
 
 
+COUNT = """
+import sys
+from langfocus.classifiers.made import doubled
+print(flush=True)
+sys.stdin.readline()
+print(doubled(4), sum(doubled.dispatcher.stats.cache_misses.values()))"""
+"""Waits for a line, calls the function, and tells how often it was compiled."""
+
+
 def ask(root: Path, **environment: str) -> list[str]:
     """Call the function in a process of its own: the result, and how often the cache was used."""
     unset = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
@@ -64,6 +75,23 @@ def test_a_change_in_any_compiled_file_compiles_anew_and_no_change_does_not(root
     (root / "classifiers/made.py").write_text(MODULE.format(factor=3))
     assert ask(root) == ["12"]
     assert ask(root) == ["12", "1"]
+
+
+def test_of_processes_that_begin_at_once_one_compiles(root: Path) -> None:
+    environment = {"PYTHONPATH": str(root.parent), "NUMBA_CACHE_DIR": str(root / "cache")}
+    command = [sys.executable, "-P", "-c", COUNT]
+    start = partial(subprocess.Popen[str], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with ExitStack() as stack:
+        running = [stack.enter_context(start(command, env=environment)) for _ in range(3)]
+        for process in running:
+            assert process.stdout
+            process.stdout.readline()
+        for process in running:
+            assert process.stdin
+            process.stdin.write("\n")
+            process.stdin.flush()
+        told = [process.communicate()[0].split() for process in running]
+    assert sorted(told) == [["8", "0"], ["8", "0"], ["8", "1"]]
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(root: Path) -> None:
