@@ -42,6 +42,7 @@ from langfocus.classifiers.pages.text.textengine import (
 from langfocus.classifiers.tables import rows
 
 _DIGIT: Final = re.compile(r"\d")
+_SENTENCE_END: Final = re.compile(r"[.!?\u0964\u06d4\u061f]\s|\n")
 
 MIN_LETTERS: Final = 3
 """Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
@@ -100,6 +101,16 @@ out of the model in turn (docs/page-identification.md)."""
 MOST_NONE_LARGE: Final = 0.2
 """The same for languages that many unknown ones resemble; 1 % of their own pages have more."""
 LARGE: Final = frozenset({"de", "en", "es", "fr", "it", "pt", "ru"})
+MOST_NONE_AGREED: Final = 0.55
+"""The same for a small language that many sentences name one by one: what the model learned of it
+is little, so a long text is the less like it."""
+MANY_SENTENCES: Final = 8
+"""Sentences that are many: of an unknown language they seldom name all the same one, while five
+often do."""
+SENTENCE: Final = 20
+"""Characters from which a sentence tells its language."""
+AGREED: Final = 0.95
+"""Share of the sentences that name the language."""
 SUPPORT: Final = 1.0
 """Nats of other evidence from which a text is not alone."""
 UNLIKE: Final = 1.0
@@ -128,6 +139,8 @@ class _Scales:
     """The other evidence: (kind, language, nats, words)."""
     none: float | None = None
     """Nats of a text in no known language; None without enough letters."""
+    is_agreed: bool = False
+    """Whether many sentences name the first language of the text one by one."""
 
     @property
     def ballot(self) -> ScriptVote:
@@ -207,10 +220,22 @@ class Composite:
         """
         scales = _Scales(self._reading(page))
         _weigh_text(scales)
+        scales.is_agreed = self._is_agreed(scales, page)
         by_text = _answer(scales, page)
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
         return _settled(scales, page, by_text) if scales.pieces else by_text
+
+    def _is_agreed(self, scales: _Scales, page: ParsedPage) -> bool:
+        """Whether many sentences name a small language of which a long text is in doubt."""
+        first = scales.reading.codes[:1]
+        none = 1 / (1 + math.exp(scales.reading.known))
+        is_open = MOST_NONE < none <= MOST_NONE_AGREED
+        if not first or first[0] in COMMON or not is_open or scales.ballot.letters < LONG_TEXT:
+            return False
+        sentences = {*map(str.strip, _SENTENCE_END.split(page.prose or page.text))}
+        named = [self.engine.read(each).codes[:1] for each in sentences if len(each) >= SENTENCE]
+        return len(named) >= MANY_SENTENCES and named.count(first) >= AGREED * len(named)
 
     def _reading(self, page: ParsedPage) -> TextReading:
         """The evidence of the text; of a text in two languages, that of its main one."""
@@ -278,6 +303,8 @@ def _most_none(scales: _Scales, language: str, *, has_prose: bool) -> float:
     A page in an unknown language often resembles a known one: that needs more than an even chance
     if a long text is all there is for it. Pages without a main text have names and single words.
     """
+    if scales.is_agreed and language == scales.reading.codes[0]:
+        return MOST_NONE_AGREED
     is_alone = math.fsum(scales.support(language).values()) < SUPPORT
     if scales.ballot.letters < LONG_TEXT or not is_alone or (language in COMMON and not has_prose):
         return EVEN

@@ -234,6 +234,48 @@ def test_a_text_that_resembles_a_small_language_needs_other_evidence() -> None:
     assert page_of(f"<html lang=scn><p>{corsican}").language == "scn"
 
 
+UPPER_SORBIAN = (
+    "Hdyž je zyma, sedźimy wječor doma a čitamy knihi.",
+    "Nan je wčera na torhošću jabłuka a kruwy předał.",
+    "Naša maćerka pječe za swjedźeń wulki tykanc z twarohom.",
+    "W lěću dźemy rano zahe do lěsa a zběramy hriby.",
+    "Susodźic hólc jězdźi z kolesom do susodneje wsy k přećelam.",
+    "Po wobjedźe smy psa pytali, ale wón bě so pod blidom schował.",
+    "Dźěd powěda nam stare bajki wo wódnym mužu a lutkach.",
+    "Jutře změje naša sotra narodniny a chce ze wšěmi rejować.",
+    "Na łuce za domom kćěja čerwjene a módre kwětki.",
+    "Pósćel přinjese ćežki paket a mały list z Drježdźan.",
+)
+LOWER_SORBIAN = (
+    "Gaž jo zyma, sejźimy wjacor doma a cytamy knigły.",
+    "Nan jo cora na wikach jabłuka a kšuwy pśedał.",
+    "Naša maś pjaco za swěźeń wjeliki tykańc z twarogom.",
+    "W lěśe źomy zajtša jěsno do góle a zběramy grjiby.",
+    "Susedojc gólc jězdźi z kólasom do susedneje jsy k pśijaśelam.",
+    "Pó wobjeźe smy psa pytali, ale wón jo se pód blidom schował.",
+    "Stary nan wulicujo nam stare bajki wó wódnem mužu a lutkach.",
+    "Witśe změjo naša sotša narodny źeń a co ze wšyknymi rejowaś.",
+    "Na łuce za domom kwitu cerwjene a módre kwětki.",
+    "Listonosa pśinjaso śěžki paket a mały list z Drježdźan.",
+)
+
+
+@pytest.mark.parametrize("between", [" ", "<p>", "<br>"])
+def test_many_sentences_that_name_a_small_language_one_by_one_are_in_it(between: str) -> None:
+    assert page_of(f"<p>{between.join(UPPER_SORBIAN)}").language == "hsb"
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [UPPER_SORBIAN[:5], UPPER_SORBIAN[:5] * 3, LOWER_SORBIAN],
+    ids=["few sentences", "few sentences again and again", "a near language without a model"],
+)
+def test_sentences_name_no_language_if_they_are_few_or_unlike_it(sentences: tuple[str]) -> None:
+    found = page_of(f"<p>{' '.join(sentences)}")
+    assert found.language is None
+    assert "in no known language: hsb" in found.reason
+
+
 def test_a_mixed_page_has_the_language_of_its_larger_part() -> None:
     german, english = SENTENCES["de"], SENTENCES["en"]
     assert page_of(f"<p>{english}<p>{german * 5}").language == "de"
