@@ -48,7 +48,7 @@ _CODE_LETTERS: Final = 3
 _REGION_LETTERS: Final = 4
 LANGUAGE_KEYS: Final = (
     "lang language hl locale lng langue idioma lingua sprache kieli ln l setlang uselang langid"
-    " langpref lc culture"
+    " langpref lc culture jazyk locales"
 ).split()
 """Names of parameters whose value is a language."""
 

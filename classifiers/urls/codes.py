@@ -43,6 +43,16 @@ _RARE_NATS: Final = 5.0
 """Most evidence of a rare language whose code is also a country's (`ee`)."""
 _SHARED_NATS: Final = 8.0
 """Most evidence of other codes of a language and of a country: the path may outweigh it."""
+_TIED: Final = {"ch": (), "la": (), "my": (), "uk": ("en",)}
+"""Codes that a second clue has to decide, with the languages that they may mean as well."""
+_TIED_NATS: Final = 3.0
+_LONG_NATS: Final = 6.0
+"""Least evidence of a code of three letters as a directory (`/deu/`)."""
+_LONG_CODES: Final = (
+    "ces cze deu dut ell eng fra fre ger gre hrv hun ita jpn kor nld pol ron rus slk slv spa srp"
+    " swe ukr zho"
+).split()
+"""Codes of three letters that are no words of English."""
 _MOST_TERRITORIES: Final = 7
 """A language that is official in more has no country of its own."""
 _LEAST_SPEAKERS: Final = 5.0
@@ -77,6 +87,7 @@ def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Val
             continue
         row = found.setdefault(key_of(fact.kind, fact.text), _fresh(len(codes)))
         row[at] = max(row[at], fact.nats)
+    _tie(found, column)
     found |= _pairs(found, column)
     order = sorted(found)
     return np.array(order, np.uint64), np.array([found[key] for key in order], np.float32)
@@ -112,6 +123,11 @@ def _facts() -> tuple[_Fact, ...]:
         if text not in plain
     ]
     long = [_Fact(KEYED, text, code, _CODE_NATS[KEYED]) for text, code in _long_codes()]
+    long += [
+        _Fact(SEGMENT, text, code, _LONG_NATS)
+        for text, code in _long_codes()
+        if text in _LONG_CODES
+    ]
     return (*named, *codes, *countries, *long)
 
 
@@ -148,7 +164,7 @@ def _old_codes() -> Iterator[tuple[str, str]]:
 
 
 def _long_codes() -> Iterator[tuple[str, str]]:
-    """Codes of three letters; only parameters of a language tell them from words."""
+    """Codes of three letters, of which some are words."""
     for alias in {*cldr.aliases(), *rows("own-codes.txt")}:
         code = languages.canonical(alias) if len(alias) == _LONG else None
         if code:
@@ -184,6 +200,18 @@ def _limit(found: dict[int, Values], column: dict[str, int]) -> None:
             row = found.get(key_of(kind, code))
             if row is not None and code in column:
                 row[column[code]] = min(row[column[code]], most)
+
+
+def _tie(found: dict[int, Values], column: dict[str, int]) -> None:
+    """Let a second clue decide what a tied code means."""
+    for text, others in _TIED.items():
+        for kind in (HOST, SEGMENT, SUFFIX):
+            row = found.get(key_of(kind, text))
+            if row is None:
+                continue
+            np.minimum(row, _TIED_NATS, out=row)
+            for at in (column[code] for code in others if code in column):
+                row[at] = max(row[at], _TIED_NATS)
 
 
 def _pairs(found: dict[int, Values], column: dict[str, int]) -> dict[int, Values]:

@@ -22,7 +22,7 @@ def patterns() -> Iterator[tuple[str, set[str]]]:
         yield url, set(answers.split("|"))
 
 
-@pytest.mark.parametrize(("half", "least"), [(0, 109), (1, 105)])
+@pytest.mark.parametrize(("half", "least"), [(0, 113), (1, 110)])
 def test_most_codes_of_urls_name_their_language(model: UrlModel, half: int, least: int) -> None:
     rows = list(patterns())[half::2]
     named = model.identify_many([url for url, _ in rows])
@@ -43,6 +43,13 @@ def test_most_codes_of_urls_name_their_language(model: UrlModel, half: int, leas
         ("https://example.com/cz/", "cs"),
         ("https://example.com/ch/fr/", "fr"),
         ("https://example.com/en/ca/", "en"),
+        ("https://example.com/deu/", "de"),
+        ("https://example.com/?jazyk=sk", "sk"),
+        ("https://example.com/?ui_locales=fi", "fi"),
+        ("https://example.com/uk/products", "en"),
+        ("https://example.com/uk/novyny/", "uk"),
+        ("https://example.com/?lang=uk", "uk"),
+        ("https://example.ua/uk/", "uk"),
     ],
 )
 def test_old_codes_countries_names_and_pairs_are_codes(
@@ -55,3 +62,10 @@ def test_old_codes_countries_names_and_pairs_are_codes(
 def test_an_english_word_below_another_directory_is_no_code(model: UrlModel, url: str) -> None:
     code = url.split("/")[2]
     assert model.identify(f"https://example.com{url}").language != code
+
+
+@pytest.mark.parametrize("code", ["ch", "la", "my", "uk"])
+def test_a_code_with_two_meanings_names_no_language_surely_alone(
+    model: UrlModel, code: str
+) -> None:
+    assert model.identify(f"https://example.com/{code}/").confidence < 0.8
