@@ -31,7 +31,7 @@ from langfocus.classifiers.pages.method import (
 )
 from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.classifiers.pages.text.filler import without_filler
-from langfocus.classifiers.pages.text.scripts import ScriptVote, fits
+from langfocus.classifiers.pages.text.scripts import SCRIPTS, ScriptVote, fits
 from langfocus.classifiers.pages.text.textengine import (
     COMMON,
     HAN_LANGUAGES,
@@ -86,6 +86,8 @@ names it only if the text is hardly in a known one."""
 UNSEEN_NEAR: Final = (4.0, 3.3)
 """The same if a short, or a long text reads as a language near the declared one. 1 % of English
 pages would be Scots if they said so; pages in Scots resemble English less."""
+UNSEEN_SCRIPT: Final = 3.0
+"""The same if the declaration names the script of the text (`pa-Arab`)."""
 STRONG_ENCODING: Final = 6.0
 """Nats for the language of an encoding that is used for it alone, if the letters fit."""
 EMPTY_ENCODING: Final = 3.5
@@ -139,6 +141,8 @@ class _Scales:
     """The other evidence: (kind, language, nats, words)."""
     none: float | None = None
     """Nats of a text in no known language; None without enough letters."""
+    scripted: set[str] = field(default_factory=set)
+    """The languages that are declared with the script of the text."""
     is_agreed: bool = False
     """Whether many sentences name the first language of the text one by one."""
 
@@ -170,7 +174,9 @@ class _Scales:
         if len(codes) == 1 and codes[0] not in HAN_LANGUAGES:
             return -min(MAX_TWIN, self.bound)  # its letters are all that is known of the text
         is_long = self.ballot.letters >= LONG_TEXT
-        unseen = UNSEEN_NEAR[is_long] if codes[0] in _near(language) else UNSEEN
+        unseen = UNSEEN
+        if codes[0] in _near(language):
+            unseen = UNSEEN_SCRIPT if language in self.scripted else UNSEEN_NEAR[is_long]
         return max(-self.bound, self.none - unseen)
 
     def support(self, language: str | None) -> dict[str, float]:
@@ -348,8 +354,11 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
     for declaration in page.declarations:
         codes = _meant(declaration.tag, scales)
         alone.update(codes if len(codes) == 1 else ())
+        if _script_of(declaration.tag) == scales.ballot.script:
+            scales.scripted.update(codes)
         for code in codes:
-            if _may_be(code, scales.ballot) or _may_be_font(code, scales, page.text):
+            fitting = code in scales.scripted or _may_be(code, scales.ballot)
+            if fitting or _may_be_font(code, scales, page.text):
                 found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
     others = {code: places for code, places in found.items() if code != "en"}
     for code, places in others.items():
@@ -360,6 +369,13 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
         scales.add("declaration", code, nats, ", ".join(places[:3]))
     if "en" in found and not others:
         scales.add("declaration", "en", DECLARED_ENGLISH, found["en"][0])
+
+
+def _script_of(tag: str) -> str | None:
+    """The script that a tag names; Western Punjabi is in Arabic letters."""
+    first, *further = tag.strip().replace("_", "-").lower().split("-")[:3]
+    named = "Arab" if first == "pnb" else next((x.title() for x in further if len(x) == 4), None)
+    return named if named in SCRIPTS else None
 
 
 def _again(places: list[str]) -> float:

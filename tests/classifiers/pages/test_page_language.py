@@ -403,6 +403,41 @@ def test_a_long_text_in_an_unknown_language_is_not_named_after_a_large_one(langu
     assert page_of(f"<p>{(NEAR[language] + ' ') * 3}").language is None
 
 
+# The first article of the Universal Declaration of Human Rights in scripts that the model lacks.
+OTHER_SCRIPTS = {
+    "pnb": "سارے انسان آزاد تے حقوق تے عزت دے لحاظ نال برابر پیدا ہوندے نیں۔ اوہناں نوں عقل تے ضمیر"
+    " دتا گیا اے تے اوہناں نوں اک دوجے نال بھائی چارے دا سلوک کرنا چاہیدا اے۔",
+    "kk": "بارلىق ادامدار تۋمىسىنان ازات جانە قادىر-قاسيەتى مەن قۇقىقتارى تەڭ بولىپ"
+    " دۇنيەگە كەلەدى.",
+    "uz": "Барча одамлар эркин, қадр-қиммат ва ҳуқуқларда тенг бўлиб туғиладилар. Улар ақл ва"
+    " виждон соҳибидирлар ва бир-бирлари ила биродарларча муомала қилишлари зарур.",
+    "az": "Бүтүн инсанлар ләјагәт вә һүгугларына ҝөрә азад вә бәрабәр доғулурлар. Онларын шүурлары"
+    " вә виҹданлары вар вә бир-бирләринә мүнасибәтдә гардашлыг руһунда давранмалыдырлар.",
+    "tt-Latn": "Barlıq keşelär dä azat häm üz abruyları häm xoquqları yağınnan tiñ bulıp tualar.",
+    "tg_Latn": "Tamomi odamon ozod ba dunyo meoyand va az lihozi mançalatu huquq barobarand.",
+}
+
+
+@pytest.mark.parametrize("tag", OTHER_SCRIPTS)
+def test_a_language_is_declared_in_a_script_that_the_model_lacks(tag: str) -> None:
+    wanted = {"pnb": "pa"}.get(tag, tag[:2])
+    assert page_of(f"<p>{OTHER_SCRIPTS[tag]}").language != wanted
+    assert page_of(f"<html lang={tag}><p>{OTHER_SCRIPTS[tag]}").language == wanted
+
+
+@pytest.mark.parametrize("tag", ["tt", "tt-Cyrl", "tt-latn1", "Latn-tt"])
+def test_only_a_tag_with_the_script_of_the_text_declares_a_language_in_it(tag: str) -> None:
+    assert page_of(f"<html lang={tag}><p>{OTHER_SCRIPTS['tt-Latn']}").language != "tt"
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [("ru-Latn", "de"), ("uk-Cyrl", "ru"), ("kk-Latn", "tr")],
+)
+def test_a_tag_with_a_script_does_not_outweigh_a_text(tag: str, language: str) -> None:
+    assert page_of(f"<html lang={tag}><p>{SENTENCES[language] * 4}").language == language
+
+
 def test_near_languages_have_codes() -> None:
     for known_ones, others in rows("near-languages.txt").items():
         assert known() >= {*known_ones.split(), *others.split()}
