@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from types import NoneType
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from langfocus.classifiers import languages
 from langfocus.crawler.corpus.building import CorpusSummary
+from langfocus.crawler.corpus.item import PageItem
 
 _SIZES: Final = (
     (1_000, "n<1K"),
@@ -21,6 +23,8 @@ _SIZES: Final = (
 )
 _LARGEST: Final = "100M<n<1B"
 _READ_BY_HUBS: Final = (".jsonl", ".parquet", ".csv", ".txt")
+_OF_ITEMS: Final = (".jsonl", ".parquet")
+_TYPES: Final = {str: "string", int: "int64", float: "float64", bool: "bool"}
 _ROWS: Final = 20
 _ESCAPED: Final = str.maketrans({"|": "\\|", "\n": " ", "<": "&lt;", "`": "\\`"})
 
@@ -72,7 +76,26 @@ def _head(corpus: CorpusSummary, codes: Sequence[str], file: Path, title: str) -
     ]
     if any(ending in file.suffixes for ending in _READ_BY_HUBS):
         lines += ["configs:", "- config_name: default", f"  data_files: {json.dumps(file.name)}"]
+    if any(ending in file.suffixes for ending in _OF_ITEMS):
+        # A reader that infers types refuses a field that is empty at first and filled later.
+        features = json.dumps(_features(get_type_hints(PageItem)))
+        lines += ["dataset_info:", "  config_name: default", f"  features: {features}"]
     return "\n".join([*lines, "---", ""])
+
+
+def _features(hints: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return fields in the form of the library `datasets`."""
+    return [{"name": name, **_kind(hint)} for name, hint in hints.items()]
+
+
+def _kind(hint: Any) -> dict[str, Any]:
+    """Return a type: `dtype` of a single value; `list` of a list's values, or of their fields."""
+    options = (hint,) if get_origin(hint) is list else (*get_args(hint), hint)
+    hint = next(each for each in options if each is not NoneType)
+    if get_origin(hint) is not list:
+        return {"dtype": _TYPES[hint]}
+    (value,) = get_args(hint)
+    return {"list": _TYPES.get(value) or _features(get_type_hints(value))}
 
 
 def _counts(title: str, name: str, counts: Counter[str]) -> str:

@@ -14,7 +14,7 @@ from lxml import etree
 from langfocus.classifiers.pages.text.words import tokens
 from langfocus.crawler.corpus.export import export, format_of
 from langfocus.crawler.corpus.formats import WRITERS, sentences, tei_of
-from langfocus.crawler.corpus.item import PageItem
+from langfocus.crawler.corpus.item import FIELDS, PageItem
 from langfocus.crawler.errors import SettingError
 from tests.support.commandline import call
 from tests.support.keptpages import KeptPages, german, html
@@ -169,3 +169,22 @@ def test_only_pages_with_a_license_are_kept_and_the_card_tells_of_it(
 def test_a_card_needs_a_file(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("export", run, "--card", tmp_path / "README.md") == 2
     assert "a card needs --output FILE" in capsys.readouterr().err
+
+
+def test_the_head_of_a_card_has_the_types_of_fields_that_are_empty(
+    run: Path, tmp_path: Path
+) -> None:
+    file, card = tmp_path / "x.jsonl", tmp_path / "README.md"
+    assert call("export", run, "--output", file, "--card", card) == 0
+    (line,) = [line for line in card.read_text().splitlines() if line.startswith("  features: ")]
+    features = {field["name"]: field for field in json.loads(line.removeprefix("  features: "))}
+    assert list(features) == list(FIELDS)
+    assert features["country"] == {"name": "country", "dtype": "string"}
+    assert features["score"] == {"name": "score", "dtype": "float64"}
+    assert features["links"] == {"name": "links", "list": "string"}
+    assert features["other_paragraphs"]["list"] == [
+        {"name": "language", "dtype": "string"},
+        {"name": "text", "dtype": "string"},
+    ]
+    assert call("export", run, "--output", tmp_path / "x.csv", "--card", card) == 0
+    assert "dataset_info" not in card.read_text()
