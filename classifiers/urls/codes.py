@@ -32,11 +32,13 @@ from langfocus.classifiers.urls.clues import (
 
 Values = npt.NDArray[np.float32]
 
-_CODE_NATS: Final = {HOST: 5.5, SEGMENT: 7.0, LOCALE: 6.0, KEYED: 9.0, SUFFIX: 4.0}
-"""Least evidence of a name or code of a language alone, by its place."""
-_COUNTRY_NATS: Final = {HOST: 5.5, SEGMENT: 8.0, KEYED: 8.0}
+_CODE_NATS: Final = {HOST: 5.5, SEGMENT: 8.0, LOCALE: 6.0, KEYED: 9.0, SUFFIX: 4.0}
+"""Least evidence of a code of a language alone, by its place."""
+_NAME_NATS: Final = {HOST: 7.5, SEGMENT: 10.0, LOCALE: 6.0, KEYED: 11.0, SUFFIX: 5.0}
+"""The same for a name or an old code."""
+_COUNTRY_NATS: Final = {HOST: 7.5, SEGMENT: 8.0, KEYED: 8.0}
 """The same for a country's code in place of its language's (`/cz/`)."""
-_PAIR_NATS: Final = 8.0
+_PAIR_NATS: Final = 10.0
 _WORD_NATS: Final = 3.0
 """Most evidence of a code that is an English word."""
 _RARE_NATS: Final = 5.0
@@ -46,7 +48,7 @@ _SHARED_NATS: Final = 8.0
 _TIED: Final = {"ch": (), "la": (), "my": (), "uk": ("en",)}
 """Codes that a second clue has to decide, with the languages that they may mean as well."""
 _TIED_NATS: Final = 3.0
-_LONG_NATS: Final = 6.0
+_LONG_NATS: Final = 8.0
 """Least evidence of a code of three letters as a directory (`/deu/`)."""
 _LONG_CODES: Final = (
     "ces cze deu dut ell eng fra fre ger gre hrv hun ita jpn kor nld pol ron rus slk slv spa srp"
@@ -59,6 +61,21 @@ _LEAST_SPEAKERS: Final = 5.0
 """Percent of a country's people from which a language is used in its directory (`/us/es/`)."""
 _SHORTENED: Final = "ad cs id ip mm pc ps tv".split()
 """Codes that other words have for an abbreviation: computer science, identifier."""
+_ADVERBS: Final = {
+    "cesky": "cs",
+    "latviski": "lv",
+    "lietuviskai": "lt",
+    "magyarul": "hu",
+    "makedonski": "mk",
+    "polsku": "pl",
+    "russkij": "ru",
+    "russkiy": "ru",
+    "slovenski": "sl",
+    "slovensky": "sk",
+    "suomeksi": "fi",
+}
+"""Words of sites for *in the language* that are not its name."""
+_ENGLISH_COUNTRIES: Final = "au gb nz".split()
 _SHORT, _LONG = 2, 3
 WEB_CODES: Final = rows("web-shares.txt")
 """Languages with a share of the Web's pages."""
@@ -102,8 +119,8 @@ def _facts() -> tuple[_Fact, ...]:
     """The least evidence of each name and code."""
     named = [
         _Fact(kind, text, code, nats)
-        for text, code in {*_names(), *_old_codes()}
-        for kind, nats in _CODE_NATS.items()
+        for text, code in {*_names(), *_ADVERBS.items(), *_old_codes()}
+        for kind, nats in _NAME_NATS.items()
         if kind == KEYED or not _is_territory(text)
     ]
     plain = {code for code in WEB_CODES if len(code) == _SHORT} - {*WORD_CODES, *_SHORTENED}
@@ -175,7 +192,7 @@ def _long_codes() -> Iterator[tuple[str, str]]:
 def _countries() -> tuple[tuple[str, str], ...]:
     """Codes of countries with a language of their own."""
     official = [code for territory in cldr.spoken_in() for code in _official(territory)]
-    found = []
+    found = [(country, "en") for country in _ENGLISH_COUNTRIES]
     for territory in cldr.spoken_in():
         country = territory.lower()
         spoken = languages.language_of_tld(country) if country.isalpha() else None
@@ -259,4 +276,5 @@ def _paired() -> tuple[tuple[str, str, str], ...]:
                     found[code, country] = code
         for code in official:
             found[code, country] = code
+        found |= {(old, country): code for old, code in _old_codes() if code in official}
     return tuple((first, second, code) for (first, second), code in sorted(found.items()))
