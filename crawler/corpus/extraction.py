@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from langfocus.classifiers.pages.charset.encodings import decode
@@ -120,9 +121,8 @@ def _without_scripts(page: bytes) -> bytes:
 def metadata_of(html: str) -> Metadata:
     """Return what a page says about itself; 15 ms."""
     from trafilatura.metadata import extract_metadata
-    from trafilatura.utils import load_html
 
-    tree = load_html(html)
+    tree = _tree(html)
     if tree is None:
         return Metadata()
     # Only dates that the page names as its own: an extensive search reads any date in its text.
@@ -136,6 +136,14 @@ def metadata_of(html: str) -> Metadata:
         description=_short(found.description),
         categories=[text for text in map(_short, found.categories or ()) if text] or None,
     )
+
+
+@lru_cache(maxsize=1)
+def _tree(html: str) -> Any:
+    """Return trafilatura's tree of a page, None if it has none; text and metadata share it."""
+    from trafilatura.utils import load_html
+
+    return load_html(html)
 
 
 def _short(text: str | None) -> str | None:
@@ -174,9 +182,12 @@ def _extracted(html: str, has_markup: bool, *, is_strict: bool) -> str:
     from trafilatura.xml import xmltotxt
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns of each odd page
+    tree = _tree(html)
+    if tree is None:
+        return ""
     # Where links are known, rows of links are left out; without them they are lines.
     found = bare_extraction(
-        html,
+        tree,  # of which it takes a copy
         favor_precision=is_strict,
         include_comments=False,
         include_tables=True,

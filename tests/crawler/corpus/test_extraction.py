@@ -144,3 +144,12 @@ def test_markup_keeps_lists_and_headings_as_markdown(name: str) -> None:
     page = PAGE.replace("</article>", listed).encode()
     found = main_text_of(page, "text/html; charset=utf-8", name, has_markup=True).paragraphs
     assert {"# Überschrift der Seite", "- Erster Punkt der Liste"} <= {*found}
+
+
+def test_a_page_is_parsed_once_by_trafilatura_and_a_second_reading_is_the_same() -> None:
+    extraction._tree.cache_clear()
+    first = main_text_of(PAGE.encode(), "text/html; charset=utf-8", "trafilatura")
+    assert extraction._tree.cache_info().misses == 1
+    assert main_text_of(PAGE.encode(), "text/html; charset=utf-8", "trafilatura") == first
+    assert extraction._tree.cache_info().misses == 1
+    assert first.paragraphs
