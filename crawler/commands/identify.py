@@ -340,10 +340,11 @@ def language_records() -> list[Record]:
 
 
 def _of_texts(code: str, facts: Record) -> Record:
-    """The number of learned texts, and the scripts of the language that were learned."""
+    """The number of learned texts, and the scripts of the language that are read."""
     from langfocus.classifiers import languages
+    from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS
 
-    learned = set(facts["scripts"])
+    learned = {*facts["scripts"], *(each for each, one in SINGLE_SCRIPTS.items() if one == code)}
     if learned & _EAST_ASIA:
         learned |= _EAST_ASIA
     scripts = sorted(learned & languages.scripts(code))

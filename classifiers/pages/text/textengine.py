@@ -34,7 +34,7 @@ from langfocus.classifiers.weights import Codes, Floats, table_of
 
 _RARE: Final = 1.0
 """Nats against a language with a small Web."""
-COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) | frozenset(
+COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) - {"mni"} | frozenset(
     (
         "af ar az be bg bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu id is it kk ky"
         " lt lv mk mn mr ms ne nl no pl pt ro ru sk sl so sq sr sv sw th tl tr uk ur uz vi"
@@ -51,6 +51,8 @@ _TRANSFER: Final = 0.4
 learned texts than these differ from each other."""
 _WEB: Final = 1.7
 """Log-odds by which texts in known languages are more frequent on the Web than in the training."""
+_BY_LETTERS: Final = 3.0
+"""Log-odds that a text is in the one language of its script, if the model lacks the script."""
 _BY_WORDS: Final = frozenset({"bs", "hr", "sr"})
 _NATS_OF_WORD: Final = 3.0
 """Nats of a word for each of these languages that has it."""
@@ -255,7 +257,12 @@ class LangfocusEngine(RankingMethod):
         ballot = vote(main, rest)
         model = self.model.scripts.get(model_script(ballot.script or ""))
         if model is None:
-            return TextReading(ballot)
+            own = SINGLE_SCRIPTS.get(ballot.script or "")
+            return (
+                TextReading(ballot, (own,), np.zeros(1), _BY_LETTERS)
+                if own
+                else TextReading(ballot)
+            )
         is_read = np.ones(len(model.tags), np.bool_)
         if only or without:
             is_read[:] = [only in {"", code} and code != without for code in model.languages]

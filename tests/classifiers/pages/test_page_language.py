@@ -425,6 +425,20 @@ def test_a_language_is_declared_in_a_script_that_the_model_lacks(tag: str) -> No
     assert page_of(f"<html lang={tag}><p>{OTHER_SCRIPTS[tag]}").language == wanted
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("mni", "ꯃꯤꯑꯣꯏꯕ ꯈꯨꯗꯤꯡꯃꯛ ꯄꯣꯛꯄ ꯃꯇꯝꯗ ꯅꯤꯡꯇꯝꯃꯤ"),
+        ("chr", "ᏂᎦᏓ ᎠᏂᏴᏫ ᏂᎨᎫᏓᎸᎾ ᎠᎴ ᎤᏂᏠᏱ ᎤᎾᏕᎿ"),
+        ("mn", "ᠬᠦᠮᠦᠨ ᠪᠦᠷ ᠲᠥᠷᠥᠵᠦ ᠮᠡᠨᠳᠡᠯᠡᠬᠦ ᠡᠷᠬᠡ"),
+    ],
+)
+def test_letters_of_one_language_name_it_without_a_model(language: str, text: str) -> None:
+    assert page_of(f"<p>{text}").language == language
+    assert page_of(f"<html lang=hi><p>{text}").language == language
+    assert page_of(f"<p>{SENTENCES['en']} {text[:3]}").language == "en"
+
+
 @pytest.mark.parametrize("tag", ["tt", "tt-Cyrl", "tt-latn1", "Latn-tt"])
 def test_only_a_tag_with_the_script_of_the_text_declares_a_language_in_it(tag: str) -> None:
     assert page_of(f"<html lang={tag}><p>{OTHER_SCRIPTS['tt-Latn']}").language != "tt"
