@@ -249,8 +249,9 @@ class Corpus:
 
 
 def _folded(license_name: str) -> str:
-    """Return the name of a license as it is compared: `cc` stands for Creative Commons."""
-    return license_name.lower().replace("creative commons", "cc").strip()
+    """Return the name of a license as it is compared: `cc` is Creative Commons, `cc0` CC Zero."""
+    folded = license_name.lower().replace("creative commons", "cc")
+    return folded.replace("cc zero", "cc0").strip()
 
 
 def _make(part: PartTexts) -> None:

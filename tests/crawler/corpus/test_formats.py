@@ -188,3 +188,13 @@ def test_the_head_of_a_card_has_the_types_of_fields_that_are_empty(
     ]
     assert call("export", run, "--output", tmp_path / "x.csv", "--card", card) == 0
     assert "dataset_info" not in card.read_text()
+
+
+@pytest.mark.parametrize("name", ["cc0", "CC Zero", "cc"])
+def test_a_page_of_the_public_domain_has_the_license_cc0(tmp_path: Path, name: str) -> None:
+    page = LICENSED.replace(b"licenses/by/4.0", b"publicdomain/zero/1.0")
+    (tmp_path / "a.html").write_bytes(page)
+    file = tmp_path / "x.jsonl"
+    assert call("export", tmp_path / "a.html", "--license", name, "--output", file) == 0
+    assert json.loads(file.read_text())["license"] == "CC ZERO 1.0"
+    assert call("export", tmp_path / "a.html", "--license", "cc by", "--output", file) == 1
