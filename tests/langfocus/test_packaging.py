@@ -74,7 +74,7 @@ class TestWheel:
             f"langfocus/{path.relative_to(ROOT)}".replace("langfocus/langfocus/", "langfocus/")
             for folder in ("langfocus", *LINKED)
             for path in (ROOT / folder).rglob("*")
-            if path.is_file() and path.suffix not in {".pyc", ".nbc", ".nbi"}
+            if path.is_file() and "__pycache__" not in path.parts
         }
         assert (
             len([name for name in files if re.fullmatch(r"langfocus/seeds/\w+\.txt", name)]) >= 100
