@@ -71,7 +71,7 @@ def canonical(tag: str) -> str | None:
 def _canonical(tag: str) -> str | None:
     match = _TAG.fullmatch(tag.strip().lower())
     code = _of_tag(match) if match else None
-    return code or _names().get(spelled(tag))
+    return code or names().get(spelled(tag))
 
 
 def further(tag: str) -> str | None:
@@ -227,24 +227,22 @@ def _of_declared_tag(text: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _names() -> dict[str, str]:
-    """Name -> code. Our names win over CLDR's, and these over names without accents."""
-    names = {spelled(text): code for text, code in NAMES.items()}
-    names |= {spelled(text): code for code, text in ENGLISH.items()}
+def names() -> Mapping[str, str]:
+    """Return name -> code: names in English and in the language, in the spelling of `spelled`.
+
+    Our names win over CLDR's, and these over names without accents.
+    """
+    found = {spelled(text): code for text, code in NAMES.items()}
+    found |= {spelled(text): code for code, text in ENGLISH.items()}
     for code, called in called_names():
         for text in called:
-            names.setdefault(text, code)
-    for text, code in list(names.items()):
+            found.setdefault(text, code)
+    for text, code in list(found.items()):
         parts = unicodedata.normalize("NFKD", text)
         plain = "".join(c for c in parts if not unicodedata.combining(c))
         if plain.isascii():
-            names.setdefault(plain, code)
-    return names
-
-
-def names() -> Mapping[str, str]:
-    """Return name -> code: names in English and in the language, in the spelling of `spelled`."""
-    return _names()
+            found.setdefault(plain, code)
+    return found
 
 
 def called_names() -> Iterator[tuple[str, list[str]]]:
@@ -281,10 +279,10 @@ def _near(text: str) -> list[str]:
     spoken = language_of_tld(near) if len(near) == 2 else None
     if spoken is not None:
         return [spoken]
-    for names in (_names(), _further_codes()):
-        found = get_close_matches(near, names, n=3, cutoff=_NEAR)
+    for called in (names(), _further_codes()):
+        found = get_close_matches(near, called, n=3, cutoff=_NEAR)
         if found:
-            return list(dict.fromkeys(names[each] for each in found))
+            return list(dict.fromkeys(called[each] for each in found))
     return []
 
 

@@ -5,9 +5,10 @@ a lower bound, codes of a country and of a language a tie that a second clue bre
 language and a country the language that is used there. Names and countries are CLDR's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +33,8 @@ from langfocus.classifiers.urls.clues import (
 
 Values = npt.NDArray[np.float32]
 
-_CODE_NATS: Final = {HOST: 5.5, SEGMENT: 8.0, LOCALE: 6.0, KEYED: 9.0, SUFFIX: 4.0}
-"""Least evidence of a code of a language alone, by its place."""
 _NAME_NATS: Final = {HOST: 7.5, SEGMENT: 10.0, LOCALE: 6.0, KEYED: 11.0, SUFFIX: 5.0}
-"""The same for a name or an old code."""
-_COUNTRY_NATS: Final = {HOST: 7.5, SEGMENT: 8.0, KEYED: 8.0}
-"""The same for a country's code in place of its language's (`/cz/`)."""
+"""Least evidence of a name or an old code, by its place."""
 _PAIR_NATS: Final = 10.0
 _WORD_NATS: Final = 3.0
 """Most evidence of a code that is an English word."""
@@ -48,13 +45,12 @@ _SHARED_NATS: Final = 8.0
 _TIED: Final = {"ch": (), "la": (), "my": (), "uk": ("en",)}
 """Codes that a second clue has to decide, with the languages that they may mean as well."""
 _TIED_NATS: Final = 3.0
-_LONG_NATS: Final = 8.0
-"""Least evidence of a code of three letters as a directory (`/deu/`)."""
 _LONG_CODES: Final = (
     "ces cze deu dut ell eng fra fre ger gre hrv hun ita jpn kor nld pol ron rus slk slv spa srp"
     " swe ukr zho"
 ).split()
 """Codes of three letters that are no words of English."""
+_PAIR_LETTERS: Final = 4
 _MOST_TERRITORIES: Final = 7
 """A language that is official in more has no country of its own."""
 _LEAST_SPEAKERS: Final = 5.0
@@ -76,16 +72,9 @@ _ADVERBS: Final = {
 }
 """Words of sites for *in the language* that are not its name."""
 _ENGLISH_COUNTRIES: Final = "au gb nz".split()
-_SHORT, _LONG = 2, 3
 WEB_CODES: Final = rows("web-shares.txt")
 """Languages with a share of the Web's pages."""
-
-
-class _Fact(NamedTuple):
-    kind: int
-    text: str
-    language: str
-    nats: float
+_USED_COUNTRIES: Final = rows("used-countries.txt")
 
 
 def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Values]:
@@ -98,54 +87,43 @@ def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Val
     column = {code: at for at, code in enumerate(codes)}
     found = dict(zip(keys.tolist(), nats.astype(np.float32), strict=True))
     _limit(found, column)
-    for fact in _facts():
-        at = column.get(fact.language)
-        if at is None:
-            continue
-        row = found.setdefault(key_of(fact.kind, fact.text), _fresh(len(codes)))
-        row[at] = max(row[at], fact.nats)
+    for kind, text, code, least in _facts():
+        if code in column:
+            row = found.setdefault(key_of(kind, text), np.zeros(len(codes), np.float32))
+            row[column[code]] = max(row[column[code]], least)
     _tie(found, column)
     found |= _pairs(found, column)
     order = sorted(found)
     return np.array(order, np.uint64), np.array([found[key] for key in order], np.float32)
 
 
-def _fresh(width: int) -> Values:
-    return np.zeros(width, np.float32)
-
-
-@cache
-def _facts() -> tuple[_Fact, ...]:
-    """The least evidence of each name and code."""
-    named = [
-        _Fact(kind, text, code, nats)
-        for text, code in {*_names(), *_ADVERBS.items(), *_old_codes()}
-        for kind, nats in _NAME_NATS.items()
-        if kind == KEYED or not _is_territory(text)
-    ]
-    plain = {code for code in WEB_CODES if len(code) == _SHORT} - {*WORD_CODES, *_SHORTENED}
-    codes = [
-        _Fact(kind, code, code, nats)
-        for code in languages.known()
-        for kind, nats in _CODE_NATS.items()
-        if kind in (KEYED, LOCALE) or (kind == SEGMENT and code in plain and _is_own(code))
-    ]
-    old = {text for text, _ in _old_codes()}
-    countries = [
-        _Fact(kind, text, code, nats)
-        for text, code in _countries()
-        for kind, nats in _COUNTRY_NATS.items()
-        if text not in (*WORD_CODES, *_SHORTENED)
-        and (kind != KEYED or text not in {*languages.known(), *old})
-        if text not in plain
-    ]
-    long = [_Fact(KEYED, text, code, _CODE_NATS[KEYED]) for text, code in _long_codes()]
-    long += [
-        _Fact(SEGMENT, text, code, _LONG_NATS)
-        for text, code in _long_codes()
-        if text in _LONG_CODES
-    ]
-    return (*named, *codes, *countries, *long)
+def _facts() -> Iterator[tuple[int, str, str, float]]:
+    """A kind of clue, a text, the language that it means, and its least evidence."""
+    old, long = _codes_of(2), _codes_of(3)
+    names = _names() | _ADVERBS
+    known = {code: code for code in languages.known()}
+    plain = {code for code in WEB_CODES if len(code) == 2} - {*WORD_CODES, *_SHORTENED}
+    own = {code: code for code in plain if _is_own(code)}
+    written = {text: long[text] for text in _LONG_CODES}
+    countries = {
+        text: code
+        for text, code in _countries().items()
+        if text not in {*plain, *WORD_CODES, *_SHORTENED}
+    }
+    no_codes = {text: code for text, code in countries.items() if text not in known | old}
+    for meanings, places in (
+        (names, _NAME_NATS),
+        ({text: old[text] for text in old if text.upper() not in cldr.spoken_in()}, _NAME_NATS),
+        (old, {KEYED: _NAME_NATS[KEYED]}),
+        (long | known, {KEYED: 9.0}),
+        (known, {LOCALE: 6.0}),
+        (own | written, {SEGMENT: 8.0}),
+        (countries, {HOST: 7.5, SEGMENT: 8.0}),
+        (no_codes, {KEYED: 8.0}),
+    ):
+        for text, code in meanings.items():
+            for kind, least in places.items():
+                yield kind, text, code, least
 
 
 def _is_own(code: str) -> bool:
@@ -155,56 +133,41 @@ def _is_own(code: str) -> bool:
 
 
 def _country_language(text: str) -> str | None:
-    spoken = languages.language_of_tld(text) if len(text) == _SHORT else None
-    return rows("used-countries.txt").get(text, spoken)
+    spoken = languages.language_of_tld(text) if len(text) == 2 else None
+    return _USED_COUNTRIES.get(text, spoken)
 
 
-def _is_territory(text: str) -> bool:
-    return text.upper() in cldr.spoken_in()
-
-
-def _names() -> Iterator[tuple[str, str]]:
+def _names() -> dict[str, str]:
     """Names of one word: those in other letters than Latin may be short."""
-    for name, code in languages.names().items():
-        least = 4 if name.isascii() else _SHORT
-        is_word = not {" ", "-"} & {*name} and name not in languages.known()
-        if is_word and least <= len(name) <= MAX_TOKEN:
-            yield name, code
-
-
-def _old_codes() -> Iterator[tuple[str, str]]:
-    """Codes of two letters that ISO 639 had before: `iw` and `in`."""
-    for alias in {*cldr.aliases(), *rows("own-codes.txt")}:
-        code = languages.canonical(alias) if len(alias) == _SHORT else None
-        if code:
-            yield alias, code
-
-
-def _long_codes() -> Iterator[tuple[str, str]]:
-    """Codes of three letters, of which some are words."""
-    for alias in {*cldr.aliases(), *rows("own-codes.txt")}:
-        code = languages.canonical(alias) if len(alias) == _LONG else None
-        if code:
-            yield alias, code
+    return {
+        name: code
+        for name, code in languages.names().items()
+        if (4 if name.isascii() else 2) <= len(name) <= MAX_TOKEN
+        and not {" ", "-"} & {*name}
+        and name not in languages.known()
+    }
 
 
 @cache
-def _countries() -> tuple[tuple[str, str], ...]:
+def _codes_of(length: int) -> dict[str, str]:
+    """Other codes of a length: those that ISO 639 had before, and those of three letters."""
+    aliases = (alias for alias in cldr.aliases() | rows("own-codes.txt") if len(alias) == length)
+    return {alias: code for alias in aliases if (code := languages.canonical(alias))}
+
+
+def _countries() -> dict[str, str]:
     """Codes of countries with a language of their own."""
-    official = [code for territory in cldr.spoken_in() for code in _official(territory)]
-    found = [(country, "en") for country in _ENGLISH_COUNTRIES]
-    for territory in cldr.spoken_in():
-        country = territory.lower()
-        spoken = languages.language_of_tld(country) if country.isalpha() else None
-        spoken = rows("used-countries.txt").get(country, spoken)
-        if spoken and spoken != country and official.count(spoken) <= _MOST_TERRITORIES:
-            found.append((country, spoken))
-    return tuple(found)
+    official = Counter(code for each in cldr.spoken_in() for code in _codes(cldr.official_in(each)))
+    found = {code: _country_language(code) for code in map(str.lower, cldr.spoken_in())}
+    return dict.fromkeys(_ENGLISH_COUNTRIES, "en") | {
+        country: code
+        for country, code in found.items()
+        if code and code != country and official[code] <= _MOST_TERRITORIES
+    }
 
 
-def _official(territory: str) -> list[str]:
-    found = (languages.of_subtag(tag.partition("_")[0]) for tag in cldr.official_in(territory))
-    return [code for code in found if code]
+def _codes(tags: Iterable[str]) -> set[str]:
+    return set(filter(None, (languages.of_subtag(tag.partition("_")[0]) for tag in tags)))
 
 
 def _limit(found: dict[int, Values], column: dict[str, int]) -> None:
@@ -237,12 +200,12 @@ def _pairs(found: dict[int, Values], column: dict[str, int]) -> dict[int, Values
     The clues of both parts count, too, so a pair takes their evidence away.
     """
     pairs: dict[int, Values] = {}
-    for first, second, code in _paired():
+    for (first, second), code in _paired().items():
         at = column.get(code)
-        if at is None:
+        if at is None or len(first + second) != _PAIR_LETTERS:
             continue
         for pair, kinds in _PAIRS:
-            row = _fresh(len(column))
+            row = np.zeros(len(column), np.float32)
             for text, kind in zip((first, second), kinds, strict=True):
                 part = found.get(key_of(kind, text))
                 if part is not None:
@@ -255,26 +218,16 @@ def _pairs(found: dict[int, Values], column: dict[str, int]) -> dict[int, Values
 _PAIRS: Final = ((SEGMENT_PAIR, (SEGMENT, SEGMENT)), (LOCALE_PAIR, (LOCALE, REGION)))
 
 
-@cache
-def _paired() -> tuple[tuple[str, str, str], ...]:
-    """First part, second part, and the language of both: `my en` is English."""
+def _paired() -> dict[tuple[str, str], str]:
+    """Both parts of a pair -> its language: `my en` is English."""
     found: dict[tuple[str, str], str] = {}
     for territory, spoken in cldr.spoken_in().items():
         country = "uk" if territory == "GB" else territory.lower()
-        if not country.isalpha():
-            continue
-        local = {
-            languages.of_subtag(each.tag.partition("_")[0])
-            for each in spoken
-            if each.percent >= _LEAST_SPEAKERS or each.status in ("official", "official_regional")
-        }
-        official = set(_official(territory))
-        for code in sorted({*filter(None, local), "en"}):
-            if len(code) == _SHORT:
-                found[country, code] = code
-                if code in official or (code, country) not in found:
-                    found[code, country] = code
-        for code in official:
-            found[code, country] = code
-        found |= {(old, country): code for old, code in _old_codes() if code in official}
-    return tuple((first, second, code) for (first, second), code in sorted(found.items()))
+        used = [each.tag for each in spoken if each.status or each.percent >= _LEAST_SPEAKERS]
+        official = _codes(cldr.official_in(territory))
+        for code in sorted({*_codes(used), "en"}):
+            found[country, code] = code
+            found.setdefault((code, country), code)
+        found |= {(code, country): code for code in official}
+        found |= {(old, country): code for old, code in _codes_of(2).items() if code in official}
+    return found
