@@ -39,6 +39,8 @@ SEGMENT_PAIR: Final = 9
 """Two segments of two letters, one after the other: `/my/en/`."""
 LOCALE_PAIR: Final = 10
 """Both parts of LOCALE and REGION: `/ch-de/`."""
+WORD: Final = 11
+"""A segment of two letters below another directory that is a word: `/how/to/`."""
 
 MAX_CLUES: Final = 24
 """Clues of a URL that are kept."""
@@ -48,7 +50,7 @@ _CODE_LETTERS: Final = 3
 _REGION_LETTERS: Final = 4
 LANGUAGE_KEYS: Final = (
     "lang language hl locale lng langue idioma lingua sprache kieli ln l setlang uselang langid"
-    " langpref lc culture jazyk locales"
+    " langpref lc culture jazyk locales langcode languagecode"
 ).split()
 """Names of parameters whose value is a language."""
 
@@ -192,7 +194,7 @@ def _add_short(
     if is_pair:
         count = _add_pair(points, at, SEGMENT_PAIR, found, count)
     elif at - _PAIR_LETTERS > first and key in _WORD_CODES:
-        return count
+        return _add(found, count, WORD, key)
     return _add(found, count, SEGMENT, key)
 
 
@@ -249,8 +251,9 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
                 is_pair = is_short
         if is_end:
             return count, at
-        if sign & _EQUALS:
-            is_keyed = (length > 0 or before & _BRACKET != 0) and key in _LANGUAGE_KEYS
+        if sign & (_EQUALS | _JOIN):
+            is_named = (length > 0 or before & _BRACKET != 0) and key in _LANGUAGE_KEYS
+            is_keyed = is_named or (is_keyed and sign & _EQUALS != 0 and before & _JOIN != 0)
         if not sign & _BRACKET:
             key = np.uint64(0)
         at, before, length = at + 1, sign, 0

@@ -8,6 +8,7 @@ language and a country the language that is used there. Names and countries are 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from langfocus.classifiers.urls.clues import (
     SEGMENT,
     SEGMENT_PAIR,
     SUFFIX,
+    WORD,
     WORD_CODES,
     Keys,
     key_of,
@@ -35,16 +37,15 @@ Values = npt.NDArray[np.float32]
 
 _NAME_NATS: Final = {HOST: 7.5, SEGMENT: 10.0, LOCALE: 6.0, KEYED: 11.0, SUFFIX: 5.0}
 """Least evidence of a name or an old code, by its place."""
-_PAIR_NATS: Final = 10.0
-_WORD_NATS: Final = 3.0
-"""Most evidence of a code that is an English word."""
-_RARE_NATS: Final = 5.0
-"""Most evidence of a rare language whose code is also a country's (`ee`)."""
+_PAIR_NATS: Final = 13.0
 _SHARED_NATS: Final = 8.0
-"""Most evidence of other codes of a language and of a country: the path may outweigh it."""
-_TIED: Final = {"ch": (), "la": (), "my": (), "uk": ("en",)}
-"""Codes that a second clue has to decide, with the languages that they may mean as well."""
-_TIED_NATS: Final = 3.0
+"""Most evidence of a code of a language and of another country."""
+_WORD_NATS: Final = 3.0
+"""Most evidence of a code that is an English word; and of the word for English."""
+_INNER_NATS: Final = -6.0
+"""Evidence of such a word below another directory for its language: n-grams know `am` too well."""
+_TIED: Final = rows("tied-codes.txt")
+"""Codes that a second clue has to decide; n-grams of their own language add to their evidence."""
 _LONG_CODES: Final = (
     "ces cze deu dut ell eng fra fre ger gre hrv hun ita jpn kor nld pol ron rus slk slv spa srp"
     " swe ukr zho"
@@ -55,25 +56,13 @@ _MOST_TERRITORIES: Final = 7
 """A language that is official in more has no country of its own."""
 _LEAST_SPEAKERS: Final = 5.0
 """Percent of a country's people from which a language is used in its directory (`/us/es/`)."""
-_SHORTENED: Final = "ad cs id ip mm pc ps tv".split()
-"""Codes that other words have for an abbreviation: computer science, identifier."""
-_ADVERBS: Final = {
-    "cesky": "cs",
-    "latviski": "lv",
-    "lietuviskai": "lt",
-    "magyarul": "hu",
-    "makedonski": "mk",
-    "polsku": "pl",
-    "russkij": "ru",
-    "russkiy": "ru",
-    "slovenski": "sl",
-    "slovensky": "sk",
-    "suomeksi": "fi",
-}
-"""Words of sites for *in the language* that are not its name."""
+_SHORTENED: Final = "ad id ip mm pc ps tv".split()
+"""Codes that other words have for an abbreviation: identifier, advertisement."""
 _ENGLISH_COUNTRIES: Final = "au gb nz".split()
 WEB_CODES: Final = rows("web-shares.txt")
 """Languages with a share of the Web's pages."""
+_FREQUENT: Final = 250
+"""Of a million pages: a code of a language with more is hardly a country's, if it is not tied."""
 _USED_COUNTRIES: Final = rows("used-countries.txt")
 
 
@@ -86,12 +75,11 @@ def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Val
         return keys, nats
     column = {code: at for at, code in enumerate(codes)}
     found = dict(zip(keys.tolist(), nats.astype(np.float32), strict=True))
-    _limit(found, column)
     for kind, text, code, least in _facts():
         if code in column:
             row = found.setdefault(key_of(kind, text), np.zeros(len(codes), np.float32))
             row[column[code]] = max(row[column[code]], least)
-    _tie(found, column)
+    _limit(found, column)
     found |= _pairs(found, column)
     order = sorted(found)
     return np.array(order, np.uint64), np.array([found[key] for key in order], np.float32)
@@ -100,15 +88,15 @@ def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Val
 def _facts() -> Iterator[tuple[int, str, str, float]]:
     """A kind of clue, a text, the language that it means, and its least evidence."""
     old, long = _codes_of(2), _codes_of(3)
-    names = _names() | _ADVERBS
+    names = _names() | {"kr": "ko"}
     known = {code: code for code in languages.known()}
-    plain = {code for code in WEB_CODES if len(code) == 2} - {*WORD_CODES, *_SHORTENED}
+    plain = {code for code in WEB_CODES if len(code) == 2} - {*_TIED, *WORD_CODES, *_SHORTENED}
     own = {code: code for code in plain if _is_own(code)}
     written = {text: long[text] for text in _LONG_CODES}
     countries = {
         text: code
         for text, code in _countries().items()
-        if text not in {*plain, *WORD_CODES, *_SHORTENED}
+        if text not in {*plain, *_TIED, *WORD_CODES, *_SHORTENED}
     }
     no_codes = {text: code for text, code in countries.items() if text not in known | old}
     for meanings, places in (
@@ -128,8 +116,8 @@ def _facts() -> Iterator[tuple[int, str, str, float]]:
 
 def _is_own(code: str) -> bool:
     """True if the code is no country's, or one of a country with a rarer language."""
-    other = _country_language(code)
-    return other in (None, code) or int(WEB_CODES[code]) > int(WEB_CODES.get(other or "", 0))
+    other, pages = _country_language(code), int(WEB_CODES[code])
+    return other in (None, code) or pages > min(_FREQUENT, int(WEB_CODES.get(other or "", 0)))
 
 
 def _country_language(text: str) -> str | None:
@@ -171,27 +159,21 @@ def _codes(tags: Iterable[str]) -> set[str]:
 
 
 def _limit(found: dict[int, Values], column: dict[str, int]) -> None:
-    """Limit the evidence of codes that are words, or the country of a more frequent language."""
-    shared = {code for code in languages.known() if _country_language(code) not in (None, code)}
-    limits = {code: _SHARED_NATS if code in WEB_CODES else _RARE_NATS for code in shared}
-    limits |= dict.fromkeys(WORD_CODES, _WORD_NATS)
-    for code, most in limits.items():
-        for kind in (HOST, SEGMENT, SUFFIX):
-            row = found.get(key_of(kind, code))
-            if row is not None and code in column:
-                row[column[code]] = min(row[column[code]], most)
-
-
-def _tie(found: dict[int, Values], column: dict[str, int]) -> None:
-    """Let a second clue decide what a tied code means."""
-    for text, others in _TIED.items():
-        for kind in (HOST, SEGMENT, SUFFIX):
-            row = found.get(key_of(kind, text))
-            if row is None:
-                continue
-            np.minimum(row, _TIED_NATS, out=row)
-            for at in (column[code] for code in others if code in column):
-                row[at] = max(row[at], _TIED_NATS)
+    """Let a second clue decide what a code means that is a word, or a country's too."""
+    shared = {code for code in column if _country_language(code) not in (None, code)}
+    most = dict.fromkeys(shared, _SHARED_NATS) | dict.fromkeys(WORD_CODES, _WORD_NATS)
+    for code in {*WORD_CODES} & column.keys() if "en" in column else ():
+        found[key_of(WORD, code)] = row = np.zeros(len(column), np.float32)
+        row[[column[code], column["en"]]] = _INNER_NATS, _WORD_NATS
+    for kind, code in product((HOST, SEGMENT, SUFFIX), most | _TIED):
+        row = found.get(key_of(kind, code), np.zeros(len(column), np.float32))
+        other, least, own = _TIED.get(code, f"{code} inf {most.get(code)}").split()
+        nats = min(row[column[code]], float(own)) if code in column else 0.0
+        np.minimum(row, float(least), out=row)
+        if other in column:
+            row[column[other]] = float(least)
+        if code in column:
+            row[column[code]] = nats
 
 
 def _pairs(found: dict[int, Values], column: dict[str, int]) -> dict[int, Values]:

@@ -22,7 +22,7 @@ def patterns() -> Iterator[tuple[str, set[str]]]:
         yield url, set(answers.split("|"))
 
 
-@pytest.mark.parametrize(("half", "least"), [(0, 117), (1, 115)])
+@pytest.mark.parametrize(("half", "least"), [(0, 240), (1, 237)])
 def test_most_codes_of_urls_name_their_language(model: UrlModel, half: int, least: int) -> None:
     rows = list(patterns())[half::2]
     named = model.identify_many([url for url, _ in rows])
@@ -57,6 +57,16 @@ def test_most_codes_of_urls_name_their_language(model: UrlModel, half: int, leas
         ("https://example.com/uk/novyny/", "uk"),
         ("https://example.com/?lang=uk", "uk"),
         ("https://example.ua/uk/", "uk"),
+        ("https://example.com/es/eu/", "eu"),
+        ("https://example.com/mt/en/shop", "en"),
+        ("https://example.com/sr/vesti", "sr"),
+        ("https://example.com/cs/", "cs"),
+        ("https://example.com/sl/", "sl"),
+        ("https://example.com/index.php?lang=kr", "ko"),
+        ("https://example.com/?lang-id=ro", "ro"),
+        ("https://example.com/?language_code=pt", "pt"),
+        ("https://example.com/?languageCode=nl", "nl"),
+        ("https://www.acme.com/index.de.html", "de"),
     ],
 )
 def test_old_codes_countries_names_and_pairs_are_codes(
@@ -65,13 +75,49 @@ def test_old_codes_countries_names_and_pairs_are_codes(
     assert model.identify(url).language == language
 
 
-@pytest.mark.parametrize("url", ["/how/to/apply", "/who/am/i", "/and/so/on", "/true/or/false"])
-def test_an_english_word_below_another_directory_is_no_code(model: UrlModel, url: str) -> None:
-    code = url.split("/")[2]
-    assert model.identify(f"https://example.com{url}").language != code
+@pytest.mark.parametrize(
+    ("url", "language"),
+    [
+        ("https://www.acme.com/uk/help/delivery", "en"),
+        ("https://www.acme.com/ca/stores/toronto", "en"),
+        ("https://www.acme.com/ca/botiga/contacte", "ca"),
+        ("https://store.globex.com/ar/productos/zapatos", "es"),
+        ("https://www.acme.com/ar/about-us", "ar"),
+        ("https://www.acme.com/sv/tiendas/ofertas", "es"),
+        ("https://www.acme.com/sv/om-oss", "sv"),
+        ("https://www.acme.com/br/produtos", "pt"),
+        ("https://www.acme.bzh/br/", "br"),
+        ("https://www.acme.com/ga/produits/telephones", "fr"),
+        ("https://www.acme.ie/ga/", "ga"),
+        ("https://www.acme.am/am/", "hy"),
+        ("https://www.acme.et/am/", "am"),
+        ("https://si.acme.com/izdelki", "sl"),
+        ("https://www.acme.lk/si/", "si"),
+        ("https://www.acme.com.mt/mt/", "mt"),
+        ("https://www.acme.com/mt/products", "en"),
+    ],
+)
+def test_a_second_clue_decides_between_a_language_and_a_country(
+    model: UrlModel, url: str, language: str
+) -> None:
+    assert model.identify(url).language == language
 
 
-@pytest.mark.parametrize("code", ["ch", "la", "my", "uk"])
+@pytest.mark.parametrize("url", ["/how/to/apply", "/who/am/i", "/and/so/on", "/this/will/be/fine"])
+def test_an_english_word_below_another_directory_is_english(model: UrlModel, url: str) -> None:
+    assert model.identify(f"https://www.acme.com{url}").language == "en"
+
+
+def test_a_parameter_after_a_path_of_language_is_none_of_language(model: UrlModel) -> None:
+    plain, named = (
+        model.identify(f"https://www.acme.com/{path}?id=fi").confidence
+        for path in ("a-b", "lang-b")
+    )
+    assert plain < 0.5
+    assert named < 0.5
+
+
+@pytest.mark.parametrize("code", ["am", "be", "ca", "ch", "la", "mt", "my", "si", "uk"])
 def test_a_code_with_two_meanings_names_no_language_surely_alone(
     model: UrlModel, code: str
 ) -> None:
