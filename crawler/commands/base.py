@@ -10,6 +10,8 @@ error, `langfocus: MESSAGE`.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import logging
 import shlex
 import sys
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from langfocus.crawler.report.page import Report
 
 _WIDTH = 95
+
+# At its end Python would look through all objects three times: 0.4 s after a crawl.
+atexit.register(gc.freeze)
 
 
 class ExitCode(IntEnum):

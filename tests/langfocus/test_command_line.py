@@ -54,3 +54,12 @@ def test_a_stream_that_the_caller_closed_is_empty_and_takes_all(
     line = ["sh", "-c", f'exec "$@" {stream}', "sh", sys.executable, "-c", code]
     done = run_alone(*line, *arguments.split(), environment=os.environ)
     assert (done.returncode, done.stdout, done.stderr) == (2 * (stream == "2>&-"), "", "")
+
+
+def test_python_does_not_look_through_all_objects_at_the_end_of_a_command() -> None:
+    code = (
+        "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 9999)); "
+        "from langfocus.command_line import main; sys.exit(main())"
+    )
+    done = run_alone(sys.executable, "-c", code, "identify", "urls", environment=os.environ)
+    assert (done.returncode, done.stdout) == (0, "True\n")
