@@ -22,8 +22,10 @@ from scrapy.utils.misc import walk_modules_iter
 
 from benchmarks.sentences import SENTENCES
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD
+from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.reading import Download, page_method, page_reader
+from langfocus.crawler.report.page import Report
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST
 
 PACKAGES = (
@@ -39,13 +41,16 @@ CHUNK = 65536
 
 
 def warm_up() -> None:
-    """Do once what commands spend most of their first seconds on: imports, compiled code."""
+    """Do once what commands spend most of their time on: imports, compiled code, templates."""
     with catch_warnings(action="ignore"):  # some of Scrapy's modules are deprecated
         for package in PACKAGES:
             list(walk_modules_iter(package))
     UrlModel.load().score(["http://a.de/b"], "de")
+    for has_platforms in (False, True):
+        suffix_reader(has_platforms=has_platforms)
     read = page_reader(page_method(DEFAULT_METHOD), BREADTH_FIRST, "de")
     read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), 1)
+    Report(title="", lead="", parts=[]).html()
 
 
 def main() -> None:

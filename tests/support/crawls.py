@@ -1,4 +1,8 @@
-"""Crawls as a person starts them: a process of their own, a folder, an exit code."""
+"""Crawls as a person starts them: a process of their own, a folder, an exit code.
+
+They read their pages themselves, unless `LANGFOCUS_READERS` is among their settings (None: as many
+as by default). Most end before the first reader has loaded its models, which takes a second.
+"""
 
 from collections import defaultdict
 from contextlib import AbstractContextManager
@@ -21,7 +25,7 @@ def crawl(
     **settings: object,
 ) -> Done:
     """Run a crawl to its end; `no_proxy` are the hosts that it contacts itself."""
-    line = command(*arguments, spider=spider, **settings)
+    line = command(*arguments, spider=spider, **{"LANGFOCUS_READERS": 0, **settings})
     return processes.run(*line[2:], environment=environment(proxy, no_proxy))
 
 
@@ -36,7 +40,7 @@ def started(
     *arguments: str, proxy: str | None = None, spider: object = "langfocus", **settings: object
 ) -> AbstractContextManager[Forked]:
     """Start a crawl; the block decides how it ends, and at the end of the block it is killed."""
-    line = command(*arguments, spider=spider, **settings)
+    line = command(*arguments, spider=spider, **{"LANGFOCUS_READERS": 0, **settings})
     return processes.started(*line[2:], environment=environment(proxy), has_one_output=True)
 
 

@@ -28,6 +28,8 @@ from tests.support.crawls import (
 from tests.support.smallweb import SmallWeb
 
 DELAY_S = 0.05
+READERS = {"LANGFOCUS_READERS": None}
+"""As many processes read pages as by default, and end with the crawl."""
 ROWS = "SELECT url, outcome, language, status FROM pages ORDER BY url"
 FIGURES = ("pages", "labelled", "relevant", "harvest_rate", "unlabelled", "hosts", "languages")
 
@@ -50,7 +52,12 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
         finished(*arguments(web), proxy=proxy.url, JOBDIR=tmp_path / "calm", DOWNLOAD_DELAY=DELAY_S)
     random = Random(5)
     # Each kill may interrupt the same URL, which counts as a try.
-    settings = {"JOBDIR": tmp_path / "killed", "DOWNLOAD_DELAY": DELAY_S, "RETRY_TIMES": 4}
+    settings = {
+        "JOBDIR": tmp_path / "killed",
+        "DOWNLOAD_DELAY": DELAY_S,
+        "RETRY_TIMES": 4,
+        **READERS,
+    }
     with loopback(web) as proxy:
         for _ in range(4):
             proxy.answers = len(proxy.log) + random.randrange(5, 35)
@@ -73,7 +80,7 @@ def test_a_signal_ends_a_crawl_with_its_report_and_the_same_command_goes_on(
     asked: signal.Signals, tmp_path: Path
 ) -> None:
     web = SmallWeb(pages=60)
-    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S, **READERS}
     with loopback(web, answers=25) as proxy:
         with started(*arguments(web), proxy=proxy.url, **settings) as process:
             wait_for(proxy, 25, process)
