@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from langfocus.crawler.run import open_run
+from langfocus.crawler.run.folder import open_run
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTACT = "crawls@example.org"

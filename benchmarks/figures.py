@@ -29,7 +29,7 @@ from typing import Any, Final
 from benchmarks.live import GROUPS, Group
 from langfocus.crawler.report.formatting import json_text
 from langfocus.crawler.report.provenance import ROOT, provenance
-from langfocus.crawler.whole_file import write_whole
+from langfocus.crawler.run.whole_file import write_whole
 
 FILE: Final = ROOT / "docs" / "figures.json"
 PACKAGES: Final = ("langfocus", "Scrapy", "scikit-learn", "numpy", "fasttext-numpy2-wheel")

@@ -39,13 +39,13 @@ from scrapy import Request
 
 from benchmarks.focus_webs import HOST_CAP, GeneratedWeb, open_known
 from benchmarks.proxyweb import require
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.config import Config
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.frontier.base import Lease, Sending
-from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness.robots import Verdict
 from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.sources.contract import Unreachable
 from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.web_handler import response_to

@@ -25,8 +25,9 @@ import numpy.typing as npt
 from benchmarks.focus import KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
-from langfocus.crawler.strategies.focus.belief import SHIPPED, Belief, Prior, Standing
+from langfocus.crawler.strategies.focus.belief import Belief, Standing
 from langfocus.crawler.strategies.focus.evidence import FEATURES
+from langfocus.crawler.strategies.focus.prior import SHIPPED, Prior
 
 Floats = npt.NDArray[np.float64]
 

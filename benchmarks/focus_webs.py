@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from benchmarks.crawling import ROOT
 from benchmarks.proxyweb import PROGRAM, TEXTS, URLS
 from langfocus.classifiers.datasets.rows import domain_reader, stable_share
-from langfocus.crawler.reading import sift
+from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.url import normalise
 

@@ -29,11 +29,11 @@ from typing import Any, Final
 from benchmarks.claim import Claim, ratios
 from benchmarks.crawling import RUN
 from benchmarks.memory import resident_mb
-from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.run import open_run
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.run.folder import open_run
+from langfocus.crawler.strategies.links import Draw, Link
 
 _LINKS_PER_PAGE = 60
 _DELAY_S = 1.0

@@ -26,22 +26,26 @@ from langfocus.classifiers import languages
 from langfocus.classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from langfocus.classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 from langfocus.classifiers.urls.standard import absolute
-from langfocus.crawler.config import Config
 from langfocus.crawler.errors import ArchiveError
-from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.http.body import MAX_LAYERS, BrokenEncoding
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness.network import is_private_url
 from langfocus.crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from langfocus.crawler.politeness.traps import is_trap
-from langfocus.crawler.reading import Download, ReadPage, page_method, page_reader
+from langfocus.crawler.reading.configured import page_method
+from langfocus.crawler.reading.page import ReadPage, page_reader
+from langfocus.crawler.session.visit import Visitor
 from langfocus.crawler.sources.archive import ArchiveWeb
 from langfocus.crawler.sources.contract import NotArchived
 from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.middlewares import Unpacking
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import (
     MAX_URL_LENGTH as MAX_NORMAL_LENGTH,
 )
@@ -54,7 +58,6 @@ from langfocus.crawler.url import (
     origin_of,
     page_key,
 )
-from langfocus.crawler.visit import Visitor
 
 HOST_CAP: Final = 4
 MAX_DELAY_S: Final = 60.0

@@ -45,7 +45,7 @@ from benchmarks.servers import processes
 from benchmarks.servers.loopback import Access, Proxy, loopback
 from benchmarks.servers.rediscluster import RedisCluster
 from benchmarks.servers.redisserver import RedisServer
-from langfocus.crawler.reading import CRASHED
+from langfocus.crawler.reading.page import CRASHED
 from langfocus.crawler.shared.shards import ShardedCrawl, stored_crawl
 from langfocus.crawler.shared.stored import connect
 

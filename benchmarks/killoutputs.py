@@ -12,7 +12,7 @@ from benchmarks.crawling import rows
 from langfocus.crawler.corpus.building import TextOptions
 from langfocus.crawler.corpus.export import export
 from langfocus.crawler.frontier.base import PAGE
-from langfocus.crawler.run import reading
+from langfocus.crawler.run.folder import reading
 
 _SETTLED = "SELECT url FROM pages WHERE status IS NOT NULL"
 _ROWS = "SELECT url, file, start, length FROM archived"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from langfocus.classifiers.papers.evaluation import Measures
 from langfocus.crawler.commands.identify import language_records
 from langfocus.crawler.report.provenance import ROOT
-from langfocus.crawler.whole_file import write_whole
+from langfocus.crawler.run.whole_file import write_whole
 
 Record = dict[str, Any]
 

@@ -230,12 +230,13 @@ def measure_languages() -> Figures:
 _FACTS: Final = "classifiers/languages.py classifiers/tables"
 _URLS: Final = "classifiers/urls classifiers/models/url-*.npz"
 _PAGES: Final = f"{_FACTS} classifiers/pages classifiers/models/text-*.npz"
-_CRAWL: Final = "crawler/frontier crawler/visit.py crawler/reading.py"
+_CRAWL: Final = "crawler/frontier crawler/session/visit.py crawler/reading/page.py"
 
 GROUPS: Final = {
     "harvest": Group(
         measure_harvest,
-        f"{_URLS} {_PAGES} {_CRAWL} crawler/strategies crawler/config.py benchmarks/harvest.py",
+        f"{_URLS} {_PAGES} {_CRAWL} crawler/strategies crawler/options/config.py"
+        " benchmarks/harvest.py",
         minutes=10,
     ),
     "url-model": Group(measure_url_model, "classifiers/models/url-*.npz", 0, is_outside=False),
@@ -248,13 +249,14 @@ GROUPS: Final = {
     "lies": Group(measure_lies, _PAGES, minutes=1),
     "speed": Group(
         measure_speed,
-        f"{_CRAWL} crawler/spiders crawler/strategies/focus crawler/crawl.py crawler/readers.py"
-        " crawler/reader_process.py crawler/outputs/warc*.py classifiers/pages/parse.py",
+        f"{_CRAWL} crawler/spiders crawler/strategies/focus crawler/session/crawl.py"
+        " crawler/reading/readers.py crawler/reading/process.py crawler/outputs/warc*.py"
+        " classifiers/pages/parse.py",
         minutes=6,
     ),
     "hosts": Group(
         measure_hosts,
-        "crawler/frontier crawler/spiders crawler/visit.py crawler/url.py"
+        "crawler/frontier crawler/spiders crawler/session/visit.py crawler/url.py"
         " crawler/politeness/robots.py benchmarks/capweb.py benchmarks/host_cap.py",
         minutes=3,
         is_outside=False,

@@ -29,15 +29,16 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.crawling import RUN
 from benchmarks.servers.redisserver import RedisServer
-from langfocus.crawler.frontier.base import PAGE, Frontier, Link, Record
+from langfocus.crawler.frontier.base import PAGE, Frontier, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.report.provenance import provenance
-from langfocus.crawler.run import open_run
+from langfocus.crawler.run.folder import open_run
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.strategies.links import Link
 
 _LINKS: Final = 60
 _PAGES_PER_S: Final = 20

@@ -19,7 +19,7 @@ from benchmarks import frontier, harvest, killloop, memory, pages, speed, urls
 from benchmarks.claim import Claim
 from langfocus.crawler.report.formatting import json_text
 from langfocus.crawler.report.provenance import ROOT, provenance
-from langfocus.crawler.whole_file import write_whole
+from langfocus.crawler.run.whole_file import write_whole
 
 FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
 DOCUMENT: Final = FOLDER.with_suffix(".md")

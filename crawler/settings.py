@@ -1,4 +1,4 @@
-"""Scrapy's own settings for the project; those that langfocus reads are in `crawler.config`."""
+"""Scrapy's own settings for the project; `crawler.options.config` has those of langfocus."""
 
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec

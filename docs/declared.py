@@ -19,12 +19,12 @@ from sphinx.util.docutils import SphinxDirective
 from langfocus.command_line import COMMANDS
 from langfocus.crawler import settings
 from langfocus.crawler.commands.base import parser_of
-from langfocus.crawler.config import ARGUMENTS, SETTINGS, Knob
 from langfocus.crawler.corpus.item import PageItem
 from langfocus.crawler.frontier.base import Record
-from langfocus.crawler.page_row import PageRow
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS, Knob
 from langfocus.crawler.report.details import reasons
 from langfocus.crawler.report.harvest import Summary
+from langfocus.crawler.run.page_row import PageRow
 
 _FIELD: Final = re.compile(r"    (\w+): ([^=#]+?)(?: = [^#]+?)?(?:  # (.*))?$")
 

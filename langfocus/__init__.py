@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langfocus.classifiers.pages.parse import parse_page as parse_page
     from langfocus.classifiers.urls.model import UrlLanguage as UrlLanguage
     from langfocus.classifiers.urls.model import UrlModel as UrlModel
-    from langfocus.crawler.page_row import PageRow as PageRow
+    from langfocus.crawler.run.page_row import PageRow as PageRow
     from langfocus.crawling import crawl as crawl
     from langfocus.identifying import identify_page as identify_page
     from langfocus.identifying import identify_url as identify_url
@@ -32,7 +32,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "LangfocusError": "langfocus.classifiers.errors",
     "PageLanguage": "langfocus.classifiers.pages.method",
-    "PageRow": "langfocus.crawler.page_row",
+    "PageRow": "langfocus.crawler.run.page_row",
     "Run": "langfocus.past_run",
     "UrlLanguage": "langfocus.classifiers.urls.model",
     "UrlModel": "langfocus.classifiers.urls.model",

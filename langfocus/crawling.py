@@ -11,9 +11,9 @@ from os import PathLike
 from pathlib import Path
 from typing import ParamSpec
 
-from langfocus.crawler.child import command, run_child
-from langfocus.crawler.config import Arguments, Config
+from langfocus.crawler.commands.child import command, run_child
 from langfocus.crawler.errors import CrawlError
+from langfocus.crawler.options.config import Arguments, Config
 from langfocus.past_run import Run
 
 P = ParamSpec("P")
@@ -76,7 +76,7 @@ def crawl(
 
 
 def _new_folder(config: Config) -> Path:
-    from langfocus.crawler.opening import new_folder
+    from langfocus.crawler.session.opening import new_folder
 
     return new_folder(config.lang or "census", time.time())
 

@@ -64,7 +64,8 @@ def identify_page(
     evidence, or for binary data such as an image. Raises `LanguageError` for an unknown method and
     `MissingPackageError` for one whose package is not installed.
     """
-    from langfocus.crawler.reading import Download, identified
+    from langfocus.crawler.http.download import Download
+    from langfocus.crawler.reading.page import identified
 
     if not isinstance(html, bytes | str):
         raise TypeError(f"expected the HTML of a page as bytes or str, not {type(html).__name__}")

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from langfocus.crawler.frontier.base import PAGE
-from langfocus.crawler.page_row import PageRow, read_pages
-from langfocus.crawler.run import reading
+from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.page_row import PageRow, read_pages
 
 if TYPE_CHECKING:
     from langfocus.crawler.corpus.item import PageItem

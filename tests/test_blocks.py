@@ -133,7 +133,7 @@ def test_every_block_of_the_page_runs(
     page: Path, proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("langfocus.crawler.child.run_child", forked)
+    monkeypatch.setattr("langfocus.crawler.commands.child.run_child", forked)
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "langfocus.crawler.settings")
     monkeypatch.setenv("http_proxy", proxy)
     text = page.read_text("utf-8")

@@ -13,7 +13,7 @@ import pytest
 
 from langfocus.command_line import COMMANDS
 from langfocus.crawler.commands.base import parser_of
-from langfocus.crawler.config import ARGUMENTS, SETTINGS
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.simulate import plan
 from tests.support.crawls import ROOT
 
@@ -181,10 +181,14 @@ def test_every_name_in_a_docstring_or_a_help_text_exists() -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("`crawler/config.py` `langfocus.crawler.config.Config` `-a lang=de` `LANGFOCUS_WARC`", []),
+        (
+            "`crawler/options/config.py` `langfocus.crawler.options.config.Config` `-a lang=de`"
+            " `LANGFOCUS_WARC`",
+            [],
+        ),
         ("`crawler/gone.py`", ["crawler/gone.py"]),
         ("`benchmarks.gone`", ["benchmarks.gone"]),
-        ("`langfocus.crawler.config.Gone`", ["langfocus.crawler.config.Gone"]),
+        ("`langfocus.crawler.options.config.Gone`", ["langfocus.crawler.options.config.Gone"]),
         ("`-s LANGFOCUS_GONE=1`", ["LANGFOCUS_GONE"]),
         ("`-a gone=1`", ["-a gone"]),
         ("`langfocus export --gone`", ["--gone"]),

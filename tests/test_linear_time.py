@@ -16,11 +16,12 @@ from langfocus.classifiers.pages.parse import parse_page
 from langfocus.classifiers.urls.batch import plain, unaddressed
 from langfocus.classifiers.urls.standard import absolute
 from langfocus.crawler.http.body import unpacked, without_chunks
+from langfocus.crawler.http.download import is_text
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.blocking import read_lines
 from langfocus.crawler.politeness.reservations import rules_in, rules_of_license
 from langfocus.crawler.politeness.robots_rules import rules_for
-from langfocus.crawler.reading import is_text, sift
+from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.sources.archive import answer_of
 from langfocus.crawler.sources.hosts import _portal
 from langfocus.crawler.sources.seeds import _parts, _url

@@ -10,8 +10,8 @@ import pytest
 
 import langfocus
 from langfocus.command_line import COMMANDS
-from langfocus.crawler.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.frontier.base import Admission, Sending
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.report.details import reasons
 from langfocus.crawler.spiders.faults import _REASONS
 from tests.support.crawls import ROOT

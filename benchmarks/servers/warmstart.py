@@ -24,7 +24,9 @@ from benchmarks.sentences import SENTENCES
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD
 from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.classifiers.urls.model import UrlModel
-from langfocus.crawler.reading import Download, page_method, page_reader
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.reading.configured import page_method
+from langfocus.crawler.reading.page import page_reader
 from langfocus.crawler.report.page import Report
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST
 

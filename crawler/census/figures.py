@@ -21,11 +21,11 @@ from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.crawler.corpus.sources import page_in
 from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT
-from langfocus.crawler.reading import TIMEOUT, leads_to
-from langfocus.crawler.run import reading
+from langfocus.crawler.reading.page import TIMEOUT, leads_to
+from langfocus.crawler.reading.time_limit import TOO_SLOW, UnreadError, identified_in_time
+from langfocus.crawler.run.folder import reading
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
 from langfocus.crawler.sources.warc_reader import Damage
-from langfocus.crawler.time_limit import TOO_SLOW, UnreadError, identified_in_time
 from langfocus.crawler.url import fingerprint, host_of, normalise
 
 _log = logging.getLogger(__name__)

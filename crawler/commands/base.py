@@ -29,7 +29,7 @@ from langfocus.classifiers.errors import LangfocusError, LanguageError, StudyErr
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.report.formatting import json_text, printable_lines
 from langfocus.crawler.report.terminal import guarded
-from langfocus.crawler.whole_file import write_whole
+from langfocus.crawler.run.whole_file import write_whole
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings

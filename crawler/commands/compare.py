@@ -59,7 +59,7 @@ class Planned(NamedTuple):
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command, and those of a comparison to the manual."""
-    from langfocus.crawler.config import ARGUMENTS
+    from langfocus.crawler.options.config import ARGUMENTS
     from langfocus.crawler.strategies import ORDERINGS
 
     parser.usage = "langfocus compare -a lang=LANG[,LANG] [-a NAME=VALUE] [-s NAME=VALUE]"
@@ -78,8 +78,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Crawl, then print the tables, also those of an unfinished comparison."""
-    from langfocus.crawler.opening import RUNS
     from langfocus.crawler.report.progress import Display
+    from langfocus.crawler.session.opening import RUNS
 
     settings = pairs(opts.set, "-s")
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -103,8 +103,8 @@ def planned(given: Mapping[str, str], settings: Mapping[str, str], folder: Path)
 
     Raises `SettingError` for arguments that one of the crawls cannot use.
     """
-    from langfocus.crawler.config import Config
-    from langfocus.crawler.preparation import prepare
+    from langfocus.crawler.options.config import Config
+    from langfocus.crawler.session.preparation import prepare
     from langfocus.crawler.strategies import ORDERINGS
 
     if "strategy" in given:
@@ -133,7 +133,7 @@ def _crawled(crawl: Planned, settings: Mapping[str, str]) -> Summary:
 
     Raises `CrawlError` if the crawl fails, `KeyboardInterrupt` if it is interrupted.
     """
-    from langfocus.crawler.child import command, run_child
+    from langfocus.crawler.commands.child import command, run_child
     from langfocus.crawler.report.harvest import summarise
     from langfocus.crawler.shared.crew import End
 
@@ -169,7 +169,7 @@ def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: 
     from langfocus.crawler.report.comparison import comparison_report
     from langfocus.crawler.report.formatting import json_text
     from langfocus.crawler.report.table import Printer
-    from langfocus.crawler.whole_file import write_whole
+    from langfocus.crawler.run.whole_file import write_whole
 
     runs: dict[str, dict[str, Summary]] = {}
     for crawl, summary in done:

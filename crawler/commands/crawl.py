@@ -22,11 +22,11 @@ from langfocus.crawler.commands.base import (
 )
 from langfocus.crawler.errors import CrawlError, SettingError
 from langfocus.crawler.frontier.base import UNCHANGED
+from langfocus.crawler.session.visit import NO_ADDRESS
 from langfocus.crawler.settings import BOT_NAME
-from langfocus.crawler.visit import NO_ADDRESS
 
 if TYPE_CHECKING:
-    from langfocus.crawler.crawl import Crawl
+    from langfocus.crawler.session.crawl import Crawl
 
 DESCRIPTION = (
     "Fetches the pages first that are most likely in the language of -a lang, checks the "
@@ -67,7 +67,7 @@ class CrawlCommand(scrapy_crawl.Command):
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command, and those of a crawl to the manual."""
-    from langfocus.crawler.config import ARGUMENTS, SETTINGS
+    from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 
     parser.usage = (
         "langfocus crawl -a lang=LANG [-a NAME=VALUE] [-s NAME=VALUE] [--workers N] [-O FILE]"
@@ -127,7 +127,7 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
     """Open the crawl, so that an error is one line, and let Scrapy run it to its end."""
     if rest:
         raise not_understood(rest[0], "langfocus crawl")
-    from langfocus.crawler.opening import open_crawl
+    from langfocus.crawler.session.opening import open_crawl
     from langfocus.crawler.spiders.langfocus import LangfocusSpider
     from langfocus.crawler.spiders.printable_log import leave_out_settings
     from langfocus.crawler.spiders.scrapy_settings import config_of
@@ -142,7 +142,7 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
 
 def _judge(crawl: Crawl) -> None:
     """Raise the error of a crawl that did not reach its end or fetched no page."""
-    from langfocus.crawler.crawl import UNANSWERED
+    from langfocus.crawler.session.crawl import UNANSWERED
 
     folder = crawl.run.folder
     continuation = f"the same command with -s JOBDIR={folder} continues"

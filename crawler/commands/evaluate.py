@@ -182,7 +182,7 @@ def _write(
 ) -> None:
     """Write the file of --json, if it was asked for."""
     from langfocus.crawler.report.study import study_json
-    from langfocus.crawler.whole_file import write_whole
+    from langfocus.crawler.run.whole_file import write_whole
 
     if file is not None:
         told = {"measured": measured(filter(None, data)), **facts}

@@ -23,7 +23,7 @@ from langfocus.crawler.url import is_unwanted_file
 
 if TYPE_CHECKING:
     from langfocus.classifiers.urls.model import UrlModel
-    from langfocus.crawler.reading import Download
+    from langfocus.crawler.http.download import Download
 
 Record = dict[str, Any]
 
@@ -225,9 +225,9 @@ class _Pages:
                 yield from self._of_file(path)
 
     def _of_file(self, name: str) -> Iterator[Record]:
-        from langfocus.crawler.reading import Download
+        from langfocus.crawler.http.download import Download
+        from langfocus.crawler.run.whole_file import open_regular
         from langfocus.crawler.sources.warc_reader import is_warc
-        from langfocus.crawler.whole_file import open_regular
 
         path = Path(name)
         try:
@@ -265,7 +265,7 @@ class _Pages:
             yield self._unread(str(path), told)
 
     def _read(self, name: str, download: Download) -> Record:
-        from langfocus.crawler.time_limit import UnreadError, identified_in_time
+        from langfocus.crawler.reading.time_limit import UnreadError, identified_in_time
 
         try:
             page, found = identified_in_time(download, self.by)
@@ -368,7 +368,7 @@ def _of_urls(model: UrlModel, code: str) -> Record | None:
 
 def _seeds() -> dict[str, int]:
     """Return the number of seeds of each language that has a list."""
-    from langfocus.crawler.config import SEED_FOLDER
+    from langfocus.crawler.options.config import SEED_FOLDER
 
     lists = {path.stem: path.read_text(encoding="utf-8") for path in SEED_FOLDER.glob("*.txt")}
     return {

@@ -94,7 +94,7 @@ def watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], objec
 
 def _draw_sample(folder: Path, file: Path, number: int) -> None:
     from langfocus.crawler.report.labels import draw_sample, language_of, write_sample
-    from langfocus.crawler.run import reading
+    from langfocus.crawler.run.folder import reading
 
     if file.exists():
         raise SettingError(f"{file}: exists already, and may have labels; name another file")

@@ -34,7 +34,7 @@ def run(opts: argparse.Namespace) -> None:
     from langfocus.crawler.outputs.takedown import take_down
     from langfocus.crawler.politeness.blocking import read_lines
     from langfocus.crawler.report.table import Printer, Table
-    from langfocus.crawler.run import maintaining
+    from langfocus.crawler.run.folder import maintaining
     from langfocus.crawler.sources.unread_seeds import remove_seeds
 
     blocked = read_lines(opts.hosts)  # nothing is removed if a name is malformed

@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from langfocus.crawler.child import command
 from langfocus.crawler.commands.base import ExitCode
+from langfocus.crawler.commands.child import command
 from langfocus.crawler.errors import CrawlError, SettingError, StorageError
-from langfocus.crawler.opening import new_folder
 from langfocus.crawler.politeness.network import check_port
-from langfocus.crawler.preparation import check_goals
+from langfocus.crawler.reading.readers import processors
 from langfocus.crawler.report.crawl import report
 from langfocus.crawler.report.live import WRITTEN_EVERY_S, Snapshot, State, decoded, write_live
 from langfocus.crawler.report.progress import MARK, PASSED_ON, Display, Progress
-from langfocus.crawler.run import lock_run
+from langfocus.crawler.run.folder import lock_run
+from langfocus.crawler.session.opening import new_folder
+from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.shared.crew import Crew, OwnServer
 from langfocus.crawler.shared.merging import check_free, merge
 from langfocus.crawler.shared.shards import stored_crawl
 from langfocus.crawler.shared.stored import StoredCrawl, connect
-from langfocus.crawler.spiders.middlewares import processors
 
 if TYPE_CHECKING:
-    from langfocus.crawler.config import Config
+    from langfocus.crawler.options.config import Config
 
 _SERVER = "redis"
 """The folder of the crawl's own server, in the folder of the run."""

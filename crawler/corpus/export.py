@@ -15,7 +15,7 @@ from langfocus.crawler.corpus.building import Corpus, CorpusSummary, OnProgress,
 from langfocus.crawler.corpus.formats import WRITERS
 from langfocus.crawler.corpus.item import FIELDS, OtherParagraph, PageItem
 from langfocus.crawler.errors import CrawlError, SettingError
-from langfocus.crawler.whole_file import replacing
+from langfocus.crawler.run.whole_file import replacing
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]

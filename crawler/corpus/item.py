@@ -6,7 +6,7 @@ from typing import Any, Final, TypedDict
 
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import Lease, Record
-from langfocus.crawler.page_row import PAGE_COLUMNS
+from langfocus.crawler.run.page_row import PAGE_COLUMNS
 
 _LINKS = "SELECT urls FROM links WHERE page = (SELECT id FROM pages WHERE fingerprint = ?)"
 _FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -24,9 +24,10 @@ class OtherParagraph(TypedDict):
 class PageItem:
     """A page with a final status and its text.
 
-    Fields without a comment are columns of the run's table `pages` (`crawler.page_row.PageRow`); a
-    page that no run knows has None for `parent`, `score` and `depth`, and a file without a date for
-    `fetched_at`. The last fields, from `id`, are None in the feeds of a crawl.
+    Fields without a comment are columns of the run's table `pages`
+    (`crawler.run.page_row.PageRow`); a page that no run knows has None for `parent`, `score` and
+    `depth`, and a file without a date for `fetched_at`. The last fields, from `id`, are None in the
+    feeds of a crawl.
     """
 
     url: str

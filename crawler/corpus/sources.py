@@ -18,13 +18,16 @@ from langfocus.crawler.corpus.item import ROW_FIELDS
 from langfocus.crawler.errors import ArchiveError, RunFolderError
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED
+from langfocus.crawler.http.download import Download, is_text
 from langfocus.crawler.http.head import content_type_of, media_type
 from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.warc_records import written_digest
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.directives import NOARCHIVE
-from langfocus.crawler.reading import Download, is_text, leads_to
-from langfocus.crawler.run import reading
+from langfocus.crawler.reading.page import leads_to
+from langfocus.crawler.reading.time_limit import UnreadError, identified_in_time
+from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.whole_file import open_regular
 from langfocus.crawler.sources.archive import (
     KEPT_BYTES,
     ArchivedAnswer,
@@ -43,9 +46,7 @@ from langfocus.crawler.sources.warc_reader import (
     is_warc,
     record_at,
 )
-from langfocus.crawler.time_limit import UnreadError, identified_in_time
 from langfocus.crawler.url import host_of, is_site_file, normalise
-from langfocus.crawler.whole_file import open_regular
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250

@@ -19,8 +19,8 @@ from rensa import RMinHash
 from langfocus.classifiers.pages.text.words import number_of_words, units
 from langfocus.crawler.corpus.extraction import differing_languages, main_text_of
 from langfocus.crawler.corpus.sources import Found, Part
-from langfocus.crawler.reading import TRIAL
-from langfocus.crawler.time_limit import TOO_SLOW, TooSlow, limited
+from langfocus.crawler.reading.page import TRIAL
+from langfocus.crawler.reading.time_limit import TOO_SLOW, TooSlow, limited
 
 NO_MAIN_TEXT = "no main text"
 FAILED = "extractor failed"

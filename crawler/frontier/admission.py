@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from langfocus.crawler.frontier.base import Admission, Link, Sending
+from langfocus.crawler.frontier.base import Admission, Sending
 from langfocus.crawler.frontier.evidence_rows import Learner, known_url, packed
 from langfocus.crawler.frontier.links import LinkOrigin, answers_to_all, distinct
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import are_full, bytes_of, has_room
 from langfocus.crawler.frontier.storage import QUEUED, HostRow, Storage, UrlRow
 from langfocus.crawler.strategies.filters import NOTHING, Tally
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import domain_of, fingerprint, host_of
 
 

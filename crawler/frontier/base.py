@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
-from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.links import Link
 
 PAGE = "page"
 """The outcome of a page that was downloaded with a final status; other outcomes do not count as
@@ -42,18 +42,6 @@ FIRST_SCORE: Final = 2048.0
 
 Orderings give lower scores. A frontier that learns keeps such a score.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A normalised URL found on a page, with its score by the crawl's ordering.
-
-    With `evidence`, a frontier that learns computes a score below `FIRST_SCORE` from it instead.
-    """
-
-    url: str
-    score: float
-    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,9 @@ from langfocus.crawler.frontier.links import KnownUrl, Links
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.storage import TallyTable
 from langfocus.crawler.strategies.filters import Tally
-from langfocus.crawler.strategies.focus.belief import Belief, Prior
+from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import Evidence, units_of
-
-TABLES: Final = """\
-CREATE TABLE tallies(
-    unit TEXT PRIMARY KEY,                -- registered domain, host or directory
-    labelled INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE belief(
-    id INTEGER PRIMARY KEY,               -- 1
-    labelled INTEGER NOT NULL, relevant INTEGER NOT NULL,
-    mean BLOB NOT NULL, covariance BLOB NOT NULL)"""
+from langfocus.crawler.strategies.focus.prior import Prior
 
 _SET_BELIEF: Final = (
     "UPDATE belief SET labelled = ?, relevant = ?, mean = ?, covariance = ? WHERE id = 1"
@@ -49,7 +41,7 @@ def known_url(url: str, score: float, depth: int, evidence: bytes | None) -> Kno
 
 
 class Learner(Scorer):
-    """Learns from the pages of a run: reads and writes `TABLES`, in the caller's transaction."""
+    """Learns from the pages of a run, in the caller's transaction: tables `tallies`, `belief`."""
 
     def __init__(self, connection: sqlite3.Connection, prior: Prior, rules: FrontierRules) -> None:
         """Continue with what the run's database holds."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, TypeVar
 
-from langfocus.crawler.frontier.base import FIRST_SCORE, Lease, Link
+from langfocus.crawler.frontier.base import FIRST_SCORE, Lease
 from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import (
@@ -26,6 +26,7 @@ from langfocus.crawler.frontier.slots import (
 )
 from langfocus.crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing
 from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import host_of
 
 # Read by code of classifiers.compiled.

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from langfocus.crawler.frontier.base import FORWARDING, Admission, Lease, Link, Record
+from langfocus.crawler.frontier.base import FORWARDING, Admission, Lease, Record
 from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.links import Link
 
 
 def distinct(links: Sequence[Link], keys: Sequence[int], *, lifts: bool) -> dict[int, Link]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from langfocus.crawler.frontier.slots import highest_penalized
 from langfocus.crawler.strategies.filters import Filter
-from langfocus.crawler.strategies.focus.belief import Prior
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.links import Draw
 
 ANY_LINK = Filter("none")
 """The filter that accepts every link."""

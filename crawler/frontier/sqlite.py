@@ -25,7 +25,6 @@ from langfocus.crawler.frontier.base import (
     KeptRobots,
     Lease,
     LeaseError,
-    Link,
     Record,
     Sending,
 )
@@ -43,7 +42,7 @@ from langfocus.crawler.frontier.slots import (
 )
 from langfocus.crawler.frontier.storage import HostRow, Storage
 from langfocus.crawler.strategies.filters import Tally
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
@@ -72,7 +71,7 @@ class SqliteFrontier:
     """See `crawler.frontier.base.Frontier`."""
 
     def __init__(self, connection: sqlite3.Connection, rules: FrontierRules, *, now: float) -> None:
-        """Open the frontier on a run's database (`crawler.run.open_run`).
+        """Open the frontier on a run's database (`crawler.run.folder.open_run`).
 
         A host that an earlier process knew rests for its delay first, because that process may have
         contacted it just before. If `now` is earlier than the times of that process, the machine's

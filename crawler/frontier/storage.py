@@ -1,4 +1,4 @@
-"""The statements of the SQLite frontier, one method each; the schema is in `crawler.run`."""
+"""The statements of the SQLite frontier, one method each; the schema is in `crawler.run.folder`."""
 
 import json
 import sqlite3
@@ -20,7 +20,7 @@ from langfocus.crawler.frontier.base import (
     Visit,
 )
 from langfocus.crawler.frontier.selection import UniformDraw
-from langfocus.crawler.page_row import add_page, page_values
+from langfocus.crawler.run.page_row import add_page, page_values
 from langfocus.crawler.strategies.filters import NOTHING, Tally
 from langfocus.crawler.url import fingerprint, host_of
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from langfocus.crawler.errors import RunFolderError, StorageError
-from langfocus.crawler.run import reading
+from langfocus.crawler.run.folder import reading
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ SAME_PAYLOAD_AS, NOT_MODIFIED_SINCE = 1, 2
 
 
 class ArchivedRow(NamedTuple):
-    """An exchange in a WARC file; see its columns in `crawler.run`."""
+    """An exchange in a WARC file; see its columns in `crawler.run.folder`."""
 
     fingerprint: int | None
     url: str

@@ -22,9 +22,9 @@ from langfocus.crawler.outputs.archived import (
     unsettled,
 )
 from langfocus.crawler.outputs.warc_records import written_digest
-from langfocus.crawler.run import reading
+from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.whole_file import replacing
 from langfocus.crawler.settings import BOT_NAME, VERSION
-from langfocus.crawler.whole_file import replacing
 
 INDEX: Final = "index.cdxj"
 """The name of the index in a run folder."""

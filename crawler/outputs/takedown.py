@@ -90,8 +90,8 @@ def _lines(connection: sqlite3.Connection) -> list[str]:
 def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]) -> TakenDown:
     """Remove the URLs that some lines of a block file name from a run that nobody crawls.
 
-    The connection comes from `crawler.run.connect`. Run and WARC files change together; a kill
-    before that changes nothing, and after it the same call deletes the old files. Raises
+    The connection comes from `crawler.run.folder.connect`. Run and WARC files change together; a
+    kill before that changes nothing, and after it the same call deletes the old files. Raises
     `StorageError` and `RunFolderError`.
     """
     lines = list(lines)

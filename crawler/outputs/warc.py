@@ -13,9 +13,9 @@ from pathlib import Path
 
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import UNCHANGED, Lease, Record
+from langfocus.crawler.http.download import Exchange
 from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.archived import ArchivedRow
-from langfocus.crawler.outputs.exchange import Exchange
 from langfocus.crawler.outputs.warc_records import (
     Revisit,
     digest_of,

@@ -8,8 +8,8 @@ from hashlib import sha1
 from typing import Final, NamedTuple
 from uuid import uuid4
 
+from langfocus.crawler.http.download import Exchange
 from langfocus.crawler.outputs.archived import NOT_MODIFIED_SINCE, SAME_PAYLOAD_AS
-from langfocus.crawler.outputs.exchange import Exchange
 
 try:
     from isal import isal_zlib as zlib  # five times as fast as zlib, files a tenth larger

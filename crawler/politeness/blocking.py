@@ -15,8 +15,8 @@ from typing import Final
 
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.robots_rules import matches, single_stars
+from langfocus.crawler.run.whole_file import read_regular
 from langfocus.crawler.url import host_of, normalise
-from langfocus.crawler.whole_file import read_regular
 
 BLOCKED: Final = "blocked"
 """The outcome of a queued URL that was blocked before or during its fetch."""

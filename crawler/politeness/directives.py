@@ -10,7 +10,7 @@ as short statements: `nofollow`, `noai`, `tdm-reservation=1`, `content-signal: a
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 BOT: Final = "langfocus"
 """The name by which META elements and X-Robots-Tag address this bot, whatever its User-Agent."""
@@ -57,17 +57,6 @@ _RSL: Final = "application/rsl+xml"
 
 HEADERS: Final = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Usage", "Link")
 """The names of the headers that make statements."""
-
-
-class RobotsVersion(NamedTuple):
-    """The robots.txt that allowed a fetch.
-
-    `name` is the SHA-256 of the file, or the status of a server that has none. `signals` are
-    its statements for this bot.
-    """
-
-    name: str
-    signals: tuple[str, ...] = ()
 
 
 def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Final, Generic, Protocol, TypeVar
 import msgspec
 
 from langfocus.crawler.frontier.base import KeptRobots
-from langfocus.crawler.politeness.directives import RobotsVersion
+from langfocus.crawler.http.download import RobotsVersion
 from langfocus.crawler.politeness.robots_rules import Rules, rules_for
 from langfocus.crawler.url import fingerprint, host_of, origin_of
 

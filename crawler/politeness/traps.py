@@ -1,12 +1,16 @@
-"""Crawler traps: URLs that look like members of an endless series.
+"""Which links of a page may be queued; crawler traps: members of an endless series.
 
 Heritrix, too, leaves out URLs with more than 20 segments or more than 2 repetitions. The share of
 real URLs that these rules take for traps is in docs/hostile-web.md.
 """
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Final
+
+from langfocus.crawler.politeness.network import has_bad_port
+from langfocus.crawler.url import is_unwanted_file, normalise
 
 MAX_SEGMENTS: Final = 20
 """Most segments of a path."""
@@ -38,3 +42,27 @@ def is_trap(url: str) -> bool:
         return False
     in_a_row = max(len(list(equal)) for _, equal in groupby(segments))
     return in_a_row > MAX_IN_A_ROW or max(Counter(segments).values()) > MAX_EQUAL
+
+
+def sift(
+    urls: Sequence[str], is_blocked: Callable[[str], bool] = lambda _: False
+) -> tuple[list[str], dict[str, int]]:
+    """Return the links of a page that may be queued, and the numbers of others by the reason.
+
+    `urls` are absolute. The links are normalised, each is there once. Left out are URLs of files
+    that are no pages, unusable ones, those with a port that no browser opens, those that look
+    endless, and those that are blocked.
+    """
+    normal = [url for url in map(normalise, urls) if url]
+    allowed = [url for url in normal if not has_bad_port(url)]
+    pages = [url for url in allowed if not is_unwanted_file(url)]
+    finite = [url for url in pages if not is_trap(url)]
+    wanted = [url for url in finite if not is_blocked(url)]
+    left_out = {
+        "ignored_file": len(allowed) - len(pages),
+        "ignored_url": len(urls) - len(normal),
+        "ignored_port": len(normal) - len(allowed),
+        "ignored_trap": len(pages) - len(finite),
+        "blocked": len(finite) - len(wanted),
+    }
+    return list(dict.fromkeys(wanted)), left_out

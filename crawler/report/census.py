@@ -19,7 +19,7 @@ from langfocus.crawler.report.formatting import (
 from langfocus.crawler.report.harvest import summarise, write_summary
 from langfocus.crawler.report.page import Command, Report
 from langfocus.crawler.report.table import Table, counts_table
-from langfocus.crawler.whole_file import write_whole
+from langfocus.crawler.run.whole_file import write_whole
 
 _ENGLISH: Final = "en"
 _MOST_ALONE: Final = 5

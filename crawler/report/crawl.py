@@ -20,11 +20,10 @@ from langfocus.crawler.report.harvest import (
 from langfocus.crawler.report.labels import label_table
 from langfocus.crawler.report.page import Chart, Command, Report
 from langfocus.crawler.report.table import WIDE, Printer, Table, counts_table
-from langfocus.crawler.run import reading
-from langfocus.crawler.strategies.focus.evidence import FEATURES
-from langfocus.crawler.strategies.focus.ordering import probability_of
+from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.whole_file import write_whole
+from langfocus.crawler.strategies.focus.evidence import FEATURES, probability_of
 from langfocus.crawler.url import fingerprint, normalise
-from langfocus.crawler.whole_file import write_whole
 
 _MOST_PORTIONS = 50
 """A longer run is shown in portions of 400, 600, ... pages."""

@@ -17,9 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.report.formatting import json_text, share_of
-from langfocus.crawler.run import reading, sessions_of
-from langfocus.crawler.strategies.focus.ordering import probability_of
-from langfocus.crawler.whole_file import write_whole
+from langfocus.crawler.run.folder import reading, sessions_of
+from langfocus.crawler.run.whole_file import write_whole
+from langfocus.crawler.strategies.focus.evidence import probability_of
 
 PORTION = 200
 """Pages in one point of Baykan 2013, Fig. 7."""
@@ -180,7 +180,7 @@ class Summary:
     methods: dict[str, int]  # labelled pages by the evidence that decided
     counts: dict[str, int]  # the frontier's own counters (`crawler/report/reasons.tsv`)
     seeds: list[str]  # where the crawl began
-    gaps: list[str]  # what does not know the language, a sentence each (`crawler.preparation`)
+    gaps: list[str]  # what does not know the language, a sentence each (`session.preparation`)
     settings: dict[str, str]  # all that the run was asked for
     command: str  # that asks for the same crawl in a new folder; "" where it is not known
     changes: Mapping[str, int] | None = None  # what became of earlier pages, with `-a since`

@@ -23,8 +23,8 @@ from langfocus.crawler.corpus.item import safe_cell
 from langfocus.crawler.errors import RunFolderError, SettingError
 from langfocus.crawler.report.formatting import Cell, language_name, share_of
 from langfocus.crawler.report.table import Table
-from langfocus.crawler.run import reading
-from langfocus.crawler.whole_file import read_regular, write_whole
+from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.whole_file import read_regular, write_whole
 
 COLUMNS: Final = ("page", "url", "sampled_until", "label")
 

@@ -15,7 +15,7 @@ from langfocus.crawler.frontier.base import PAGE
 from langfocus.crawler.report.formatting import duration, percent, share_of
 from langfocus.crawler.report.page import RELOAD_S, Chart, Points, Report
 from langfocus.crawler.report.table import Table
-from langfocus.crawler.whole_file import read_regular, write_whole
+from langfocus.crawler.run.whole_file import read_regular, write_whole
 
 LIVE_JSON: Final = "live.json"
 LIVE_HTML: Final = "live.html"

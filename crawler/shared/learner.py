@@ -13,13 +13,15 @@ from typing import Final
 
 import numpy as np
 
-from langfocus.crawler.frontier.base import Lease, Link, Record
+from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.frontier.learning import Scorer, Tallies
 from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.packing import known_url
-from langfocus.crawler.strategies.focus.belief import Belief, Prior
+from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import fingerprint
 
 MERGED_EVERY: Final = 100

@@ -15,7 +15,8 @@ from langfocus.crawler.frontier.slots import (
     QUEUED_BYTES,
 )
 from langfocus.crawler.strategies.filters import Filter
-from langfocus.crawler.strategies.focus.belief import MOST_COUNTED, Prior
+from langfocus.crawler.strategies.focus.belief import MOST_COUNTED
+from langfocus.crawler.strategies.focus.prior import Prior
 
 LAYOUT = 19
 """The version of the keys and of the script in Redis; a crawl with another version is refused."""

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from langfocus.crawler.errors import RunFolderError, one_line
 from langfocus.crawler.outputs.archived import gather
-from langfocus.crawler.page_row import PAGE_COLUMNS, insert_pages
-from langfocus.crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
+from langfocus.crawler.run.folder import IDENTITY, Session, connect, reading, sessions_of
+from langfocus.crawler.run.page_row import PAGE_COLUMNS, insert_pages
+from langfocus.crawler.run.schema import create
+from langfocus.crawler.run.whole_file import clean_up
 from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import set_counts, storing
-from langfocus.crawler.whole_file import clean_up
 
 _MERGED = "merged_from"
 """The key in `meta` that only a merged run has."""

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from msgpack import Packer, unpackb
 
-from langfocus.crawler.frontier.base import Admission, Link
+from langfocus.crawler.frontier.base import Admission
 from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, answers_to_all, distinct
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.strategies.filters import Unit
 from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import domain_of, fingerprint, host_of
 
 _ORDER_DIGITS: Final = 15

@@ -30,7 +30,6 @@ from langfocus.crawler.frontier.base import (
     KnownUrlError,
     Lease,
     LeaseError,
-    Link,
     Record,
     Sending,
 )
@@ -38,11 +37,12 @@ from langfocus.crawler.frontier.learning import Candidate, chosen
 from langfocus.crawler.frontier.links import LinkOrigin, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import holder_of, penalties_of, with_penalties
-from langfocus.crawler.page_row import check_page, page_values
+from langfocus.crawler.run.page_row import check_page, page_values
 from langfocus.crawler.shared.learner import SharedLearner
 from langfocus.crawler.shared.membership import Membership, binding, difference, in_force
 from langfocus.crawler.shared.packing import LinkPacker, Packed, encoded
 from langfocus.crawler.shared.stored import AwayError, RefusedError, StoredCrawl
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:

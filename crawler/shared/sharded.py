@@ -34,7 +34,6 @@ from langfocus.crawler.frontier.base import (
     KnownUrlError,
     Lease,
     LeaseError,
-    Link,
     Record,
     Sending,
 )
@@ -45,7 +44,7 @@ from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.shards import Shards, shard_of, total
 from langfocus.crawler.shared.stored import AwayError, Question, StoredCrawl
 from langfocus.crawler.strategies.focus.evidence import Evidence
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import host_of
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
 from langfocus.crawler.errors import CrawlError, SettingError, StorageError, one_line
 from langfocus.crawler.frontier.base import Counts, HostStates
-from langfocus.crawler.page_row import check_page
+from langfocus.crawler.run.page_row import check_page
 from langfocus.crawler.shared.packing import unpacked
 
 if TYPE_CHECKING:

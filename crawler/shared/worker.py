@@ -18,7 +18,7 @@ from typing import Any
 
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.storage import is_of_storage
-from langfocus.crawler.page_row import insert_pages
+from langfocus.crawler.run.page_row import insert_pages
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.redis import RedisFrontier
 

@@ -27,12 +27,14 @@ from langfocus.crawler.errors import ArchiveError, CrawlError, GraphError, Setti
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE as PAGE_OUTCOME
 from langfocus.crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
-from langfocus.crawler.reading import TRIAL, ReadPage, page_method, page_reader, sift
-from langfocus.crawler.run import reading
+from langfocus.crawler.politeness.traps import sift
+from langfocus.crawler.reading.configured import page_method
+from langfocus.crawler.reading.page import TRIAL, ReadPage, page_reader
+from langfocus.crawler.reading.time_limit import TooSlow, limited
+from langfocus.crawler.run.folder import reading
 from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST
-from langfocus.crawler.time_limit import TooSlow, limited
 from langfocus.crawler.url import directory_of, fingerprint, host_of, is_site_file, normalise
 
 _MOST_DOMAINS: Final = np.iinfo(np.int16).max

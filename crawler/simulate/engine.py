@@ -28,15 +28,16 @@ from langfocus.crawler.simulate.plan import ORDERINGS, Simulation
 from langfocus.crawler.simulate.queues import EMPTY, FIRST
 from langfocus.crawler.simulate.webgraph import PAGE, WebGraph, frozen
 from langfocus.crawler.strategies.filters import Unit
-from langfocus.crawler.strategies.focus.belief import Belief, Prior
+from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import (
     N_FEATURES,
     N_LINKS,
     N_UNITS,
     Evidence,
-    evidence_of,
     units_of,
 )
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.makers import evidence_of
 from langfocus.crawler.url import host_of
 
 FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")

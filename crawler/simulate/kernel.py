@@ -28,9 +28,8 @@ from langfocus.crawler.simulate.queues import (
 )
 from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from langfocus.crawler.strategies.focus.belief import MOST_COUNTED
-from langfocus.crawler.strategies.focus.evidence import N_LINKS
+from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, N_LINKS
 from langfocus.crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
-from langfocus.crawler.strategies.focus.ordering import DOUBTS_UP_TO
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]

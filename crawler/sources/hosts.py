@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.run.whole_file import open_regular
 from langfocus.crawler.sources.seeds import first_column
 from langfocus.crawler.url import host_of, normalise
-from langfocus.crawler.whole_file import open_regular
 
 MOST_HOSTS: Final = 20_000_000
 """Most hosts of a list; its check takes 24 bytes of memory for each."""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.frontier.base import FIRST_SCORE, UNCHANGED, Link, Visit
-from langfocus.crawler.run import reading
+from langfocus.crawler.frontier.base import FIRST_SCORE, UNCHANGED, Visit
+from langfocus.crawler.run.folder import reading
+from langfocus.crawler.strategies.links import Link
 
 _LONGEST_VALIDATOR: Final = 1000
 

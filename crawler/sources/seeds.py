@@ -15,8 +15,8 @@ from typing import BinaryIO, Final
 from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import has_bad_port
+from langfocus.crawler.run.whole_file import open_regular
 from langfocus.crawler.url import normalise
-from langfocus.crawler.whole_file import open_regular
 
 FIRST_BYTES: Final = 512 * 1024
 """Of a file of seeds so many bytes are queued before the first fetch: some 15,000 URLs."""

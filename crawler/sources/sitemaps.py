@@ -14,12 +14,14 @@ from lxml import etree
 
 from langfocus.classifiers.languages import meant
 from langfocus.classifiers.pages.charset.encodings import decode
-from langfocus.crawler.frontier.base import Lease, Link
+from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.body import BrokenEncoding, unpacked
+from langfocus.crawler.http.download import Download
 from langfocus.crawler.politeness.network import has_bad_port
 from langfocus.crawler.politeness.robots import HostFiles, Robots
-from langfocus.crawler.reading import Download, scored, sift
-from langfocus.crawler.strategies.orderings import LinkSource, Ordering
+from langfocus.crawler.politeness.traps import sift
+from langfocus.crawler.strategies.links import Link, LinkSource
+from langfocus.crawler.strategies.orderings import Ordering
 from langfocus.crawler.url import normalise
 
 MAX_BYTES: Final = 10 * 1024 * 1024
@@ -333,4 +335,4 @@ class Sitemaps:
 
     def _links(self, urls: Sequence[str], depth: int, declared: Collection[str]) -> list[Link]:
         source = LinkSource(is_relevant=True, depth=depth, declared=declared)
-        return scored(self.ordering, urls, source)
+        return self.ordering.links(urls, source)

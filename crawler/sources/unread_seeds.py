@@ -15,8 +15,8 @@ from typing import Final
 from langfocus.crawler.errors import StorageError, one_line
 from langfocus.crawler.frontier.base import KeptRobots
 from langfocus.crawler.politeness.robots import RobotsStore
+from langfocus.crawler.run.whole_file import open_regular, replacing
 from langfocus.crawler.sources.seeds import SeedFile, read_block, urls_of
-from langfocus.crawler.whole_file import open_regular, replacing
 
 BATCH_BYTES: Final = 16 * 1024
 """Bytes of a file that are queued at once: some 500 URLs, in about 50 ms."""

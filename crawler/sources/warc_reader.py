@@ -18,7 +18,7 @@ from fastwarc.stream_io import Lz4Reader, ZstdReader
 
 from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.http.head import status_line
-from langfocus.crawler.whole_file import open_regular
+from langfocus.crawler.run.whole_file import open_regular
 
 _KINDS: Final = ".warc", ".arc", ".wet"
 _PACKINGS: Final = "", ".gz", ".lz4", ".zst"

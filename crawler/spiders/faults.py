@@ -11,8 +11,8 @@ from twisted.web._newclient import ParseError
 
 from langfocus.crawler.http.body import BrokenEncoding
 from langfocus.crawler.politeness.network import NoSuchNameError, PrivateAddressError
+from langfocus.crawler.session.visit import NO_ADDRESS, PROTOCOL
 from langfocus.crawler.sources.contract import NotArchived
-from langfocus.crawler.visit import NO_ADDRESS, PROTOCOL
 
 
 class HeadTooLarge(Exception):

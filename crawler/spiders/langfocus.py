@@ -13,10 +13,9 @@ from scrapy.http.headers import Headers
 from scrapy.settings import BaseSettings
 
 from langfocus.crawler.corpus.item import PageItem, settled_item
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
-from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.http.download import Download, is_text
 from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
@@ -24,8 +23,10 @@ from langfocus.crawler.politeness.network import (
     NoAddressYetError,
 )
 from langfocus.crawler.politeness.robots import MAX_ROBOTS_BYTES
-from langfocus.crawler.readers import Answer, ReadingError
-from langfocus.crawler.reading import Download, is_text
+from langfocus.crawler.reading.readers import Answer, ReadingError
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.opening import open_crawl
+from langfocus.crawler.session.visit import NO_ADDRESS
 from langfocus.crawler.sources.sitemaps import may_be_sitemap
 from langfocus.crawler.spiders.concurrency import PAUSE_S, Throttle
 from langfocus.crawler.spiders.faults import explain
@@ -41,7 +42,6 @@ from langfocus.crawler.spiders.messages import (
 )
 from langfocus.crawler.spiders.printable_log import make_log_printable
 from langfocus.crawler.spiders.scrapy_settings import adapt, config_of, proxy_remarks
-from langfocus.crawler.visit import NO_ADDRESS
 
 _TIMEOUT = "timeout"
 _LEAST_TIMEOUT_S = 1.0
@@ -51,8 +51,8 @@ _SMALL_BODY_BYTES = 256 * 1024
 class LangfocusSpider(Spider):
     """Crawls the part of the Web that is written in one language.
 
-    Its arguments are in `crawler.config.ARGUMENTS`. It has no `start_urls`, since the seeds are in
-    the frontier. The results are in the folder JOBDIR.
+    Its arguments are in `crawler.options.config.ARGUMENTS`. It has no `start_urls`, since the
+    seeds are in the frontier. The results are in the folder JOBDIR.
     """
 
     name = "langfocus"

@@ -14,13 +14,12 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.frontier.base import Lease, Sending
 from langfocus.crawler.http import head
-from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.http.download import Download, Exchange
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.network import CapError
-from langfocus.crawler.reading import Download
+from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.url import host_of, normalise
 

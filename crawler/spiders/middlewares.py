@@ -1,6 +1,5 @@
 """The downloader middlewares of a crawl: bodies are unpacked, and pages read beside the network."""
 
-import os
 import sys
 from itertools import accumulate
 from typing import Final
@@ -16,11 +15,11 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from langfocus.classifiers.pages.charset.encodings import is_binary
 from langfocus.classifiers.tables.suffixes import suffix_reader
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.body import BrokenEncoding, encodings, unpacked
-from langfocus.crawler.readers import MANY_PAGES, Readers
-from langfocus.crawler.reading import Download
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.reading.readers import MANY_PAGES, Readers, processors
+from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.spiders.messages import IS_FILE, LEASE, READ_PAGE, download_of
 
 MOST_COOKIE_BYTES: Final = 8192
@@ -151,10 +150,3 @@ def page_download(crawl: Crawl, request: Request, response: Response) -> Downloa
     response.request = request  # as the engine does later
     download = download_of(response, crawl.clock())
     return download if crawl.visitor.reads(lease, download) else None
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

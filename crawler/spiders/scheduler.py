@@ -15,18 +15,18 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import CallLaterResult, call_later, create_looping_call
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import StorageError, one_line
 from langfocus.crawler.frontier.base import Lease, LeaseError, Sending
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.reservations import Reservations
 from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.visit import INTERRUPTED, SLOW_PAGES
 from langfocus.crawler.spiders.concurrency import IN_SLOT, is_full
 from langfocus.crawler.spiders.messages import LEASE, LEASED_AT, RESERVED, ROBOTS
 from langfocus.crawler.spiders.site_files import SiteFiles
-from langfocus.crawler.strategies.orderings import SEED
-from langfocus.crawler.visit import INTERRUPTED, SLOW_PAGES
+from langfocus.crawler.strategies.links import SEED
 
 if TYPE_CHECKING:
     from langfocus.crawler.spiders.langfocus import LangfocusSpider

@@ -15,10 +15,10 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 
 from langfocus.classifiers import languages
-from langfocus.crawler.config import FIRST_ANSWER_S, SETTINGS, Config
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.options.config import FIRST_ANSWER_S, SETTINGS, Config
 from langfocus.crawler.politeness.contact import bot_name
+from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.settings import USER_AGENT
 from langfocus.crawler.sources.seeds import first_of, read_seeds
 from langfocus.crawler.spiders.concurrency import slot_settings

@@ -15,7 +15,8 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from langfocus.crawler.frontier.base import Lease
-from langfocus.crawler.politeness.directives import RobotsVersion, license_of
+from langfocus.crawler.http.download import RobotsVersion
+from langfocus.crawler.politeness.directives import license_of
 from langfocus.crawler.politeness.reservations import TDMREP_PATH, Licenses, Reservations
 from langfocus.crawler.politeness.robots import (
     MAX_MOVES,

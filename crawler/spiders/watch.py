@@ -12,7 +12,6 @@ from typing import Final
 
 from scrapy.crawler import Crawler
 
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.frontier.base import (
     FORWARDING,
@@ -23,7 +22,6 @@ from langfocus.crawler.frontier.base import (
     Record,
     Sending,
 )
-from langfocus.crawler.opening import crawl_name
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.report.harvest import PORTION, by_portion
 from langfocus.crawler.report.live import (
@@ -38,9 +36,11 @@ from langfocus.crawler.report.live import (
     live_json,
     together,
 )
-from langfocus.crawler.run import reading, sessions_of
+from langfocus.crawler.run.folder import reading, sessions_of
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.opening import crawl_name
 from langfocus.crawler.spiders.concurrency import in_progress, is_full
-from langfocus.crawler.strategies.focus.ordering import Focus, probability_of
+from langfocus.crawler.strategies.focus.evidence import probability_of
 
 _SPEED_OVER_S: Final = 10.0
 _LEFT_OVER_S: Final = 60.0
@@ -81,7 +81,7 @@ class Watch:
             config.filter,
             config.web,
             config.is_census,
-            isinstance(ordering, Focus),
+            ordering.prior is not None,
         )
         *earlier, session = sessions_of(run)
         now, counts = crawl.clock(), crawl.counts()

@@ -3,58 +3,16 @@
 This code uses neither Scrapy nor a clock.
 """
 
-from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Final, cast
 
-from langfocus.crawler.strategies.orderings import (
-    BREADTH_FIRST,
-    RANDOM,
-    SOFT,
-    Ordering,
-    confidence,
-    country_domain,
-)
+from langfocus.crawler.strategies.orderings import Ordering
 
+_MAKERS: Final = "langfocus.crawler.strategies.makers"
 
-def _cctld(language: str, model: Path | None) -> Ordering:
-    from langfocus.classifiers.urls.cctld import score
-
-    return country_domain(lambda urls: [float(x) for x in score(urls, language)])
-
-
-def _svm(language: str, model: Path | None) -> Ordering:
-    from langfocus.classifiers.urls.model import UrlModel
-
-    url_model = UrlModel.load(model)
-
-    def score_urls(urls: Sequence[str]) -> Sequence[float]:
-        scores: list[float] = url_model.score(urls, language).tolist()
-        return scores
-
-    score_urls([])  # raises before the crawl begins if the model lacks the language
-    return confidence(score_urls)
-
-
-def _focus(language: str, model: Path | None) -> Ordering:
-    from langfocus.crawler.strategies.focus.belief import Prior
-    from langfocus.crawler.strategies.focus.evidence import evidence_of
-    from langfocus.crawler.strategies.focus.ordering import focus
-
-    found, knows_urls = evidence_of(language, model)
-    return focus(found, Prior.shipped(), knows_urls=knows_urls)
-
-
-_MAKERS: dict[str, Callable[[str, Path | None], Ordering]] = {
-    "random": lambda *_: RANDOM,
-    "bfs": lambda *_: BREADTH_FIRST,
-    "soft": lambda *_: SOFT,
-    "cctld": _cctld,
-    "svm": _svm,
-    "focus": _focus,
-}
-
-ORDERINGS = tuple(_MAKERS)
-"""The names of the orderings."""
+ORDERINGS: Final = ("random", "bfs", "soft", "cctld", "svm", "focus")
+"""The names of the orderings; `makers` has a function of each name."""
 
 
 def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:
@@ -64,4 +22,6 @@ def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ord
     in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language, and
     `classifiers.errors.ModelError` if it cannot be read.
     """
-    return _MAKERS[name](language, model)
+    if name not in ORDERINGS:
+        raise KeyError(name)
+    return cast(Ordering, getattr(import_module(_MAKERS), name)(language, model))

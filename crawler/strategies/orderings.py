@@ -5,31 +5,12 @@ discovered first, or one drawn uniformly from those queued at that moment. To so
 numbers would not be uniform: late links compete in fewer draws, so that would favour them.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
-
-class Draw(Enum):
-    """The choice among several URLs with the same score."""
-
-    FIRST = "first"
-    UNIFORM = "uniform"
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSource:
-    """The facts about the page of the links that an ordering may use."""
-
-    is_relevant: bool = True
-    depth: int = 0
-    # URLs that the page says are in the target language (hreflang); only `focus` looks at them.
-    declared: Collection[str] = ()
-    declared_other: Collection[str] = ()  # those that it says are in another
-
-
-SEED = LinkSource(depth=-1)
-"""The source of seeds: a relevant page one step before them."""
+from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, Evidence, EvidenceOf
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.links import Draw, Link, LinkSource
 
 Scores = Callable[[Sequence[str], LinkSource], Sequence[float]]
 """Returns one score per URL of a page's links; a higher one is fetched earlier."""
@@ -40,13 +21,31 @@ ScoreUrls = Callable[[Sequence[str]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A rule that scores links when they are found."""
+    """A rule that scores links when they are found.
+
+    With a `prior` the frontier learns from each page, and scores queued URLs anew from the evidence
+    that `evidence_of` finds (`strategies.focus.belief.Belief`).
+    """
 
     name: str
     scores: Scores = field(repr=False)
     draw: Draw = Draw.FIRST
     doubts_up_to: float | None = None  # the highest score of URLs not expected in the language
     lifts: bool = False  # a queued URL takes a higher score when a later page links to it
+    prior: Prior | None = field(default=None, repr=False)
+    evidence_of: EvidenceOf | None = field(default=None, repr=False)
+    knows_urls: bool = True  # False: the URL model does not know the language
+
+    def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
+        """Return the links of a page, scored in one batch; with evidence if the frontier learns."""
+        if not urls:
+            return []
+        if self.evidence_of is None:
+            scores = self.scores(urls, source)
+            return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
+        declared = dict.fromkeys(source.declared_other, False)
+        found = self.evidence_of(urls, declared | dict.fromkeys(source.declared, True))
+        return [Link(url, of.first_score(), of) for url, of in zip(urls, found, strict=True)]
 
 
 RANDOM = Ordering("random", lambda urls, _: [0.0] * len(urls), Draw.UNIFORM)
@@ -73,3 +72,18 @@ def confidence(score_urls: ScoreUrls) -> Ordering:
     A score is the decision value of the target language's binary classifier.
     """
     return Ordering("svm", lambda urls, _: score_urls(urls), Draw.FIRST, 0.0)
+
+
+def learning(found: EvidenceOf, prior: Prior, *, knows_urls: bool = True) -> Ordering:
+    """Return the ordering with a source of evidence and a prior: most probable first.
+
+    Its own scores are by the URLs of links alone; the frontier computes those of its queue.
+    """
+    return Ordering(
+        "focus",
+        lambda urls, _: list(map(Evidence.first_score, found(urls, {}))),
+        doubts_up_to=DOUBTS_UP_TO,
+        prior=prior,
+        evidence_of=found,
+        knows_urls=knows_urls,
+    )

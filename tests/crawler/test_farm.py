@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.config import Config
-from langfocus.crawler.crawl import Crawl
-from langfocus.crawler.opening import open_crawl
-from langfocus.crawler.reading import Download
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.report.harvest import summarise
-from tests.crawler.test_copied_text import WORDS as GERMAN_WORDS
-from tests.crawler.test_copied_text import german
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.opening import open_crawl
+from tests.crawler.reading.test_copied_text import WORDS as GERMAN_WORDS
+from tests.crawler.reading.test_copied_text import german
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 

@@ -5,7 +5,7 @@ import pytest
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.strategies import ORDERINGS, make_ordering
 from langfocus.crawler.strategies.filters import NOTHING, Filter, Tally, make_filter
-from langfocus.crawler.strategies.orderings import Draw, LinkSource
+from langfocus.crawler.strategies.links import Draw, LinkSource
 
 RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
 

@@ -12,8 +12,8 @@ from mypy import api
 
 import langfocus
 from langfocus.classifiers.errors import LangfocusError
-from langfocus.crawler.config import ARGUMENTS
 from langfocus.crawler.errors import CrawlError, RunFolderError
+from langfocus.crawler.options.config import ARGUMENTS
 from langfocus.crawling import _Call
 from tests.support.crawls import ROOT
 

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from langfocus.crawler.run import OpenRun, open_run
+from langfocus.crawler.run.folder import OpenRun, open_run
 
 _dropped: dict[object, sqlite3.Connection] = {}
 

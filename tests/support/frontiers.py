@@ -4,14 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from langfocus.crawler.frontier.base import (
-    FORWARDING,
-    PAGE,
-    Admission,
-    Link,
-    Record,
-    Sending,
-)
+from langfocus.crawler.frontier.base import FORWARDING, PAGE, Admission, Record, Sending
 from langfocus.crawler.frontier.slots import (
     are_full,
     bytes_of,
@@ -21,6 +14,7 @@ from langfocus.crawler.frontier.slots import (
     penalties_for,
 )
 from langfocus.crawler.strategies.filters import Filter, Tally
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import domain_of, host_of
 
 LEAST_CHANGE = 0.2

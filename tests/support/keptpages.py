@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.config import Config
-from langfocus.crawler.crawl import Crawl
-from langfocus.crawler.opening import open_crawl
-from langfocus.crawler.outputs.exchange import Exchange
-from langfocus.crawler.reading import Download
-from langfocus.crawler.strategies.orderings import SEED
+from langfocus.crawler.http.download import Download, Exchange
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.opening import open_crawl
+from langfocus.crawler.strategies.links import SEED
 from tests.support.dropped import dropped
 from tests.support.smallweb import SENTENCES
 

@@ -4,10 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from langfocus.crawler.frontier.base import FORWARDING, Admission, Link, Record
+from langfocus.crawler.frontier.base import FORWARDING, Admission, Record
 from langfocus.crawler.frontier.slots import penalized
-from langfocus.crawler.strategies.focus.belief import Belief, Prior, Standing
+from langfocus.crawler.strategies.focus.belief import Belief, Standing
 from langfocus.crawler.strategies.focus.evidence import FEATURES, Evidence, units_of
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import host_of
 from tests.support.frontiers import LEAST_CHANGE, Known, ObviousFrontier
 

@@ -7,19 +7,21 @@ from random import Random
 
 import numpy as np
 
-from langfocus.crawler.config import Config
 from langfocus.crawler.frontier.base import PAGE as PAGE_OUTCOME
 from langfocus.crawler.frontier.base import Lease, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.reading import Download, Reading, scored, sift
-from langfocus.crawler.run import open_run
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.politeness.traps import sift
+from langfocus.crawler.reading.page import Reading
+from langfocus.crawler.run.folder import open_run
+from langfocus.crawler.session.visit import Visitor
 from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import Filter
-from langfocus.crawler.strategies.focus.ordering import Focus
-from langfocus.crawler.strategies.orderings import SEED, LinkSource, Ordering, confidence
-from langfocus.crawler.visit import Visitor
+from langfocus.crawler.strategies.links import SEED, LinkSource
+from langfocus.crawler.strategies.orderings import Ordering, confidence
 from tests.support.report_run import META
 
 LANGUAGES = ("th", "en")
@@ -112,7 +114,7 @@ def crawl_live(
         draw=rule.draw,
         lifts=rule.lifts,
         doubts_up_to=rule.doubts_up_to,
-        prior=rule.prior if isinstance(rule, Focus) else None,
+        prior=rule.prior,
         patience_s=2.0,
         host_cap=host_cap,
         host_queue=host_queue,
@@ -126,7 +128,7 @@ def crawl_live(
         language = None if index < 0 else graph.languages[index]
         links = [graph.url(target) for target in graph.links(vertex).tolist()]
         wanted, left_out = sift(links)
-        found = scored(rule, wanted, LinkSource(language == "th", depth))
+        found = rule.links(wanted, LinkSource(language == "th", depth))
         return Reading(language, 1.0, "text", "utf-8", links=found, left_out=left_out)
 
     visitor = Visitor(frontier, rule, Config("th"), read, lambda: 0.0)

@@ -61,7 +61,6 @@ def _made(name: str, fasttext: Path | None) -> PageMethod:
             raise ModelError(f"no fastText model: set {FASTTEXT_FILE} to the path of lid.176.ftz")
         module, _, builder = _BUILDERS[name].partition(":")
         return cast(PageMethod, getattr(import_module(module), builder)())
-    from langfocus.classifiers.pages.methods.fasttext import FasttextEngine, WithAdded
-
-    engine = FasttextEngine(fasttext)
-    return engine if name == FASTTEXT else WithAdded(engine)
+    kind = "FasttextEngine" if name == FASTTEXT else "with_added"
+    added = import_module("langfocus.classifiers.pages.methods.fasttext")
+    return cast(PageMethod, getattr(added, kind)(fasttext))

@@ -182,3 +182,8 @@ def _skip_matrix(data: mmap.mmap, is_quantised: bool) -> None:
     if has_norms:
         data.seek(rows, os.SEEK_CUR)
         data.seek(4 * _CENTROIDS * _numbers(data, "4i")[0], os.SEEK_CUR)
+
+
+def with_added(path: Path) -> WithAdded:
+    """The default method with the languages of a model file of fastText."""
+    return WithAdded(FasttextEngine(path))

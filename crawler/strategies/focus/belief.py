@@ -1,48 +1,21 @@
 """What a crawl believes about its evidence: a weight for each feature, and how sure that is."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from struct import pack
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from langfocus.crawler.strategies.focus.evidence import FEATURES, N_FEATURES, N_UNITS, Evidence
+from langfocus.crawler.strategies.focus.evidence import N_FEATURES, N_UNITS, Evidence
+from langfocus.crawler.strategies.focus.prior import Prior
 
 Floats = npt.NDArray[np.float64]
-
-SHIPPED: Final = Path(__file__).with_name("prior.json")
-"""The weights that a crawl begins with, with a card of the crawls that they were learned from."""
 
 # Read by code of classifiers.compiled.
 MOST_COUNTED: Final = 8
 """Of each kind at most so many pages that link to a URL are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prior:
-    """The weights before a crawl: normal with this `mean` (k,) and `covariance` (k, k).
-
-    A unit without pages of its own takes the record of the unit around it as `strength` pages.
-    """
-
-    mean: tuple[float, ...]
-    covariance: tuple[tuple[float, ...], ...]
-    strength: float
-
-    @classmethod
-    @cache
-    def shipped(cls) -> "Prior":
-        """Return the prior that ships."""
-        read = json.loads(SHIPPED.read_text(encoding="utf-8"))
-        if tuple(read["features"]) != FEATURES:
-            raise ValueError(f"{SHIPPED} is of another version")
-        rows = tuple(map(tuple, read["covariance"]))
-        return cls(tuple(read["mean"]), rows, read["strength"])
 
 
 class Standing(NamedTuple):

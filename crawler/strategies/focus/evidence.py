@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import starmap
-from pathlib import Path
+from math import exp
 from typing import Final, NamedTuple
 
 from langfocus.crawler.url import domain_of, host_of
 
-_SAID = {None: 0.0, True: 1.0, False: -1.0}
 _KEPT_URLS = 65_536
 MAX_DEPTH = 4
 """The most segments of a path that make a unit of a URL."""
@@ -43,6 +41,9 @@ N_UNITS: Final = 6
 
 N_FEATURES: Final = len(FEATURES)
 
+DOUBTS_UP_TO: Final = 0.0
+"""A URL with these log-odds or less is not expected in the target language."""
+
 
 class Evidence(NamedTuple):
     """The facts about one link, except the pages that link to it and the record of its units."""
@@ -52,6 +53,10 @@ class Evidence(NamedTuple):
     top_level: float = 0.0  # a mark of `classifiers.urls.facts`, as is the next
     code: float = 0.0
     declared: float = 0.0  # 1: a page or a sitemap names the target language, -1: another
+
+    def first_score(self) -> float:
+        """Return a score by the URL of a link, and by what is declared of it."""
+        return self.named + self.decision + self.top_level + self.code + self.declared
 
 
 NO_EVIDENCE: Final = Evidence()
@@ -78,28 +83,6 @@ def units_of(url: str) -> tuple[str, ...]:
     return tuple(units[: 2 + min(MAX_DEPTH, path.count("/"))])
 
 
-def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
-    """Return the function that finds the evidence for a language; True if the URL model knows it.
-
-    `model` is the file of the URL model, None: the one that ships. Raises
-    `classifiers.errors.ModelError` if it cannot be read.
-    """
-    from langfocus.classifiers.urls.facts import UrlFacts  # numba takes half a second
-    from langfocus.classifiers.urls.model import UrlModel
-
-    facts = UrlFacts(UrlModel.load(model), language)
-    kept: dict[str, Evidence] = {}
-
-    def of_urls(urls: Sequence[str], declared: Mapping[str, bool]) -> Sequence[Evidence]:
-        new = [url for url in urls if url not in kept]
-        if len(kept) + len(new) > _KEPT_URLS:
-            kept.clear()
-            new = list(urls)
-        if new:
-            found = starmap(Evidence, facts.of(new).tolist())
-            kept.update(zip(new, found, strict=True))
-        if not declared:
-            return [kept[url] for url in urls]
-        return [kept[url]._replace(declared=_SAID[declared.get(url)]) for url in urls]
-
-    return of_urls, facts.has_classifier
+def probability_of(odds: float) -> float:
+    """Return 1 / (1 + exp(-odds)), without overflow."""
+    return 1.0 / (1.0 + exp(-odds)) if odds >= 0 else exp(odds) / (1.0 + exp(odds))

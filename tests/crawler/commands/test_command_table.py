@@ -158,7 +158,7 @@ def test_commands_load_scrapy_and_heavy_packages_only_when_they_run(tmp_path: Pa
     ("modules", "heavy"),
     [
         ("langfocus.crawler.simulate.plan", {"scrapy", "numba", "scipy"}),
-        ("langfocus.crawler.opening, langfocus.crawler.sources.archive", {"scrapy"}),
+        ("langfocus.crawler.session.opening, langfocus.crawler.sources.archive", {"scrapy"}),
         ("langfocus.crawler.simulate.build", {"scrapy"}),
         ("langfocus.crawler.report.crawl", {"scrapy", "matplotlib", "jinja2"}),
     ],

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.servers import processes
-from langfocus.crawler.child import command
+from langfocus.crawler.commands.child import command
 from langfocus.crawler.commands.compare import Planned, planned
 from langfocus.crawler.report.comparison import (
     OF_PAPER,
@@ -161,7 +161,7 @@ def forked(command: Sequence[str]) -> End:
 
 @pytest.fixture
 def _fast_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("langfocus.crawler.child.run_child", forked)
+    monkeypatch.setattr("langfocus.crawler.commands.child.run_child", forked)
 
 
 def compare(*arguments: object) -> int:

@@ -25,7 +25,7 @@ from langfocus.crawler.commands.identify import (
     language_records,
     line_batches,
 )
-from langfocus.crawler.config import SEED_FOLDER
+from langfocus.crawler.options.config import SEED_FOLDER
 from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from langfocus import Run
-from langfocus.crawler import time_limit
 from langfocus.crawler.corpus import extraction, sources, texts
 from langfocus.crawler.corpus.building import Corpus, CorpusSummary, TextOptions
 from langfocus.crawler.corpus.export import export, work_folder
@@ -23,6 +22,7 @@ from langfocus.crawler.corpus.sources import Found, source_of
 from langfocus.crawler.corpus.texts import PartTexts
 from langfocus.crawler.errors import CrawlError, RunFolderError, SettingError
 from langfocus.crawler.outputs.package import write_wacz
+from langfocus.crawler.reading import time_limit
 from tests.support.commandline import call
 from tests.support.crawls import rows
 from tests.support.keptpages import KeptPages, german, html

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.evidence_rows import TABLES, Learner
+from langfocus.crawler.frontier.evidence_rows import Learner
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.strategies.focus.belief import Belief, Prior
+from langfocus.crawler.run.schema import SCHEMA
+from langfocus.crawler.strategies.focus.belief import Belief
+from langfocus.crawler.strategies.focus.prior import Prior
 
 
 @pytest.mark.parametrize(
@@ -20,7 +22,7 @@ def test_weights_that_are_no_numbers_are_refused(labelled: object, mean: float) 
     belief = Belief(prior)
     belief.mean[0] = mean
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
+        connection.executescript(SCHEMA)
         row = (labelled, 0, *belief.packed())
         connection.execute("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", row)
         with pytest.raises(

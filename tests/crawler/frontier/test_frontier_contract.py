@@ -14,7 +14,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from langfocus.crawler.config import Config
 from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
@@ -24,7 +23,6 @@ from langfocus.crawler.frontier.base import (
     KnownUrlError,
     Lease,
     LeaseError,
-    Link,
     Record,
     Sending,
 )
@@ -32,14 +30,15 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.selection import Hosts, QueuedHost
 from langfocus.crawler.frontier.slots import EARNED_SLOTS, LEAST_BYTES, QUEUED_BYTES
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.run import open_run
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.run.folder import open_run
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.strategies.filters import FILTERS, Filter, make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import domain_of, host_of
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run
@@ -756,7 +755,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         connection.set_trace_callback(asked.append)
         return connection
 
-    monkeypatch.setattr("langfocus.crawler.run.sqlite3.connect", traced)
+    monkeypatch.setattr("langfocus.crawler.run.folder.sqlite3.connect", traced)
     return asked
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.base import Link, Record
+from langfocus.crawler.frontier.base import Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.run import OpenRun
+from langfocus.crawler.run.folder import OpenRun
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, sent_now
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run

@@ -18,7 +18,6 @@ from langfocus.crawler.frontier.base import (
     Admission,
     Frontier,
     Lease,
-    Link,
     Record,
     Sending,
 )
@@ -26,6 +25,7 @@ from langfocus.crawler.frontier.evidence_rows import Learner
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import (
     Opener,
     lease_now,

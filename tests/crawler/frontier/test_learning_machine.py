@@ -6,11 +6,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
-from langfocus.crawler.frontier.base import Link
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw, Link
 from tests.crawler.frontier.test_frontier_contract import (
     META,
     FrontierMachine,

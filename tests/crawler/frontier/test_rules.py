@@ -6,7 +6,7 @@ import pytest
 
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.membership import Membership, binding
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw
 from tests.support.learning import PRIOR
 
 

@@ -5,18 +5,17 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.corpus.sources import source_of
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier.base import Sending
+from langfocus.crawler.http.download import Download, Exchange
 from langfocus.crawler.outputs import archived, takedown
 from langfocus.crawler.outputs.archived import read_archived
-from langfocus.crawler.outputs.exchange import Exchange
 from langfocus.crawler.outputs.package import write_index, write_wacz
 from langfocus.crawler.outputs.takedown import take_down
-from langfocus.crawler.reading import Download
-from langfocus.crawler.run import maintaining
+from langfocus.crawler.run.folder import maintaining
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources.archive import ArchiveWeb
 from tests.support.commandline import call
 from tests.support.crawls import rows

@@ -13,11 +13,12 @@ from warcio.checker import Checker
 
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Lease, Record
+from langfocus.crawler.http.download import Exchange
 from langfocus.crawler.outputs.archived import gather, read_archived, repair
-from langfocus.crawler.outputs.exchange import Exchange
 from langfocus.crawler.outputs.package import write_index
 from langfocus.crawler.outputs.warc import WarcArchive, WarcFile
-from langfocus.crawler.run import connect, create
+from langfocus.crawler.run.folder import connect
+from langfocus.crawler.run.schema import create
 from tests.support.dropped import dropped
 
 NOW = 1_790_000_000.0

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import Lease
+from langfocus.crawler.http.download import Download
 from langfocus.crawler.politeness.blocking import LOOK_EVERY_S, Blocking, read_lines
-from langfocus.crawler.reading import Download
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
 from tests.support.crawls import rows
 from tests.support.keptpages import begun
 from tests.support.smallweb import SENTENCES

@@ -17,8 +17,8 @@ from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.report.crawl import explain, print_summary, write_report
 from langfocus.crawler.report.details import drops, examples, seed_table, sites
 from langfocus.crawler.report.harvest import Portion, summarise
-from langfocus.crawler.run import connect, open_run
-from langfocus.crawler.strategies.focus.belief import Prior
+from langfocus.crawler.run.folder import connect, open_run
+from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.url import fingerprint
 from tests.crawler.frontier.test_learning_contract import LEARNS, link, settled
 from tests.support.commandline import call

@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import pytest
 
-from langfocus.crawler.frontier.base import Link
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.run import OpenRun, open_run
+from langfocus.crawler.run.folder import OpenRun, open_run
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.shared.worker import Worker
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.support.redisserver import RedisServer
 

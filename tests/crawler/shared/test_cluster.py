@@ -7,13 +7,14 @@ import pytest
 from benchmarks.servers.processes import wait_until
 from benchmarks.servers.rediscluster import RedisCluster
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.base import Admission, Link, Sending
+from langfocus.crawler.frontier.base import Admission, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.shards import shard_of
 from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.support.rediscluster import new_cluster
 

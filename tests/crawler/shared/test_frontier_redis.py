@@ -25,7 +25,6 @@ from langfocus.crawler.frontier.base import (
     KeptRobots,
     Lease,
     LeaseError,
-    Link,
     Record,
     Sending,
 )
@@ -35,7 +34,7 @@ from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import Settled, StoredCrawl, connect
 from langfocus.crawler.strategies.filters import make_filter
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import host_of
 from tests.crawler.frontier.test_frontier_contract import FrontierMachine, lease_now, page
 from tests.crawler.shared.conftest import Joiner

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.learner import MERGED_EVERY_S
 from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.strategies.focus.belief import Belief, Prior, Standing
+from langfocus.crawler.strategies.focus.belief import Belief, Standing
 from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.crawler.frontier.test_learning_machine import LearningMachine
 from tests.crawler.shared.conftest import Joiner

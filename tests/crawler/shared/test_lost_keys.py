@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from langfocus.crawler.config import Config
 from langfocus.crawler.errors import SettingError, StorageError
-from langfocus.crawler.frontier.base import Link
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now, page, urls_of
 from tests.crawler.shared.conftest import Joined, Joiner
 from tests.support.crawls import rows

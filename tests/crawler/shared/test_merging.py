@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.frontier.base import PAGE, Lease, Record
-from langfocus.crawler.page_row import insert_pages, page_values
-from langfocus.crawler.run import connect, open_run
+from langfocus.crawler.run.folder import connect, open_run
+from langfocus.crawler.run.page_row import insert_pages, page_values
 from langfocus.crawler.shared.merging import merge
 from langfocus.crawler.url import fingerprint
 from tests.crawler.frontier.test_frontier_contract import META

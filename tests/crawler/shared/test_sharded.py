@@ -13,10 +13,10 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from langfocus.crawler.errors import SettingError, StorageError
-from langfocus.crawler.frontier.base import Admission, Lease, LeaseError, Link, Sending
+from langfocus.crawler.frontier.base import Admission, Lease, LeaseError, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.politeness.robots import HostFiles
-from langfocus.crawler.run import open_run
+from langfocus.crawler.run.folder import open_run
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.learner import MERGED_EVERY_S
 from langfocus.crawler.shared.membership import Membership
@@ -28,7 +28,7 @@ from langfocus.crawler.shared.stored import AwayError, connect
 from langfocus.crawler.shared.worker import Worker
 from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
-from langfocus.crawler.strategies.orderings import Draw
+from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import host_of
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.crawler.shared.test_frontier_redis import SharedMachine, Workers

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.base import Link
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.report.live import live_json, together
-from langfocus.crawler.run import open_run
+from langfocus.crawler.run.folder import open_run
+from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.shared.worker import Worker, storing
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.crawler.shared.conftest import Joined, Joiner
 from tests.crawler.spiders.test_watch import Crawl

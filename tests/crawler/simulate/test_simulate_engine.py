@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.servers.loopback import loopback
-from langfocus.crawler.config import Config
 from langfocus.crawler.errors import GraphError, SettingError
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.shared.shards import shard_of
 from langfocus.crawler.simulate.build import build
 from langfocus.crawler.simulate.engine import FATES, GraphEvidence, evidence_in, simulate

@@ -9,14 +9,15 @@ import pytest
 
 from langfocus.crawler.errors import CrawlError, GraphError
 from langfocus.crawler.frontier import outlinks
-from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.run import open_run
+from langfocus.crawler.run.folder import open_run
 from langfocus.crawler.simulate import webgraph as graph_module
 from langfocus.crawler.simulate.build import build
 from langfocus.crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
 from langfocus.crawler.strategies.filters import make_filter
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import directory_of
 from tests.crawler.sources.test_web_archive import record
 from tests.support.crawls import rows

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from langfocus.classifiers.pages.methods import method
-from langfocus.crawler.config import Config
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.preparation import gaps
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.session.preparation import gaps
 from langfocus.crawler.sources.hosts import read_hosts
 from langfocus.crawler.strategies import make_ordering
 

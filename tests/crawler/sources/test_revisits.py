@@ -8,15 +8,14 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import RunFolderError, SettingError
 from langfocus.crawler.frontier.base import FIRST_SCORE
-from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.http.download import Download, Exchange
 from langfocus.crawler.outputs.package import INDEX, write_index
-from langfocus.crawler.reading import Download
 from langfocus.crawler.report.crawl import headline
 from langfocus.crawler.report.harvest import summarise
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources.archive import ArchiveWeb
 from langfocus.crawler.sources.contract import NotArchived
 from tests.support.crawls import rows

@@ -7,10 +7,10 @@ from time import process_time
 import pytest
 
 from benchmarks.robotsstore import Store
-from langfocus.crawler.clock import CrawlClock
 from langfocus.crawler.frontier.base import KeptRobots, Lease, Record, Sending
+from langfocus.crawler.http.download import Download
 from langfocus.crawler.politeness.robots import SITEMAP_FILES, HostFiles, Robots
-from langfocus.crawler.reading import Download
+from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.sources.sitemaps import (
     MAX_ADMITTED,
     MAX_ELEMENTS,
@@ -20,7 +20,7 @@ from langfocus.crawler.sources.sitemaps import (
     may_be_sitemap,
     read_sitemap,
 )
-from tests.crawler.test_visit import GERMAN
+from tests.crawler.session.test_visit import GERMAN
 from tests.support.crawls import rows
 from tests.support.keptpages import begun
 

@@ -7,15 +7,15 @@ from uuid import uuid4
 
 import pytest
 
-from langfocus.crawler import crawl as crawling
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.crawl import Crawl
 from langfocus.crawler.errors import SettingError, StorageError
-from langfocus.crawler.frontier.base import KeptRobots, Link, Record
+from langfocus.crawler.frontier.base import KeptRobots, Record
+from langfocus.crawler.session import crawl as crawling
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources import seeds, unread_seeds
 from langfocus.crawler.sources.seeds import SeedFile, first_of, read_seed_file
 from langfocus.crawler.sources.unread_seeds import UnreadSeeds
-from langfocus.crawler.strategies.orderings import SEED
+from langfocus.crawler.strategies.links import SEED, Link
 from tests.support.commandline import call
 from tests.support.keptpages import begun
 from tests.support.redisserver import RedisServer

@@ -18,7 +18,7 @@ from benchmarks.servers.loopback import Access, free_port
 from benchmarks.servers.processes import Done
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.classifiers.weights import quantised
-from langfocus.crawler.config import ARGUMENTS, SETTINGS
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.servers import processes
 from langfocus.classifiers.pages.methods import FASTTEXT_FILE
-from langfocus.crawler.config import Config
-from langfocus.crawler.opening import open_crawl
-from langfocus.crawler.reading import Download
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.session.opening import open_crawl
 from tests.crawler.frontier.test_frontier_contract import lease_now
 from tests.support.crawls import environment, rows
 from tests.support.fasttextmodel import write_model

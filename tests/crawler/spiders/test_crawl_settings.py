@@ -10,9 +10,9 @@ from scrapy.settings import Settings
 from benchmarks.servers import processes
 from langfocus.crawler.commands.base import pairs, parser_of
 from langfocus.crawler.commands.base import settings_of as command_settings
-from langfocus.crawler.config import ARGUMENTS, SETTINGS, Config
 from langfocus.crawler.errors import CrawlError, SettingError
-from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS, Config
+from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.spiders.scrapy_settings import config_of, proxy_remarks
 from tests.support.crawls import ROOT, crawl, environment, finished, summary
 

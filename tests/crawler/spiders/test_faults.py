@@ -17,17 +17,18 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from twisted.internet.error import getConnectError
 from twisted.python.failure import Failure
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.config import Config
-from langfocus.crawler.crawl import Crawl
-from langfocus.crawler.frontier.base import Lease, LeaseError, Link
-from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.frontier.base import Lease, LeaseError
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness.network import BusyAddressError, LocalFaultError
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.spiders.faults import local_fault
 from langfocus.crawler.spiders.langfocus import LangfocusSpider
 from langfocus.crawler.spiders.messages import LEASE, LEASED_AT
 from langfocus.crawler.spiders.scheduler import FrontierScheduler
 from langfocus.crawler.spiders.site_files import SiteFiles
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now
 
 CALLBACKS = ("parse", "on_failure", "robots.txt", "robots.txt failed")

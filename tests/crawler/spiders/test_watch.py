@@ -13,8 +13,8 @@ from langfocus.crawler.frontier.base import PAGE, Counts, HostStates, Lease, Rec
 from langfocus.crawler.report.live import Goal, Snapshot, live_json
 from langfocus.crawler.spiders import watch
 from langfocus.crawler.spiders.watch import Watch, count_expected
-from langfocus.crawler.strategies.focus.belief import Prior
-from langfocus.crawler.strategies.focus.ordering import focus
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.orderings import learning
 from tests.support.report_run import Row, make_run
 
 HOSTS = HostStates(ready=3, resting=20, fetching=2, full=7)
@@ -29,7 +29,7 @@ class Crawl:
         self.goals: tuple[tuple[str, float, float], ...] = ()
         self.crawl: Any = SimpleNamespace(
             config=SimpleNamespace(**CONFIG),
-            ordering=focus(lambda *_: [], Prior.shipped()),
+            ordering=learning(lambda *_: [], Prior.shipped()),
             run=SimpleNamespace(connection=run or make_run(None, []), folder=Path("none")),
             visitor=SimpleNamespace(listeners=[]),
             frontier=SimpleNamespace(host_states=lambda: HOSTS),

@@ -14,12 +14,12 @@ from langfocus.crawler.strategies.focus.evidence import (
     N_FEATURES,
     N_UNITS,
     Evidence,
-    evidence_of,
     units_of,
 )
 from langfocus.crawler.strategies.focus.kernel import N_KNOWN, learn, scores_of
-from langfocus.crawler.strategies.focus.ordering import focus
-from langfocus.crawler.strategies.orderings import LinkSource
+from langfocus.crawler.strategies.links import LinkSource
+from langfocus.crawler.strategies.makers import evidence_of
+from langfocus.crawler.strategies.orderings import learning
 from tests.support.learning import PRIOR
 
 Floats = npt.NDArray[np.float64]
@@ -66,10 +66,11 @@ def test_a_language_that_the_model_cannot_name_has_the_codes_of_urls() -> None:
 
 
 def test_a_declared_language_comes_from_the_page_and_one_of_its_own_wins() -> None:
-    ordering = focus(evidence_of("bo", None)[0], PRIOR)
+    ordering = learning(evidence_of("bo", None)[0], PRIOR)
     urls = ["http://a.com/1", "http://a.com/2", "http://a.com/3"]
     source = LinkSource(declared=frozenset(urls[:2]), declared_other=frozenset(urls[1:]))
-    assert [each.declared for each in ordering.evidence(urls, source)] == [1.0, 1.0, -1.0]
+    found = [link.evidence for link in ordering.links(urls, source)]
+    assert [each and each.declared for each in found] == [1.0, 1.0, -1.0]
 
 
 # The arithmetic.

@@ -11,10 +11,11 @@ from benchmarks.servers.hostileserver import PAGE, Behaviour, Exchange, answer, 
 from benchmarks.servers.processes import Done, run_alone
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod
 from langfocus.classifiers.pages.parse import ParsedPage
-from langfocus.crawler import reading, time_limit
 from langfocus.crawler.corpus.building import Corpus
 from langfocus.crawler.corpus.texts import PartTexts
-from langfocus.crawler.reading import Download
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.reading import page as reading
+from langfocus.crawler.reading import time_limit
 from langfocus.crawler.simulate.build import build
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.commandline import call
@@ -34,7 +35,8 @@ def crawled(folder: Path, hangs_while: str, links: list[str], slow: Behaviour) -
         dedent(f"""
         import time
         from pathlib import Path
-        from langfocus.crawler import reader_process, reading
+        from langfocus.crawler.reading import process as reader_process
+        from langfocus.crawler.reading import page as reading
         reader_process.Limits.__new__.__defaults__ = (0.5, 300.0, 2**30, 2**28)
         identified = reading.identified
         def hanging(download, by):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from langfocus.crawler.config import ARGUMENTS, SETTINGS, Config, Knob
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS, Config, Knob
 
 GIVEN = {"lang": "de", "web": "sample"}
 

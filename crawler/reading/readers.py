@@ -1,4 +1,4 @@
-"""Pages are read beside the crawl, by processes of their own (`crawler.reader_process`).
+"""Pages are read beside the crawl, by processes of their own (`crawler.reading.process`).
 
 A reader has some pages at once, so that it never waits for the next one. Pages are returned in the
 order in which they came, but the others do not wait for a page that holds its reader: another
@@ -7,6 +7,7 @@ reader takes them. A page whose reader died is read once more.
 
 import asyncio
 import logging
+import os
 import pickle
 import socket
 import subprocess
@@ -21,9 +22,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from langfocus.classifiers.pages.html.tree import SMALL_BYTES
-from langfocus.crawler.config import Config
-from langfocus.crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
-from langfocus.crawler.reading import CRASHED, TIMEOUT, Download, Reading
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.reading.page import CRASHED, TIMEOUT, Reading
+from langfocus.crawler.reading.process import ERROR, LAST_PAGE, Limits, Task
 
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
@@ -176,7 +178,7 @@ class Readers:
         ours, theirs = socket.socketpair()
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            "from langfocus.crawler.reader_process import main; "
+            "from langfocus.crawler.reading.process import main; "
         )
         with theirs:
             process = subprocess.Popen(  # noqa: S603  # our own code
@@ -319,3 +321,10 @@ class Readers:
     def _settle(self) -> None:
         while self._unsettled and (self._unsettled[0].is_read or self._unsettled[0].is_held):
             self._unsettled.popleft().settle()
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

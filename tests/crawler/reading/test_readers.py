@@ -26,13 +26,14 @@ from scrapy.utils.misc import load_object
 
 from benchmarks.servers.loopback import Proxy, loopback
 from benchmarks.servers.processes import HANG_S, children, wait_until
-from langfocus.crawler.config import Config
-from langfocus.crawler.preparation import page_reader_of
-from langfocus.crawler.reader_process import ERROR, Limits, answer_to
-from langfocus.crawler.readers import Answer, Readers
-from langfocus.crawler.reading import CRASHED, TIMEOUT, Download, Reading
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.reading.configured import page_reader_of
+from langfocus.crawler.reading.page import CRASHED, TIMEOUT, Reading
+from langfocus.crawler.reading.process import ERROR, Limits, answer_to
+from langfocus.crawler.reading.readers import Answer, Readers, processors
 from langfocus.crawler.settings import ASYNCIO_EVENT_LOOP
-from langfocus.crawler.spiders.middlewares import PageReaders, processors
+from langfocus.crawler.spiders.middlewares import PageReaders
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
 from tests.support.smallweb import SmallWeb
@@ -216,7 +217,7 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_others_are_read(
 def test_no_page_waits_for_one_that_holds_its_reader(
     started: Started, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("langfocus.crawler.readers.HELD_S", 0.01)
+    monkeypatch.setattr("langfocus.crawler.reading.readers.HELD_S", 0.01)
     started.renew(Limits(processor_s=HANG_S, clock_s=HANG_S))
     stopped = list(started.pids())
     for pid in stopped:
@@ -261,7 +262,7 @@ def test_a_page_larger_than_a_socket_holds_is_read(started: Started) -> None:
 
 def test_a_crawl_that_ends_while_the_models_load_leaves_no_traceback() -> None:
     ours, theirs = socket.socketpair()
-    code = f"from langfocus.crawler.reader_process import main; main({theirs.fileno()})"
+    code = f"from langfocus.crawler.reading.process import main; main({theirs.fileno()})"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]
@@ -280,7 +281,7 @@ def test_a_crawl_that_ends_while_the_models_load_leaves_no_traceback() -> None:
 def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:
     script = dedent("""
         import asyncio
-        from tests.crawler import test_readers as tests
+        from tests.crawler.reading import test_readers as tests
         async def main():
             readers = tests.Readers(2, tests.CONFIG, first_pages=0)
             await tests.ready(readers)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from langfocus.crawler.frontier.base import Admission, Link
-from langfocus.crawler.outgoing import Outgoing
-from langfocus.crawler.reading import Download
+from langfocus.crawler.frontier.base import Admission
+from langfocus.crawler.frontier.outgoing import Outgoing
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.strategies.links import Link
 from tests.support.crawls import rows
 from tests.support.keptpages import begun, german
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from langfocus.crawler.config import Config
-from langfocus.crawler.crawl import Ending
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import PAGE, Counts, Record
-from langfocus.crawler.preparation import check_goals
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.session.crawl import Ending
+from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
 from tests.support.crawls import finished, rows, summary

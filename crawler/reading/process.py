@@ -1,4 +1,4 @@
-"""The processes that read pages beside a crawl; `crawler.readers` starts and asks them.
+"""The processes that read pages beside a crawl; `crawler.reading.readers` starts and asks them.
 
 One process, the template, loads the models and then only forks: a reader that ended is replaced
 within milliseconds. A reader reads one page after the other from its socket. The kernel ends it
@@ -21,8 +21,9 @@ from typing import NamedTuple, NoReturn
 
 import msgspec
 
-from langfocus.crawler.preparation import page_reader_of
-from langfocus.crawler.reading import TRIAL, Download, ReadPage
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.reading.configured import page_reader_of
+from langfocus.crawler.reading.page import TRIAL, ReadPage
 
 
 class Limits(NamedTuple):

@@ -14,10 +14,12 @@ import pytest
 
 from benchmarks.servers.processes import run_alone
 from langfocus.crawler.errors import RunFolderError, StorageError
-from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run, reading
+from langfocus.crawler.run.folder import lock_run, maintaining, open_run, reading
+from langfocus.crawler.run.schema import SCHEMA_VERSION
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now
 from tests.support.crawls import crawl, environment, rows, summary
 
@@ -313,7 +315,7 @@ def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> 
 
 
 def test_a_system_without_locks_is_named_in_one_line() -> None:
-    line = "import sys; sys.modules['fcntl'] = None; import langfocus.crawler.run"
+    line = "import sys; sys.modules['fcntl'] = None; import langfocus.crawler.run.folder"
     done = run_alone(sys.executable, "-c", line, environment=environment(None))
     assert done.returncode == 1
     assert "CrawlError: crawls need a POSIX system" in done.stderr

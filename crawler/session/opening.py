@@ -6,20 +6,21 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.config import ONLY_EXPECTED, Config
-from langfocus.crawler.crawl import Crawl, Ending
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.frontier.base import Frontier
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.options.config import ONLY_EXPECTED, Config
 from langfocus.crawler.outputs.archived import repair
 from langfocus.crawler.outputs.takedown import taken_down
 from langfocus.crawler.outputs.warc import WarcArchive, WarcFile, argument_fields
 from langfocus.crawler.politeness.robots import HostFiles, Robots, RobotsStore
 from langfocus.crawler.politeness.turns import Occupancy, OwnOccupancy
-from langfocus.crawler.preparation import Preparation, prepare
-from langfocus.crawler.run import IDENTITY, OpenRun, lock_run, open_run
+from langfocus.crawler.run.folder import IDENTITY, OpenRun, lock_run, open_run
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.crawl import Crawl, Ending
+from langfocus.crawler.session.preparation import Preparation, prepare
+from langfocus.crawler.session.visit import Visitor
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
@@ -32,9 +33,7 @@ from langfocus.crawler.sources.seeds import first_of
 from langfocus.crawler.sources.sitemaps import Sitemaps
 from langfocus.crawler.sources.unread_seeds import UnreadSeeds
 from langfocus.crawler.strategies.filters import make_filter
-from langfocus.crawler.strategies.focus.ordering import Focus
 from langfocus.crawler.strategies.orderings import Ordering
-from langfocus.crawler.visit import Visitor
 
 RUNS = Path("runs")
 """The folder in which a crawl without JOBDIR makes its own."""
@@ -248,7 +247,7 @@ def _rules(config: Config, ordering: Ordering) -> FrontierRules:
         draw=ordering.draw,
         lifts=ordering.lifts,
         doubts_up_to=ordering.doubts_up_to,
-        prior=ordering.prior if isinstance(ordering, Focus) else None,
+        prior=ordering.prior,
         patience_s=config.patience_s,
         host_cap=config.host_cap,
         domain_cap=config.domain_slots,

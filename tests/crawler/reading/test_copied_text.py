@@ -4,7 +4,13 @@ from random import Random
 
 import pytest
 
-from langfocus.crawler.copied_text import DOMAINS, HABIT, MOST_BY_RECORD, CopiedTexts, sketch_of
+from langfocus.crawler.reading.copied_text import (
+    DOMAINS,
+    HABIT,
+    MOST_BY_RECORD,
+    CopiedTexts,
+    sketch_of,
+)
 
 WORDS = (
     "der die das und in den von zu mit sich auf für ist im dem nicht ein eine als auch es an werden"

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from langfocus.crawler.frontier.base import Admission, Link
+from langfocus.crawler.frontier.base import Admission
 from langfocus.crawler.frontier.slots import bytes_of, has_room
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import domain_of, host_of
 
 _REMEMBERED: Final = 100_000

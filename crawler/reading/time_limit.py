@@ -10,7 +10,8 @@ from typing import Final
 
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod
 from langfocus.classifiers.pages.parse import ParsedPage
-from langfocus.crawler.reading import TRIAL, Download, identified
+from langfocus.crawler.http.download import Download
+from langfocus.crawler.reading.page import TRIAL, identified
 
 SLOW_S: Final = 20.0
 """Seconds of processor time after which a page is given up; a usual one takes 0.005."""

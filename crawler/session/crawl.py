@@ -18,24 +18,25 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.config import Config
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
-from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.http.download import Exchange
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.outputs.warc import WarcArchive
 from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.politeness.network import has_bad_port, is_private_url, port_of
 from langfocus.crawler.politeness.robots import Robots
 from langfocus.crawler.politeness.turns import Occupancy
-from langfocus.crawler.run import OpenRun, sessions_of
+from langfocus.crawler.run.folder import OpenRun, sessions_of
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.visit import Visitor
 from langfocus.crawler.shared.worker import Waiting, Worker
 from langfocus.crawler.sources.contract import Web
 from langfocus.crawler.sources.revisits import Revisits
 from langfocus.crawler.sources.seeds import SeedFile
 from langfocus.crawler.sources.unread_seeds import MOST_WAITING, UnreadSeeds
-from langfocus.crawler.strategies.orderings import SEED, Ordering
-from langfocus.crawler.visit import Visitor
+from langfocus.crawler.strategies.links import SEED
+from langfocus.crawler.strategies.orderings import Ordering
 
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""

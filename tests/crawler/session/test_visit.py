@@ -9,20 +9,22 @@ import pytest
 
 from langfocus.classifiers.pages.html.links import MAX_LINKS
 from langfocus.classifiers.pages.parse import MAX_BYTES
-from langfocus.crawler.config import Config
-from langfocus.crawler.copied_text import DOMAINS
-from langfocus.crawler.frontier.base import Lease, Link, Record, Sending
+from langfocus.crawler.frontier.base import Lease, Record, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.politeness.directives import RobotsVersion
-from langfocus.crawler.reading import TIMEOUT, Download, page_method, page_reader
+from langfocus.crawler.http.download import Download, RobotsVersion
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.reading.configured import page_method
+from langfocus.crawler.reading.copied_text import DOMAINS
+from langfocus.crawler.reading.page import TIMEOUT, page_reader
+from langfocus.crawler.session.visit import MAX_REDIRECTS, Visitor
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import Filter, make_filter
-from langfocus.crawler.strategies.orderings import BREADTH_FIRST, SEED
+from langfocus.crawler.strategies.links import SEED, Link
+from langfocus.crawler.strategies.orderings import BREADTH_FIRST
 from langfocus.crawler.url import normalise
-from langfocus.crawler.visit import MAX_REDIRECTS, Visitor
 from tests.crawler.frontier.test_frontier_contract import META, lease_now
-from tests.crawler.test_copied_text import TEXT
+from tests.crawler.reading.test_copied_text import TEXT
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run
 

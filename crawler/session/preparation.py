@@ -5,21 +5,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from langfocus.classifiers import languages
-from langfocus.classifiers.errors import ClassifierError, GeoIPError
+from langfocus.classifiers.errors import GeoIPError
 from langfocus.classifiers.pages.method import PageMethod
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
 from langfocus.classifiers.pages.methods.fasttext import WithAdded
-from langfocus.crawler.config import SEED_FOLDER, Config
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.options.config import SEED_FOLDER, Config
 from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.politeness.network import check_port
-from langfocus.crawler.reading import ReadPage, page_method, page_reader
-from langfocus.crawler.run import SCHEMA_VERSION
+from langfocus.crawler.reading.configured import ordering_of, page_method, reader_of
+from langfocus.crawler.reading.page import ReadPage
+from langfocus.crawler.run.schema import SCHEMA_VERSION
 from langfocus.crawler.sources.contract import Web
 from langfocus.crawler.sources.revisits import check_since
 from langfocus.crawler.sources.seeds import SeedFile
-from langfocus.crawler.strategies import make_ordering
-from langfocus.crawler.strategies.focus.ordering import Focus
 from langfocus.crawler.strategies.orderings import Ordering
 
 
@@ -41,7 +40,7 @@ class Preparation:
 
 def prepare(config: Config) -> Preparation:
     """Return the parts of a crawl that need no run folder; raises `CrawlError`."""
-    ordering = _ordering(config)
+    ordering = ordering_of(config)
     config, web = _open_web(config)
     method = page_method(config.identify, fasttext_file(config.fasttext))
     check_language(config.lang, method)
@@ -55,7 +54,7 @@ def prepare(config: Config) -> Preparation:
         config,
         ordering,
         web,
-        _reader(config, method, ordering),
+        reader_of(config, method, ordering),
         _country_lookup(config.geoip),
         gaps(config, ordering, method),
         blocking,
@@ -80,29 +79,6 @@ def check_goals(config: Config, *, doubts: bool) -> None:
     }.items():
         if config.frontier is not None and value:
             raise SettingError(f"{label}: not for a shared crawl (LANGFOCUS_FRONTIER)")
-
-
-def page_reader_of(config: Config) -> ReadPage:
-    """Return the function that reads a page and scores its links; raises `CrawlError`."""
-    method = page_method(config.identify, fasttext_file(config.fasttext))
-    return _reader(config, method, _ordering(config))
-
-
-def _reader(config: Config, method: PageMethod, ordering: Ordering) -> ReadPage:
-    return page_reader(
-        method,
-        ordering,
-        config.lang,
-        is_census=config.is_census,
-        obeys_directives=config.obeys_directives,
-    )
-
-
-def _ordering(config: Config) -> Ordering:
-    try:
-        return make_ordering(config.strategy, config.lang, model=config.url_model)
-    except ClassifierError as error:
-        raise SettingError(str(error)) from error
 
 
 def _open_web(config: Config) -> tuple[Config, Web | None]:
@@ -149,7 +125,7 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
         return ()
     name = languages.name(config.lang)
     found = [_of_pages(config.lang, method, name)]
-    if isinstance(ordering, Focus) and not ordering.knows_urls:
+    if not ordering.knows_urls:
         found.insert(
             0,
             f"the URL model does not know {name}: the frontier is ordered by domains and codes in "

@@ -12,12 +12,12 @@ from langfocus.classifiers.geoip import country_lookup
 from langfocus.crawler.corpus.sources import source_of
 from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.report.labels import read_labels
-from langfocus.crawler.run import lock_run
+from langfocus.crawler.run.folder import lock_run
+from langfocus.crawler.run.whole_file import read_regular, replacing
 from langfocus.crawler.sources.archive import answers
 from langfocus.crawler.sources.hosts import read_hosts
 from langfocus.crawler.sources.seeds import read_seeds
 from langfocus.crawler.sources.warc_reader import is_warc
-from langfocus.crawler.whole_file import read_regular, replacing
 
 
 def test_a_file_is_replaced_after_the_block(tmp_path: Path) -> None:

@@ -15,15 +15,15 @@ from scrapy.http import Response
 
 from benchmarks.servers import processes
 from benchmarks.servers.loopback import loopback
-from langfocus.crawler.clock import CrawlClock
-from langfocus.crawler.config import Config
-from langfocus.crawler.frontier.base import Link
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.opening import open_crawl
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.session.clock import CrawlClock
+from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.spiders.messages import retry_after_s
+from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now, new_sqlite_frontier, page
 from tests.support.crawls import command, environment, rows, smallest_gap
 from tests.support.redisserver import RedisServer

@@ -7,11 +7,11 @@ import pytest
 from langfocus.classifiers import languages
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
 from langfocus.classifiers.urls.model import UrlModel
-from langfocus.crawler.config import SEED_FOLDER, Config
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.opening import open_crawl
-from langfocus.crawler.preparation import check_language, gaps
-from langfocus.crawler.reading import page_method
+from langfocus.crawler.options.config import SEED_FOLDER, Config
+from langfocus.crawler.reading.configured import page_method
+from langfocus.crawler.session.opening import open_crawl
+from langfocus.crawler.session.preparation import check_language, gaps
 from langfocus.crawler.strategies import make_ordering
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary

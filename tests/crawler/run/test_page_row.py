@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from langfocus.crawler.frontier.base import PAGE, Link, Record
+from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.page_row import PageRow, read_pages
-from langfocus.crawler.run import open_run
+from langfocus.crawler.run.folder import open_run
+from langfocus.crawler.run.page_row import PageRow, read_pages
+from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import fingerprint
 from tests.crawler.frontier.test_frontier_contract import lease_now
 

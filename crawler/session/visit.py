@@ -10,8 +10,6 @@ from dataclasses import replace
 
 from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.classifiers.urls.standard import absolute
-from langfocus.crawler.config import Config
-from langfocus.crawler.copied_text import CopiedTexts
 from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
@@ -20,31 +18,23 @@ from langfocus.crawler.frontier.base import (
     Frontier,
     KnownUrlError,
     Lease,
-    Link,
     Record,
     Visit,
 )
+from langfocus.crawler.frontier.outgoing import Outgoing
 from langfocus.crawler.frontier.slots import least_expected
-from langfocus.crawler.outgoing import Outgoing
-from langfocus.crawler.outputs.exchange import Exchange
+from langfocus.crawler.http.download import Download, Exchange, is_status, is_text
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import NOARCHIVE
-from langfocus.crawler.reading import (
-    TIMEOUT,
-    UNREAD,
-    Download,
-    Reading,
-    ReadPage,
-    is_status,
-    is_text,
-    scored,
-    sift,
-)
+from langfocus.crawler.politeness.traps import sift
+from langfocus.crawler.reading.copied_text import CopiedTexts
+from langfocus.crawler.reading.page import TIMEOUT, UNREAD, Reading, ReadPage
 from langfocus.crawler.sources.revisits import Earlier, visit_of
 from langfocus.crawler.sources.sitemaps import Sitemap, Sitemaps
-from langfocus.crawler.strategies.focus.ordering import Focus
-from langfocus.crawler.strategies.orderings import SEED, LinkSource, Ordering
+from langfocus.crawler.strategies.links import SEED, Link, LinkSource
+from langfocus.crawler.strategies.orderings import Ordering
 from langfocus.crawler.url import (
     domain_of,
     fingerprint,
@@ -134,13 +124,13 @@ class Visitor:
         """
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
         normal = [url for url in normal if not self._is_blocked(url)]
-        return self._as_seeds(scored(self._ordering, list(dict.fromkeys(normal)), source))
+        return self._as_seeds(self._ordering.links(list(dict.fromkeys(normal)), source))
 
     def with_evidence(self, links: Sequence[Link]) -> list[Link]:
         """Return links that have a score already, with evidence for an ordering that learns."""
-        if not isinstance(self._ordering, Focus):
+        if self._ordering.evidence_of is None:
             return list(links)
-        known = scored(self._ordering, [link.url for link in links], SEED)
+        known = self._ordering.links([link.url for link in links], SEED)
         return [replace(one, evidence=of.evidence) for one, of in zip(links, known, strict=True)]
 
     def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
@@ -229,7 +219,7 @@ class Visitor:
         if record.is_relevant and self._copied_texts.is_copy(reading.sketch, domain):
             record = replace(record, is_relevant=False, is_copy=1)
             source = LinkSource(is_relevant=False, depth=lease.depth)
-            wanted = scored(self._ordering, [link.url for link in wanted], source)
+            wanted = self._ordering.links([link.url for link in wanted], source)
         if self._sitemaps is not None and record.is_relevant:
             # Before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
@@ -268,7 +258,7 @@ class Visitor:
         wanted, left_out = sift(target, self._is_blocked)
         if any(self._respelled(lease, url, download) for url in wanted):
             return None
-        links = scored(self._ordering, wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
+        links = self._ordering.links(wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         links = self._as_seeds(links) if lease.depth == 0 else links
         left_out["ignored_url"] += not found
         record = self._record(REDIRECT, download, left_out=left_out)

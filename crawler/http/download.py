@@ -1,0 +1,85 @@
+"""The answer of a server: its bytes on the wire, and what a crawl needs of it."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from langfocus.classifiers.pages.charset.encodings import is_binary
+from langfocus.crawler.http.head import media_type
+
+_TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The bytes of a request and of its answer.
+
+    `began_at` is in unix seconds. `head` is the status line and the headers with the empty line
+    after them, `body` has no transfer encoding but keeps its content encoding. `request` is b"" if
+    nothing was sent, as in a replay. `ip` is the address that answered, None if it is not known.
+    `truncated` is the reason why bytes of the body are missing, in the words of WARC 1.1, 5.13; ""
+    if none are.
+    """
+
+    url: str
+    began_at: float
+    head: bytes = field(repr=False)
+    body: bytes = field(repr=False)
+    request: bytes = field(default=b"", repr=False)
+    ip: str | None = None
+    truncated: str = ""
+
+
+class RobotsVersion(NamedTuple):
+    """The robots.txt that allowed a fetch.
+
+    `name` is the SHA-256 of the file, or the status of a server that has none. `signals` are
+    its statements for this bot.
+    """
+
+    name: str
+    signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
+
+    `refresh` is its header Refresh, `sets_cookie` is True if it has a Set-Cookie.
+    `is_cut` is True if the body ended before the announced length. `statements` are those of its
+    headers (`crawler.politeness.directives`), `reserved` those of the file tdmrep.json of its host.
+    `robots` is the robots.txt that allowed the fetch, None if none was asked. `etag` and `modified`
+    are its ETag and Last-Modified. `exchange` has the bytes as they were sent, None if nothing
+    keeps them.
+    """
+
+    url: str
+    status: int
+    body: bytes = b""
+    content_type: str | None = None
+    content_language: str | None = None
+    location: str | None = None
+    retry_after_s: float | None = None
+    ip: str | None = None
+    is_cut: bool = False
+    statements: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
+    robots: RobotsVersion | None = None
+    etag: str | None = None
+    modified: str | None = None
+    refresh: str | None = None
+    sets_cookie: bool = False
+    exchange: Exchange | None = field(default=None, repr=False)
+
+
+def is_text(content_type: str | None, body: bytes = b"") -> bool:
+    """Return True if an answer may be a page.
+
+    Without a media type in the Content-Type the first bytes of the body decide (MIME Sniffing, 7).
+    """
+    kind = media_type(content_type)
+    return kind.startswith(_TEXT_TYPES) if kind else not is_binary(body)
+
+
+def is_status(code: int) -> bool:
+    """Return True for a status of HTTP, which has three digits (RFC 9110, 15)."""
+    return 100 <= code <= 999

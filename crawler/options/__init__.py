@@ -1,0 +1,1 @@
+"""Arguments and settings, each declared once."""

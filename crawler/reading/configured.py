@@ -1,0 +1,52 @@
+"""The reader of pages that a configuration describes, the same in the crawl and in its readers."""
+
+from pathlib import Path
+
+from langfocus.classifiers.errors import ClassifierError
+from langfocus.classifiers.pages.method import PageMethod
+from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, fasttext_file, method
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.reading.page import ReadPage, page_reader
+from langfocus.crawler.strategies import make_ordering
+from langfocus.crawler.strategies.orderings import Ordering
+
+
+def page_reader_of(config: Config) -> ReadPage:
+    """Return the function that reads a page and scores its links; raises `CrawlError`."""
+    method = page_method(config.identify, fasttext_file(config.fasttext))
+    return reader_of(config, method, ordering_of(config))
+
+
+def reader_of(config: Config, method: PageMethod, ordering: Ordering) -> ReadPage:
+    """Return the function that reads a page by a loaded method and scores its links."""
+    return page_reader(
+        method,
+        ordering,
+        config.lang,
+        is_census=config.is_census,
+        obeys_directives=config.obeys_directives,
+    )
+
+
+def ordering_of(config: Config) -> Ordering:
+    """Return the ordering of a crawl with its model loaded; raises `SettingError`."""
+    try:
+        return make_ordering(config.strategy, config.lang, model=config.url_model)
+    except ClassifierError as error:
+        raise SettingError(str(error)) from error
+
+
+def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
+    """Return the method with this name with its models loaded; raises `SettingError`.
+
+    A model file of fastText adds its languages to the default method.
+    """
+    if name in NEIGHBOURLY:
+        around = "needs a graph of the pages around a page: langfocus evaluate --graph"
+        raise SettingError(f"-a identify={name}: {around}")
+    try:
+        return method(name, fasttext)
+    except ClassifierError as error:
+        told = f"-a identify={name}" if fasttext is None else FASTTEXT_FILE
+        raise SettingError(f"{told}: {error}") from error

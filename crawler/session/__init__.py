@@ -1,0 +1,1 @@
+"""A crawl is opened, runs and ends."""

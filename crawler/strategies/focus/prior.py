@@ -1,0 +1,34 @@
+"""The weights that a crawl of `focus` begins with."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from langfocus.crawler.strategies.focus.evidence import FEATURES
+
+SHIPPED: Final = Path(__file__).with_name("prior.json")
+"""The weights that a crawl begins with, with a card of the crawls that they were learned from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The weights before a crawl: normal with this `mean` (k,) and `covariance` (k, k).
+
+    A unit without pages of its own takes the record of the unit around it as `strength` pages.
+    """
+
+    mean: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    strength: float
+
+    @classmethod
+    @cache
+    def shipped(cls) -> "Prior":
+        """Return the prior that ships."""
+        read = json.loads(SHIPPED.read_text(encoding="utf-8"))
+        if tuple(read["features"]) != FEATURES:
+            raise ValueError(f"{SHIPPED} is of another version")
+        rows = tuple(map(tuple, read["covariance"]))
+        return cls(tuple(read["mean"]), rows, read["strength"])

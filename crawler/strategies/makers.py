@@ -1,0 +1,85 @@
+"""The orderings of a crawl, each made for a language and a file of the URL model."""
+
+from collections.abc import Mapping, Sequence
+from itertools import starmap
+from pathlib import Path
+from typing import Final
+
+from langfocus.crawler.strategies.focus.evidence import Evidence, EvidenceOf
+from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.orderings import (
+    BREADTH_FIRST,
+    RANDOM,
+    SOFT,
+    Ordering,
+    confidence,
+    country_domain,
+    learning,
+)
+
+_SAID: Final = {None: 0.0, True: 1.0, False: -1.0}
+_KEPT_URLS: Final = 65_536
+
+
+def random(language: str, model: Path | None) -> Ordering:
+    return RANDOM
+
+
+def bfs(language: str, model: Path | None) -> Ordering:
+    return BREADTH_FIRST
+
+
+def soft(language: str, model: Path | None) -> Ordering:
+    return SOFT
+
+
+def cctld(language: str, model: Path | None) -> Ordering:
+    from langfocus.classifiers.urls.cctld import score
+
+    return country_domain(lambda urls: [float(x) for x in score(urls, language)])
+
+
+def svm(language: str, model: Path | None) -> Ordering:
+    from langfocus.classifiers.urls.model import UrlModel
+
+    url_model = UrlModel.load(model)
+
+    def score_urls(urls: Sequence[str]) -> Sequence[float]:
+        scores: list[float] = url_model.score(urls, language).tolist()
+        return scores
+
+    score_urls([])  # raises before the crawl begins if the model lacks the language
+    return confidence(score_urls)
+
+
+def focus(language: str, model: Path | None) -> Ordering:
+
+    found, knows_urls = evidence_of(language, model)
+    return learning(found, Prior.shipped(), knows_urls=knows_urls)
+
+
+def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
+    """Return the function that finds the evidence for a language; True if the URL model knows it.
+
+    `model` is the file of the URL model, None: the one that ships. Raises
+    `classifiers.errors.ModelError` if it cannot be read.
+    """
+    from langfocus.classifiers.urls.facts import UrlFacts  # numba takes half a second
+    from langfocus.classifiers.urls.model import UrlModel
+
+    facts = UrlFacts(UrlModel.load(model), language)
+    kept: dict[str, Evidence] = {}
+
+    def of_urls(urls: Sequence[str], declared: Mapping[str, bool]) -> Sequence[Evidence]:
+        new = [url for url in urls if url not in kept]
+        if len(kept) + len(new) > _KEPT_URLS:
+            kept.clear()
+            new = list(urls)
+        if new:
+            found = starmap(Evidence, facts.of(new).tolist())
+            kept.update(zip(new, found, strict=True))
+        if not declared:
+            return [kept[url] for url in urls]
+        return [kept[url]._replace(declared=_SAID[declared.get(url)]) for url in urls]
+
+    return of_urls, facts.has_classifier
