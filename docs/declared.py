@@ -21,7 +21,8 @@ from langfocus.crawler import settings
 from langfocus.crawler.commands.base import parser_of
 from langfocus.crawler.corpus.item import PageItem
 from langfocus.crawler.frontier.base import Record
-from langfocus.crawler.options.config import ARGUMENTS, SETTINGS, Knob
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
+from langfocus.crawler.options.knob import Knob
 from langfocus.crawler.report.details import reasons
 from langfocus.crawler.report.harvest import Summary
 from langfocus.crawler.run.page_row import PageRow

@@ -3,20 +3,19 @@
 A field with `setting` is given by `-s NAME=VALUE`, any other by `-a NAME=VALUE`. Parser, check,
 error message, manual and the typed arguments of `langfocus.crawl` come from the same line:
 
-    tolerance: int = knob(5, "pages that a server may give", least=0)
+    tolerance: int = knob(5, "pages that a server may give", least=0, binds=True)
 
 Scrapy's own settings that a crawl needs without declaring them are filled in by
 `crawler.spiders.scrapy_settings`.
 """
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from difflib import get_close_matches
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LanguageError
@@ -26,6 +25,7 @@ from langfocus.classifiers.tables import shipped_folder
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import HOST_QUEUE, queue_slots
 from langfocus.crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
+from langfocus.crawler.options.knob import Knob, knob
 from langfocus.crawler.politeness.contact import BotName
 from langfocus.crawler.politeness.network import dns_servers
 from langfocus.crawler.politeness.turns import PACE_S
@@ -49,86 +49,11 @@ FileName = str | PathLike[str] | None
 
 _MOST_HOLD_S: Final = 3600.0
 
-_MOST: Final = 10**12
-"""More is a mistake, and products of such numbers fit in 64 bits."""
-
-_CENSUS: Final = ("hosts", "identify", "block", "web", "archive")
-"""The arguments of a census."""
-
 _CENSUS_STEPS: Final = 10
 """URLs of a host that a census fetches: its portal page after redirects within the host."""
 
 _CENSUS_BATCH: Final = 5_000
 """Hosts that are queued in one transaction."""
-
-_TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-
-
-class Knob(NamedTuple):
-    """The declaration of an argument or a setting.
-
-    `help` is one phrase, with a default that is not a plain value; that of a number begins with its
-    unit. `why` is the reason for a default that limits or chooses. `least` and `most` bound a
-    number. `choices` are all values allowed, () for any. `read` turns a text and the name for
-    messages into the value; None: the type decides.
-    """
-
-    help: str
-    setting: str = ""
-    why: str = ""
-    least: int | None = None
-    most: int = _MOST
-    choices: tuple[str, ...] = ()
-    read: Callable[[str, str], object] | None = None
-    name: str = ""
-    kind: Any = str
-    default: object = None
-
-    @property
-    def label(self) -> str:
-        """The name in messages: `-a pages` or `LANGFOCUS_LEASE`."""
-        return self.setting or f"-a {self.name}"
-
-    @property
-    def manual(self) -> str:
-        """The help with the choices and the default, one line of text."""
-        text = f"{self.help}: {', '.join(self.choices)}" if self.choices else self.help
-        is_told = self.default not in (None, "", ()) and self.default is not False
-        plain = f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
-        return f"{text} (default: {plain})" if is_told else text
-
-    def value(self, given: object) -> Any:
-        """Return a text or a value as one of the knob's type; raises `SettingError`."""
-        if self.read is not None:
-            return self.read(str(given), self.label)
-        if self.choices and given not in self.choices:
-            raise SettingError(
-                f"{self.label}={given}: no such {self.name}; there are {', '.join(self.choices)}"
-            )
-        if self.kind is bool:
-            if str(given).lower() not in _TRUTHS:
-                raise SettingError(f"{self.label}={given}: True or False is needed")
-            return _TRUTHS[str(given).lower()]
-        return self._number(given) if self.kind in (int, float) else self.kind(given)
-
-    def _number(self, given: object) -> float:
-        least = -math.inf if self.least is None else self.least
-        try:
-            number: float = self.kind(given)
-        except (TypeError, ValueError):
-            number = math.nan
-        if self.most < number < math.inf:
-            raise SettingError(f"{self.label}={given}: {self.most:,} is the most")
-        if least <= number < math.inf:
-            return number
-        kind = "a whole number" if self.kind is int else "a number"
-        bound = "" if self.least is None else f" of at least {self.least}"
-        raise SettingError(f"{self.label}={given}: {kind}{bound} is needed")
-
-
-def knob(default: object, told: str, setting: str = "", why: str = "", **declared: Any) -> Any:
-    """Return a field of `Config`; `told` is its help, `declared` are further fields of `Knob`."""
-    return field(default=default, metadata={"knob": Knob(told, setting, why, **declared)})
 
 
 def _language(tag: str, label: str) -> str:
@@ -158,6 +83,7 @@ class Arguments:
         "",
         "target language: a code (de), a tag (de-AT) or a name (German); required",
         read=_language,
+        binds=True,
     )
     _: KW_ONLY
     strategy: str = knob(
@@ -165,12 +91,14 @@ class Arguments:
         "which queued URL is fetched next",
         why="it learns from each page, and has the highest harvest on Webs that it did not see",
         choices=ORDERINGS,
+        binds=True,
     )
     filter: str = knob(
         DEFAULT_FILTER,
         "which links enter the queue",
         why="servers and directories that give nothing cost T pages each (Tamura 2007)",
         choices=FILTERS,
+        binds=True,
     )
     tolerance: int = knob(
         TOLERANCE,
@@ -178,12 +106,14 @@ class Arguments:
         "counts as irrelevant",
         why="with a host cap of 10 a larger one than 9 never closes a server",
         least=0,
+        binds=True,
     )
     host_cap: int = knob(
         10,
         "URLs of one host that ever get a request, whatever is answered, 0 for any number",
         why="Baykan 2013, 5.2: a crawl of many hosts, not of a few large ones",
         least=0,
+        binds=True,
     )
     host_queue: int | None = knob(
         None,
@@ -192,6 +122,7 @@ class Arguments:
         f" (default: {HOST_QUEUE}, or host_cap if that is more; 0 with host_cap=0)",
         why="the best ten of a host are fetched, and memory has a bound",
         least=0,
+        binds=True,
     )
     domain_cap: int | None = knob(
         None,
@@ -200,6 +131,7 @@ class Arguments:
         f" (default: {DOMAIN_HOSTS} times host_cap)",
         why="a farm of sub-domains without end stops; a domain with pages in the language does not",
         least=0,
+        binds=True,
     )
     address_cap: int | None = knob(
         None,
@@ -208,18 +140,22 @@ class Arguments:
         f" (default: {ADDRESS_HOSTS} times host_cap)",
         why="a farm of domains on one server stops",
         least=0,
+        binds=True,
     )
     directory_depth: int = knob(
         DIRECTORY_DEPTH,
         "segments of a path that make a directory, for the directory filter",
         why="Tamura 2007, 4.3",
         least=1,
+        binds=True,
     )
     identify: str = knob(
         DEFAULT_METHOD,
         "method that identifies the language of a page",
         why="it is right more often than the methods of the papers, in more languages",
         choices=page_methods(),
+        binds=True,
+        census=True,
     )
     seeds: Seeds = knob(
         (),
@@ -231,51 +167,67 @@ class Arguments:
         None,
         "pages after which the crawl stops, exactly (default: stop when nothing is queued)",
         least=1,
+        goal=True,
     )
     relevant: int | None = knob(
-        None, "pages in the language after which the crawl stops, exactly", least=1
+        None,
+        "pages in the language after which the crawl stops, exactly",
+        least=1,
+        goal=True,
     )
     words: int | None = knob(
         None,
         "words in the language after which the crawl stops with a whole page, counted in the first "
         "2,000 characters of a page",
         least=1,
+        goal=True,
     )
     expected: str | None = knob(
         None,
         "fetch only the URLs that focus, svm or cctld expects in the language, and the seeds; stop "
         "when no other is queued",
         choices=(ONLY_EXPECTED,),
+        goal=True,
     )
     hours: float | None = knob(
-        None, "hours of crawling, all sessions together, after which no request begins", least=0
+        None,
+        "hours of crawling, all sessions together, after which no request begins",
+        least=0,
+        goal=True,
     )
     since: FileName = knob(
         None,
         "folder of an earlier run: its pages are asked for again, those that have most likely "
         "changed first; then new links are followed",
+        binds=True,
     )
     block: FileName = knob(
         None,
         "file of what is never fetched, a line each: a host (example.org), a name with all names "
         "below it (*.example.org), or either with the beginning of paths (example.org/private/)",
+        census=True,
     )
     web: str = knob(
         "live",
         "source of the pages (sample is embedded, without a network)",
         why="the others are for trials and for pages that are there already",
         choices=("live", "sample", "archive"),
+        binds=True,
+        census=True,
     )
     archive: FileName = knob(
         None,
         "the WARC files that web=archive replays: paths with commas between them, each a WARC "
         "file, a folder, a pattern (crawl/*.warc.gz) or a WACZ file",
+        census=True,
     )
     hosts: Any = knob(  # `read` makes a `HostList` of it
         None,
         "a census of the portal pages of these hosts instead of a crawl: a file with a host a "
         "line, names, IP addresses or URLs",
         read=_hosts,
+        binds=True,
+        census=True,
     )
 
 
@@ -309,6 +261,7 @@ class Config(Arguments):
         "LANGFOCUS_MAX_CRAWL_DELAY",
         "one host of a crawl with ten URLs of each ends within ten minutes",
         least=0,
+        agreed=True,
     )
     private_addresses: bool = knob(
         False,
@@ -316,6 +269,7 @@ class Config(Arguments):
         "link-local addresses, names such as localhost or printer.local)",
         "LANGFOCUS_PRIVATE_ADDRESSES",
         "a link of a stranger must not reach a router or a cloud's metadata service",
+        agreed=True,
     )
     per_address: int = knob(
         2,
@@ -323,6 +277,7 @@ class Config(Arguments):
         "LANGFOCUS_PER_ADDRESS",
         "hundreds of hosts may share one server",
         least=0,
+        agreed=True,
     )
     dns: tuple[str, ...] = knob(
         (),
@@ -567,6 +522,15 @@ def _declared() -> dict[str, Knob]:
 
 _KNOBS: Final = _declared()
 
+IDENTITY: Final = (*(name for name, one in _KNOBS.items() if one.binds), "shared")
+"""What a run records of its crawl that stays the same when it is continued."""
+
+AGREED: Final = (*(name for name, one in _KNOBS.items() if one.agreed), "obeys_robots")
+"""The further options that are the same for all workers of a shared crawl."""
+
+GOALS: Final = tuple(name for name, one in _KNOBS.items() if one.goal)
+"""The options that end a crawl."""
+
 ARGUMENTS: Final = {name: one for name, one in _KNOBS.items() if not one.setting}
 """The declarations of the arguments, by name."""
 
@@ -577,8 +541,9 @@ SETTINGS: Final = {one.setting: one for one in _KNOBS.values() if one.setting}
 def _census(values: dict[str, Any]) -> Config:
     """Return the configuration of a census, a crawl of one page of each host."""
     for name in values:
-        if name in ARGUMENTS and name not in _CENSUS:
-            raise SettingError(f"-a {name}: not with -a hosts, which takes {', '.join(_CENSUS)}")
+        if name in ARGUMENTS and not ARGUMENTS[name].census:
+            known = ", ".join(name for name, one in ARGUMENTS.items() if one.census)
+            raise SettingError(f"-a {name}: not with -a hosts, which takes {known}")
     return Config(
         strategy="bfs",
         filter="none",

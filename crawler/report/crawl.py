@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from langfocus.crawler.errors import RunFolderError, SettingError
+from langfocus.crawler.options.config import GOALS
 from langfocus.crawler.report.census import write_census
 from langfocus.crawler.report.details import drops, examples, meaning, seed_table, sites
 from langfocus.crawler.report.formatting import Cell, duration, language_name, number, percent, size
@@ -42,7 +43,6 @@ SELECT url, depth, parent, score, reasons, outcome, language, confidence, is_cop
 FROM pages WHERE fingerprint = ?"""
 
 _STOPPED: Final = ("shutdown", "cancelled")
-_GOALS: Final = ("pages", "relevant", "words", "hours")
 _ENDS: Final = {
     "finished": "nothing was left to fetch",
     "unanswered": "no seed answered",
@@ -192,7 +192,7 @@ def _lead(summary: Summary) -> str:
     end = f"It ended: {reason}."
     if reason in _ENDS:
         end = f"It ended because {_ENDS[reason]}."
-    elif reason in _GOALS:
+    elif reason in GOALS:
         end = f"It ended at its goal of {'relevant pages' if reason == 'relevant' else reason}."
     elif reason in (None, *_STOPPED):
         end = "It runs, or was stopped: the same command with -s JOBDIR=FOLDER continues it."

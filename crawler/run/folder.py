@@ -6,7 +6,7 @@ Every figure of a report comes from `run.db`, and the same file resumes the craw
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +26,6 @@ except ImportError as error:
 _LOG_PAGES = 32_000
 """The longest log of a database, 64 MB."""
 
-IDENTITY = (
-    *("lang", "ordering", "filter", "tolerance", "host_cap", "domain_cap", "address_cap"),
-    *("host_queue", "directory_depth", "web", "identify", "shared", "hosts", "since"),
-)
-"""The keys of `meta` that must have the same values for a folder to be resumed."""
-
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
@@ -49,15 +43,17 @@ class OpenRun:
         )
 
 
-def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
+def open_run(
+    folder: Path, meta: Mapping[str, object], now: float, *, identity: Collection[str] = ()
+) -> OpenRun:
     """Open a run folder to crawl in it: a new run begins, a known run is resumed.
 
-    `meta` are the settings of the crawl, which include "seeds" and the keys of `IDENTITY`; a
-    missing key counts as empty. SQLite checks the whole file. Raises `RunFolderError`
-    and changes nothing if the folder holds another crawl, was made by another version, cannot be
-    read or written, or if the structure of its database is damaged.
+    `meta` are the settings of the crawl, which include "seeds". Those of `identity` are the same
+    when a run is resumed; a missing one counts as empty. SQLite checks the whole file. Raises
+    `RunFolderError` and changes nothing if the folder holds another crawl, was made by another
+    version, cannot be read or written, or if the structure of its database is damaged.
     """
-    values = dict.fromkeys(IDENTITY, "")
+    values = dict.fromkeys(identity, "")
     texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
     # A path may have bytes that are not UTF-8.
     values |= {k: v.encode("utf-8", "backslashreplace").decode() for k, v in texts.items()}
@@ -66,7 +62,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
         folder.mkdir(parents=True, exist_ok=True)
         check_files(folder)
         if path.exists():
-            _check(folder, values)
+            _check(folder, {name: values[name] for name in identity})
         elif _log_of(path):
             raise _damaged(folder, "it is missing, but its log run.db-wal exists")
         else:
@@ -160,7 +156,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _check(folder: Path, values: Mapping[str, str]) -> None:
+def _check(folder: Path, identity: Mapping[str, str]) -> None:
     """Raise RunFolderError for a run that cannot be resumed; change nothing."""
     path = folder / "run.db"
     if not path.stat().st_size:
@@ -169,14 +165,12 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
     try:
         with closing(_for_reading(path)) as connection:
             kept = checked_meta(connection, folder)
-            for key in IDENTITY:
-                before = kept.get(key, "")
-                if before != values[key]:
-                    name = "strategy" if key == "ordering" else key
+            for name, value in identity.items():
+                if (before := kept.get(name, "")) != value:
                     # A number may have been the default of an earlier version.
                     same = f"-a {name}={before}" if before.isdigit() else "the same arguments"
                     raise RunFolderError(
-                        f"{folder}: holds a crawl with {name}={before}, not {name}={values[key]}; "
+                        f"{folder}: holds a crawl with {name}={before}, not {name}={value}; "
                         f"use {same}, or another folder"
                     )
             lines = [line for (line,) in connection.execute("PRAGMA quick_check(100)")]

@@ -10,13 +10,13 @@ from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.frontier.base import Frontier
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.options.config import ONLY_EXPECTED, Config
+from langfocus.crawler.options.config import AGREED, GOALS, IDENTITY, ONLY_EXPECTED, Config
 from langfocus.crawler.outputs.archived import repair
 from langfocus.crawler.outputs.takedown import taken_down
 from langfocus.crawler.outputs.warc import WarcArchive, WarcFile, argument_fields
 from langfocus.crawler.politeness.robots import HostFiles, Robots, RobotsStore
 from langfocus.crawler.politeness.turns import Occupancy, OwnOccupancy
-from langfocus.crawler.run.folder import IDENTITY, OpenRun, lock_run, open_run
+from langfocus.crawler.run.folder import OpenRun, lock_run, open_run
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl, Ending
 from langfocus.crawler.session.preparation import Preparation, prepare
@@ -40,10 +40,7 @@ RUNS = Path("runs")
 
 _DIFFERENCE_TOLD_S = 5.0
 _TENDED_EVERY_S = 15.0
-_POLITENESS = ("max_crawl_delay_s", "per_address", "obeys_robots", "private_addresses")
-"""Settings that are the same for all workers of a shared crawl, beside the delay."""
 
-_GOALS = ("relevant", "words", "expected", "hours")
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +131,7 @@ def _open_store(
     with ExitStack() as undo:
         shared = None
         if config.frontier is not None:
-            politeness = {name: getattr(config, name) for name in _POLITENESS}
+            politeness = {name: getattr(config, name) for name in AGREED}
             identity = {key: meta.get(key, "") for key in IDENTITY} | politeness
             membership = Membership(
                 worker=worker_name(folder),
@@ -146,7 +143,7 @@ def _open_store(
             undo.callback(shared.close)
         lock = undo.enter_context(lock_run(folder))
         now = clock()
-        run = open_run(folder, meta, now)
+        run = open_run(folder, meta, now, identity=IDENTITY)
         undo.callback(run.connection.close)
         frontier: Frontier
         occupancy: Occupancy
@@ -223,7 +220,7 @@ def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
         "web": str(config.archive) if config.archive else config.web,
         "seeds": first_of(config.seeds),
         "budget_pages": "" if config.pages is None else config.pages,
-        **{f"goal_{name}": str(getattr(config, name) or "") for name in _GOALS},
+        **{f"goal_{name}": str(getattr(config, name) or "") for name in GOALS if name != "pages"},
         "delay_s": config.delay_s,
         "version": config.version,
         "command": config.command,

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from langfocus.crawler.errors import RunFolderError, one_line
+from langfocus.crawler.options.config import IDENTITY
 from langfocus.crawler.outputs.archived import gather
-from langfocus.crawler.run.folder import IDENTITY, Session, connect, reading, sessions_of
+from langfocus.crawler.run.folder import Session, connect, reading, sessions_of
 from langfocus.crawler.run.page_row import PAGE_COLUMNS, insert_pages
 from langfocus.crawler.run.schema import create
 from langfocus.crawler.run.whole_file import clean_up

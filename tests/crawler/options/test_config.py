@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.options.config import ARGUMENTS, SETTINGS, Config, Knob
+from langfocus.crawler.options.config import ARGUMENTS, SETTINGS, Config
+from langfocus.crawler.options.knob import Knob
 
 GIVEN = {"lang": "de", "web": "sample"}
 

@@ -17,6 +17,7 @@ from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.options.config import IDENTITY
 from langfocus.crawler.run.folder import lock_run, maintaining, open_run, reading
 from langfocus.crawler.run.schema import SCHEMA_VERSION
 from langfocus.crawler.strategies.links import Link
@@ -31,7 +32,7 @@ META_TABLE = "PRAGMA journal_mode = WAL; CREATE TABLE meta(key TEXT, value TEXT)
 TRIGGER = "CREATE TRIGGER t AFTER INSERT ON sessions BEGIN DELETE FROM urls; END"
 META: dict[str, object] = {
     "lang": "de",
-    "ordering": "bfs",
+    "strategy": "bfs",
     "filter": "none",
     "tolerance": 10,
     "host_cap": 10,
@@ -200,7 +201,7 @@ def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"ordering": "focus"}, "strategy=bfs, not strategy=focus; use the same arguments, or"),
+        ({"strategy": "focus"}, "strategy=bfs, not strategy=focus; use the same arguments, or"),
         ({"identify": "nfc"}, "identify=composite, not identify=nfc; use the same arguments, or"),
         ({"tolerance": 5}, "tolerance=10, not tolerance=5; use -a tolerance=10, or another folder"),
     ],
@@ -210,7 +211,7 @@ def test_a_run_of_another_crawl_is_refused_by_the_name_of_the_argument(
 ) -> None:
     open_run(tmp_path, META, 0.0).connection.close()
     with pytest.raises(RunFolderError, match=told):
-        open_run(tmp_path, META | change, 1.0)
+        open_run(tmp_path, META | change, 1.0, identity=IDENTITY)
 
 
 def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
@@ -223,7 +224,7 @@ def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
     run.connection.close()
     before = contents(copy)
     with pytest.raises(RunFolderError, match="holds a crawl with lang=de, not lang=fr"):
-        open_run(copy, {**META, "lang": "fr"}, 1.0)
+        open_run(copy, {**META, "lang": "fr"}, 1.0, identity=IDENTITY)
     assert {**contents(copy), "run.db-shm": b""} == {**before, "run.db-shm": b""}
     open_run(copy, META, 1.0).connection.close()
     assert rows(copy, "SELECT value FROM counts") == [(7,)]

@@ -1,0 +1,88 @@
+"""The declaration of an option: its help, its check, and what else follows from it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, Final, NamedTuple
+
+from langfocus.crawler.errors import SettingError
+
+_MOST: Final = 10**12
+"""More is a mistake, and products of such numbers fit in 64 bits."""
+
+_TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+class Knob(NamedTuple):
+    """The declaration of an argument or a setting.
+
+    `help` is one phrase, with a default that is not a plain value; that of a number begins with its
+    unit. `why` is the reason for a default that limits or chooses. `least` and `most` bound a
+    number. `choices` are all values allowed, () for any. `read` turns a text and the name for
+    messages into the value; None: the type decides.
+
+    A run is continued, and merged, only with the same value of an option that `binds` it. Workers
+    of a shared crawl have the same value of one that is `agreed`. A `goal` ends a crawl. A `census`
+    takes only the arguments that say so.
+    """
+
+    help: str
+    setting: str = ""
+    why: str = ""
+    least: int | None = None
+    most: int = _MOST
+    choices: tuple[str, ...] = ()
+    read: Callable[[str, str], object] | None = None
+    binds: bool = False
+    agreed: bool = False
+    goal: bool = False
+    census: bool = False
+    name: str = ""
+    kind: Any = str
+    default: object = None
+
+    @property
+    def label(self) -> str:
+        """The name in messages: `-a pages` or `LANGFOCUS_LEASE`."""
+        return self.setting or f"-a {self.name}"
+
+    @property
+    def manual(self) -> str:
+        """The help with the choices and the default, one line of text."""
+        text = f"{self.help}: {', '.join(self.choices)}" if self.choices else self.help
+        is_told = self.default not in (None, "", ()) and self.default is not False
+        plain = f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+        return f"{text} (default: {plain})" if is_told else text
+
+    def value(self, given: object) -> Any:
+        """Return a text or a value as one of the knob's type; raises `SettingError`."""
+        if self.read is not None:
+            return self.read(str(given), self.label)
+        if self.choices and given not in self.choices:
+            raise SettingError(
+                f"{self.label}={given}: no such {self.name}; there are {', '.join(self.choices)}"
+            )
+        if self.kind is bool:
+            if str(given).lower() not in _TRUTHS:
+                raise SettingError(f"{self.label}={given}: True or False is needed")
+            return _TRUTHS[str(given).lower()]
+        return self._number(given) if self.kind in (int, float) else self.kind(given)
+
+    def _number(self, given: object) -> float:
+        least = -math.inf if self.least is None else self.least
+        try:
+            number: float = self.kind(given)
+        except (TypeError, ValueError):
+            number = math.nan
+        if self.most < number < math.inf:
+            raise SettingError(f"{self.label}={given}: {self.most:,} is the most")
+        if least <= number < math.inf:
+            return number
+        kind = "a whole number" if self.kind is int else "a number"
+        bound = "" if self.least is None else f" of at least {self.least}"
+        raise SettingError(f"{self.label}={given}: {kind}{bound} is needed")
+
+
+def knob(default: object, told: str, setting: str = "", why: str = "", **declared: Any) -> Any:
+    """Return a field of `Config`; `told` is its help, `declared` are further fields of `Knob`."""
+    return field(default=default, metadata={"knob": Knob(told, setting, why, **declared)})
