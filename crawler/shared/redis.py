@@ -52,14 +52,14 @@ _SEEDS_A_CALL = 1000
 _UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
 _FIRST_WAIT_S = 5.0
 _KEEPS_ALL = "noeviction"
-_FILES = ("keys", "hosts", "admitting", "settling", "calls")
+SCRIPT_FILES = ("keys", "hosts", "admitting", "settling", "calls")
 
 
 @cache
 def _script() -> tuple[bytes, str]:
     """Return the files of the folder `lua`, in their order, and the name of them on the server."""
     folder = resources.files("langfocus.crawler.shared").joinpath("lua")
-    text = b"\n".join(folder.joinpath(f"{name}.lua").read_bytes() for name in _FILES)
+    text = b"\n".join(folder.joinpath(f"{name}.lua").read_bytes() for name in SCRIPT_FILES)
     return text, sha1(text, usedforsecurity=False).hexdigest()
 
 

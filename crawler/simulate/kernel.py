@@ -27,6 +27,7 @@ from langfocus.crawler.simulate.queues import (
     second_place,
 )
 from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
+from langfocus.crawler.strategies import filters
 from langfocus.crawler.strategies.focus.belief import MOST_COUNTED
 from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, N_LINKS
 from langfocus.crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
@@ -59,6 +60,14 @@ CLOCK, CONTACTED, RESTED, N_COUNTS = range(8, 12)
 and have rested since."""
 
 _MOST_HALVINGS: Final = 62
+
+is_irrelevant = inlined(filters.is_irrelevant)
+
+
+@inlined
+def declined(tolerance: int, half_life: int, n_pages: int) -> int:
+    """The tolerance after some pages; a half-life of 0 keeps it."""
+    return tolerance >> min(n_pages // half_life, _MOST_HALVINGS) if half_life else tolerance
 
 
 class WebArrays(NamedTuple):
@@ -345,7 +354,7 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
     targets, first, end, is_seed_list = seeds, 0, len(seeds), True
     source = number = column = inherited = EMPTY
     own = own_whole = own_relevant = depth_below = 0
-    is_page, is_good, is_vouched_for, limit = False, True, True, tolerance
+    is_page, is_good, is_always_followed, limit = False, True, True, tolerance
     while True:
         n_before = counts[FOUND]
         for link in range(first, end):
@@ -373,13 +382,13 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 continue
             if not is_seed_list:
                 is_admitted = was & WANTED != 0
-                if not is_vouched_for:
+                if not is_always_followed:
                     is_admitted = is_admitted and (is_good or follows)
                     if conservative and own_relevant == 0 and downloaded[of] == 0:
                         is_admitted = False
                 if by_unit and (
-                    (relevant[of] == 0 and downloaded[of] > limit)
-                    or (closes and relevant[whole] == 0 and downloaded[whole] > limit)
+                    is_irrelevant(downloaded[of], relevant[of], limit)
+                    or (closes and is_irrelevant(downloaded[whole], relevant[whole], limit))
                 ):
                     is_admitted = False
                 if not is_admitted:
@@ -420,9 +429,9 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
             add_scored(own_heap, place, score, size, new)
         if is_page:
             closed = EMPTY
-            if closes and relevant[own_whole] == 0 and downloaded[own_whole] > limit:
+            if closes and is_irrelevant(downloaded[own_whole], relevant[own_whole], limit):
                 closed = own_whole
-            elif by_unit and relevant[own] == 0 and downloaded[own] > limit:
+            elif by_unit and is_irrelevant(downloaded[own], relevant[own], limit):
                 closed = own
             if closed != EMPTY:
                 is_closed[closed] = 1
@@ -498,10 +507,9 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
                 relevant[tallied] += is_good
             own_relevant = relevant[own]
         depth_below = depth[number] + (status != REDIRECT)
-        is_vouched_for = status == REDIRECT or depth[number] == 0
+        is_always_followed = status == REDIRECT or depth[number] == 0
         is_good = is_good or status == REDIRECT
-        if half_life:
-            limit = tolerance >> min((counts[N_PAGES] + is_page) // half_life, _MOST_HALVINGS)
+        limit = declined(tolerance, half_life, counts[N_PAGES] + is_page)
         targets, first = link_target, link_start[source]
         end = first if status == FAILED else link_start[source + 1]
 

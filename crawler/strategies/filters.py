@@ -33,12 +33,14 @@ class Tally(NamedTuple):
     downloaded: int = 0
     relevant: int = 0
 
-    def is_irrelevant(self, tolerance: int) -> bool:
-        """Return True if the unit is irrelevant with tolerance T: N_r = 0 and N_a > T.
 
-        With N_r > 0 it is relevant, otherwise undecided.
-        """
-        return self.relevant == 0 and self.downloaded > tolerance
+# Compiled for the simulator by classifiers.compiled.
+def is_irrelevant(downloaded: int, relevant: int, tolerance: int) -> bool:
+    """Return True for an irrelevant unit: N_r = 0 and N_a > T (Tamura 2007, 4.1).
+
+    A unit with N_r > 0 is relevant, any other undecided. `drops` in Lua is the same rule.
+    """
+    return relevant == 0 and downloaded > tolerance
 
 
 NOTHING = Tally()
@@ -101,7 +103,7 @@ class Filter:
 
         None of its URLs stays in the queue after a page of it.
         """
-        return self.uses_relevance and tally.is_irrelevant(self.tolerance)
+        return self.uses_relevance and is_irrelevant(*tally, self.tolerance)
 
 
 _CONSERVATIVE: dict[str, object] = {"uses_relevance": True, "is_conservative": True}

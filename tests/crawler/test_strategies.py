@@ -10,20 +10,6 @@ from langfocus.crawler.strategies.links import Draw, LinkSource
 RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
 
 
-@pytest.mark.parametrize(
-    ("tally", "tolerance", "is_irrelevant"),
-    [
-        (Tally(0, 0), 0, False),
-        (Tally(1, 0), 0, True),
-        (Tally(10, 0), 10, False),
-        (Tally(11, 0), 10, True),
-        (Tally(999, 1), 10, False),
-    ],
-)
-def test_relevance_follows_tamura_4_1(tally: Tally, tolerance: int, is_irrelevant: bool) -> None:
-    assert tally.is_irrelevant(tolerance) is is_irrelevant
-
-
 def accepted(rule: Filter, page_is_relevant: bool, source: Tally) -> list[bool]:
     """Links to a relevant, an undecided, an irrelevant and an unvisited unit."""
     return [
