@@ -31,9 +31,9 @@ from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.report.formatting import NOTHING
 from langfocus.crawler.report.provenance import ROOT
-from langfocus.crawler.report.study import study_table
 from langfocus.crawler.report.table import Table, markdown
 from langfocus.crawler.run.whole_file import write_whole
+from langfocus.crawler.studies.report import study_table
 
 _MARK: Final = re.compile(
     r"^(<!-- table: (?P<file>\S+) (?P<name>\S+) -->\n)(?P<body>.*?)^(<!-- end of table -->)$",

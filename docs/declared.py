@@ -16,8 +16,8 @@ from scrapy.settings import default_settings as scrapys
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from langfocus.command_line import COMMANDS
 from langfocus.crawler import settings
+from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import parser_of
 from langfocus.crawler.corpus.item import PageItem
 from langfocus.crawler.frontier.base import Record
@@ -156,7 +156,7 @@ def command_text(name: str) -> str:
     """Return the description of a command: its flags as objects, then its manual."""
     parser = parser_of(name)
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
-    lines = [escaped(parser.description or COMMANDS[name]), f"```text\n{usage}\n```"]
+    lines = [escaped(parser.description or COMMANDS[name].help), f"```text\n{usage}\n```"]
     lines.append(f"```{{program}} langfocus {name}\n```")
     for signature, entry in flags(name):
         kind = "option" if entry.name else "describe"

@@ -10,22 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from langfocus import __version__
-
-COMMANDS: Final = {
-    "crawl": "Crawl the part of the Web that is written in one language",
-    "compare": "Crawl with several strategies and compare their harvest rates",
-    "report": "Print the figures of a crawl and write its report.html; draw pages to check it",
-    "export": "Write the texts of a crawl as JSON lines, Parquet or plain text, or pack it as WACZ",
-    "takedown": "Remove hosts from a crawl: its queue, WARC files and exports",
-    "merge": "Make one run and one report of the shares of a crawl's workers",
-    "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
-    "identify": "Identify the language of URLs or of pages",
-    "train": "Train the model that reads a page's language from its URL",
-    "evaluate": "Compare URL classifiers as in Baykan 2013, or methods of identifying pages",
-    "graph": "Print the figures of a Web graph: languages, links, distances",
-    "simulate": "Compare crawling strategies on a Web graph, without fetching anything",
-}
-"""Name -> its line of help, in the order that a newcomer needs."""
+from langfocus.crawler.commands import COMMANDS
 
 _FIRST_STEPS = """\
 langfocus crawl -a lang=de -a web=sample -a pages=200   crawl a small built-in web
@@ -79,7 +64,7 @@ def _say(text: str) -> int:
 
 def _overview() -> str:
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()]
+    lines = [f"  {name:<{width}}  {one.help}" for name, one in COMMANDS.items()]
     return "\n".join(
         [
             "usage: langfocus COMMAND [options]",

@@ -61,8 +61,7 @@ class Run:
             yield from Corpus([self.folder], Path(work), TextOptions(**options))
 
     def write_report(self) -> Path:
-        """Write `report.html` and `summary.json` into the folder; return the path of the report."""
-        from langfocus.crawler.report.crawl import write_report
+        """Write `summary.json` and `report.html`, of a census `census.html`; return its path."""
+        from langfocus.crawler.report.run_report import report
 
-        write_report(self.folder)
-        return self.folder / "report.html"
+        return report(self.folder).page

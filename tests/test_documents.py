@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from langfocus.command_line import COMMANDS
+from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import parser_of
 from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.simulate import plan

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import langfocus
-from langfocus.command_line import COMMANDS
+from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.frontier.base import Admission, Sending
 from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.report.details import reasons

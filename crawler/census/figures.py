@@ -23,7 +23,7 @@ from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT
 from langfocus.crawler.reading.page import TIMEOUT, leads_to
 from langfocus.crawler.reading.time_limit import TOO_SLOW, UnreadError, identified_in_time
-from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.folder import kind_of, reading
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
 from langfocus.crawler.sources.warc_reader import Damage
 from langfocus.crawler.url import fingerprint, host_of, normalise
@@ -82,8 +82,7 @@ class Source:
 
 def _of_run(path: Path, source: Source) -> Iterator[Fact]:
     with reading(path) as connection:
-        hosts = connection.execute("SELECT value FROM meta WHERE key = 'hosts'").fetchone()
-        source.is_census = bool(hosts and hosts[0])
+        source.is_census = kind_of(connection) == "census"
         for row in connection.execute(
             "SELECT fingerprint, url, host, outcome, status, language, method, charset, address,"
             " country, NULL FROM pages ORDER BY id"

@@ -1,6 +1,6 @@
 """The base of all commands: their options, their help, and one way to fail.
 
-A command is a module of this package with `DESCRIPTION`, the paragraph that `--help` begins with,
+A command is a module in `COMMANDS` with `DESCRIPTION`, the paragraph that `--help` begins with,
 `arguments(parser)`, which adds its arguments, and `run(opts)`, which returns an exit code or None.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted. A failure is one line on standard
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LangfocusError, LanguageError, StudyError
+from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.report.formatting import json_text, printable_lines
 from langfocus.crawler.report.terminal import guarded
@@ -97,7 +98,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser_of(name: str) -> Parser:
     """Return the parser of a command's arguments."""
-    command = import_module(f"langfocus.crawler.commands.{name}")
+    command = import_module(COMMANDS[name].module)
     parser = Parser(name, command.DESCRIPTION)
     command.arguments(parser)
     return parser
@@ -122,7 +123,7 @@ def _run(name: str, arguments: Sequence[str]) -> int | None:
     opts, rest = parser_of(name).parse_known_intermixed_args(arguments)
     if rest:
         raise not_understood(rest[0], f"langfocus {name}")
-    code: int | None = import_module(f"langfocus.crawler.commands.{name}").run(opts)
+    code: int | None = import_module(COMMANDS[name].module).run(opts)
     return code
 
 

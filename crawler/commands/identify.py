@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import sys
@@ -12,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -137,19 +137,22 @@ def line_batches(path: str | None) -> Iterator[list[str]]:
     not UTF-8 are kept as surrogates. A byte order mark is left out. Raises `OSError` for a file
     that cannot be opened and `CrawlError` for damaged gzip data.
     """
-    from langfocus.classifiers.datasets.rows import opened
-
     mark = "\ufeff"
-    source: Any = nullcontext(sys.stdin.buffer) if path in (None, "-") else opened(Path(str(path)))
-    with source as stream:
+    with _opened(path) as stream:
         try:
             for lines in _whole_lines(iter(partial(stream.read1, _CHUNK_BYTES), b"")):
                 texts = [line.decode("utf-8", "surrogateescape") for line in map(_url_of, lines)]
                 texts[0] = texts[0].removeprefix(mark)
                 mark = ""
                 yield texts
-        except (EOFError, zlib.error, BadGzipFile) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise CrawlError(f"{path}: damaged gzip data ({error})") from error
+
+
+def _opened(path: str | None) -> Any:
+    if path is None or path == "-":
+        return nullcontext(sys.stdin.buffer)
+    return gzip.open(path) if path.endswith(".gz") else Path(path).open("rb")
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[list[bytes]]:

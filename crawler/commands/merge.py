@@ -45,7 +45,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Merge the given folders and print the figures."""
-    from langfocus.crawler.report.crawl import report
+    from langfocus.crawler.report.run_report import report
     from langfocus.crawler.shared.merging import merge
 
     shares = [Path(text) for text in opts.shares if not text.startswith(_SCHEMES)]
@@ -54,7 +54,7 @@ def run(opts: argparse.Namespace) -> None:
         raise SettingError("expected FOLDER WORKER_FOLDER... [redis://HOST:PORT/DB] [--remove]")
     stored = _stored(addresses[0], shares[0]) if addresses else None
     merged = merge(opts.folder, shares, stored)
-    print(report(opts.folder)[1])
+    print(report(opts.folder, is_quiet=False).page)
     if merged.missing:
         raise CrawlError(f"{merged.missing:,} records are in none of these folders")
     if stored is not None and opts.remove:

@@ -53,7 +53,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Print and rewrite the report of the given folder, or write a sample or an explanation."""
-    from langfocus.crawler.report.crawl import explain, report
+    from langfocus.crawler.report.crawl import explain
+    from langfocus.crawler.report.run_report import report
     from langfocus.crawler.report.table import WIDE, Printer
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
@@ -71,7 +72,7 @@ def run(opts: argparse.Namespace) -> None:
             printer.line(line)
         printer.table(table)
     else:
-        print(report(folder, opts.labels)[1])
+        print(report(folder, opts.labels, is_quiet=False).page)
 
 
 def watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], object]) -> None:

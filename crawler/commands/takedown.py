@@ -54,11 +54,11 @@ def run(opts: argparse.Namespace) -> None:
 def _write_again(folder: Path) -> None:
     """Write the files again that were made of the run."""
     from langfocus.crawler.outputs.package import INDEX, write_index, write_wacz
-    from langfocus.crawler.report.crawl import write_report
+    from langfocus.crawler.report.run_report import report
 
     if (folder / INDEX).exists():
         write_index(folder)
     for package in folder.glob("*.wacz"):
         write_wacz(folder, package)
-    if (folder / "report.html").exists():
-        write_report(folder)
+    if (folder / "summary.json").exists():
+        report(folder)

@@ -19,9 +19,9 @@ from langfocus.crawler.commands.child import command
 from langfocus.crawler.errors import CrawlError, SettingError, StorageError
 from langfocus.crawler.politeness.network import check_port
 from langfocus.crawler.reading.readers import processors
-from langfocus.crawler.report.crawl import report
 from langfocus.crawler.report.live import WRITTEN_EVERY_S, Snapshot, State, decoded, write_live
 from langfocus.crawler.report.progress import MARK, PASSED_ON, Display, Progress
+from langfocus.crawler.report.run_report import report
 from langfocus.crawler.run.folder import lock_run
 from langfocus.crawler.session.opening import new_folder
 from langfocus.crawler.session.preparation import check_goals
@@ -132,7 +132,7 @@ def _merged(folder: Path, stored: StoredCrawl, config: Config) -> int:
     with suppress(StorageError):
         is_stored = stored.exists()
     merged = merge(folder, shares, stored if is_stored else None)
-    page = report(folder, is_quiet=config.is_quiet)[1]
+    page = report(folder, is_quiet=config.is_quiet).page
     if not config.is_quiet:
         print(f"report: {page}")
     return merged.missing

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from langfocus.crawler.errors import RunFolderError, SettingError
+from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.options.config import GOALS
-from langfocus.crawler.report.census import write_census
 from langfocus.crawler.report.details import drops, examples, meaning, seed_table, sites
 from langfocus.crawler.report.formatting import Cell, duration, language_name, number, percent, size
 from langfocus.crawler.report.harvest import (
@@ -20,6 +19,7 @@ from langfocus.crawler.report.harvest import (
 )
 from langfocus.crawler.report.labels import label_table
 from langfocus.crawler.report.page import Chart, Command, Report
+from langfocus.crawler.report.run_report import Written
 from langfocus.crawler.report.table import WIDE, Printer, Table, counts_table
 from langfocus.crawler.run.folder import reading
 from langfocus.crawler.run.whole_file import write_whole
@@ -51,30 +51,17 @@ _ENDS: Final = {
 _NOT_ENDED: Final = "running or killed"
 
 
-def report(
-    folder: Path, labels: Path | None = None, *, is_quiet: bool = False
-) -> tuple[Mapping[str, Any], Path]:
-    """Write the files of a crawl or a census; return its figures and the path of its page.
-
-    Its tables are printed, unless it `is_quiet`. `labels` is a file of a person's labels. Raises
-    SettingError for one that belongs to another run, and for labels of a census.
-    """
-    if _is_census(folder):
-        if labels is not None:
-            raise SettingError(
-                f"{folder}: is a census; --labels is for the harvest rate of a crawl"
-            )
-        census = write_census(folder)
-        if not is_quiet:
-            census.print()
-        return census.figures, folder / "census.html"
+def written(folder: Path, labels: Path | None = None) -> Written:
+    """Write the report of a crawl; `labels` is a file of a person's labels of its pages."""
     table = None if labels is None else label_table(folder, labels)
     summary = write_report(folder, table)
-    if not is_quiet:
+
+    def show() -> None:
         print_summary(summary)
-    if table is not None:
-        Printer(width=WIDE).table(table)
-    return summary.as_json(), folder / "report.html"
+        if table is not None:
+            Printer(width=WIDE).table(table)
+
+    return Written(folder / "report.html", summary.as_json(), show)
 
 
 def write_report(folder: Path, labels: Table | None = None) -> Summary:
@@ -307,12 +294,6 @@ def _languages(summary: Summary, most: int) -> Table:
     if named:
         named.setdefault(target, 0)
     return counts_table("Languages", ("language", "pages"), named, most, marked=target)
-
-
-def _is_census(folder: Path) -> bool:
-    with reading(folder) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'hosts'").fetchone()
-    return bool(row and row[0])
 
 
 # --- One page

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from langfocus.crawler.errors import CrawlError, RunFolderError, one_line
 from langfocus.crawler.run.schema import SCHEMA_VERSION, create, expected_schema, schema_of
@@ -262,6 +262,12 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # sqlite3 fails to decode a message that is not UTF-8.
         raise RunFolderError(f"{path} cannot be read as a run: {one_line(str(error))}") from error
+
+
+def kind_of(connection: sqlite3.Connection) -> Literal["crawl", "census"]:
+    """Return the kind of a run; a census has a list of hosts."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'hosts'").fetchone()
+    return "census" if row and row[0] else "crawl"
 
 
 class Session(NamedTuple):

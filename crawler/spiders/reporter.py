@@ -19,9 +19,9 @@ from langfocus.crawler.corpus.item import safe_cell
 from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.outputs.package import write_index
-from langfocus.crawler.report.crawl import report
 from langfocus.crawler.report.live import WRITTEN_EVERY_S, write_live
 from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
+from langfocus.crawler.report.run_report import report
 from langfocus.crawler.spiders.dashboard import Dashboard
 from langfocus.crawler.spiders.langfocus import LangfocusSpider
 from langfocus.crawler.spiders.printable_log import log_above
@@ -122,7 +122,7 @@ class Reporter:
         try:
             if self._crawl.archive is not None:
                 write_index(folder)
-            page = report(folder, is_quiet=self._crawl.config.is_quiet)[1]
+            page = report(folder, is_quiet=self._crawl.config.is_quiet).page
         except StorageError as error:
             self._crawl.fault = str(error)
             return

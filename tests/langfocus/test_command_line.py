@@ -10,13 +10,16 @@ import pytest
 import langfocus.crawler.commands
 from benchmarks.servers.processes import run_alone
 from langfocus import __version__
-from langfocus.command_line import COMMANDS, main
+from langfocus.command_line import main
+from langfocus.crawler.commands import COMMANDS
 
 
 def test_the_table_has_every_module_that_is_a_command() -> None:
-    names = {module.name for module in pkgutil.iter_modules(langfocus.crawler.commands.__path__)}
-    modules = {name: import_module(f"langfocus.crawler.commands.{name}") for name in names}
-    assert {name for name in names if hasattr(modules[name], "run")} == set(COMMANDS)
+    prefix = "langfocus.crawler."
+    names = {name for _, name, _ in pkgutil.walk_packages(langfocus.crawler.__path__, prefix)}
+    places = [name for name in names if name.startswith(f"{prefix}commands.") or "command" in name]
+    found = {name for name in places if hasattr(import_module(name), "DESCRIPTION")}
+    assert found == {one.module for one in COMMANDS.values()}
 
 
 @pytest.mark.parametrize(

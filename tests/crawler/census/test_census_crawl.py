@@ -13,7 +13,7 @@ from benchmarks.servers.processes import HANG_S
 from langfocus.classifiers.geoip import country_lookup
 from langfocus.classifiers.pages.methods import method
 from langfocus.crawler.census.figures import CensusFigures, census_figures
-from langfocus.crawler.report.census import census_report
+from langfocus.crawler.census.report import census_report
 from langfocus.crawler.shared.merging import merge
 from tests.support.crawls import crawl, rows, started, summary, wait_for
 from tests.support.geodatabase import database

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from langfocus.classifiers.errors import MissingPackageError, ModelError, StudyError
-from langfocus.command_line import COMMANDS
+from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import ended, parser_of
 from langfocus.crawler.errors import GraphError, RunFolderError, SettingError
 from tests.support.commandline import call
@@ -37,8 +37,8 @@ def test_the_help_describes_every_argument_and_has_an_example(name: str) -> None
     assert "examples:" in text
     assert f"\n  langfocus {name} " in text
     assert max(map(len, text.splitlines())) <= 100
-    module = import_module(f"langfocus.crawler.commands.{name}")
-    assert len(module.DESCRIPTION) > len(COMMANDS[name]) > 10
+    module = import_module(COMMANDS[name].module)
+    assert len(module.DESCRIPTION) > len(COMMANDS[name].help) > 10
     assert f"langfocus {name}" in DOCS
 
 
@@ -139,8 +139,8 @@ def test_commands_load_scrapy_and_heavy_packages_only_when_they_run(tmp_path: Pa
     code = (
         "import sys\n"
         "from importlib import import_module\n"
-        f"for name in {[name for name in COMMANDS if name != 'crawl']!r}:\n"
-        "    import_module(f'langfocus.crawler.commands.{name}')\n"
+        f"for module in {[one.module for name, one in COMMANDS.items() if name != 'crawl']!r}:\n"
+        "    import_module(module)\n"
         "heavy = ('langfocus.classifiers.papers', 'numba', 'sklearn', 'scipy', 'rich')\n"
         "heavy = (*heavy, 'matplotlib')\n"
         "print([name for name in heavy if name in sys.modules])\n"

@@ -13,7 +13,7 @@ from langfocus.classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST
 from langfocus.classifiers.papers.baykan.measures import Experiment
 from langfocus.classifiers.papers.baykan.study import Study
 from langfocus.classifiers.papers.table import Result
-from langfocus.crawler.commands import evaluate
+from langfocus.crawler.studies import evaluate_command as evaluate
 from tests.support.commandline import call
 from tests.support.studyurls import SYLLABLES, labelled, write
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.servers import processes
-from langfocus.command_line import COMMANDS
+from langfocus.crawler.commands import COMMANDS
 from tests.crawler.sources.test_web_archive import http, record
 from tests.support.crawls import environment
 from tests.support.keptpages import KeptPages, german, html

@@ -14,7 +14,7 @@ from langfocus.classifiers.papers.baykan.experiments import EXPERIMENTS, of_clas
 from langfocus.classifiers.papers.baykan.samples import draw
 from langfocus.classifiers.papers.baykan.study import Study
 from langfocus.classifiers.papers.table import MEASURES, Result
-from langfocus.crawler.report.study import study_json
+from langfocus.crawler.studies.report import study_json
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
 
 

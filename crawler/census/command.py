@@ -47,7 +47,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Print and write the figures."""
-    from langfocus.crawler.report.census import census_report
+    from langfocus.crawler.census.report import census_report
 
     countries = [code if code == "unknown" else code.upper() for code in parts(opts.country)]
     languages = [

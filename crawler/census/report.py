@@ -8,6 +8,7 @@ from typing import Final
 
 from langfocus.classifiers.pages.methods import method
 from langfocus.crawler.census.figures import UNKNOWN, CensusFigures, MethodFigures, census_figures
+from langfocus.crawler.errors import SettingError
 from langfocus.crawler.report.formatting import (
     Cell,
     country_name,
@@ -18,6 +19,7 @@ from langfocus.crawler.report.formatting import (
 )
 from langfocus.crawler.report.harvest import summarise, write_summary
 from langfocus.crawler.report.page import Command, Report
+from langfocus.crawler.report.run_report import Written
 from langfocus.crawler.report.table import Table, counts_table
 from langfocus.crawler.run.whole_file import write_whole
 
@@ -27,20 +29,18 @@ _MOST_ROWS: Final = 20
 """Rows of a table, the others are counted in one more."""
 
 
-def write_census(folder: Path) -> Report:
-    """The report of the census in a run's folder.
-
-    Writes `summary.json`, `census.json` and `census.html` into it, each in one step. Raises
-    RunFolderError for a folder without a run.
-    """
+def written(folder: Path, labels: Path | None = None) -> Written:
+    """Write `summary.json`, `census.json` and `census.html` of a run, each in one step."""
+    if labels is not None:
+        raise SettingError(f"{folder}: is a census; --labels is for the harvest rate of a crawl")
     summary = summarise(folder)
     report = census_report(census_figures([folder], method))
     asked = Command("The command for the same census", summary.command)
     report = replace(report, parts=[*report.parts, asked])
     write_summary(summary, folder)
     write_whole(folder / "census.json", json_text(report.figures))
-    write_whole(folder / "census.html", report.html())
-    return report
+    page = write_whole(folder / "census.html", report.html())
+    return Written(page, report.figures, report.print)
 
 
 def census_report(

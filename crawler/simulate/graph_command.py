@@ -48,8 +48,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Make the graph if --from or --generate is given, then print and write its figures."""
-    from langfocus.crawler.report.graph import graph_report
     from langfocus.crawler.simulate.figures import graph_figures
+    from langfocus.crawler.simulate.graph_report import graph_report
     from langfocus.crawler.simulate.plan import language_in
     from langfocus.crawler.simulate.webgraph import WebGraph
 

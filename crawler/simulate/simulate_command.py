@@ -48,9 +48,9 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Simulate, then print and write the figures, also after an interruption."""
     from langfocus.crawler.report.progress import Display
-    from langfocus.crawler.report.simulation import told
     from langfocus.crawler.simulate.figures import simulate_all
     from langfocus.crawler.simulate.plan import make_plan
+    from langfocus.crawler.simulate.simulation_report import told
     from langfocus.crawler.simulate.webgraph import WebGraph
 
     graph = WebGraph.open(opts.folder)
@@ -73,8 +73,8 @@ def run(opts: argparse.Namespace) -> None:
 def _publish(
     graph: WebGraph, plan: list[Simulation], results: list[SimulatedCrawl], opts: argparse.Namespace
 ) -> None:
-    from langfocus.crawler.report.simulation import simulation_report
     from langfocus.crawler.simulate.figures import graph_figures
+    from langfocus.crawler.simulate.simulation_report import simulation_report
 
     figures = graph_figures(graph, plan[0].target)
     about = figures, graph.provenance, opts.folder.resolve().name

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from langfocus.crawler.report.formatting import Cell, language_name, percent, share_of
-from langfocus.crawler.report.graph import distance_parts, origin
 from langfocus.crawler.report.page import Chart, Report
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.simulate.figures import (
@@ -16,6 +15,7 @@ from langfocus.crawler.simulate.figures import (
     GraphFigures,
     SimulatedCrawl,
 )
+from langfocus.crawler.simulate.graph_report import distance_parts, origin
 from langfocus.crawler.simulate.plan import Simulation
 
 _MOST_STEPS = 8

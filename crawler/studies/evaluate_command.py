@@ -124,7 +124,7 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Run the evaluation that fits the data, and print tables."""
     from langfocus.classifiers.datasets.texts import recognised
-    from langfocus.crawler.sources.labelled_pages import ArchivedPages
+    from langfocus.crawler.studies.labelled_pages import ArchivedPages
 
     opts.languages = language_codes(opts.languages)
     opts.classifiers, opts.methods = parts(opts.classifiers), parts(opts.methods)
@@ -151,8 +151,8 @@ def _evaluate_urls(opts: argparse.Namespace) -> None:
     """
     from langfocus.classifiers.datasets import open_dataset
     from langfocus.crawler.report.progress import Display
-    from langfocus.crawler.report.study import print_facts, print_result
     from langfocus.crawler.report.table import WIDE, Printer
+    from langfocus.crawler.studies.report import print_facts, print_result
 
     wanted = _wanted(opts)
     source = open_dataset(opts.data)
@@ -181,8 +181,8 @@ def _write(
     data: Sequence[Path | None],
 ) -> None:
     """Write the file of --json, if it was asked for."""
-    from langfocus.crawler.report.study import study_json
     from langfocus.crawler.run.whole_file import write_whole
+    from langfocus.crawler.studies.report import study_json
 
     if file is not None:
         told = {"measured": measured(filter(None, data)), **facts}
@@ -280,8 +280,8 @@ def _evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
     from langfocus.classifiers.papers.page_cases import asked, found_methods
     from langfocus.classifiers.papers.page_tables import results
     from langfocus.crawler.report.progress import Display
-    from langfocus.crawler.report.study import print_facts, print_result
     from langfocus.crawler.report.table import WIDE, Printer
+    from langfocus.crawler.studies.report import print_facts, print_result
 
     for name in opts.experiments:
         if name != _SHORT:
