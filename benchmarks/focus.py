@@ -140,11 +140,11 @@ class _Loop:
         self._crawl.start()
         while len(self._course) < pages:
             self._time.now += STEP_S
-            lease = self._crawl.next()
+            lease = self._crawl.queue.next()
             if lease is not None:
                 self._visit(lease)
-            elif self._crawl.has_more():
-                self._time.now = max(self._time.now, self._crawl.ready_at() or 0.0)
+            elif self._crawl.queue.has_more():
+                self._time.now = max(self._time.now, self._crawl.queue.ready_at() or 0.0)
             else:
                 break
         most = max(map(len, self._asked.values()), default=0)

@@ -203,7 +203,7 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
         crawl = open_crawl(replace(config, run_folder=Path(sys.argv[1]), delay_s=0))
         crawl.start()
         lease = crawl.frontier.next(time.time())
-        answer = crawl.web.respond(lease.url)
+        answer = crawl.prepared.web.respond(lease.url)
         download = Download(lease.url, answer.status, answer.body, "text/html")
         assert crawl.visitor.answered(lease, download).language == "de"
         crawl.close("pages")

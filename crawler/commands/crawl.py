@@ -142,28 +142,29 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
 
 def _judge(crawl: Crawl) -> None:
     """Raise the error of a crawl that did not reach its end or fetched no page."""
-    from langfocus.crawler.session.crawl import UNANSWERED
+    from langfocus.crawler.session.ending import UNANSWERED
 
     folder = crawl.run.folder
     continuation = f"the same command with -s JOBDIR={folder} continues"
-    if crawl.fault and crawl.worker is not None and crawl.worker.frontier.is_lost:
-        raise CrawlError(crawl.fault)
-    if crawl.fault:
-        raise CrawlError(f"{crawl.fault}; {continuation}")
-    if not crawl.finish_reason:
+    ending = crawl.ending
+    if ending.fault and crawl.worker is not None and crawl.worker.frontier.is_lost:
+        raise CrawlError(ending.fault)
+    if ending.fault:
+        raise CrawlError(f"{ending.fault}; {continuation}")
+    if not ending.finish_reason:
         if sys.stderr.isatty():
             sys.stderr.write("\n")  # the line of progress has no end
         report = f"its report is old or missing, langfocus report {folder} writes it"
         raise KeyboardInterrupt(f"stopped at once: {report}; {continuation}")
-    if crawl.finish_reason in _STOPPED:
+    if ending.finish_reason in _STOPPED:
         raise KeyboardInterrupt(f"stopped; {continuation}")
-    if crawl.finish_reason == UNANSWERED:
-        reasons = crawl.ending.failures
+    if ending.finish_reason == UNANSWERED:
+        reasons = ending.failures
         told = ": names cannot be resolved here"
         told = told if set(reasons) == {NO_ADDRESS} else _in_words(reasons, "host")
         raise CrawlError(f"no seed answered{told}; try -a web=sample")
-    counts = crawl.counts()
-    if counts.labelled or (counts.pages and crawl.finish_reason != _NOTHING_LEFT):
+    counts = crawl.queue.counts()
+    if counts.labelled or (counts.pages and ending.finish_reason != _NOTHING_LEFT):
         return
     from langfocus.crawler.report.harvest import summarise
 

@@ -38,6 +38,7 @@ class CrawlClock:
         self._wall, self._elapsed = wall, elapsed
         self._offset = wall() - elapsed()
         self._latest = float("-inf")
+        self._has_jumped = False
 
     def __call__(self) -> float:
         """Return the time in unix seconds, never less than before."""
@@ -54,14 +55,15 @@ class CrawlClock:
         return self._wall() - self()
 
     def follow(self, now_of: Callable[[], float]) -> float:
-        """Correct the drift from another clock; return the seconds by which that clock jumped.
+        """Correct the drift from another clock; return the seconds of that clock's first jump.
 
-        After a jump, this clock does not change.
+        After a jump, this clock does not change. Without one, and after the first, 0 is returned.
         """
         offset, error_s = self._offset_from(now_of)
         difference = offset - self._offset
         if abs(difference) >= STEP_S:
-            return difference
+            was_known, self._has_jumped = self._has_jumped, True
+            return 0.0 if was_known else difference
         if abs(difference) > error_s:
             self._offset = offset
         return 0.0

@@ -18,8 +18,11 @@ from langfocus.crawler.politeness.robots import HostFiles, Robots, RobotsStore
 from langfocus.crawler.politeness.turns import Occupancy, OwnOccupancy
 from langfocus.crawler.run.folder import OpenRun, lock_run, open_run
 from langfocus.crawler.session.clock import CrawlClock
-from langfocus.crawler.session.crawl import Crawl, Ending
+from langfocus.crawler.session.contacts import Contacts
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.ending import Ending
 from langfocus.crawler.session.preparation import Preparation, prepare
+from langfocus.crawler.session.queue import Queue
 from langfocus.crawler.session.visit import Visitor
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.membership import Membership
@@ -54,15 +57,13 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     clock = clock or CrawlClock()
     prepared = prepare(config)
     config, ordering = prepared.config, prepared.ordering
-    waiting = Waiting(clock)
-    lock, run, frontier, occupancy, worker, archive = _open_store(prepared, waiting, clock)
-    connection = run.connection
+    resources, run, frontier, occupancy, worker, archive = _open_store(prepared, clock)
     # A census tells the failure of each URL.
     awaits_answer = prepared.web is None and not config.is_census and not frontier.counts().pages
-    ending = Ending.of_run(config, connection, clock(), awaits_answer=awaits_answer)
-    revisits = Revisits(connection)
+    ending = Ending.of_run(config, run.connection, clock(), awaits_answer=awaits_answer)
+    revisits = Revisits(run.connection)
     blocking = prepared.blocking
-    blocking.taken_down = taken_down(connection)
+    blocking.taken_down = taken_down(run.connection)
     unread = UnreadSeeds(run.folder, frontier, worker.name if worker else "")
     robots = Robots(
         frontier,
@@ -78,31 +79,44 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         prepared.read,
         clock,
         listeners=[lambda _, record: ending.count(record), lambda *_: unread.count_settled()],
-        keep=None if archive is None else archive.keeping,
+        archive=archive,
         sitemaps=_sitemaps(prepared, robots, frontier, blocking.blocks),
         country_of=prepared.country_of,
         is_blocked=blocking.blocks,
         earlier=revisits.of,
     )
+    queue = Queue(
+        frontier,
+        visitor,
+        ending,
+        blocking,
+        revisits,
+        unread,
+        clock,
+        is_shared=worker is not None,
+    )
+    contacts = Contacts(
+        frontier,
+        ending,
+        occupancy,
+        blocking,
+        clock,
+        is_live=prepared.web is None,
+        private_addresses=config.private_addresses,
+        dashboard=config.dashboard,
+    )
     return Crawl(
-        config=config,
-        ordering=ordering,
-        web=prepared.web,
-        run=run,
-        frontier=frontier,
-        robots=robots,
-        clock=clock,
-        visitor=visitor,
-        lock=lock,
-        waiting=waiting,
-        occupancy=occupancy,
-        ending=ending,
-        worker=worker,
-        gaps=prepared.gaps,
-        archive=archive,
-        blocking=blocking,
-        revisits=revisits,
-        unread=unread,
+        prepared,
+        run,
+        frontier,
+        clock,
+        ending,
+        visitor,
+        queue,
+        contacts,
+        robots,
+        resources,
+        worker,
     )
 
 
@@ -117,7 +131,7 @@ def _sitemaps(
 
 
 def _open_store(
-    prepared: Preparation, waiting: Waiting, clock: CrawlClock
+    prepared: Preparation, clock: CrawlClock
 ) -> tuple[ExitStack, OpenRun, Frontier, Occupancy, Worker | None, WarcArchive | None]:
     """Open the run folder and the frontier; after an error nothing stays open.
 
@@ -128,6 +142,8 @@ def _open_store(
     meta = {**_meta(config, ordering), "gaps": list(prepared.gaps)}
     rules = _rules(config, ordering)
     worker = archive = None
+    waiting = Waiting(clock)
+    resources = ExitStack()
     with ExitStack() as undo:
         shared = None
         if config.frontier is not None:
@@ -141,10 +157,11 @@ def _open_store(
             )
             shared = _shared_frontier(config.frontier, rules, membership, waiting, clock)
             undo.callback(shared.close)
-        lock = undo.enter_context(lock_run(folder))
+        resources.push(undo.enter_context(lock_run(folder)))
         now = clock()
         run = open_run(folder, meta, now, identity=IDENTITY)
         undo.callback(run.connection.close)
+        resources.callback(run.connection.close)
         frontier: Frontier
         occupancy: Occupancy
         if shared is None:
@@ -155,15 +172,17 @@ def _open_store(
                 shared, config.per_address, clock, lease_s=config.lease_s, pace_s=config.pace_s
             )
             frontier, occupancy = shared, limit
-            worker = _worker(shared, limit, run, config)
+            worker = _worker(shared, limit, run, config, waiting)
+            resources.callback(waiting.end)
             worker.write_down()  # so that pages of a killed worker count as settled
         repair(run.connection, folder)
         if config.since is not None:
             Revisits(run.connection).take_over(Path(config.since))
         if config.keeps_warc:
             archive = _archive(run, meta, config, now)
+            resources.callback(archive.close)
         undo.pop_all()
-    return lock, run, frontier, occupancy, worker, archive
+    return resources, run, frontier, occupancy, worker, archive
 
 
 def _archive(run: OpenRun, meta: Mapping[str, object], config: Config, now: float) -> WarcArchive:
@@ -284,7 +303,11 @@ def _shared_frontier(
 
 
 def _worker(
-    frontier: RedisFrontier, occupancy: SharedOccupancy, run: OpenRun, config: Config
+    frontier: RedisFrontier,
+    occupancy: SharedOccupancy,
+    run: OpenRun,
+    config: Config,
+    waiting: Waiting,
 ) -> Worker:
     """Return the worker; raises `RunFolderError` if Redis has lost the pages of its folder."""
     has_pages = run.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0]
@@ -294,4 +317,4 @@ def _worker(
             "use a new folder"
         )
     every_s = min(config.lease_s / 4, _TENDED_EVERY_S)
-    return Worker(frontier, occupancy, run.connection, every_s=every_s)
+    return Worker(frontier, occupancy, run.connection, every_s=every_s, waiting=waiting)

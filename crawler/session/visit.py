@@ -25,6 +25,7 @@ from langfocus.crawler.frontier.outgoing import Outgoing
 from langfocus.crawler.frontier.slots import least_expected
 from langfocus.crawler.http.download import Download, Exchange, is_status, is_text
 from langfocus.crawler.options.config import Config
+from langfocus.crawler.outputs.warc import WarcArchive
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import NOARCHIVE
@@ -72,18 +73,11 @@ OnSettled = Callable[[Lease, Record], None]
 """Called with each lease that ends, and its record."""
 
 
-Keep = Callable[[Lease, Record | None, Exchange | None], AbstractContextManager[None]]
-"""Called with a lease, its record and its exchange around the call that settles the URL.
-
-It keeps the exchange before, and undoes that if the URL could not be settled. The record is None if
-the URL is not settled but given back with another spelling.
-"""
-
-
 class Visitor:
     """Turns downloads into records and links, and settles their URLs in the frontier.
 
-    Without `sitemaps` a sitemap is a file or a page like others. `country_of` returns the country
+    Without an `archive` no exchange is kept. Without `sitemaps` a sitemap is a file or a page like
+    others. `country_of` returns the country
     of an IP address, None if it is unknown. URLs that `is_blocked` get no request. `earlier`
     returns the page of an earlier run with a URL.
     """
@@ -97,7 +91,7 @@ class Visitor:
         clock: Callable[[], float],
         *,
         listeners: Sequence[OnSettled] = (),
-        keep: Keep | None = None,
+        archive: WarcArchive | None = None,
         sitemaps: Sitemaps | None = None,
         country_of: Callable[[str | None], str | None] = lambda _: None,
         is_blocked: Callable[[str], bool] = lambda _: False,
@@ -110,7 +104,7 @@ class Visitor:
         self._read = read
         self._clock = clock
         self.listeners = list(listeners)
-        self._keep: Keep = keep or (lambda *_: nullcontext())
+        self._archive = archive
         self._sitemaps = sitemaps
         self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
         self._copied_texts = CopiedTexts()
@@ -276,9 +270,9 @@ class Visitor:
         )
         if not is_same or lease.is_respelled:
             return False
-        now, is_kept = self._clock(), self.may_keep(download.statements)
+        now, is_kept = self._clock(), self._may_keep(download.statements)
         try:
-            with self._keep(lease, None, download.exchange if is_kept else None):
+            with self._keeping(lease, None, download.exchange if is_kept else None):
                 self._frontier.retry(lease, now=now, not_before=now, url=url)
         except KnownUrlError:
             return False
@@ -296,7 +290,23 @@ class Visitor:
         """Return True if the domain of a URL has held too many readers in this session."""
         return bool(self._slow) and self._slow[domain_of(lease.host)] >= _MOST_SLOW
 
-    def may_keep(self, statements: Collection[str]) -> bool:
+    def keep_file(self, exchange: Exchange | None, statements: Collection[str]) -> None:
+        """Archive an exchange that settles no URL; raises `StorageError`.
+
+        The `statements` are those of its answer, which may forbid it.
+        """
+        if self._archive is not None and exchange is not None and self._may_keep(statements):
+            self._archive.add(exchange)
+
+    def _keeping(
+        self, lease: Lease, record: Record | None, exchange: Exchange | None
+    ) -> AbstractContextManager[None]:
+        """Keep an exchange while the block settles its URL, or gives it back without a record."""
+        if self._archive is None:
+            return nullcontext()
+        return self._archive.keeping(lease, record, exchange)
+
+    def _may_keep(self, statements: Collection[str]) -> bool:
         """Return True if an answer with these statements may be archived."""
         return NOARCHIVE not in statements or not self._config.obeys_directives
 
@@ -330,7 +340,7 @@ class Visitor:
             "page": reading.statements,
         }
         statements = [statement for source in sources.values() for statement in source]
-        is_noarchive = not self.may_keep(statements)
+        is_noarchive = not self._may_keep(statements)
         counts = {
             **left_out,
             "cut_short": download.is_cut,
@@ -389,7 +399,7 @@ class Visitor:
             if left_out := len(links) - len(kept):
                 record = replace(record, counts={**record.counts, "source_full": left_out})
             links = kept
-        with self._keep(lease, record, exchange):
+        with self._keeping(lease, record, exchange):
             now = self._clock()
             answers = self._frontier.admit(
                 lease, record, links, now=now, was_contacted=was_contacted

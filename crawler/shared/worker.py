@@ -49,8 +49,10 @@ class Worker:
         connection: sqlite3.Connection,
         *,
         every_s: float,
+        waiting: "Waiting | None" = None,
     ) -> None:
         """Write into a run's database; the caller calls `tend` every `every_s` seconds."""
+        self.waiting = waiting or Waiting(time.time)
         self.name, self.crawl = frontier.worker, frontier.crawl
         self.frontier = frontier
         self._occupancy = occupancy

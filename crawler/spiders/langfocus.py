@@ -78,7 +78,7 @@ class LangfocusSpider(Spider):
         spider.crawl = crawl
         spider._set_crawler(crawler)
         remarks = [crawl.config.bot.advice] if crawl.config.bot.advice else []
-        if crawl.web is None and crawler.settings.getbool("HTTPPROXY_ENABLED"):
+        if crawl.prepared.web is None and crawler.settings.getbool("HTTPPROXY_ENABLED"):
             remarks += proxy_remarks(getproxies())
         for line in remarks:
             spider.logger.warning("%s", line)
@@ -95,7 +95,7 @@ class LangfocusSpider(Spider):
             url,
             callback=self.parse,
             errback=self.on_failure,
-            headers=self.crawl.revisits.conditions(url),
+            headers=self.crawl.queue.revisits.conditions(url),
             meta=meta | self.patience(),
             dont_filter=True,
         )
@@ -103,7 +103,7 @@ class LangfocusSpider(Spider):
     def patience(self) -> dict[str, float]:
         """Count a request; until a server answered, its download ends with the wait for that."""
         watch, now = self.crawl.ending, self.crawl.clock()
-        watch.ask(now)
+        watch.note_request(now)
         timeout_s = self.settings.getfloat("DOWNLOAD_TIMEOUT") or float("inf")
         left_s = max(_LEAST_TIMEOUT_S, watch.answer_deadline - now)
         return {"download_timeout": left_s} if left_s < timeout_s else {}
@@ -118,7 +118,7 @@ class LangfocusSpider(Spider):
     def _parsed(self, lease: Lease, response: Response) -> list[PageItem]:
         if self._is_over(lease):
             return []
-        self.crawl.fetched(self.crawl.clock() - response.meta[LEASED_AT])
+        self.crawl.traffic.note_fetch(self.crawl.clock() - response.meta[LEASED_AT])
         read: tuple[Download, Answer | None] | None = response.meta.pop(READ_PAGE, None)
         download, page = read or (download_of(response, self.crawl.clock()), None)
         if isinstance(page, ReadingError):
@@ -156,7 +156,7 @@ class LangfocusSpider(Spider):
         except LeaseError:
             return
         except StorageError as error:
-            self.crawl.fault = str(error)
+            self.crawl.ending.fail(str(error))
             raise CloseSpider("storage") from error
 
     def give_up(self, lease: Lease) -> None:
@@ -181,7 +181,7 @@ class LangfocusSpider(Spider):
     def reason(self, lease: Lease, error: Exception) -> tuple[str, bool]:
         """Return the reason of a failure, and whether a retry is useless."""
         reason, is_final = explain(error)
-        self.crawl.ending.fail(lease.host, reason)
+        self.crawl.ending.note_failure(lease.host, reason)
         # Before the first answer a missing name may be a machine without a network.
         is_offline = reason == NO_ADDRESS and self.crawl.ending.awaits_answer
         return reason, is_final and not is_offline
@@ -193,7 +193,7 @@ class LangfocusSpider(Spider):
         """
         now, frontier = self.crawl.clock(), self.crawl.frontier
         if isinstance(error, NoAddressYetError):
-            self.crawl.ending.fail(lease.host, NO_ADDRESS)
+            self.crawl.ending.note_failure(lease.host, NO_ADDRESS)
         if isinstance(error, BusyAddressError):
             frontier.release(lease, now=now, not_before=now + error.wait_s)
             return True
@@ -207,8 +207,10 @@ class LangfocusSpider(Spider):
             return True
         if isinstance(error, LeaseError | StorageError):
             raise error
-        # This process was blocked meanwhile, so the time-out is not the server's fault.
-        if self.crawl.waiting.ended_after(asked_at) and explain(error)[0] == _TIMEOUT:
+        worker = self.crawl.worker
+        was_blocked = worker is not None and worker.waiting.ended_after(asked_at)
+        # The time-out of a blocked process is not the server's fault.
+        if was_blocked and explain(error)[0] == _TIMEOUT:
             frontier.release(lease, now=now)
             return True
         return False
@@ -229,7 +231,7 @@ class LangfocusSpider(Spider):
         A small one is read: to stop it may close a connection that is already back in the pool,
         and the next request on that connection would fail.
         """
-        self.crawl.ending.come()
+        self.crawl.ending.note_answer()
         if IS_FILE in request.meta:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
@@ -243,12 +245,10 @@ class LangfocusSpider(Spider):
 
     def on_idle(self) -> None:
         """Close the spider with the reason why there is no more work."""
-        if self.crawl.fault:
+        ending = self.crawl.ending
+        goal = "" if ending.fault else ending.guard(self.crawl.queue.goal_reached)
+        if ending.fault:
             raise CloseSpider("storage")
-        try:
-            goal = self.crawl.goal_reached()
-        except StorageError as error:
-            self.crawl.fault, goal = str(error), "storage"
         if goal:
             raise CloseSpider(goal)
 

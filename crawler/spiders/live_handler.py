@@ -129,7 +129,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         was_contacted = True
         try:
             response = await self._download(request)
-            if self._crawl.archive is not None:
+            if self._crawl.config.keeps_warc:
                 request.meta[EXCHANGE] = sent(request, response)
             return response
         except (BusyAddressError, CapError):
@@ -145,11 +145,11 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         domain = zone_of(host_of(request.url))
         self._check_rest(domain)
         if request.meta.get("proxy"):  # the domain stands for the address, which is not known
-            if not self._crawl.occupancy.pace(domain):
+            if not self._crawl.contacts.occupancy.pace(domain):
                 raise self._busy(domain)
             return await self._contact(request, "", domain)
         host = urlparse_cached(request).hostname or ""
-        allows_private = self._crawl.allows_private(request.url)
+        allows_private = self._crawl.contacts.allows_private(request.url)
         try:
             addresses = await self._addresses(host, allows_private=allows_private)
         except NoSuchNameError as error:
@@ -159,7 +159,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
             place = holder_of(address)
             self._check_rest(place)
-            if not self._crawl.occupancy.enter(place):
+            if not self._crawl.contacts.occupancy.enter(place):
                 raise self._busy(place)
             try:
                 response = await self._contact(request, address, domain, place)
@@ -173,7 +173,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
                 self._chosen[host] = address
                 return response
             finally:
-                self._crawl.occupancy.leave(place)
+                self._crawl.contacts.occupancy.leave(place)
         raise CannotResolveHostError(f"{host} has no address")
 
     def _check_rest(self, place: str) -> None:
@@ -201,7 +201,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         take_slot(self._crawl, request, address or None)
         for place in places:
             self._rests.contact(place, self._crawl.clock())
-        await self._crawl.until_written()
+        await self._crawl.contacts.until_written()
         agent = _KeepingAgent(
             contextFactory=self._contextFactory,
             bindAddress=self._bind_address,

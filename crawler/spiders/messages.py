@@ -14,14 +14,13 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
-from langfocus.crawler.frontier.base import Lease, Sending
+from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http import head
 from langfocus.crawler.http.download import Download, Exchange
 from langfocus.crawler.politeness import directives
-from langfocus.crawler.politeness.network import CapError
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources.contract import Answer
-from langfocus.crawler.url import host_of, normalise
+from langfocus.crawler.url import normalise
 
 LEASE = "langfocus_lease"
 """The key of the request's lease."""
@@ -82,15 +81,9 @@ def take_slot(
     lease: Lease | None = request.meta.get(LEASE)
     if lease is None:
         return
-    now, host, is_file = crawl.clock(), host_of(request.url), IS_FILE in request.meta
-    if is_file and host != lease.host:
-        answer = crawl.frontier.ask_file(host, address, now=now)
-    else:
-        is_page = not (is_file or is_lookup or crawl.visitor.is_sitemap(lease))
-        answer = crawl.frontier.send(lease, address, now=now, is_page=is_page)
-    if answer is not Sending.NOW:
-        outcome = "" if answer is Sending.LATER else answer.value
-        raise CapError(f"{lease.url}: {answer.value}", outcome)
+    is_file = IS_FILE in request.meta
+    is_page = not (is_file or is_lookup or crawl.visitor.is_sitemap(lease))
+    crawl.contacts.take_slot(lease, request.url, address, is_page=is_page, is_file=is_file)
 
 
 def download_of(response: Response, now: float) -> Download:

@@ -133,11 +133,8 @@ class PageReaders:
         """Return the response when its page was read."""
         download = page_download(self._crawl, request, response)
         if download is not None:
-            self._crawl.reading += 1
-            try:
+            with self._crawl.traffic.being_read():
                 page = await self._readers.read(download, request.meta[LEASE].depth)
-            finally:
-                self._crawl.reading -= 1
             request.meta[READ_PAGE] = download, page
         return response
 

@@ -56,13 +56,13 @@ class Reporter:
     def spider_opened(self, spider: Spider) -> None:
         """Show the crawl with the counts of earlier sessions."""
         crawl = self._crawl = cast(LangfocusSpider, spider).crawl
-        counts = crawl.counts()
+        counts = crawl.queue.counts()
         if crawl.worker is not None and self._every_s:
             share = f"{crawl.worker.name} joins {crawl.worker.crawl}: {counts.pages:,} pages so far"
-            if counts.pages and not crawl.has_more():
+            if counts.pages and not crawl.queue.has_more():
                 share += ", nothing is left to do (use another LANGFOCUS_CRAWL for a new crawl)"
             print(share, file=sys.stderr)  # noqa: T201  the user wants to know the crawl
-        for gap in crawl.gaps:
+        for gap in crawl.prepared.gaps:
             print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
         self._watch = Watch(crawl, self._crawler)
         if self._every_s:
@@ -117,17 +117,18 @@ class Reporter:
             self._progress.close(self._watch.latest)
         _log.info("the crawl has ended: %s", reason)
         folder = self._crawl.run.folder
-        if self._crawl.fault:
+        ending = self._crawl.ending
+        if ending.fault:
             return
         try:
-            if self._crawl.archive is not None:
+            if self._crawl.config.keeps_warc:
                 write_index(folder)
             page = report(folder, is_quiet=self._crawl.config.is_quiet).page
         except StorageError as error:
-            self._crawl.fault = str(error)
+            ending.fail(str(error))
             return
         except (OSError, RunFolderError) as error:
-            self._crawl.fault = f"the report cannot be written: {error}"
+            ending.fail(f"the report cannot be written: {error}")
             return
         if not self._crawl.config.is_quiet:
             print(f"report: {page}")  # noqa: T201  the last message to the user

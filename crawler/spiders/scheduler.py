@@ -1,6 +1,5 @@
 """The scheduler that Scrapy's engine asks; it turns a lease of the frontier into a Request."""
 
-import asyncio
 import gc
 import os
 import signal
@@ -15,7 +14,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import CallLaterResult, call_later, create_looping_call
 
-from langfocus.crawler.errors import StorageError, one_line
+from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Lease, LeaseError, Sending
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.reservations import Reservations
@@ -35,9 +34,6 @@ _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABL
 
 _MOST_REFUSALS = 500
 """Most URLs that are refused in one call, so that the engine is not blocked for long."""
-
-_GROUPED_S = 0.02
-"""Seconds of which the changes of the frontier are written together."""
 
 _GARBAGE = 5_000
 """New objects after which garbage is searched for; with Python's 700 it took 6 % of the time."""
@@ -140,16 +136,13 @@ class FrontierScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         """Queue the seeds."""
         end_on_hangup()
-        try:
-            self._crawl.start()
-        except StorageError as error:
-            self._crawl.fault = str(error)
+        self._crawl.ending.guard(self._crawl.start)
         # What is loaded by now stays until the end. To look at it again and again for garbage took
         # a tenth of the crawl's processor time.
         gc.collect()
         gc.freeze()
         gc.set_threshold(_GARBAGE)
-        self._crawl.frontier.group(self._begin_group)
+        self._crawl.contacts.group_writes(call_later)
         if self._crawl.worker is not None:
             self._tending.start(self._crawl.worker.every_s, now=False)
 
@@ -166,13 +159,8 @@ class FrontierScheduler(BaseScheduler):
         """Return True to keep the engine running: URLs are queued and the budget allows them."""
         if self._returned:
             return True
-        if self._crawl.fault:
-            return False
-        try:
-            return self._crawl.has_more()
-        except StorageError as error:
-            self._crawl.fault = str(error)
-            return False
+        ending = self._crawl.ending
+        return not ending.fault and bool(ending.guard(self._crawl.queue.has_more))
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request from the engine; False makes the engine drop it.
@@ -190,23 +178,18 @@ class FrontierScheduler(BaseScheduler):
         """Return the next request, or set the wake-up and return None."""
         if self._returned:
             return self._returned.popleft()
-        if self._crawl.fault:
+        if self._crawl.ending.fault:
             return None
         if self._crawl.worker is not None:
             # Not earlier: Scrapy sets its signal handlers after the reactor has started.
-            self._crawl.waiting.listen()
-        try:
-            return self._leased_request()
-        except StorageError as error:
-            self._crawl.fault = str(error)
-        except Exception as error:
-            told = _told(error)
-            self._crawl.fault = f"the queue of the run cannot be read: {told}; restore a copy"
-        return None
+            self._crawl.worker.waiting.listen()
+        return self._crawl.ending.guard(
+            self._leased_request, "the queue of the run cannot be read", remedy="; restore a copy"
+        )
 
     def _leased_request(self) -> Request | None:
         for _ in range(_MOST_REFUSALS):
-            lease = self._crawl.next()
+            lease = self._crawl.queue.next()
             if lease is None:
                 break
             try:
@@ -223,27 +206,10 @@ class FrontierScheduler(BaseScheduler):
         self._set_wake_up()
         return None
 
-    def _begin_group(self, write: Callable[[], None]) -> None:
-        """Have the changes of the frontier written after some time."""
-        written = self._crawl.written = asyncio.Event()
-        call_later(_GROUPED_S, self._end_group, write, written)
-
-    def _end_group(self, write: Callable[[], None], written: asyncio.Event) -> None:
-        try:
-            write()
-        except StorageError as error:
-            self._crawl.fault = str(error)
-        written.set()
-
     def _tend(self) -> None:
         """Tend the crawl; a worker whose leases are not renewed must end."""
-        try:
-            self._crawl.tend()
-        except StorageError as error:
-            self._crawl.fault = str(error)
-        except Exception as error:
-            self._crawl.fault = f"the leases cannot be renewed: {_told(error)}"
-        if self._crawl.fault and self._tending.running:
+        self._crawl.ending.guard(self._crawl.tend, "the leases cannot be renewed")
+        if self._crawl.ending.fault and self._tending.running:
             self._tending.stop()
 
     def _request(self, lease: Lease) -> Request | None:
@@ -283,13 +249,13 @@ class FrontierScheduler(BaseScheduler):
         """Return the outcome of a URL that gets no request whatever robots.txt says, else ""."""
         if lease.is_beyond_cap:
             return Sending.DOMAIN_FULL.value
-        if self._crawl.blocking.blocks(lease.url):
+        if self._crawl.contacts.blocking.blocks(lease.url):
             return BLOCKED
         if self._crawl.visitor.is_used_up(lease):
             return INTERRUPTED
         if self._crawl.visitor.is_slow(lease):
             return SLOW_PAGES
-        return "" if self._crawl.may_contact(lease.url) else "private_address"
+        return "" if self._crawl.contacts.may_contact(lease.url) else "private_address"
 
     def _verdict(self, url: str, now: float) -> Verdict:
         return self._crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED
@@ -300,10 +266,6 @@ class FrontierScheduler(BaseScheduler):
             self._crawl.visitor.refused(lease, reason)
 
     def _set_wake_up(self) -> None:
-        ready_at = self._crawl.ready_at()
+        ready_at = self._crawl.queue.ready_at()
         if ready_at is not None:
             self._wake_up.at(ready_at)
-
-
-def _told(error: Exception) -> str:
-    return one_line(f"{type(error).__name__}: {error}")

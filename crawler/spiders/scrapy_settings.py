@@ -187,7 +187,7 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     headers["User-Agent"] = crawl.config.bot.user_agent
     if crawl.config.lang:
         headers["Accept-Language"] = languages.accept_language(crawl.config.lang)
-    handler = _LIVE_HANDLER if crawl.web is None else _WEB_HANDLER
+    handler = _LIVE_HANDLER if crawl.prepared.web is None else _WEB_HANDLER
     # A redirect of a robots.txt may lead anywhere; only http and https are read.
     others = dict.fromkeys(("file", "ftp", "s3", "data"))
     adapted: dict[str, Any] = {

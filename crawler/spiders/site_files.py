@@ -63,15 +63,15 @@ async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
         request = answer
         send = downloader.handlers.download_request_async
         answer = await downloader.middleware.download_async(send, request)
-    is_missing = answer.status >= 400 and request.url.endswith(TDMREP_PATH)
-    if not is_missing and crawl.visitor.may_keep(statements_of(answer.headers)):
-        crawl.keep_aside(request.meta.get(EXCHANGE))
+    if answer.status < 400 or not request.url.endswith(TDMREP_PATH):
+        crawl.visitor.keep_file(request.meta.get(EXCHANGE), statements_of(answer.headers))
     return answer
 
 
 def may_ask(spider: "LangfocusSpider", file: str) -> bool:
     """Return True if a file lies neither in a private network nor behind the user's block."""
-    return spider.crawl.may_contact(file) and not spider.crawl.blocking.blocks(file)
+    contacts = spider.crawl.contacts
+    return contacts.may_contact(file) and not contacts.blocking.blocks(file)
 
 
 class SiteFiles:
@@ -84,7 +84,7 @@ class SiteFiles:
         self._licenses = Licenses(spider.crawl.frontier)
         config = spider.crawl.config
         self._asks_reservations = (
-            spider.crawl.web is None
+            spider.crawl.prepared.web is None
             and config.obeys_robots
             and config.obeys_directives
             and not config.is_census

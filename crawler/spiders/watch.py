@@ -73,7 +73,7 @@ class Watch:
     def __init__(self, crawl: Crawl, crawler: Crawler) -> None:
         """Begin with what earlier sessions of the run did; costs O(its pages)."""
         self._crawl, self._crawler = crawl, crawler
-        config, ordering, run = crawl.config, crawl.ordering, crawl.run.connection
+        config, ordering, run = crawl.config, crawl.prepared.ordering, crawl.run.connection
         self._about = About(
             crawl_name(config, ordering, between=" "),
             config.lang,
@@ -84,7 +84,7 @@ class Watch:
             ordering.prior is not None,
         )
         *earlier, session = sessions_of(run)
-        now, counts = crawl.clock(), crawl.counts()
+        now, counts = crawl.clock(), crawl.queue.counts()
         self._timed_from = session.started_at - sum(
             one.ended_at - one.started_at for one in earlier
         )
@@ -109,7 +109,7 @@ class Watch:
         self._shared_s = float("-inf")
         self._others: Mapping[str, str] = {}
         crawl.visitor.listeners.append(self.settle)
-        crawl.fetched = self.fetched
+        crawl.traffic.listeners.append(self.fetched)
         self.latest = self.look()
 
     def settle(self, lease: Lease, record: Record) -> None:
@@ -140,12 +140,12 @@ class Watch:
     def look(self) -> Snapshot:
         """Return the state of the crawl now, also after its end."""
         crawl, now = self._crawl, self._crawl.clock()
-        counts, labels, samples = crawl.counts(), self._labels, self._samples
-        if crawl.worker is None or not crawl.finish_reason:
+        counts, labels, samples = crawl.queue.counts(), self._labels, self._samples
+        if crawl.worker is None or not crawl.ending.finish_reason:
             self._hosts = crawl.frontier.host_states()
         with suppress(RunFolderError):
             self._drops = self._count_drops()
-        if not crawl.finish_reason:
+        if not crawl.ending.finish_reason:
             self._limits.append(self._limit(self._hosts))
         while len(samples) > 1 and now - samples[1][0] >= _LEFT_OVER_S:
             samples.popleft()
@@ -159,8 +159,8 @@ class Watch:
         going: State = "running" if self._crawler.crawling else "ending"
         own = Snapshot(
             about=self._about,
-            state="finished" if crawl.finish_reason else going,
-            reason=crawl.fault or crawl.finish_reason,
+            state="finished" if crawl.ending.finish_reason else going,
+            reason=crawl.ending.fault or crawl.ending.finish_reason,
             at=now,
             elapsed_s=now - self._timed_from,
             goals=tuple(
@@ -200,7 +200,7 @@ class Watch:
         worker, now_s = self._crawl.worker, time.monotonic()
         if worker is None:
             return own
-        if not self._crawl.finish_reason and now_s - self._shared_s >= WRITTEN_EVERY_S:
+        if not self._crawl.ending.finish_reason and now_s - self._shared_s >= WRITTEN_EVERY_S:
             self._shared_s = now_s
             self._others = worker.share(live_json(own))
         return together(own, worker.name, self._others)
@@ -214,7 +214,7 @@ class Watch:
             return "frontier"
         engine = self._crawler.engine
         if engine is not None and is_full(engine):
-            is_read = self._crawl.reading > in_progress(engine) // 2
+            is_read = self._crawl.traffic.reading > in_progress(engine) // 2
             return "reading" if is_read else "network"
         if hosts.ready:
             return "frontier"
@@ -227,18 +227,18 @@ class Watch:
 
     def _count_drops(self) -> dict[str, int]:
         """Return the links and URLs left out by reason; after the end from the closed run."""
-        run = self._crawl.run
-        with reading(run.folder if self._crawl.finish_reason else run.connection) as connection:
+        run, has_ended = self._crawl.run, self._crawl.ending.finish_reason
+        with reading(run.folder if has_ended else run.connection) as connection:
             found = connection.execute(_COUNTS)
             return {name: number for name, number in found if name.startswith(_DROPS)}
 
     def _count_expected(self) -> int | None:
         """Return the last count, and begin another in a thread after 99 times its duration."""
         crawl, now_s = self._crawl, time.monotonic()
-        doubts_up_to = crawl.ordering.doubts_up_to
+        doubts_up_to = crawl.prepared.ordering.doubts_up_to
         if doubts_up_to is None or crawl.worker is not None:
             return None
-        if crawl.finish_reason:
+        if crawl.ending.finish_reason:
             return count_expected(crawl.run.folder, doubts_up_to)[0]
         if self._count is not None and self._count.done():
             (self._expected, used_s), self._count = self._count.result(), None

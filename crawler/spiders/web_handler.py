@@ -39,7 +39,7 @@ class WebDownloadHandler(BaseDownloadHandler):
         super().__init__(crawler)
         crawl = cast("LangfocusSpider", crawler.spider).crawl
         self._crawl = crawl
-        self._web, self._keeps_exchanges = cast("Web", crawl.web), crawl.archive is not None
+        self._web, self._keeps_exchanges = cast("Web", crawl.prepared.web), crawl.config.keeps_warc
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the exception of Scrapy's own handler in the same case.

@@ -104,7 +104,7 @@ def crawl(folder: Path, strategy: str, farm_text: Text, honest_text: Text) -> No
     for _ in range(4 * PAGES):
         now += 10.0
         lease = crawl.frontier.next(now)
-        if lease is None or crawl.counts().pages >= PAGES:
+        if lease is None or crawl.queue.counts().pages >= PAGES:
             break
         body = page(lease.url, farm_text, honest_text)
         answer = Download(lease.url, 200, body, "text/html; charset=utf-8", content_language="de")
@@ -149,5 +149,5 @@ def test_focus_leaves_a_farm_with_one_text_on_many_domains(tmp_path: Path, farm_
     assert (found.copies, found.relevant) == (sum(of_farm), languages.count("de") - sum(of_farm))
     assert found.harvest_rate == pytest.approx(found.relevant / PAGES)
     again = opened(tmp_path, "focus")
-    assert again.counts().relevant == found.relevant
+    assert again.queue.counts().relevant == found.relevant
     again.close("finished")

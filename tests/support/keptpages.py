@@ -57,7 +57,7 @@ class KeptPages:
         """Close it as a kill does."""
         if self.opened is not None:
             self.opened.run.connection.close()
-            self.opened.lock.close()
+            self.opened.resources.close()
             self.opened = None
 
     def end(self) -> None:

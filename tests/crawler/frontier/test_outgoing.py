@@ -54,14 +54,14 @@ def test_a_farm_of_links_to_new_domains_ends_at_the_bound(pages: int, tmp_path: 
     seeds = ",".join(f"http://h{n}.farm.de/" for n in range(pages))
     crawl = begun(tmp_path, seeds=seeds, domain_cap="20", host_cap="1")
     for number in range(pages):
-        lease = crawl.next()
+        lease = crawl.queue.next()
         assert lease is not None
         links = "".join(f"<a href='{one.url}'></a>" for one in to_others(900, 900 * number))
         body = f"<p>{german(number)}</p>{links}".encode()
         crawl.visitor.answered(lease, Download(lease.url, 200, body, "text/html; charset=utf-8"))
-    relevant = crawl.counts().relevant
+    relevant = crawl.queue.counts().relevant
     assert relevant == pages
-    assert crawl.counts().queued == 20 * 20 + 200 * relevant
+    assert crawl.queue.counts().queued == 20 * 20 + 200 * relevant
     (left_out,) = rows(tmp_path, "SELECT value FROM counts WHERE name = 'source_full'")
-    assert left_out == (900 * pages - crawl.counts().queued,)
+    assert left_out == (900 * pages - crawl.queue.counts().queued,)
     crawl.close("finished")

@@ -47,7 +47,7 @@ def crawled(folder: Path, strategy: str = "bfs") -> None:
     """Fetch the pages; the seed of z.bad.de, and what is found behind, stay in the queue."""
     crawl = opened(folder, strategy)
     held = []
-    while lease := crawl.next():
+    while lease := crawl.queue.next():
         if lease.url not in PAGES:
             held.append(lease)
             continue
@@ -130,7 +130,7 @@ def test_a_later_session_finds_a_sound_run_and_does_not_fetch_the_host_again(run
     removed(run, "*.bad.de")
     crawl = opened(run)
     asked = []
-    while lease := crawl.next():
+    while lease := crawl.queue.next():
         asked.append(lease.url)
     crawl.close("finished")
     assert asked == ["http://c.de/"]
@@ -165,7 +165,7 @@ def test_a_host_that_the_run_does_not_know_is_told_and_stays_blocked(
     assert told.count("\n") == 1
     assert f"{run} has no URL of unknown.de" in told
     assert rows(run, "SELECT * FROM pages") == before
-    assert opened(run).blocking.blocks("http://unknown.de/")
+    assert opened(run).contacts.blocking.blocks("http://unknown.de/")
 
 
 def test_pages_keep_their_slots(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ class Crawled:
         self.crawl = begun(folder, clock, strategy="focus", seeds=seeds, block=str(block))
 
     def leased(self) -> Lease:
-        lease = self.crawl.next()
+        lease = self.crawl.queue.next()
         assert lease is not None
         return lease
 
@@ -113,7 +113,7 @@ def test_a_crawl_queues_no_blocked_link_and_drops_what_is_blocked_while_it_runs(
     block, folder = tmp_path / "block.txt", tmp_path / "run"
     block.write_text("*.a.de\n")
     crawled = Crawled(folder, block, "http://seed.de/,http://x.a.de/")
-    assert crawled.crawl.counts().queued == 1
+    assert crawled.crawl.queue.counts().queued == 1
     assert crawled.answered(crawled.leased(), "a.de", "b.de", "c.de", "d.de") == ("page", "de")
     lease = crawled.leased()
     other = next(name for name in ("b.de", "c.de") if name != lease.host)
@@ -122,11 +122,11 @@ def test_a_crawl_queues_no_blocked_link_and_drops_what_is_blocked_while_it_runs(
     crawled.seconds += LOOK_EVERY_S
     last = crawled.leased()
     assert last.host not in (lease.host, other, "a.de")
-    assert crawled.crawl.counts().queued == 0
+    assert crawled.crawl.queue.counts().queued == 0
     assert crawled.answered(lease, "e.de") == ("blocked", None)
     numbers = counted(crawled.crawl, folder)
     assert (numbers["blocked"], numbers["dropped_blocked"]) == (1, 1)
     block.write_text(f"{last.host}\n")
     again = Crawled(folder, block, "http://seed.de/").crawl
-    assert (again.next(), again.counts().queued) == (None, 0)
+    assert (again.queue.next(), again.queue.counts().queued) == (None, 0)
     assert counted(again, folder)["dropped_blocked"] == 2

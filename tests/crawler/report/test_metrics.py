@@ -41,10 +41,10 @@ def test_the_metrics_have_the_figures_of_the_snapshot_and_no_series_of_a_host() 
     crawl = Crawl()
     for number in range(50):
         crawl.settle(url=f"http://h{number}.de/", host=f"h{number}.de")
-        crawl.crawl.fetched(0.2)
+        crawl.crawl.traffic.note_fetch(0.2)
     crawl.settle(language="en")
     crawl.settle("timeout", None)
-    crawl.crawl.fetched(99.0)
+    crawl.crawl.traffic.note_fetch(99.0)
     drops = {"dropped_host_full": 4, 'a "quoted" \\ name\nof two lines': 1}
     text = metrics(crawl.look(drops=drops, limit="network"))
     found = samples(text)

@@ -96,6 +96,7 @@ def test_a_clock_does_not_follow_a_jump_and_tells_of_it(jump_s: float) -> None:
     clock = machine.clock()
     assert clock.follow(lambda: machine.now + jump_s) == pytest.approx(jump_s)
     assert clock() == machine.now
+    assert clock.follow(lambda: machine.now + jump_s) == 0.0  # told once
 
 
 def test_a_host_rests_no_longer_if_the_clock_was_set_back_before_a_restart(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """When a crawl ends: at its goals, also after a kill, and soon if no server answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from socket import AF_INET, SOCK_STREAM, socket
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from langfocus.crawler.errors import SettingError
+from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.base import PAGE, Counts, Record
 from langfocus.crawler.options.config import Config
-from langfocus.crawler.session.crawl import Ending
+from langfocus.crawler.session.ending import Ending
 from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
@@ -124,6 +124,33 @@ def closed_port() -> Iterator[int]:
         yield bound.getsockname()[1]
 
 
+# Faults.
+
+
+def raising(error: Exception) -> Callable[[], object]:
+    def work() -> object:
+        raise error
+
+    return work
+
+
+def test_a_run_that_can_no_longer_be_written_ends_the_crawl_for_the_first_reason() -> None:
+    ending = Ending(options())
+    assert (ending.guard(lambda: 7), ending.fault) == (7, "")
+    for reason in ("the disk is full", "no database"):
+        assert ending.guard(raising(StorageError(reason)), "unread") is None
+    assert ending.fault == "the disk is full"
+
+
+def test_an_unexpected_fault_ends_the_crawl_only_where_it_has_a_name() -> None:
+    ending = Ending(options())
+    with pytest.raises(ZeroDivisionError):
+        ending.guard(raising(ZeroDivisionError("x")))
+    assert ending.may_fetch(0.0)
+    ending.guard(raising(ZeroDivisionError("x\ny")), "no queue", remedy="; restore it")
+    assert ending.fault == "no queue: ZeroDivisionError: x y; restore it"
+
+
 # The wait for the first answer.
 
 
@@ -135,13 +162,13 @@ def test_the_wait_begins_with_the_first_request_and_ends_with_any_answer() -> No
     watch = awaiting()
     assert watch.may_fetch(1e9)
     assert not watch.is_unanswered(1e9, None)
-    watch.ask(100.0)
-    watch.ask(110.0)
+    watch.note_request(100.0)
+    watch.note_request(110.0)
     assert (watch.may_fetch(114.9), watch.may_fetch(115.0)) == (True, False)
     assert (watch.is_unanswered(114.9, 114.9), watch.is_unanswered(115.0, 115.0)) == (False, True)
-    watch.come()
+    watch.note_answer()
     assert watch.may_fetch(1e9)
-    watch.fail("a.de", "dns")  # from now on a crawl is patient
+    watch.note_failure("a.de", "dns")  # from now on a crawl is patient
     assert not watch.is_unanswered(1e9, None)
 
 
@@ -150,18 +177,18 @@ def test_a_retry_that_would_come_too_late_is_not_waited_for(
     ready_at: float | None, is_missing: bool
 ) -> None:
     watch = awaiting()
-    watch.ask(100.0)
+    watch.note_request(100.0)
     assert not watch.is_unanswered(101.0, ready_at)
-    watch.fail("a.de", "refused")
+    watch.note_failure("a.de", "refused")
     assert watch.is_unanswered(101.0, ready_at) == is_missing
 
 
 def test_a_host_counts_with_its_last_reason() -> None:
     watch = awaiting()
     for host, reason in (("a.de", "dns"), ("b.de", "dns"), ("a.de", "refused")):
-        watch.fail(host, reason)
+        watch.note_failure(host, reason)
     assert watch.failures == {"dns": 1, "refused": 1}
-    watch.come()
+    watch.note_answer()
     assert not watch.failures
 
 

@@ -132,7 +132,7 @@ def test_workers_tell_each_other_their_figures_and_each_shows_those_of_all(
         own.settle(language=label)
     own.settle("timeout", None)
     theirs.settle()
-    theirs.crawl.fetched(0.2)
+    theirs.crawl.traffic.note_fetch(0.2)
     assert other.share(live_json(theirs.look(9.0, drops={"a": 2}))) == {}
     told = joined.worker.share(live_json(own.look(1.0, drops={"a": 1, "b": 1})))
     assert list(told) == ["other"]
@@ -152,13 +152,13 @@ def test_a_worker_looks_at_fresh_counts_before_its_crawl_ends(
     clock = CrawlClock(lambda: 0.0, elapsed=lambda: 0.0)
     one, other = (begun(tmp_path / name, clock, settings) for name in ("one", "other"))
     lease = lease_now(other.frontier)
-    assert (one.counts().leased, one.has_more()) == (1, True)
+    assert (one.queue.counts().leased, one.queue.has_more()) == (1, True)
     other.frontier.admit(lease, page(), now=0.0)
-    assert one.counts().leased == 1
-    assert not one.has_more()
-    assert (one.counts().queued, one.counts().leased) == (0, 0)
+    assert one.queue.counts().leased == 1
+    assert not one.queue.has_more()
+    assert (one.queue.counts().queued, one.queue.counts().leased) == (0, 0)
     other.frontier.seed([Link("http://new.de/", 0.0)], 0.0)
-    assert one.counts().queued == 0
-    assert one.has_more()
+    assert one.queue.counts().queued == 0
+    assert one.queue.has_more()
     for crawl in (one, other):
         crawl.close("finished")

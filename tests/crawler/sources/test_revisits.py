@@ -68,10 +68,10 @@ def exchange_of(answer: Download, now: float) -> Exchange:
 
 def fetched(crawl: Crawl, server: SmallServer, most: int = 100) -> None:
     for _ in range(most):
-        lease = crawl.next()
+        lease = crawl.queue.next()
         if lease is None:
             break
-        answer = server.answer(lease.url, crawl.revisits.conditions(lease.url))
+        answer = server.answer(lease.url, crawl.queue.revisits.conditions(lease.url))
         sent = exchange_of(answer, crawl.clock())
         crawl.visitor.answered(lease, replace(answer, exchange=sent))
 
@@ -177,9 +177,9 @@ def test_a_killed_run_goes_on_and_asks_for_each_page_once(
     server.asked.clear()
     killed = opened(tmp_path / "2", 1, tmp_path / "1")
     fetched(killed, server, 2)
-    killed.next()
+    killed.queue.next()
     killed.run.connection.close()
-    killed.lock.close()
+    killed.resources.close()
     again = opened(tmp_path / "2", 2, tmp_path / "1")
     fetched(again, server)
     again.close("finished")

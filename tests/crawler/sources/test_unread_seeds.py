@@ -9,7 +9,7 @@ import pytest
 
 from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.base import KeptRobots, Record
-from langfocus.crawler.session import crawl as crawling
+from langfocus.crawler.session import queue as queueing
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources import seeds, unread_seeds
@@ -31,7 +31,7 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     size = len(LINE.format(0))
     monkeypatch.setattr(seeds, "FIRST_BYTES", 10 * size + 1)
     monkeypatch.setattr(unread_seeds, "BATCH_BYTES", 4 * size + 1)
-    monkeypatch.setattr(crawling, "MOST_WAITING", 6)
+    monkeypatch.setattr(queueing, "MOST_WAITING", 6)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 def settle(crawl: Crawl, most: int = 1000) -> list[str]:
     """Settle up to so many URLs; return them in their order."""
     found: list[str] = []
-    while len(found) < most and (lease := crawl.next()):
+    while len(found) < most and (lease := crawl.queue.next()):
         crawl.visitor.refused(lease, "robots")
         found.append(lease.url)
     return found
@@ -52,7 +52,7 @@ def settle(crawl: Crawl, most: int = 1000) -> list[str]:
 
 def kill(crawl: Crawl) -> None:
     crawl.run.connection.close()
-    crawl.lock.close()
+    crawl.resources.close()
 
 
 def copies(folder: Path) -> list[Path]:
@@ -64,10 +64,10 @@ def test_all_seeds_of_a_large_file_are_fetched_once(
     strategy: str, file: Path, tmp_path: Path
 ) -> None:
     crawl = begun(tmp_path / "run", seeds=str(file), strategy=strategy)
-    assert crawl.counts().queued == 10
+    assert crawl.queue.counts().queued == 10
     found = settle(crawl)
     assert (sorted(found), copies(tmp_path / "run")) == (URLS, [])
-    assert not crawl.has_more()
+    assert not crawl.queue.has_more()
     kill(crawl)
 
 
@@ -75,7 +75,7 @@ def test_few_seeds_wait_at_a_time(file: Path, tmp_path: Path) -> None:
     crawl = begun(tmp_path / "run", seeds=str(file))
     queued = []
     while settle(crawl, 1):
-        queued.append(crawl.counts().queued)
+        queued.append(crawl.queue.counts().queued)
     assert max(queued) < 10 + 4
     kill(crawl)
 
@@ -101,8 +101,8 @@ def test_a_killed_crawl_goes_on_where_it_stood(
     if not is_file_there:
         file.unlink()
     crawl = begun(run, seeds=given)
-    assert crawl.has_more()
-    assert crawl.counts().queued < 15
+    assert crawl.queue.has_more()
+    assert crawl.queue.counts().queued < 15
     found += settle(crawl)
     assert found == URLS
     kill(crawl)
@@ -127,7 +127,7 @@ def test_a_batch_that_was_queued_just_before_a_kill_is_queued_once(
     kill(crawl)
     with pytest.MonkeyPatch.context() as again:
         again.setattr(unread_seeds, "BATCH_BYTES", 4 * len(LINE.format(0)) + 1)
-        again.setattr(crawling, "MOST_WAITING", 6)
+        again.setattr(queueing, "MOST_WAITING", 6)
         crawl = begun(tmp_path / "run", seeds=URLS[0])
         found += settle(crawl)
     assert sorted(found) == URLS
@@ -137,13 +137,13 @@ def test_a_batch_that_was_queued_just_before_a_kill_is_queued_once(
 def test_links_do_not_keep_the_last_seeds_out(file: Path, tmp_path: Path) -> None:
     crawl = begun(tmp_path / "run", seeds=str(file))
     links = crawl.visitor.links([f"http://link{n}.de/" for n in range(200)], SEED)
-    lease = crawl.next()
+    lease = crawl.queue.next()
     assert lease is not None
     crawl.frontier.admit(lease, Record("redirect", 0.0), links, now=crawl.clock())
     settle(crawl, 47)
-    assert crawl.unread
+    assert crawl.queue.unread
     settle(crawl, 10)
-    assert (bool(crawl.unread), crawl.counts().queued) == (False, 202)
+    assert (bool(crawl.queue.unread), crawl.queue.counts().queued) == (False, 202)
     kill(crawl)
 
 
@@ -152,11 +152,11 @@ def test_a_crawl_of_expected_urls_reads_all_seeds_before_it_ends(
 ) -> None:
     crawl = begun(tmp_path / "run", seeds=str(file), strategy="cctld", expected="only")
     low = [Link(f"http://link{n}.fr/x", 0.0) for n in range(20)]
-    lease = crawl.next()
+    lease = crawl.queue.next()
     assert lease is not None
     crawl.frontier.admit(lease, Record("redirect", 0.0), low, now=crawl.clock())
     assert sorted([lease.url, *settle(crawl)]) == URLS
-    assert (crawl.has_more(), crawl.goal_reached()) == (False, "expected")
+    assert (crawl.queue.has_more(), crawl.queue.goal_reached()) == (False, "expected")
     kill(crawl)
 
 
@@ -164,8 +164,8 @@ def test_seeds_that_are_named_again_do_not_end_a_crawl(file: Path, tmp_path: Pat
     file.write_text(LINE.format(0) * 100 + LINE.format(1))
     crawl = begun(tmp_path / "run", seeds=str(file))
     found = []
-    while crawl.has_more():
-        assert crawl.ready_at() is not None
+    while crawl.queue.has_more():
+        assert crawl.queue.ready_at() is not None
         found += settle(crawl)
     assert found == URLS[:2]
     kill(crawl)
@@ -220,7 +220,7 @@ def test_a_file_that_changes_after_its_check_is_refused(file: Path, tmp_path: Pa
     crawl = begun(tmp_path / "run")
     file.write_text(file.read_text().replace("seed59", "seed60"))
     with pytest.raises(StorageError, match="changed after it was checked"):
-        crawl.unread.add(checked, 0.0)
+        crawl.queue.unread.add(checked, 0.0)
     assert copies(tmp_path / "run") == []
     kill(crawl)
 
@@ -243,8 +243,8 @@ def test_the_seeds_of_a_worker_that_ended_are_read_by_another(
     one, two = joined("one"), joined("two")
     found = settle(one, 15)
     one.close("shutdown")
-    assert two.has_more()
-    while two.unread or two.counts().queued:
+    assert two.queue.has_more()
+    while two.queue.unread or two.queue.counts().queued:
         found += settle(two)
     assert sorted(found) == URLS
     assert copies(tmp_path / "two") == []

@@ -29,7 +29,7 @@ def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path
         answer = Download("", 200, body.encode(), "text/html; charset=utf-8")
         lease = lease_now(crawl.frontier, crawl.clock())
         crawl.visitor.answered(lease, replace(answer, url=lease.url))
-    assert crawl.counts().relevant == 1
+    assert crawl.queue.counts().relevant == 1
     crawl.close("finished")
     told = rows(tmp_path / "run", "SELECT language, method FROM pages")
     assert told == [("nog", "fasttext"), ("de", "text")]

@@ -106,7 +106,7 @@ def test_an_unexpected_fault_settles_its_url_and_the_crawl_ends(
     monkeypatch.setattr("langfocus.crawler.spiders.langfocus.explain", broken)
     end(name, spider, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("error",)]
-    assert not crawl.has_more()
+    assert not crawl.queue.has_more()
 
 
 def test_an_unexpected_fault_before_a_request_settles_its_url_too(
@@ -123,7 +123,7 @@ def test_a_queue_that_cannot_be_read_ends_the_crawl(
     monkeypatch.setattr(crawl.frontier, "next", broken)
     assert scheduler.next_request() is None
     assert not scheduler.has_pending_requests()
-    assert crawl.fault.startswith("the queue of the run cannot be read: ZeroDivisionError")
+    assert crawl.ending.fault.startswith("the queue of the run cannot be read: ZeroDivisionError")
 
 
 def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
@@ -171,7 +171,7 @@ def test_a_url_that_cannot_be_settled_at_all_ends_the_crawl(
     monkeypatch.setattr(crawl.visitor, "failed", broken)
     with pytest.raises(CloseSpider):
         end("on_failure", spider, lease_now(crawl.frontier, crawl.clock()))
-    assert "http://a.de/ can be neither settled nor given back" in crawl.fault
+    assert "http://a.de/ can be neither settled nor given back" in crawl.ending.fault
     assert not outcomes(crawl)
 
 
@@ -183,7 +183,7 @@ def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
         lease = lease_now(crawl.frontier, crawl.clock() + 1000)
         end(name, spider, lease, LocalFaultError("Too many open files"))
     assert outcomes(crawl) == []
-    assert crawl.counts().queued == 1
+    assert crawl.queue.counts().queued == 1
     assert spider.crawler.engine.downloader.total_concurrency == 4
     assert [record.getMessage()[:20] for record in caplog.records] == ["Too many open files:"]
 

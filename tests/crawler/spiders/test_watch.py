@@ -11,6 +11,7 @@ import pytest
 
 from langfocus.crawler.frontier.base import PAGE, Counts, HostStates, Lease, Record
 from langfocus.crawler.report.live import Goal, Snapshot, live_json
+from langfocus.crawler.session.traffic import Traffic
 from langfocus.crawler.spiders import watch
 from langfocus.crawler.spiders.watch import Watch, count_expected
 from langfocus.crawler.strategies.focus.prior import Prior
@@ -29,14 +30,17 @@ class Crawl:
         self.goals: tuple[tuple[str, float, float], ...] = ()
         self.crawl: Any = SimpleNamespace(
             config=SimpleNamespace(**CONFIG),
-            ordering=learning(lambda *_: [], Prior.shipped()),
+            prepared=SimpleNamespace(ordering=learning(lambda *_: [], Prior.shipped())),
             run=SimpleNamespace(connection=run or make_run(None, []), folder=Path("none")),
             visitor=SimpleNamespace(listeners=[]),
             frontier=SimpleNamespace(host_states=lambda: HOSTS),
-            ending=SimpleNamespace(goals=lambda *_: self.goals),
+            ending=SimpleNamespace(goals=lambda *_: self.goals, fault="", finish_reason=""),
+            traffic=Traffic(),
             clock=lambda: self.now,
-            counts=lambda: Counts(9, 2, 1, self.pages, self.pages, self.relevant),
-            **{"worker": None, "finish_reason": "", "fault": "", "reading": 0},
+            queue=SimpleNamespace(
+                counts=lambda: Counts(9, 2, 1, self.pages, self.pages, self.relevant)
+            ),
+            worker=None,
         )
         self.engine: Any = SimpleNamespace(crawling=True, engine=None)
         self.watch = Watch(cast(Any, self.crawl), cast(Any, self.engine))
@@ -131,7 +135,7 @@ def test_the_goal_that_is_reached_first_is_told_with_its_time() -> None:
 def test_fetches_are_counted_by_their_seconds() -> None:
     crawl = Crawl()
     for seconds in (0.05, 0.1, 0.2, 31.0):
-        crawl.crawl.fetched(seconds)
+        crawl.crawl.traffic.note_fetch(seconds)
     found = crawl.look()
     assert (round(found.fetch_s, 6), found.fetches) == (31.35, (2, 1, 0, 0, 0, 0, 0, 0, 1))
 
@@ -151,7 +155,7 @@ def test_drops_and_expected_urls_are_read_from_the_run(tmp_path: Path) -> None:
     with run:
         run.execute("UPDATE counts SET value = 8 WHERE name = 'rejected'")
     ended.crawl.run.folder, ended.crawl.run.connection = tmp_path, None
-    ended.crawl.finish_reason = "pages"
+    ended.crawl.ending.finish_reason = "pages"
     assert ended.look().drops == {"rejected": 8, "ignored_file": 5, "dropped_blocked": 1}
     columns = "id, fingerprint, url, host, depth, redirects, tries, score, queued"
     rows: Iterable[tuple[object, ...]] = [
@@ -200,9 +204,9 @@ def test_a_snapshot_tells_what_the_next_page_waits_for(
     if changed.get("is_full"):
         downloader = SimpleNamespace(needs_backout=lambda: True)
         crawl.engine.engine = SimpleNamespace(downloader=downloader)
-    crawl.crawl.reading = changed.get("reading", 0)
+    crawl.crawl.traffic.reading = changed.get("reading", 0)
     crawl.crawl.frontier.host_states = lambda: changed.get("hosts", HOSTS)
     found = [crawl.look() for _ in range(6)][-1]
     assert (found.state, found.limit) == (state, limit)
-    crawl.crawl.finish_reason = "pages"
+    crawl.crawl.ending.finish_reason = "pages"
     assert (crawl.look().state, crawl.look().reason) == ("finished", "pages")

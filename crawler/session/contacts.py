@@ -1,0 +1,93 @@
+"""The last checks before a request is sent: private networks, the user's blocks, and slots."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import Frontier, Lease, Sending
+from langfocus.crawler.politeness.blocking import Blocking
+from langfocus.crawler.politeness.network import CapError, has_bad_port, is_private_url, port_of
+from langfocus.crawler.politeness.turns import Occupancy
+from langfocus.crawler.session.ending import Ending
+from langfocus.crawler.url import host_of
+
+_GROUPED_S: Final = 0.02
+"""Seconds of which the changes of the frontier are written together."""
+
+
+class Contacts:
+    """Allows requests, and records each in the frontier before it is sent.
+
+    `occupancy` limits the requests for each address. `blocking` has the URLs that a person blocks.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        ending: Ending,
+        occupancy: Occupancy,
+        blocking: Blocking,
+        clock: Callable[[], float],
+        *,
+        is_live: bool = True,
+        private_addresses: bool = False,
+        dashboard: int = 0,
+    ) -> None:
+        """Unless the Web `is_live`, no server is contacted, and every URL is allowed.
+
+        With `private_addresses` private hosts are allowed, but not at the port of the `dashboard`.
+        """
+        self._frontier, self._ending, self._clock = frontier, ending, clock
+        self.occupancy, self.blocking = occupancy, blocking
+        self._is_live = is_live
+        self._private_addresses, self._dashboard = private_addresses, dashboard
+        self._written: asyncio.Event | None = None
+
+    def may_contact(self, url: str) -> bool:
+        """Return False for a URL with a bad port or a private host, unless those are allowed."""
+        if not self._is_live:
+            return True
+        return not has_bad_port(url) and (self.allows_private(url) or not is_private_url(url))
+
+    def allows_private(self, url: str) -> bool:
+        """Return True if the host of a URL may be private; never at the port of the dashboard."""
+        is_open = not self._dashboard or port_of(url) != self._dashboard
+        return self._private_addresses and is_open
+
+    def take_slot(
+        self, lease: Lease, url: str, address: str | None, *, is_page: bool, is_file: bool = False
+    ) -> None:
+        """Record that a request in the name of a lease is sent; raises `CapError` if it may not be.
+
+        `address` is the IP address of the server, None if it is not known. Without `is_page` the
+        request takes no slot of its host. A file (`is_file`) may lie on another host.
+        """
+        now, host = self._clock(), host_of(url)
+        if is_file and host != lease.host:
+            answer = self._frontier.ask_file(host, address, now=now)
+        else:
+            answer = self._frontier.send(lease, address, now=now, is_page=is_page)
+        if answer is not Sending.NOW:
+            outcome = "" if answer is Sending.LATER else answer.value
+            raise CapError(f"{lease.url}: {answer.value}", outcome)
+
+    def group_writes(self, call_later: Callable[..., object]) -> None:
+        """Write the changes of the frontier together, when `call_later` of the event loop says."""
+
+        def begin(write: Callable[[], None]) -> None:
+            written = self._written = asyncio.Event()
+            call_later(_GROUPED_S, end, write, written)
+
+        def end(write: Callable[[], None], written: asyncio.Event) -> None:
+            self._ending.guard(write)
+            written.set()
+
+        self._frontier.group(begin)
+
+    async def until_written(self) -> None:
+        """Return when the slots that were taken are on the disk; raises `StorageError`."""
+        if self._written is not None:
+            await self._written.wait()
+        if self._ending.fault:
+            raise StorageError(self._ending.fault)

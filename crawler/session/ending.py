@@ -1,0 +1,168 @@
+"""When and why a crawl ends: at a goal, without an answer, or because it cannot continue.
+
+The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
+go beyond them. Words and hours are counted here. After the goal of words is reached, pages that
+were still in progress are not settled; their URLs stay queued. All goals follow from what the run
+has stored, so a crawl that is continued ends where an uninterrupted one would have ended.
+
+Without a network all seeds would fail in vain. Any answer shows that there is one: a robots.txt or
+an error too. From the first one on a crawl is patient.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
+
+from langfocus.crawler.errors import StorageError, one_line
+from langfocus.crawler.frontier.base import Counts, Record
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.run.folder import sessions_of
+
+UNANSWERED: Final = "unanswered"
+"""The finish reason of a crawl that no server answered."""
+
+_WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ? AND NOT is_copy"
+_S_PER_HOUR: Final = 3600.0
+_NEVER: Final = float("inf")
+
+T = TypeVar("T")
+
+
+class Ending:
+    """Decides whether a crawl ends, and why. Times are unix seconds.
+
+    `fault` is the reason why the crawl cannot continue, "" while it can. `finish_reason` is ""
+    until the session has ended.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        ends_at: float = _NEVER,
+        words: int = 0,
+        awaits_answer: bool = False,
+    ) -> None:
+        """Watch a session whose time is up at `ends_at`; earlier ones found `words` words.
+
+        While it `awaits_answer`, a server must answer within `config.first_answer_s` seconds after
+        the first request.
+        """
+        self._config = config
+        self._ends_at = ends_at
+        self._words = words
+        self.awaits_answer = awaits_answer
+        self._asked_at = _NEVER
+        self._reasons: dict[str, str] = {}
+        self.fault = self.finish_reason = ""
+
+    @classmethod
+    def of_run(
+        cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
+    ) -> "Ending":
+        """Return the end of a session that has just begun in a run; earlier ones took time too."""
+        words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
+        used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
+        left_s = _NEVER if config.hours is None else config.hours * _S_PER_HOUR - used_s
+        return cls(config, ends_at=now + left_s, words=words, awaits_answer=awaits_answer)
+
+    @property
+    def answer_deadline(self) -> float:
+        """The time at which the wait for the first answer ends, infinite if there is none."""
+        return self._asked_at + self._config.first_answer_s if self.awaits_answer else _NEVER
+
+    @property
+    def deadline(self) -> float:
+        """The time at which the crawl ends whatever is queued, infinite if there is none."""
+        return min(self._ends_at, self.answer_deadline)
+
+    @property
+    def failures(self) -> Counter[str]:
+        """The reason of the last failure of each host, counted; empty after an answer."""
+        return Counter(self._reasons.values() if self.awaits_answer else ())
+
+    def fail(self, reason: str) -> None:
+        """End the crawl, which cannot continue; of several reasons the first counts."""
+        self.fault = self.fault or reason
+
+    def guard(self, work: Callable[[], T], failure: str = "", *, remedy: str = "") -> T | None:
+        """Return the result of `work`; None after `StorageError`, which ends the crawl.
+
+        With the name of a `failure` any other exception ends the crawl too, under this name.
+        """
+        try:
+            return work()
+        except StorageError as error:
+            self.fail(str(error))
+        except Exception as error:
+            if not failure:
+                raise
+            self.fail(f"{failure}: {one_line(f'{type(error).__name__}: {error}')}{remedy}")
+        return None
+
+    def finish(self, reason: str) -> None:
+        """End the session."""
+        self.finish_reason = reason
+
+    def note_request(self, now: float) -> None:
+        """Start the first-answer time-out with the first request."""
+        self._asked_at = min(self._asked_at, now)
+
+    def note_failure(self, host: str, reason: str) -> None:
+        """Keep the reason of a failed request for its host."""
+        if self.awaits_answer:
+            self._reasons[host] = reason
+
+    def note_answer(self) -> None:
+        """Stop the first-answer time-out: a server has answered."""
+        self.awaits_answer = False
+
+    def count(self, record: Record) -> None:
+        """Count a settled URL, and the words by which a relevant page was identified."""
+        self._words += (record.words_read or 0) if record.is_relevant else 0
+
+    def is_over(self) -> bool:
+        """Return True if no further page may be settled."""
+        return self._config.words is not None and self._words >= self._config.words
+
+    def may_fetch(self, now: float) -> bool:
+        """Return False if no further request may begin."""
+        return now < self.deadline and not self.is_over()
+
+    def is_unanswered(self, now: float, ready_at: float | None) -> bool:
+        """Return True if no server answered and no request in time is left; none is in progress.
+
+        The next one can be sent at `ready_at`, None if nothing is queued.
+        """
+        at = _NEVER if ready_at is None else ready_at
+        ends_at = self.answer_deadline
+        return now >= ends_at or (bool(self.failures) and at >= ends_at)
+
+    def goals(self, counts: Counts, now: float) -> Iterator[tuple[str, float, float]]:
+        """Yield the name of each goal that is a number, how much is done, and the whole."""
+        config = self._config
+        if config.hosts is not None:
+            yield "hosts", config.hosts.number - counts.queued - counts.leased, config.hosts.number
+        if config.hours:
+            whole_s = config.hours * _S_PER_HOUR
+            yield "hours", whole_s - (self._ends_at - now), whole_s
+        for name, done in (
+            ("pages", counts.pages),
+            ("relevant", counts.relevant),
+            ("words", self._words),
+        ):
+            if (most := getattr(config, name)) is not None:
+                yield name, done, most
+
+    def reached(self, counts: Counts, now: float) -> str:
+        """Return the name of the first goal that is reached, "" if none is."""
+        config = self._config
+        is_reached = {
+            "pages": config.pages is not None and counts.pages >= config.pages,
+            "relevant": config.relevant is not None and counts.relevant >= config.relevant,
+            "words": self.is_over(),
+            "hours": now >= self._ends_at,
+            "expected": counts.queued > 0 and not counts.has_expected,
+        }
+        return next((name for name, is_true in is_reached.items() if is_true), "")

@@ -1,0 +1,137 @@
+"""What a crawl fetches next: its seeds, then what the frontier leases, until a goal is reached."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from langfocus.crawler.frontier.base import Admission, Counts, Frontier, Lease
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.politeness.blocking import Blocking
+from langfocus.crawler.session.ending import UNANSWERED, Ending
+from langfocus.crawler.session.visit import Visitor
+from langfocus.crawler.sources.revisits import Revisits
+from langfocus.crawler.sources.seeds import SeedFile
+from langfocus.crawler.sources.unread_seeds import MOST_WAITING, UnreadSeeds
+from langfocus.crawler.strategies.links import SEED
+
+_COUNTS_KEPT_S: Final = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+class Queue:
+    """Leases the URLs of a crawl, and knows whether there will be more of them.
+
+    `revisits` are the pages of an earlier run, `unread` the seeds that are not queued yet.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        visitor: Visitor,
+        ending: Ending,
+        blocking: Blocking,
+        revisits: Revisits,
+        unread: UnreadSeeds,
+        clock: Callable[[], float],
+        *,
+        is_shared: bool = False,
+    ) -> None:
+        """Lease from a frontier; `is_shared` if other processes lease from it too."""
+        self._frontier, self._visitor, self._ending = frontier, visitor, ending
+        self._blocking, self._clock, self._is_shared = blocking, clock, is_shared
+        self.revisits, self.unread = revisits, unread
+        self._counts: Counts | None = None
+        self._counted_at = float("-inf")
+
+    def start(self, config: Config) -> None:
+        """Queue the seeds; seeds of an earlier session do not change.
+
+        URLs that an earlier session queued and that are blocked now leave the queue.
+        """
+        if not self._blocking.is_empty:
+            self._frontier.drop_blocked(self._blocking.blocks)
+        now = self._clock()
+        for pages in self.revisits.links():
+            wanted = [link for link in pages if not self._blocking.blocks(link.url)]
+            self._frontier.seed(self._visitor.with_evidence(wanted), now, 1)
+        for seeds in config.seed_batches():
+            self.add(seeds)
+        if isinstance(config.seeds, SeedFile):
+            self.unread.add(config.seeds, self._clock())
+
+    def add(self, seeds: Sequence[str]) -> int:
+        """Queue seeds and return how many of them are new."""
+        found = self._frontier.seed(self._visitor.links(seeds, SEED), self._clock())
+        return sum(one in (Admission.STORED, Admission.SENT) for one in found)
+
+    def next(self) -> Lease | None:
+        """Return the lease of the next URL, None if there is none now or no more is wanted."""
+        now = self._clock()
+        if self._blocking.follow(now):
+            number = self._frontier.drop_blocked(self._blocking.blocks)
+            _log.warning("%s queued URLs are dropped, as they are blocked now", f"{number:,}")
+        if not self._ending.may_fetch(now):
+            return None
+        if self.unread:
+            self.unread.read(self.add, now, is_low=self._is_low(now))
+        return self._frontier.next(now)
+
+    def ready_at(self) -> float | None:
+        """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
+        now = self._clock()
+        at = self._frontier.ready_at(now)
+        if self._is_low(now):
+            read_at = now + _COUNTS_KEPT_S if self._is_shared else now
+            at = read_at if at is None else min(at, read_at)
+        return at if at is None else min(at, max(now, self._ending.deadline))
+
+    def _is_low(self, now: float) -> bool:
+        """Return True if seeds are read because few URLs are queued."""
+        if not self.unread or not self._ending.may_fetch(now):
+            return False
+        counts = self.counts()
+        return counts.queued < MOST_WAITING or not counts.has_expected
+
+    def has_more(self) -> bool:
+        """Return True if there is something to fetch now or later."""
+        # Fresh counts: if a worker ends its wait on old ones, nothing wakes it again.
+        counts = self.count()
+        # URLs leased by other workers may bring links, or come back if those workers die.
+        is_others_turn = self._is_shared and counts.leased > 0
+        if self._reached(counts) or self._is_unanswered():
+            return False
+        if counts.queued > 0 or is_others_turn or self.unread:
+            return True
+        # Nothing is counted of a crawl that Redis has lost either; then `next` raises an error.
+        return self._is_shared and self._frontier.ready_at(self._clock()) is not None
+
+    def goal_reached(self) -> str:
+        """Return the name of the goal that is reached, such as "pages"; "" if none is.
+
+        It is `UNANSWERED` for a crawl that no server answered. Nothing is in progress.
+        """
+        return UNANSWERED if self._is_unanswered() else self._reached(self.counts())
+
+    def _reached(self, counts: Counts) -> str:
+        goal = self._ending.reached(counts, self._clock())
+        return "" if goal == "expected" and self.unread else goal
+
+    def _is_unanswered(self) -> bool:
+        now, ending = self._clock(), self._ending
+        return ending.awaits_answer and ending.is_unanswered(now, self._frontier.ready_at(now))
+
+    def counts(self) -> Counts:
+        """Return the counts of the frontier; after the end of the session, the last ones.
+
+        A shared frontier is queried at most twice a second.
+        """
+        is_old = not self._is_shared or abs(self._clock() - self._counted_at) >= _COUNTS_KEPT_S
+        if self._counts is None or (is_old and not self._ending.finish_reason):
+            return self.count()
+        return self._counts
+
+    def count(self) -> Counts:
+        """Return the counts of the frontier as they are now."""
+        self._counts, self._counted_at = self._frontier.counts(), self._clock()
+        return self._counts
