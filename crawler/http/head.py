@@ -100,5 +100,5 @@ def media_type(content_type: str | None) -> str | None:
 
 def content_type_of(values: Sequence[str]) -> str | None:
     """Return the Content-Type of several: the last with a media type, else the last."""
-    told = [value for value in values if media_type(value) is not None] or values
-    return told[-1][:LONGEST_VALUE] if told else None
+    typed = [value for value in values if media_type(value) is not None] or values
+    return typed[-1][:LONGEST_VALUE] if typed else None

@@ -83,6 +83,6 @@ class Knob(NamedTuple):
         raise SettingError(f"{self.label}={given}: {kind}{bound} is needed")
 
 
-def knob(default: object, told: str, setting: str = "", why: str = "", **declared: Any) -> Any:
-    """Return a field of `Config`; `told` is its help, `declared` are further fields of `Knob`."""
-    return field(default=default, metadata={"knob": Knob(told, setting, why, **declared)})
+def knob(default: object, help: str, setting: str = "", why: str = "", **declared: Any) -> Any:
+    """Return a field of `Config`; `declared` are further fields of `Knob`."""
+    return field(default=default, metadata={"knob": Knob(help, setting, why, **declared)})

@@ -163,8 +163,8 @@ def _pages(run: sqlite3.Connection) -> Iterator[bytes]:
     with closing(run.execute(_PAGES)) as rows:
         for number, (url, date, language, confidence, method) in enumerate(rows, 1):
             values = {"language": language, "confidence": confidence, "method": method}
-            told = {name: value for name, value in values.items() if value is not None}
-            yield _json_line({"id": str(number), "url": url, "ts": date, **told})
+            known = {name: value for name, value in values.items() if value is not None}
+            yield _json_line({"id": str(number), "url": url, "ts": date, **known})
 
 
 def _json_line(values: Mapping[str, object]) -> bytes:

@@ -1,4 +1,4 @@
-"""URLs that a crawl leaves alone: the lines of a file that is read again while the crawl runs.
+"""Blocked URLs: a block file, reloaded while the crawl runs.
 
 A line has the form `HOST` or `HOST/PATH`. HOST is a name (`example.org`, with and without `www.`),
 a name with all names below it (`*.example.org`), or `*` for every host. PATH matches the beginning
@@ -22,7 +22,7 @@ BLOCKED: Final = "blocked"
 """The outcome of a queued URL that was blocked before or during its fetch."""
 
 LOOK_EVERY_S: Final = 5.0
-"""Seconds between two looks at the time of the block file."""
+"""Seconds between two checks of the block file."""
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -54,7 +54,7 @@ class BlockList:
 
 
 def _names_of(host: str) -> Iterator[str]:
-    """Yield the names of the entries that are for a host."""
+    """Yield the entry names that match a host."""
     yield from (host, "*")
     while host:
         yield f"*.{host}"
@@ -67,7 +67,7 @@ def _path_of(url: str) -> str:
 
 
 def read_lines(lines: Iterable[str]) -> BlockList:
-    """Return the entries of some lines; raises `SettingError` for a line that is none."""
+    """Return the block list in `lines`; raises `SettingError` for a malformed line."""
     found: dict[str, dict[str, None]] = {}
     for number, line in enumerate(lines, 1):
         text = _COMMENT.sub("", line).strip()
@@ -111,10 +111,7 @@ def _pattern(path: str) -> str:
 
 
 class Blocking:
-    """All that a crawl may not fetch: the `list` of a file, and the hosts of take-downs.
-
-    The file is read again after it changes.
-    """
+    """The block `list` of a file, reloaded after a change, and the hosts of take-downs."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Read a file, if one is given; raises `SettingError` for one that cannot be used."""
@@ -136,10 +133,10 @@ class Blocking:
         return any(entries.blocks(url) for entries in (self.list, self.taken_down) if entries)
 
     def follow(self, now: float) -> bool:
-        """Read the file again if it changed, and return True if that gave another list.
+        """Reload the file if it changed; return True if the block list was replaced.
 
-        Looks at the file at most every `LOOK_EVERY_S`. A file that is gone, cannot be read or has a
-        malformed line changes nothing; the log tells it once.
+        The file is checked at most every `LOOK_EVERY_S` seconds. If it is missing, unreadable or
+        malformed, the list stays and one warning is logged.
         """
         if self._path is None or 0 <= now - self._looked_at < LOOK_EVERY_S:
             return False
@@ -161,16 +158,16 @@ def _read(path: Path) -> BlockList:
     try:
         return read_lines(read_regular(path, _MOST_BYTES).decode("utf-8-sig").splitlines())
     except OSError as error:
-        told = f"cannot be read: {error.strerror or error}"
+        reason = f"cannot be read: {error.strerror or error}"
     except UnicodeDecodeError:
-        told = "the file is not UTF-8"
+        reason = "the file is not UTF-8"
     except SettingError as error:
-        told = str(error)
-    raise SettingError(f"-a block={path}: {told}")
+        reason = str(error)
+    raise SettingError(f"-a block={path}: {reason}")
 
 
 def _stamp(path: Path) -> object:
-    """Return a value that differs after a file was written, None if it cannot be read."""
+    """Return a stamp that changes when the file is written; None if it cannot be read."""
     try:
         found = path.stat()
     except OSError:

@@ -138,9 +138,9 @@ def is_reserved(sources: Mapping[str, Collection[str]]) -> bool:
     if any(_ALL_PROHIBITED in statements for statements in sources.values()):
         return True
     for source in ("page", "header", TDMREP):
-        told = _TDM_VALUES.intersection(sources.get(source, ()))
-        if told:
-            return _RESERVED_TDM in told
+        values = _TDM_VALUES.intersection(sources.get(source, ()))
+        if values:
+            return _RESERVED_TDM in values
     return False
 
 
@@ -166,8 +166,8 @@ def is_opt_out(statement: str) -> bool:
 def _is_rsl(parameters: str) -> bool:
     """Return True if the parameters of a Link are those of a license of RSL."""
     pairs = (part.partition("=") for part in parameters.lower().split(";"))
-    told = {name.strip(): value.strip(" \t\"',") for name, _, value in pairs}
-    return "license" in told.get("rel", "").split() and told.get("type") == _RSL
+    fields = {name.strip(): value.strip(" \t\"',") for name, _, value in pairs}
+    return "license" in fields.get("rel", "").split() and fields.get("type") == _RSL
 
 
 def _words_for_us(tag: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The addresses that a crawl may contact: by default those of the public Internet, at safe ports.
+"""Addresses that a crawl may contact: by default the public Internet, at safe ports.
 
 A name is checked twice, since its address is known only after it was resolved. `is_private_host`
 checks the host of a URL before any request, `is_private_address` the address of a connection.
@@ -66,7 +66,7 @@ class PrivateAddressError(LangfocusError):
 
 
 class BusyAddressError(LangfocusError):
-    """A host or its address is in use; try again after `wait_s` seconds."""
+    """A host or its IP address is busy; retry after `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: float) -> None:
         super().__init__(message)
@@ -74,11 +74,11 @@ class BusyAddressError(LangfocusError):
 
 
 class LocalFaultError(LangfocusError):
-    """No file, port or memory of this machine was left for a connection."""
+    """No file descriptor, port or memory is left for a connection."""
 
 
 class NoSuchNameError(LangfocusError):
-    """A name has no address; `is_new` is True if this was looked up just now."""
+    """A name has no IP address; `is_new` is False for a cached result."""
 
     def __init__(self, message: str, *, is_new: bool) -> None:
         super().__init__(message)
@@ -86,13 +86,13 @@ class NoSuchNameError(LangfocusError):
 
 
 class NoAddressYetError(BusyAddressError):
-    """The address of a host is being looked up."""
+    """The DNS lookup of a host is in progress."""
 
 
 class CapError(LangfocusError):
-    """A request was not sent because of the slots of its host, its domain or its address.
+    """A request was rejected: its host, domain or IP address has no slot left.
 
-    The URL has to be settled with the `outcome`; "": it was queued again.
+    Settle the URL with `outcome`; "" means that it was queued again.
     """
 
     def __init__(self, message: str, outcome: str) -> None:
@@ -160,8 +160,8 @@ def check_port(port: int) -> None:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             one.bind((LOOPBACK, port))
     except OSError as error:
-        told = f"LANGFOCUS_DASHBOARD={port}: {error.strerror}; give another port"
-        raise SettingError(told) from error
+        message = f"LANGFOCUS_DASHBOARD={port}: {error.strerror}; give another port"
+        raise SettingError(message) from error
 
 
 def has_bad_port(url: str) -> bool:

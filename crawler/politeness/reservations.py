@@ -1,8 +1,8 @@
-"""What a host says of the use of its pages: in `/.well-known/tdmrep.json`, and in its license.
+"""Usage rights that a host declares: `/.well-known/tdmrep.json` and license documents.
 
-The first is the file of the TDM Reservation Protocol (TDMRep, W3C Community Group report of 2024),
-the second a document of Really Simple Licensing (RSL 1.0) that a line `License` of robots.txt
-names. A crawl asks a host for each once a day, before its first page.
+`tdmrep.json` belongs to the TDM Reservation Protocol (TDMRep, W3C Community Group report of 2024).
+A `License` line of robots.txt names a document of Really Simple Licensing (RSL 1.0). A crawl
+fetches each once a day, before the first page of the host.
 """
 
 import json
@@ -18,10 +18,10 @@ from langfocus.crawler.politeness.robots_rules import matches, plain_path, plain
 from langfocus.crawler.url import domain_of, host_of, origin_of
 
 MAX_RULES: Final = 200
-"""Rules of a file that are kept: the first ones."""
+"""Most rules kept of a file, the first ones."""
 
 MAX_LOCATION: Final = 1_000
-"""Characters of the location of a rule; a rule with more is left out."""
+"""Longest location in characters; rules with a longer one are skipped."""
 
 TDMREP_PATH: Final = "/.well-known/tdmrep.json"
 """The path of the file on each host."""
@@ -38,10 +38,10 @@ def rules_in(body: bytes) -> list[Rule]:
     if len(body) > MAX_ROBOTS_BYTES:
         return []
     try:
-        told = json.loads(body.decode(json.detect_encoding(body), "replace"))
+        document = json.loads(body.decode(json.detect_encoding(body), "replace"))
     except (ValueError, RecursionError):
         return []
-    each = told[:MAX_RULES] if isinstance(told, list) else [told]
+    each = document[:MAX_RULES] if isinstance(document, list) else [document]
     return [rule for found in each if isinstance(found, dict) for rule in _rules(found)]
 
 
@@ -50,9 +50,9 @@ def _rules(found: dict[str, Any]) -> Iterator[Rule]:
     if not isinstance(location, str) or not 0 < len(location) <= MAX_LOCATION:
         return
     value = found.get("tdm-reservation")
-    told = [spelled[1] for spelled in _VALUES if value in spelled and value is not None]
-    statements = [one for each in told for one in reservation("tdm-reservation", each)]
-    if "1" in told and isinstance(policy, str):
+    values = [spelled[1] for spelled in _VALUES if value in spelled and value is not None]
+    statements = [one for each in values for one in reservation("tdm-reservation", each)]
+    if "1" in values and isinstance(policy, str):
         statements += reservation("tdm-policy", policy)
     yield plain_pattern(location), tuple(statements)
 
@@ -75,8 +75,8 @@ def rules_of_license(body: bytes, host: str) -> list[Rule]:
         is_here = "://" not in location or host_of(location) == host
         if is_here and 0 < len(location) <= MAX_LOCATION:
             # Its own licenses only, so that contents inside of contents cost no more time.
-            told = content.iterfind("{*}license/{*}prohibits[@type='usage']")
-            usages = " ".join(each.text or "" for each in told)
+            found = content.iterfind("{*}license/{*}prohibits[@type='usage']")
+            usages = " ".join(each.text or "" for each in found)
             rules.append((plain_pattern(location), prohibited(usages)))
     return sorted(rules, key=lambda rule: -len(rule[0]))
 
@@ -91,7 +91,7 @@ class Reservations:
         self._kept = Kept(store, list[Rule])
 
     def file_for(self, url: str, now: float, signals: Collection[str] = ()) -> str | None:
-        """Return the URL of the file that is to be asked for, None if its answer is known.
+        """Return the URL of the file to fetch, None if a fresh answer is stored.
 
         `signals` are the statements of the robots.txt for `url`.
         """

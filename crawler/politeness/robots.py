@@ -1,9 +1,9 @@
-"""The rules of robots.txt (RFC 9309); the frontier stores them, so a restart asks no host twice.
+"""The rules of robots.txt (RFC 9309); the frontier persists them, so a restart fetches none twice.
 
-What a request for a file told is stored by the file. The name of the robots.txt of an origin is the
-origin, that of another file its URL. So a file to which many origins redirect is fetched once.
+Fetch results are cached per robots.txt URL: under the origin for `/robots.txt`, under the URL for a
+redirect target. A target that many origins share is fetched once.
 
-Of each host a bounded number of such files is asked for, and of sitemaps (`HostFiles`).
+`HostFiles` limits the robots.txt files and sitemaps fetched from one host.
 """
 
 import logging
@@ -88,12 +88,12 @@ class RobotsStore(Protocol):
         """Contact a host at most once in `delay_s` seconds."""
 
 
-class _Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the requests for a file told.
+class _FetchResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The result of the last robots.txt fetch.
 
-    A file has `rules` for the `bot` and a `version` (`RobotsVersion.name`). One that redirects to
-    the file with the name `target` has no rules of its own. `rules` is None for a file that could
-    not be fetched; with `failures`, the number of requests in a row, it is tried once more.
+    `rules` are those for the `bot`, None after a failed fetch; `version` is `RobotsVersion.name`.
+    A redirect stores the name of its `target` and no rules. `failures` counts failed requests in a
+    row; while it is above 0, the fetch is retried.
     """
 
     bot: str
@@ -173,7 +173,7 @@ class Robots:
         self._store = store
         self._bot = " ".join(user_agent.partition("/")[0].split())
         self._max_delay_s = max_delay_s
-        self._kept = Kept(store, _Told, cache_bytes)
+        self._kept = Kept(store, _FetchResult, cache_bytes)
         self._files = HostFiles(store, "robots", max(1, (host_cap or FILES) - USUAL_ORIGINS))
 
     def verdict(self, url: str, now: float) -> Verdict:
@@ -181,19 +181,19 @@ class Robots:
 
         `UNREACHABLE` forbids the URL too, but only for a while.
         """
-        _, told = self._way(url, now)[-1]
-        if told is None:
+        _, result = self._way(url, now)[-1]
+        if result is None:
             return Verdict.UNKNOWN
-        if told.rules is None:
+        if result.rules is None:
             return Verdict.UNREACHABLE
-        return Verdict.ALLOWED if told.rules.allows(url) else Verdict.FORBIDDEN
+        return Verdict.ALLOWED if result.rules.allows(url) else Verdict.FORBIDDEN
 
     def version(self, url: str) -> RobotsVersion | None:
         """Return the version of the rules for `url`, None if there are none."""
-        _, told = self._way(url)[-1]
-        if told is None or told.rules is None:
+        _, result = self._way(url)[-1]
+        if result is None or result.rules is None:
             return None
-        return RobotsVersion(told.version, told.rules.signals)
+        return RobotsVersion(result.version, result.rules.signals)
 
     def sitemaps(self, url: str) -> tuple[str, ...]:
         """Return the URLs of the sitemaps that the robots.txt for `url` names."""
@@ -204,14 +204,11 @@ class Robots:
         return min(self._rules(url).delay_s, self._max_delay_s)
 
     def _rules(self, url: str) -> Rules:
-        _, told = self._way(url)[-1]
-        return (told.rules if told else None) or Rules()
+        _, result = self._way(url)[-1]
+        return (result.rules if result else None) or Rules()
 
     def ask(self, url: str, now: float) -> str | None:
-        """Return the URL from which the rules for `url` are fetched next.
-
-        None if the host of this file may not be asked for another one.
-        """
+        """Return the next robots.txt URL to fetch for `url`; None if its host's budget is spent."""
         name, _ = self._way(url, now)[-1]
         is_allowed = _is_usual(name) or bool(self._files.choose([name], now))
         return _address_of(name) if is_allowed else None
@@ -219,15 +216,15 @@ class Robots:
     def move(self, url: str, location: str, now: float, asked: str = "") -> bool:
         """Record that a file redirects to `location`; False after too many redirects.
 
-        `asked` is the URL of the file, "" for that of `ask`. Meanwhile another answer may have led
-        `ask` to another file, about which this answer tells nothing.
+        `asked` is the requested URL, "" for the one that `ask` returns. A concurrent answer may
+        have moved `ask` to another file, to which this answer does not apply.
         """
         name, target = self._asked(url, asked, now), _name_of(location)
         names = [each for each, _ in self._way(url, now)]
         before = names[: names.index(name) + 1] if name in names else [name]
         if target in before or len(before) > MAX_MOVES:
             return False
-        self._kept.set(name, _Told(self._bot, Rules(), target=target), now)
+        self._kept.set(name, _FetchResult(self._bot, Rules(), target=target), now)
         self._tell_delay(url)
         return True
 
@@ -235,10 +232,10 @@ class Robots:
         """Record that a file (see `move`) could not be fetched; return how often in a row."""
         name = self._asked(url, asked, now)
         self._kept.forget(name)
-        told, at = self._kept.get(name) or (_Told(""), 0.0)
-        is_ours = told.bot == self._bot and at > now - UNREACHABLE_S
-        failures = 1 + (told.failures if is_ours else 0)
-        self._kept.set(name, _Told(self._bot, failures=failures), now)
+        result, at = self._kept.get(name) or (_FetchResult(""), 0.0)
+        is_ours = result.bot == self._bot and at > now - UNREACHABLE_S
+        failures = 1 + (result.failures if is_ours else 0)
+        self._kept.set(name, _FetchResult(self._bot, failures=failures), now)
         return failures
 
     def keep(self, url: str, status: int | None, body: bytes, now: float, asked: str = "") -> None:
@@ -255,15 +252,15 @@ class Robots:
         for each in {url, _address_of(name)}:
             self._tell_delay(each)
 
-    def _read(self, status: int | None, body: bytes) -> _Told:
+    def _read(self, status: int | None, body: bytes) -> _FetchResult:
         if status is None or is_unreachable(status):
-            return _Told(self._bot)
+            return _FetchResult(self._bot)
         if not 200 <= status < 300:
-            return _Told(self._bot, Rules(), str(status))
+            return _FetchResult(self._bot, Rules(), str(status))
         rules = rules_for(self._bot, _whole_lines(body))
         if not self._keeps_sitemaps:
             rules = replace(rules, sitemaps=())
-        return _Told(self._bot, rules, f"sha256:{sha256(body).hexdigest()}")
+        return _FetchResult(self._bot, rules, f"sha256:{sha256(body).hexdigest()}")
 
     def _tell_delay(self, url: str) -> None:
         if delay_s := self.delay_s(url):
@@ -272,34 +269,33 @@ class Robots:
     def _asked(self, url: str, asked: str, now: float) -> str:
         return _name_of(asked) if asked else self._way(url, now)[-1][0]
 
-    def _way(self, url: str, now: float = _ALWAYS) -> list[tuple[str, _Told | None]]:
-        """Return the names of the files with the rules for `url`, and what is known of them.
+    def _way(self, url: str, now: float = _ALWAYS) -> list[tuple[str, _FetchResult | None]]:
+        """Return the redirect chain of the robots.txt for `url`: names and cached fetch results.
 
-        All but the last redirect to the next. There is at least one, and no more than redirects are
-        followed.
+        The chain has at least one entry and at most `MAX_MOVES` redirects.
         """
-        name, way = origin_of(url), list[tuple[str, _Told | None]]()
+        name, way = origin_of(url), list[tuple[str, _FetchResult | None]]()
         while len(way) <= MAX_MOVES:
-            told = self._told(name, now)
-            way.append((name, told))
-            if told is None or not told.target:
+            result = self._result(name, now)
+            way.append((name, result))
+            if result is None or not result.target:
                 break
-            name = told.target
+            name = result.target
         return way
 
-    def _told(self, name: str, now: float) -> _Told | None:
-        told, fetched_at = self._kept.get(name) or (_Told(""), 0.0)
-        if told.failures:
+    def _result(self, name: str, now: float) -> _FetchResult | None:
+        result, fetched_at = self._kept.get(name) or (_FetchResult(""), 0.0)
+        if result.failures:
             self._kept.forget(name)  # another worker may have had more success
-        is_ours = told.bot == self._bot and not told.failures
-        return told if is_ours and told.good_until(fetched_at) > now else None
+        is_ours = result.bot == self._bot and not result.failures
+        return result if is_ours and result.good_until(fetched_at) > now else None
 
 
 class HostFiles:
-    """The files of a kind that a host may be asked for: a bounded number, also after a restart.
+    """The file budget of each host, kept over restarts.
 
-    Each counts for the host that it lies on, whoever named it. If a store is full and forgets a
-    host, the URLs of its sitemaps are still known to the frontier.
+    A file counts for the host that serves it, whichever host named it. If a full store evicts a
+    host, the frontier still knows its sitemap URLs.
     """
 
     def __init__(self, store: RobotsStore, kind: str, most: int = SITEMAP_FILES) -> None:
@@ -314,10 +310,10 @@ class HostFiles:
         return kept is not None and _key(url) in kept.text.split()
 
     def choose(self, urls: Sequence[str], now: float) -> list[str]:
-        """Return those of the files that may be asked for, in their order.
+        """Return the files within the host budget, in the given order.
 
-        Files that were chosen before are chosen again: the frontier knows if they were fetched.
-        Their number is stored before they are queued, so that no kill loses or repeats one.
+        A file chosen earlier is returned again: the frontier skips fetched URLs. The budget is
+        persisted before the files are enqueued, so a kill neither loses nor repeats one.
         """
         of_host: dict[str, dict[str, str]] = {}
         for url in urls:
@@ -326,7 +322,7 @@ class HostFiles:
         return [url for url in dict.fromkeys(urls) if _key(url) in allowed]
 
     def _chosen(self, host: str, keys: Iterable[str], now: float) -> list[str]:
-        """Return the keys of all files of a host that were chosen, with as many new ones as fit."""
+        """Return the keys of the files chosen for a host, new ones up to its budget included."""
         name, refused = self._name(host), ""
         while True:
             kept = self._store.robots(name)

@@ -1,6 +1,6 @@
-"""Turns at places that few may use at once: hosts, addresses, the name servers of a domain.
+"""Rate limits for hosts, IP addresses and name servers.
 
-Nobody holds a connection while it waits: it is told when to come again.
+A request that must wait holds no connection: the caller gets the delay after which to retry.
 """
 
 from collections import Counter, OrderedDict
@@ -10,43 +10,43 @@ from typing import Final, Protocol, TypeVar
 from langfocus.crawler.url import domain_of, zone_of
 
 STEP_S: Final = 0.05
-"""Seconds after which to try a place in use again."""
+"""Retry delay for a busy place, in seconds."""
 
 PACE_S: Final = 0.055
-"""Seconds between two requests at an address: under 20 a second, as writing a slot takes some."""
+"""Seconds between two requests to an IP address: fewer than 20 a second, slot writes included."""
 
 LOOKUP_S: Final = 0.1
-"""Seconds between two lookups of names of one registered domain, or of one platform."""
+"""Seconds between two DNS lookups within a registered domain or a platform."""
 
 LONGEST_REST_S: Final = 3600.0
-"""Seconds for which a domain or an address rests at most."""
+"""Longest back-off of a domain or an IP address, in seconds."""
 
 GRACE_S: Final = 2.0
-"""Seconds for which a host is left to a guest whose turn has come."""
+"""Seconds for which a host is reserved for the next guest."""
 
 REMEMBERED: Final = 10_000
-"""Most places of each kind that are remembered."""
+"""Most recently used places kept in memory, of each kind."""
 
 PER_DOMAIN: Final = 4
-"""Names of one registered domain that are looked up at once."""
+"""Concurrent DNS lookups within a registered domain."""
 
 AT_ONCE: Final = 500
-"""Names that are looked up at once."""
+"""Concurrent DNS lookups."""
 
 SLOW_S: Final = 2.0
-"""Seconds after which a lookup without a result counts as unanswered."""
+"""DNS lookups without a result after this time count as unanswered, in seconds."""
 
 UNANSWERED: Final = 4
-"""Unanswered lookups in a row after which a domain is silent."""
+"""Consecutive unanswered lookups after which a domain is silent."""
 
 SILENT_S: Final = 300.0
-"""Seconds for which nothing is looked up in a silent domain."""
+"""Seconds without DNS lookups in a silent domain."""
 
 WAITED_OUT: Final = 4
-"""Rests of a domain or an address that its URLs wait for; in later ones they are given up."""
+"""Back-offs of a domain or an IP address that its URLs wait for; later ones reject them."""
 
 PAUSE_S: Final = 0.5
-"""Seconds after which a host with a lookup in progress comes again, for the first time."""
+"""First retry delay for a host with a DNS lookup in progress, in seconds."""
 
 _LONGEST_WAIT_S: Final = 5.0
 
@@ -54,10 +54,10 @@ Value = TypeVar("Value")
 
 
 class Recent(OrderedDict[str, Value]):
-    """A dictionary of the `REMEMBERED` entries that were written last."""
+    """A dictionary that evicts the oldest of more than `REMEMBERED` entries."""
 
     def __setitem__(self, key: str, value: Value) -> None:
-        """Write an entry; with one too many, the one that was written first is forgotten."""
+        """Write an entry as the newest, and evict the oldest one if there are too many."""
         super().__setitem__(key, value)
         self.move_to_end(key)
         if len(self) > REMEMBERED:
@@ -65,26 +65,26 @@ class Recent(OrderedDict[str, Value]):
 
 
 class Line:
-    """The times at which those who wait for a place come again: one after the other."""
+    """Retry times of requests that wait for the same place, one step apart."""
 
     def __init__(self) -> None:
-        """Start with places for which nobody waits."""
+        """Start without waiting requests."""
         self._last: Recent[float] = Recent()
 
     def wait(self, place: str, now: float, step_s: float = STEP_S) -> float:
-        """Return the seconds after which one more visitor comes, a step after the one before it."""
+        """Return the retry delay of one more request, a step after the last one."""
         self._last[place] = at = max(self._last.get(place, now), now) + step_s
         return at - now
 
 
 class Occupancy(Protocol):
-    """Limits the requests at a place, those at once and those of a second."""
+    """Limits concurrent requests and the request rate of a place."""
 
     def enter(self, place: str) -> bool:
-        """Count one more request and return True, or return False if a limit is reached."""
+        """Start a request and return True; return False if a limit is reached."""
 
     def pace(self, place: str) -> bool:
-        """Do so at a place where any number of requests may be at once."""
+        """Start a request under the rate limit alone."""
 
     def leave(self, place: str) -> None:
         """End a request; raises `crawler.errors.StorageError` if that cannot be recorded."""
@@ -96,20 +96,20 @@ class OwnOccupancy:
     def __init__(
         self, at_once: int, clock: Callable[[], float] = lambda: 0.0, pace_s: float = 0.0
     ) -> None:
-        """Allow `at_once` requests at one place, each `pace_s` after the one before."""
+        """Allow `at_once` concurrent requests per place, started `pace_s` seconds apart."""
         self._at_once, self._clock, self._pace_s = at_once, clock, pace_s
         self._inside: Counter[str] = Counter()
         self._next_at: Recent[float] = Recent()
 
     def enter(self, place: str) -> bool:
-        """Let one more request in and return True, or return False."""
+        """Start a request and return True; return False if a limit is reached."""
         if self._at_once and (self._inside[place] >= self._at_once or not self.pace(place)):
             return False
         self._inside[place] += 1
         return True
 
     def pace(self, place: str) -> bool:
-        """Return True if no request was let in for `pace_s` seconds, and let one in."""
+        """Start a request and return True if the last one started `pace_s` seconds ago."""
         now = self._clock()
         if not self._at_once or not self._pace_s:
             return True
@@ -126,34 +126,34 @@ class OwnOccupancy:
 
 
 class Rests:
-    """The rests of domains and addresses whose servers answer with errors alone.
+    """Exponential back-off of domains and IP addresses that answer with errors alone.
 
-    After `UNANSWERED` errors in a row a place rests, each time twice as long. Then one request is
-    tried; any other answer ends it all.
+    It starts after `UNANSWERED` consecutive errors and doubles each time. One request probes the
+    place after each back-off; an answer without an error resets it.
     """
 
     def __init__(self, first_s: float) -> None:
-        """Let the first rest take `first_s` seconds."""
+        """Start with a first back-off of `first_s` seconds."""
         self._first_s = first_s
         self._errors: Recent[tuple[int, float]] = Recent()  # in a row, the end of the rest
 
     def wait_s(self, place: str, now: float) -> float:
-        """Return the seconds for which a place rests still, 0 if it may be contacted."""
+        """Return the remaining back-off of a place in seconds, 0 without one."""
         return max(0.0, self._errors.get(place, (0, now))[1] - now)
 
     def is_given_up(self, place: str, now: float) -> bool:
-        """Return True if a place rests, and did so too often for its URLs to wait."""
+        """Return True during a back-off after the first `WAITED_OUT` ones."""
         errors, until = self._errors.get(place, (0, now))
         return errors >= UNANSWERED + WAITED_OUT and now < until
 
     def contact(self, place: str, now: float) -> None:
-        """Note a request at a place; after a rest no other is sent until its answer has come."""
+        """Note a request; after a back-off it is the only one until its answer arrives."""
         errors, _ = self._errors.get(place, (0, now))
         if errors >= UNANSWERED:
             self._errors[place] = errors, now + self._rest_s(errors)
 
     def answer(self, place: str, now: float, *, is_error: bool, hold_s: float = 0.0) -> None:
-        """Note an answer; `hold_s` are the seconds without requests that a server asks for."""
+        """Note an answer; `hold_s` is the Retry-After of the server in seconds."""
         if not is_error:
             self._errors.pop(place, None)
             return
@@ -166,16 +166,15 @@ class Rests:
 
 
 class HostTurns:
-    """The turns of a host that is contacted on behalf of other hosts.
+    """Turns of a host and its guests.
 
-    The frontier lets one lease at a time contact a host, with a delay between them. There is one
-    exception. A robots.txt may redirect to another host: then the file is fetched with the lease of
-    the host that asked for its rules. This host is a *guest* of the host with the file. Guests and
-    the host's own leases take turns.
+    The frontier grants one lease per host at a time, with the crawl delay between two. A robots.txt
+    that redirects to another host is fetched under the lease of the redirecting host, the *guest*.
+    Guests and own leases of the host with the file alternate.
     """
 
     def __init__(self) -> None:
-        """Start with hosts that may be contacted."""
+        """Start without requests."""
         self._inside: set[str] = set()
         self._ended_at: Recent[float] = Recent()
         self._promised: Recent[tuple[str, float]] = Recent()
@@ -186,8 +185,8 @@ class HostTurns:
     ) -> float | None:
         """Let the lease of `visitor` contact `host`; return None, or the seconds to wait.
 
-        `delay_of` returns the seconds between two contacts of `host`; it is called only if a wait
-        is possible. The more guests wait, the longer each waits.
+        `delay_of` returns the crawl delay of `host`; it is called only where a wait is possible.
+        Each waiting guest adds to the delay of the next.
         """
         guest, until = self._promised.get(host, (visitor, now))
         is_promised = guest != visitor and now < until
@@ -216,11 +215,11 @@ class HostTurns:
 
 
 class LookupTurns:
-    """The lookups in progress, and the domains that are silent.
+    """Concurrent DNS lookups, and silent domains.
 
-    A name server that never answers takes a lookup many seconds, and a domain can have any number
-    of names on such a server. So few names of one domain are looked up at once, and none for a
-    while after several lookups in a row got no answer. Names of other domains do not wait for them.
+    A lookup at a name server that never answers takes many seconds, and a domain may have any
+    number of names there. Lookups per domain are limited, and stop for `SILENT_S` seconds after
+    `UNANSWERED` consecutive ones without an answer. Other domains do not wait for them.
     """
 
     def __init__(self) -> None:
@@ -233,9 +232,9 @@ class LookupTurns:
         self._next_at: Recent[float] = Recent()
 
     def is_silent(self, host: str, now: float) -> bool:
-        """Return True if the name servers of a host's domain have not answered for some time.
+        """Return True if the host's domain is silent.
 
-        A host that had an address before is not affected: the resolver may still know it.
+        A host with an earlier address is exempt: the resolver may have it cached.
         """
         if host in self._answered:
             return False
@@ -243,9 +242,9 @@ class LookupTurns:
         return number >= UNANSWERED and now < last_at + SILENT_S
 
     def enter(self, host: str, now: float) -> float | None:
-        """Begin a lookup and return None, or return the seconds after which to try again.
+        """Start a DNS lookup and return None, or return the retry delay in seconds.
 
-        The more hosts of a domain wait, the longer each waits.
+        Each waiting host of a domain adds to the delay of the next.
         """
         began_at = self._began_at.get(host)
         if began_at is not None:
@@ -260,7 +259,7 @@ class LookupTurns:
         return None
 
     def leave(self, host: str, now: float, *, has_addresses: bool) -> None:
-        """End a lookup that `enter` began."""
+        """End a lookup that `enter` started."""
         began_at, domain = self._began_at.pop(host), domain_of(host)
         self._domains.leave(domain)
         if has_addresses:

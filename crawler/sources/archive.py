@@ -73,8 +73,8 @@ class ArchiveWeb:
                 self._index.add(number, found)
         self._index.resolve()
         if not len(self):
-            told = [*self.skipped, f"{path}: no answer of a server in it{unusual_records(seen)}"]
-            raise ArchiveError(f"{told[0]}; give an archive of a crawl")
+            reasons = [*self.skipped, f"{path}: no answer of a server in it{unusual_records(seen)}"]
+            raise ArchiveError(f"{reasons[0]}; give an archive of a crawl")
         if self.skipped:
             first = f"{len(self.skipped):,} damaged records were skipped, the first"
             _log.warning("%s: %s", first, self.skipped[0])
@@ -155,8 +155,8 @@ def revisits_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:
 
 def unusual_records(seen: Counter[str]) -> str:
     """Return the types among those of records that are no part of the usual exchanges, or ""."""
-    told = [f"{number:,} {kind}" for kind, number in seen.most_common(9) if kind not in _USUAL]
-    return f" (other records: {', '.join(told)})" if told else ""
+    kinds = [f"{number:,} {kind}" for kind, number in seen.most_common(9) if kind not in _USUAL]
+    return f" (other records: {', '.join(kinds)})" if kinds else ""
 
 
 def _scanned(

@@ -65,8 +65,8 @@ def read_hosts(path: Path, label: str) -> HostList:
     if len(hashes) + skipped > MOST_HOSTS:
         raise SettingError(f"{label}={path}: more than {MOST_HOSTS:,} hosts; split the file")
     if not hashes:
-        told = f" ({first_skipped} is none)" if skipped else ""
-        raise SettingError(f"{label}={path}: no host in it{told}")
+        example = f" ({first_skipped} is none)" if skipped else ""
+        raise SettingError(f"{label}={path}: no host in it{example}")
     named = np.frombuffer(hashes, np.int64)
     is_first = np.zeros(len(named), dtype=bool)
     is_first[np.unique(named, return_index=True)[1]] = True

@@ -135,8 +135,8 @@ def _in_package(path: Path) -> list[Volume]:
                 if not entry.filename.lower().endswith(WARC_ENDINGS):
                     continue
                 if entry.compress_type != ZIP_STORED or entry.flag_bits & 1:
-                    told = f"{entry.filename} is compressed or encrypted in the package; unpack it"
-                    raise ArchiveError(f"{path}: {told}")
+                    fault = f"{entry.filename} is compressed or encrypted in the package; unpack it"
+                    raise ArchiveError(f"{path}: {fault}")
                 file.seek(entry.header_offset)
                 head = file.read(_ZIP_HEADER)
                 names = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:], "little")
@@ -145,8 +145,8 @@ def _in_package(path: Path) -> list[Volume]:
     except ArchiveError:
         raise
     except (OSError, BadZipFile, NotImplementedError) as error:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ArchiveError(f"{path}: {told}; give a WACZ file") from error
+        fault = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ArchiveError(f"{path}: {fault}; give a WACZ file") from error
     if not volumes:
         raise ArchiveError(f"{path}: no WARC file is in this package")
     return volumes

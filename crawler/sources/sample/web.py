@@ -169,7 +169,7 @@ def _answer(
 
 def _note(host: SampleHost, status: int, location: str = "") -> Answer:
     """Return an error, or a redirect to a `location`."""
-    told = str(status) if location else f"<h1>{status}</h1>"
-    body = f"<html><head><title>{status}</title></head><body>{told}</body></html>\n"
+    content = str(status) if location else f"<h1>{status}</h1>"
+    body = f"<html><head><title>{status}</title></head><body>{content}</body></html>\n"
     more = [("Location", location)] if location else []
     return _answer(host, "text/html", body.encode(), status, *more)
