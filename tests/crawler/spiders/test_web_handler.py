@@ -18,7 +18,9 @@ from tests.crawler.sources.test_web_archive import http, record, write
 
 
 def handler_of(web: Web) -> WebDownloadHandler:
-    crawl = SimpleNamespace(web=web, archive=None)
+    crawl = SimpleNamespace(
+        prepared=SimpleNamespace(web=web), config=SimpleNamespace(keeps_warc=False)
+    )
     crawler: Any = SimpleNamespace(spider=SimpleNamespace(crawl=crawl))
     return WebDownloadHandler(crawler)
 
