@@ -23,7 +23,8 @@ from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT
 from langfocus.crawler.reading.page import TIMEOUT, leads_to
 from langfocus.crawler.reading.time_limit import TOO_SLOW, UnreadError, identified_in_time
-from langfocus.crawler.run.folder import kind_of, reading
+from langfocus.crawler.report.formatting import iso_time
+from langfocus.crawler.run.folder import kind_of, reading, sessions_of
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
 from langfocus.crawler.sources.warc_reader import Damage
 from langfocus.crawler.url import fingerprint, host_of, normalise
@@ -75,14 +76,23 @@ class Source:
 
     name: str
     is_census: bool = False  # its pages are the portal pages of listed hosts
+    started_at: str | None = None  # of its fetches, ISO 8601 in UTC
+    ended_at: str | None = None
     rows: int = 0
     damaged: int = 0
     lack: str = ""  # of a source without an answer: what it has instead
+
+    def include(self, *times: float) -> None:
+        """Extend the period to some times, unix seconds."""
+        known = sorted(filter(None, (self.started_at, self.ended_at, *map(iso_time, times))))
+        self.started_at, self.ended_at = known[0], known[-1]
 
 
 def _of_run(path: Path, source: Source) -> Iterator[Fact]:
     with reading(path) as connection:
         source.is_census = kind_of(connection) == "census"
+        for session in sessions_of(connection):
+            source.include(session.started_at, session.ended_at)
         for row in connection.execute(
             "SELECT fingerprint, url, host, outcome, status, language, method, charset, address,"
             " country, NULL FROM pages ORDER BY id"
@@ -103,7 +113,10 @@ def _of_archive(path: Path, source: Source, method: PageMethod) -> Iterator[Fact
     for found in answers(path, seen):
         if isinstance(found, Damage):
             source.damaged += 1
-        elif (fact := _of_answer(found, method)) is not None:
+            continue
+        if found.answer.source is not None:
+            source.include(found.answer.source.began_at)
+        if (fact := _of_answer(found, method)) is not None:
             yield fact
     if not source.rows:
         source.lack = f"{path}: no answer of a server in it{unusual_records(seen)}"

@@ -18,7 +18,7 @@ from langfocus.crawler.report.formatting import (
     share_of,
 )
 from langfocus.crawler.report.harvest import summarise, write_summary
-from langfocus.crawler.report.page import Command, Report
+from langfocus.crawler.report.page import Command, Report, period_of
 from langfocus.crawler.report.run_report import Written
 from langfocus.crawler.report.table import Table, counts_table
 from langfocus.crawler.run.whole_file import write_whole
@@ -59,6 +59,7 @@ def census_report(
     return Report(
         title="Census of Web servers",
         lead=f"{most}{figures.all_servers:,} servers, {figures.all_pages:,} {things}: {sources}.",
+        period=period_of((source.started_at, source.ended_at) for source in figures.sources),
         cards=[
             ("servers", figures.all_servers),
             ("hosts", figures.hosts),

@@ -18,7 +18,7 @@ from langfocus.crawler.report.formatting import (
     share_of,
 )
 from langfocus.crawler.report.harvest import Portion, Summary, merged
-from langfocus.crawler.report.page import Chart, Report
+from langfocus.crawler.report.page import Chart, Report, period_of
 from langfocus.crawler.report.table import Table
 
 Runs = Mapping[str, Mapping[str, Summary]]
@@ -68,6 +68,7 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
     return Report(
         title="Strategies compared",
         lead=" ".join([*map(_best, runs.items()), "One crawl for each, from the same seeds."]),
+        period=period_of((run.started_at, run.ended_at) for *_, run in every),
         cards=[
             (f"harvest rate, {lang} {name}", run.harvest_rate)
             for lang, name, run in sorted(every, key=lambda one: -(one[2].harvest_rate or 0))

@@ -152,6 +152,7 @@ def crawl_report(
     return Report(
         title=f"Crawl for {language_name(summary.lang)} ({summary.lang}), {summary.strategy}",
         lead=_lead(summary),
+        period=(summary.started_at, summary.ended_at),
         cards=cards,
         interval=f"{low} to {high}" if summary.labelled else "",
         parts=[

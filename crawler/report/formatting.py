@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
@@ -59,6 +60,11 @@ def size(count: int) -> str:
             return f"{amount:,.0f} B" if unit == "B" else f"{amount:,.1f} {unit}"
         amount /= 1000
     return f"{amount:,.1f} TB"
+
+
+def iso_time(at: float | None) -> str | None:
+    """`2026-11-23T22:55:01Z` for unix seconds: ISO 8601 in UTC."""
+    return None if at is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
 
 
 def language_name(code: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from langfocus.crawler.errors import RunFolderError
-from langfocus.crawler.report.formatting import json_text, share_of
+from langfocus.crawler.report.formatting import iso_time, json_text, share_of
 from langfocus.crawler.run.folder import reading, sessions_of
 from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.strategies.focus.evidence import probability_of
@@ -160,6 +160,8 @@ class Summary:
     unlabelled: int  # pages without a label
     hosts: int  # hosts with a page
     max_urls_per_host: int  # of the host with most requests, as the host cap counts them
+    started_at: str | None  # start of the first session, ISO 8601 in UTC
+    ended_at: str | None  # of the last session; one that runs or was killed ends with its last page
     seconds: float  # of all sessions; a session that was killed ends with its last page
     pages_per_second: float | None  # pages / seconds
     sessions: int  # starts of the crawl
@@ -229,6 +231,8 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             unlabelled=pages - labelled,
             hosts=hosts,
             max_urls_per_host=most,
+            started_at=iso_time(min((one.started_at for one in sessions), default=None)),
+            ended_at=iso_time(max((one.ended_at for one in sessions), default=None)),
             seconds=seconds,
             pages_per_second=pages / seconds if seconds else None,
             sessions=len(sessions),

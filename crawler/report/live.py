@@ -12,7 +12,7 @@ import msgspec
 
 from langfocus.crawler.errors import RunFolderError, one_line
 from langfocus.crawler.frontier.base import PAGE
-from langfocus.crawler.report.formatting import duration, percent, share_of
+from langfocus.crawler.report.formatting import duration, iso_time, percent, share_of
 from langfocus.crawler.report.page import RELOAD_S, Chart, Points, Report
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.run.whole_file import read_regular, write_whole
@@ -98,6 +98,7 @@ class Snapshot:
     state: State
     reason: str  # why it is finished or ending, "" if that is not known
     at: float
+    started_at: float  # of the first session, unix seconds
     elapsed_s: float  # of all sessions
     goals: tuple[Goal, ...]
     pages: int
@@ -156,6 +157,7 @@ def together(own: Snapshot, name: str, told: Mapping[str, str]) -> Snapshot:
     drops = sum((Counter(one.drops) for one in found), Counter[str]())
     return replace(
         own,
+        started_at=min(one.started_at for one in found),
         outcomes=dict(outcomes.most_common()),
         drops=dict(drops.most_common()),
         errors=sum(one.errors for one in found),
@@ -222,6 +224,7 @@ def live_html(snapshot: Snapshot) -> str:
     return Report(
         title=f"{snapshot.about.title}: {snapshot.state}",
         lead=f"{state_of(snapshot)}. As of {utc(snapshot.at)}.",
+        period=(iso_time(snapshot.started_at), iso_time(snapshot.at)),
         cards=[
             (rate, snapshot.share),
             ("pages", snapshot.pages),

@@ -7,7 +7,7 @@ of the page, so texts keep their size on a narrow screen.
 """
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
@@ -190,6 +190,8 @@ class Report:
     parts: Sequence[Part]
     figures: Mapping[str, Any] = field(default_factory=dict)
     """All figures as JSON types."""
+    period: tuple[str | None, str | None] = (None, None)
+    """Start and end in UTC, ISO 8601."""
     interval: str = ""
     """The 95 % interval of the first card."""
     is_reloaded: bool = False
@@ -214,6 +216,12 @@ class Report:
         printer = printer or Printer(width=WIDE)
         for table in self.tables():
             printer.table(table)
+
+
+def period_of(periods: Iterable[tuple[str | None, str | None]]) -> tuple[str | None, str | None]:
+    """Return the start of the first and the end of the last of some periods."""
+    starts, ends = zip((None, None), *periods, strict=True)
+    return min(filter(None, starts), default=None), max(filter(None, ends), default=None)
 
 
 def _without_single_points(part: Part) -> Part:

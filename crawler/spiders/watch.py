@@ -83,7 +83,8 @@ class Watch:
             config.is_census,
             ordering.prior is not None,
         )
-        *earlier, session = sessions_of(run)
+        *earlier, session = sessions = sessions_of(run)
+        self._started_at = sessions[0].started_at
         now, counts = crawl.clock(), crawl.queue.counts()
         self._timed_from = session.started_at - sum(
             one.ended_at - one.started_at for one in earlier
@@ -162,6 +163,7 @@ class Watch:
             state="finished" if crawl.ending.finish_reason else going,
             reason=crawl.ending.fault or crawl.ending.finish_reason,
             at=now,
+            started_at=self._started_at,
             elapsed_s=now - self._timed_from,
             goals=tuple(
                 Goal(name, done, of, max(0.0, of - done) / speed if speed > 0 else None)

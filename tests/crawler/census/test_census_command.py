@@ -17,10 +17,17 @@ NETWORKS = {"81.2.69.0/24": "GB", "89.160.20.0/24": "SE"}
 
 
 def answer(
-    url: str, body: bytes, address: str, *, status: int = 200, kind: str = "text/html"
+    url: str,
+    body: bytes,
+    address: str,
+    *,
+    status: int = 200,
+    kind: str = "text/html",
+    date: str = "",
 ) -> bytes:
     block = http(body, f"Content-Type: {kind}", status=status)
-    return gzip.compress(record(url, block, more=f"WARC-IP-Address: {address}\r\n"))
+    more = f"WARC-IP-Address: {address}\r\nWARC-Date: {date}\r\n"
+    return gzip.compress(record(url, block, more=more))
 
 
 def page(language: str, declared: str = "") -> bytes:
@@ -92,6 +99,25 @@ def test_an_archive_is_counted_by_address_and_language(
         "fr": {"SE": 1},
         "unknown": {"unknown": 1},
     }
+
+
+def test_a_census_has_the_time_of_its_fetches(tmp_path: Path) -> None:
+    archive, html = tmp_path / "web.warc", tmp_path / "census.html"
+    dates = ("2020-02-03T04:05:06Z", "no date", "2019-12-31T23:59:59Z")
+    archive.write_bytes(
+        b"".join(
+            gzip.decompress(answer(f"http://h{n}.de/", page("de"), "", date=date))
+            for n, date in enumerate(dates)
+        )
+    )
+    make_run(tmp_path / "run", [Row()]).close()
+    found = counted(tmp_path, archive, tmp_path / "run", "--html", html)
+    assert [(one["started_at"], one["ended_at"]) for one in found["sources"]] == [
+        ("2019-12-31T23:59:59Z", "2020-02-03T04:05:06Z"),
+        ("1970-01-01T00:16:40Z", "1970-01-01T00:16:50Z"),
+    ]
+    told = "From <time>1970-01-01T00:16:40Z</time> to <time>2020-02-03T04:05:06Z</time>"
+    assert told in html.read_text()
 
 
 def test_a_run_is_counted_with_the_addresses_that_it_recorded(

@@ -108,6 +108,18 @@ def comparison(**given: str) -> list[Planned]:
     return planned({"web": "sample", **given}, {}, Path("runs/x"))
 
 
+def test_a_comparison_has_the_time_of_all_its_crawls() -> None:
+    earlier, later = ([(start, start + 9.0, "pages")] for start in (60.0, 3600.0))
+    of = {}
+    for name, sessions in (("bfs", later), ("svm", earlier), ("soft", [])):
+        with closing(make_run(None, [Row()], sessions=sessions)) as run:
+            of[name] = summarise(run)
+    page = comparison_report({"de": of}, {}).html()
+    assert "From <time>1970-01-01T00:01:00Z</time> to <time>1970-01-01T01:00:09Z</time>" in page
+    del of["bfs"], of["svm"]
+    assert "<time>" not in comparison_report({"de": of}, {}).html()
+
+
 def test_a_comparison_has_every_language_with_every_strategy() -> None:
     made = comparison(lang="de,French,de", strategies="random, bfs", filter="hard")
     assert [(lang, strategy, str(folder)) for lang, strategy, folder, _ in made] == [

@@ -203,6 +203,21 @@ def test_the_interval_of_a_portion_is_that_of_wilson(
     assert Portion(1, 1, labelled, relevant, 1).interval == pytest.approx(ends, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("ended_at", "told"), [(2010.0, "1970-01-01T00:33:30Z"), (None, "1970-01-01T00:33:25Z")]
+)
+def test_the_report_has_the_start_of_the_first_and_the_end_of_the_last_session(
+    ended_at: float | None, told: str, tmp_path: Path
+) -> None:
+    sessions = [(1000.0, 1010.0, "shutdown"), (2000.0, ended_at, None)]
+    make_run(tmp_path, [Row(), Row(fetched_at=2005.0)], sessions=sessions).close()
+    write_report(tmp_path)
+    figures = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert (figures["started_at"], figures["ended_at"]) == ("1970-01-01T00:16:40Z", told)
+    page = BeautifulSoup((tmp_path / "report.html").read_text(encoding="utf-8"), "html.parser")
+    assert [each.get_text() for each in page.find_all("time")] == ["1970-01-01T00:16:40Z", told]
+
+
 def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:
     make_run(tmp_path, mixed_rows(300)).close()
     texts = []

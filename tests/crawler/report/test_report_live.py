@@ -42,7 +42,7 @@ def snapshot(**changed: Any) -> Snapshot:
     """A crawl of 812 pages."""
     told: dict[str, Any] = {
         "about": About("de svm", "de", "svm", "hard", "live", False, False),
-        **{"state": "running", "reason": "", "at": 1e9, "elapsed_s": 75.0},
+        **{"state": "running", "reason": "", "at": 1e9, "started_at": 9e8, "elapsed_s": 75.0},
         **{"pages": 812, "labelled": 800, "relevant": 797, "hosts_with_page": 1, "queued": 1234},
         **{"goals": (), "expected": 99, "in_flight": 64, "pages_per_s": 40.2},
         **{
@@ -344,6 +344,7 @@ def test_the_page_reloads_until_the_end_and_shows_urls_as_text(is_census: bool, 
     assert "ready 3, resting 1,310, full 24, blocked 12" in page
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
     assert "http://a.de/?]0;x??&#39;&#34;&lt;script&gt;" in page
+    assert "From <time>1998-07-09T16:00:00Z</time> to <time>2001-09-09T01:46:40Z</time>" in page
     end = live_html(replace(found, state="finished", reason="pages"))
     assert "refresh" not in end
     assert "script" not in end.partition("</head>")[0]
