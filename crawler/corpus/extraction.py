@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.classifiers.pages.charset.twice import repaired
-from langfocus.classifiers.pages.html.tree import affordable, read
+from langfocus.classifiers.pages.html.tree import affordable, title_of
 from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.classifiers.pages.text.textengine import TWINS, LangfocusEngine, shipped_engine
 from langfocus.classifiers.pages.text.textgrams import without_unseen
@@ -93,7 +93,7 @@ def main_text_of(
     slim = repaired(_without_scripts(page)[:_MAX_BYTES].decode("utf-8", "replace"))
     paragraphs = _lines(EXTRACTORS[extractor](slim, has_markup))
     metadata = metadata_of(slim) if paragraphs else Metadata()
-    return MainText(without_unseen(repaired(read(page, 1).title)), paragraphs, metadata)
+    return MainText(without_unseen(title_of(slim)), paragraphs, metadata)
 
 
 _DROPPED: Final = re.compile(rb"<(script|style|svg|template)\b|<!--", re.IGNORECASE)

@@ -296,13 +296,24 @@ def read(html: bytes, max_characters: int) -> RawPage:
     return _read_anew(kept, max_characters)
 
 
+def title_of(html: str) -> str:
+    """The title of a page, empty if it has none; a fifth of the time of `read`."""
+    with suppress(Exception):
+        return _title(LexborHTMLParser(html))
+    return read(html.encode("utf-8", "replace"), 1).title
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    title = tree.css_first("title")
+    return _tidy(title.text(), 300) if title is not None else ""
+
+
 def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     tree = LexborHTMLParser(html, scripting=True)
     root = tree.root
     if root is None:
         return RawPage(parser=parser)
     body = tree.body
-    title = tree.css_first("title")
     nodes = tree.css(_WANTED)
     # META may forbid to follow links: each of them is read.
     kept = nodes[:MAX_ELEMENTS] + [node for node in nodes[MAX_ELEMENTS:] if node.tag == "meta"]
@@ -310,7 +321,7 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     is_qualified = b"nofollow" in lower or b"hreflang" in lower
     of_links = ("href", "rel", "hreflang") if is_qualified else ("href",)
     page = RawPage(
-        title=_tidy(title.text(), 300) if title is not None else "",
+        title=_title(tree),
         root=root.attributes,
         body=body.attributes if body is not None else {},
         elements=[_element(node, of_links) for node in kept],

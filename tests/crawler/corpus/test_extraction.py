@@ -76,6 +76,19 @@ def test_a_text_that_was_encoded_twice_is_exported_as_it_was_meant(name: str) ->
     assert GERMAN in found.paragraphs
 
 
+def test_a_title_with_a_no_break_space_in_a_letter_encoded_twice_is_repaired() -> None:
+    title = "jak się ją leczy"
+    page = PAGE.replace("<title>T<", f"<title>{title}<").encode().decode("latin-1").encode()
+    assert main_text_of(page, "text/html; charset=utf-8").title == title
+
+
+def test_a_title_has_single_spaces_and_300_characters_at_most() -> None:
+    for title, expected in [("  A \n B ", "A B"), ("x" * 400, "x" * 300), ("", "")]:
+        page = PAGE.replace("<title>T<", f"<title>{title}<")
+        assert main_text_of(page.encode(), "text/html; charset=utf-8").title == expected
+    assert main_text_of(b"<p>text", None).title == ""
+
+
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_a_page_that_would_take_a_parser_too_long_ends_soon(name: str) -> None:
     deep = b"<p>" + b"<b><a>" * 100_000 + b"text"
