@@ -20,12 +20,9 @@ _JUDGED: Final = 400
 """Characters by which a text is judged."""
 _MOST_CAPITALS: Final = 0.5
 """Share of words with a capital letter, above which a text is a row of names."""
-_MOST_SIGNS: Final = 0.02
-"""Share of signs of code and of separators of menus, above which a text is one of these."""
 _LONGEST: Final = 250
 """Characters for each of which prose has the end of a sentence."""
-_CONSENT: Final = re.compile(r"cookie|consent", re.IGNORECASE)
-_SIGNS: Final = re.compile(r"[#_=\\|<>{}$~^*;/@\[\]+·•»›→]")  # noqa: RUF001  # signs as pages write them
+_CONSENT: Final = ("cookie", "consent")
 _STOP: Final = re.compile(
     # Scripts without a sign at the end of a sentence count, too. With one class of first signs the
     # search is twice as fast.
@@ -44,19 +41,21 @@ class Texts(NamedTuple):
     around: str = ""
 
 
-def texts_of(root: LexborNode, limit: int) -> Texts:
+def texts_of(root: LexborNode, limit: int, main: LexborNode | None = None) -> Texts:
     """The texts under a node, the main text with at most `limit` characters.
 
     A main text that is too short for one is empty. About 0.2 ms per 100 kB of HTML.
     """
-    texts = root.text(deep=True, separator="\0", skip_empty=True)[:_MOST_CHARACTERS]
+    texts, inner = _text(root), "" if main is None else _text(main)
     prose, others, n_others = list[str](), list[str](), 0
-    for text in _parts(texts):
-        if len(text) >= _LEAST and _is_prose(text):
-            prose.append(_tidy(text))
-        elif n_others < limit:
-            others.append(text)
-            n_others += len(text)
+    for part in (inner, texts.replace(inner, "", 1)):
+        has_main = sum(map(len, prose)) >= _LEAST_WHOLE
+        for text in _parts(part):
+            if not has_main and len(text) >= _LEAST and _is_prose(text):
+                prose.append(_tidy(text))
+            elif n_others < limit:
+                others.append(text)
+                n_others += len(text)
     whole = "\n".join(prose)
     if len(whole) < _LEAST_WHOLE:
         return Texts()
@@ -65,6 +64,10 @@ def texts_of(root: LexborNode, limit: int) -> Texts:
         starts = (at * step for at in range(PIECES))
         whole = "\n".join(whole[at : at + size].replace("\n", " ") for at in starts)
     return Texts(whole, _tidy(" ".join(others)))
+
+
+def _text(node: LexborNode) -> str:
+    return node.text(deep=True, separator="\0", skip_empty=True)[:_MOST_CHARACTERS]
 
 
 def _tidy(text: str) -> str:
@@ -82,11 +85,9 @@ def _parts(texts: str) -> Iterator[str]:
 
 def _is_prose(text: str) -> bool:
     start = text[:_JUDGED]
-    if _CONSENT.search(start):
+    if any(word in start.lower() for word in _CONSENT):
         return False
     if _LONGEST * len(_STOP.findall(start)) < len(start):
-        return False
-    if len(_SIGNS.findall(start)) > _MOST_SIGNS * len(start):
         return False
     words = start.split()
     return sum(map(str.istitle, words)) <= _MOST_CAPITALS * len(words)

@@ -70,6 +70,10 @@ _WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta"
 _NO_TEXT = "script style noscript noframes noembed iframe textarea template rp".split()
 # Elements that the page may hide by an attribute.
 _HIDING = "[hidden],[aria-hidden=true],[style*=none i],[style*=hidden i],dialog"
+# Dialogs and forms that ask for consent, by the names that sites give them in any language.
+_FORMS = "[role$=dialog],[id*=ookie],[class*=ookie],[id*=onsent],[class*=onsent]"
+_FORM_NAMES = re.compile("[Cc]ookie|[Cc]onsent|dialog ")
+_CONTENT = "h1,article,main"
 _HIDING_STYLE = re.compile(r"display:none|visibility:hidden")
 _MOST_STYLE = 1_000
 # A page with fewer characters beside them is read with what it hides.
@@ -342,9 +346,11 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
 
 
 def _remove_hidden(root: LexborNode) -> bool:
-    """Remove scripts, forms and the elements that an attribute hides; whether there are such."""
+    """Remove scripts, forms and what an attribute hides; whether there are such texts."""
     hides = False
-    for node in reversed(root.css(",".join((*_NO_TEXT, _HIDING)))):  # inner elements are later ones
+    for node in reversed(
+        root.css(",".join((*_NO_TEXT, _HIDING, _FORMS)))
+    ):  # inner elements are later ones
         is_text = node.tag not in _NO_TEXT
         if node.mem_id != root.mem_id and (not is_text or _is_hidden(node)):
             hides |= is_text
@@ -361,7 +367,10 @@ def _is_hidden(node: LexborNode) -> bool:
     if attributes.get("aria-hidden") == "true":
         return True
     style = (attributes.get("style") or "")[:_MOST_STYLE]
-    return _HIDING_STYLE.search("".join(style.lower().split())) is not None
+    if _HIDING_STYLE.search("".join(style.lower().split())):
+        return True
+    names = " ".join(str(attributes.get(key)) for key in ("role", "id", "class"))
+    return _FORM_NAMES.search(names) is not None and node.css_first(_CONTENT) is None
 
 
 def _element(node: LexborNode, of_links: tuple[str, ...]) -> Element:
@@ -379,7 +388,8 @@ def _texts(root: LexborNode, html: bytes, limit: int) -> tuple[str, str]:
     with a page of English before its own language.
     """
     most = limit - limit // 4
-    prose, around = texts_of(root, most)
+    main = root.css_first("main") if b"<main" in html else None
+    prose, around = texts_of(root, most, main)
     if prose and len(prose) + len(around) >= limit:
         lines = prose.replace("\n", " ")
         return f"{_tidy(around, limit - len(lines) - 1)} {lines}".strip(), prose

@@ -56,6 +56,46 @@ def test_a_beginning_in_another_language_does_not_name_the_rest(
     assert language_of(f"<p>{beginning}</p><p>{article}") == language
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        '<div id="cookie-notice">{}</div>',
+        '<div id="BorlabsCookieBox"><div>{}</div></div>',
+        '<div class="cc-window cc-banner" role="dialog">{}</div>',
+        '<section class="fc-consent-root">{}</section>',
+        '<div role="alertdialog" aria-modal="true"><h2>Ihre Wahl</h2>{}</div>',
+    ],
+)
+def test_a_form_is_known_by_its_markup_in_any_words(form: str) -> None:
+    words = f"<p>{ENGLISH * 3}</p>" * 8
+    assert language_of(f"{form.format(words)}<div><p>{GERMAN * 10}</div>") == "de"
+    assert language_of(f"<div>{words}</div><div><p>{GERMAN * 10}</div>") == "en"
+
+
+def test_the_main_element_has_the_main_text() -> None:
+    before = f"<p>{ENGLISH * 3}</p>" * 8
+    assert language_of(f"{before}<main><p>{GERMAN * 6}</main>") == "de"
+    assert language_of(f"{before}<main><p>Kontakt</main>") == "en"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<body class="cookies-not-set">{}',
+        '<body><div class="no-cookie"><h1>Abend</h1>{}</div>',
+        '<body><div class="category-cookies"><article>{}</article></div>',
+        '<body><article class="category-cookies">{}</article>',
+        '<body><div id="cookiewall">{}</div>',
+    ],
+)
+def test_an_article_in_an_element_with_the_name_of_a_form_is_read(page: str) -> None:
+    footer = f"<div><p>{ENGLISH * 3}</p></div>"
+    assert (
+        language_of(page.format(f"<p>{GERMAN * 20}") + (footer if "wall" not in page else ""))
+        == "de"
+    )
+
+
 def test_a_declaration_settles_which_half_of_a_page_is_its_main_text() -> None:
     halves = f"<p>{ENGLISH * 8}</p><p>{GERMAN * 6}</p>"
     assert language_of(f"<body lang=de>{halves}") == "de"
