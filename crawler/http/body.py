@@ -99,7 +99,7 @@ class Chunks:
         return line is not None
 
     def _line(self) -> bytes | None:
-        """Return the next line, None if it has not come."""
+        """Return the next line, None if it is incomplete."""
         end = self._ahead.find(b"\n", self._searched)
         if (end if end >= 0 else len(self._ahead)) > _MAX_SIZE_LINE_BYTES:
             raise ValueError("a line without an end between chunks")
@@ -134,7 +134,7 @@ class BrokenEncoding(Exception):
 
 
 def encodings(values: Iterable[bytes]) -> list[str]:
-    """Return the names of the encodings in Content-Encoding headers, without those of none."""
+    """Return the encodings named in Content-Encoding headers, `identity` left out."""
     names = [name.partition(b";")[0].strip() for value in values for name in value.split(b",")]
     lower = [name.lower().decode("latin-1") for name in names]
     return [name for name in lower if name not in _NO_ENCODINGS and canonical_label(name) is None]

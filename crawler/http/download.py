@@ -1,4 +1,4 @@
-"""The answer of a server: its bytes on the wire, and what a crawl needs of it."""
+"""A server's answer: its bytes on the wire, and the fields that a crawl reads."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -32,8 +32,8 @@ class Exchange:
 class RobotsVersion(NamedTuple):
     """The robots.txt that allowed a fetch.
 
-    `name` is the SHA-256 of the file, or the status of a server that has none. `signals` are
-    its statements for this bot.
+    `name` is the SHA-256 of the file, or the HTTP status where the file is missing. `signals` are
+    the usage statements for this bot.
     """
 
     name: str
@@ -42,15 +42,7 @@ class RobotsVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
-
-    `refresh` is its header Refresh, `sets_cookie` is True if it has a Set-Cookie.
-    `is_cut` is True if the body ended before the announced length. `statements` are those of its
-    headers (`crawler.politeness.directives`), `reserved` those of the file tdmrep.json of its host.
-    `robots` is the robots.txt that allowed the fetch, None if none was asked. `etag` and `modified`
-    are its ETag and Last-Modified. `exchange` has the bytes as they were sent, None if nothing
-    keeps them.
-    """
+    """A server's answer."""
 
     url: str
     status: int
@@ -59,16 +51,16 @@ class Download:
     content_language: str | None = None
     location: str | None = None
     retry_after_s: float | None = None
-    ip: str | None = None
-    is_cut: bool = False
-    statements: tuple[str, ...] = ()
-    reserved: tuple[str, ...] = ()
-    robots: RobotsVersion | None = None
+    ip: str | None = None  # IP address of the server
+    is_cut: bool = False  # the body ended before the announced length
+    statements: tuple[str, ...] = ()  # usage statements in headers (`politeness.directives`)
+    reserved: tuple[str, ...] = ()  # usage statements in the host's tdmrep.json
+    robots: RobotsVersion | None = None  # the robots.txt that allowed the fetch; None: not checked
     etag: str | None = None
-    modified: str | None = None
-    refresh: str | None = None
+    modified: str | None = None  # Last-Modified
+    refresh: str | None = None  # the header Refresh
     sets_cookie: bool = False
-    exchange: Exchange | None = field(default=None, repr=False)
+    exchange: Exchange | None = field(default=None, repr=False)  # None: not archived
 
 
 def is_text(content_type: str | None, body: bytes = b"") -> bool:

@@ -46,7 +46,7 @@ def status_line(line: bytes) -> StatusLine | None:
 
 
 def fields(lines: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
-    """Return names and values of header lines; one that begins with a blank continues another."""
+    """Return the names and values of header lines; folded lines are joined."""
     unfolded: list[list[bytes]] = []
     for line in lines:
         if line[:1] in (b" ", b"\t") and unfolded:
@@ -88,9 +88,9 @@ def text_of(value: bytes) -> str:
 
 
 def media_type(content_type: str | None) -> str | None:
-    """Return the media type of a Content-Type in lower case, None if it tells none.
+    """Return the media type of a Content-Type in lower case, None for a missing or unknown type.
 
-    A type that only says that it is not known tells none (MIME Sniffing, 7).
+    `*/*` and `unknown/unknown` are unknown types (MIME Sniffing, 7).
     """
     kind = (content_type or "").partition(";")[0].strip().lower()
     words = kind.split("/")

@@ -1,7 +1,7 @@
-"""All that a user sets of a crawl: a class whose annotated fields are arguments and settings.
+"""The options of a crawl, declared as fields of a class.
 
-A field with `setting` is given by `-s NAME=VALUE`, any other by `-a NAME=VALUE`. Parser, check,
-error message, manual and the typed arguments of `langfocus.crawl` come from the same line:
+A field with `setting` is set by `-s NAME=VALUE`, any other by `-a NAME=VALUE`. Parser, check, error
+message, manual and the typed arguments of `langfocus.crawl` follow from the same line:
 
     tolerance: int = knob(5, "pages that a server may give", least=0, binds=True)
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SEED_FOLDER = shipped_folder("seeds")
 
 ONLY_EXPECTED: Final = "only"
-"""The value of `-a expected` for a crawl that leaves out all URLs that it doubts."""
+"""The value of `-a expected` that skips every URL not expected in the language."""
 
 FIRST_ANSWER_S: Final = 15.0
 """Seconds after the first request in which a server must answer, or the crawl ends."""
@@ -75,8 +75,8 @@ def _hosts(text: str, label: str) -> "HostList":
 class Arguments:
     """The arguments of a crawl (`-a NAME=VALUE`), those of `langfocus.crawl`.
 
-    The numbers that end a crawl are None if it does not have them; the first that is reached ends
-    it. With `hosts` the crawl is a census: the portal page of each host, and no links.
+    The first goal reached ends the crawl; None is no goal. With `hosts` the crawl is a census: the
+    portal page of each host, and no links.
     """
 
     lang: str = knob(
@@ -523,7 +523,7 @@ def _declared() -> dict[str, Knob]:
 _KNOBS: Final = _declared()
 
 IDENTITY: Final = (*(name for name, one in _KNOBS.items() if one.binds), "shared")
-"""What a run records of its crawl that stays the same when it is continued."""
+"""The recorded options of a run that must not change when it is resumed."""
 
 AGREED: Final = (*(name for name, one in _KNOBS.items() if one.agreed), "obeys_robots")
 """The further options that are the same for all workers of a shared crawl."""
@@ -539,7 +539,7 @@ SETTINGS: Final = {one.setting: one for one in _KNOBS.values() if one.setting}
 
 
 def _census(values: dict[str, Any]) -> Config:
-    """Return the configuration of a census, a crawl of one page of each host."""
+    """Return the configuration of a census, a crawl of one page per host."""
     for name in values:
         if name in ARGUMENTS and not ARGUMENTS[name].census:
             known = ", ".join(name for name, one in ARGUMENTS.items() if one.census)

@@ -1,4 +1,4 @@
-"""The declaration of an option: its help, its check, and what else follows from it."""
+"""The declaration of an option: help, check, and its role in a run."""
 
 import math
 from collections.abc import Callable
@@ -16,14 +16,13 @@ _TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": Fal
 class Knob(NamedTuple):
     """The declaration of an argument or a setting.
 
-    `help` is one phrase, with a default that is not a plain value; that of a number begins with its
-    unit. `why` is the reason for a default that limits or chooses. `least` and `most` bound a
-    number. `choices` are all values allowed, () for any. `read` turns a text and the name for
-    messages into the value; None: the type decides.
+    `help` is one phrase; for a number it begins with the unit, and it spells out a default that is
+    not a plain value. `why` gives the reason for a default that limits or chooses. `least` and
+    `most` bound a number. `choices` are the allowed values, () for any. `read` parses a text, with
+    the option's label for messages; None: the type decides.
 
-    A run is continued, and merged, only with the same value of an option that `binds` it. Workers
-    of a shared crawl have the same value of one that is `agreed`. A `goal` ends a crawl. A `census`
-    takes only the arguments that say so.
+    `binds`: a run is resumed and merged only with the same value. `agreed`: all workers of a shared
+    crawl have the same value. `goal`: the option ends a crawl. `census`: a census accepts it.
     """
 
     help: str

@@ -1,1 +1,1 @@
-"""What a run keeps of its pages, and what people take away: WARC files, texts, exports."""
+"""The archive of a run: WARC files, their index, packages, take-downs."""

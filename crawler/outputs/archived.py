@@ -1,6 +1,6 @@
-"""The table `archived` of a run, one row for each exchange in its WARC files, and these files.
+"""The table `archived` of a run: one row per exchange in its WARC files.
 
-An exchange is written right before its URL is settled, so only the last one can lack that.
+An exchange is written right before its URL is settled, so only the last one may be unsettled.
 """
 
 import logging
@@ -99,7 +99,7 @@ def found_archived(
 
 
 def with_payload(connection: sqlite3.Connection, digest: str) -> ArchivedRow | None:
-    """Return the exchange that has a payload, to which revisits refer; None without one."""
+    """Return the exchange with this payload, which revisits refer to, or None."""
     return found_archived(connection, "digest = ? AND is_revisit = 0", digest)
 
 
@@ -146,10 +146,10 @@ def settled_files(connection: sqlite3.Connection, folder: Path) -> dict[Path, in
 
 
 def repair(connection: sqlite3.Connection, folder: Path) -> None:
-    """Cut what a kill left in the WARC files of a run beyond the exchanges of settled URLs.
+    """Truncate the WARC files of a run after the last exchange of a settled URL.
 
-    A file that is shorter than its rows say loses those rows; a warning tells their number. Only a
-    power cut or a person makes such a file. Raises `RunFolderError`.
+    A kill leaves bytes behind it. If a power cut or a person has shortened a file, the rows of the
+    missing exchanges are deleted with a warning. Raises `RunFolderError`.
     """
     names = sorted(path.name for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
     try:
@@ -169,9 +169,9 @@ def repair(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def _forget_missing(connection: sqlite3.Connection, path: Path) -> int:
-    """Remove the rows of exchanges beyond the end of a file, and their rests; return the number.
+    """Delete the rows of exchanges beyond the end of a file, truncate it, and return their number.
 
-    A file that is not there was moved to another place, and its rows stay.
+    The rows of a missing file stay: somebody has moved it.
     """
     if not path.exists():
         return 0
@@ -185,10 +185,10 @@ def _forget_missing(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def gather(connection: sqlite3.Connection, folder: Path, shares: Sequence[Path]) -> None:
-    """Add the exchanges of workers' folders to a merged run that has their pages already.
+    """Add the exchanges of workers' folders to a merged run, after their pages.
 
-    Their files become links in `folder`, copies where the file system has no links. The last
-    exchange of a worker counts if its URL was settled and no other worker has kept it. Raises
+    Worker files are linked into `folder`, or copied where the file system has no links. A worker's
+    last exchange counts if its URL is settled and no other worker kept it. Raises
     `RunFolderError`.
     """
     last: list[tuple[Path, ArchivedRow]] = []
@@ -208,7 +208,7 @@ def gather(connection: sqlite3.Connection, folder: Path, shares: Sequence[Path])
 
 
 def _bring(path: Path, target: Path) -> None:
-    """Make a link or a copy of a file, in place of an earlier one."""
+    """Link or copy a file, replacing an earlier one."""
     try:
         if target.exists() and target.samefile(path):
             return

@@ -1,12 +1,10 @@
-"""Takes hosts out of a run: queue, texts, WARC files and all that exports read.
+"""Take-down: removes hosts from the queue, the page records and the WARC files of a run.
 
-A row of `pages` stays with what the log of a crawl needs: URL, host, time, status, size, depth and
-place in the order of settling, and the outcome `TAKEN_DOWN`. It tells a server's owner what was
-fetched and when, and shows that it was removed. All that was read from the page is deleted.
+A row of `pages` keeps URL, host, time, status, size, depth and settling order, with the outcome
+`TAKEN_DOWN`: a log for the server's owner of fetches and removals. All page contents are deleted.
 
-New WARC files without the exchanges are complete before the rows of the run change, and the old
-files are deleted after that. A kill leaves files without rows, which the next take-down
-or session deletes.
+The rewritten WARC files are complete before the rows of the run change; the old files are deleted
+afterwards. Files without rows after a kill are deleted by the next take-down or session.
 """
 
 import json
@@ -30,10 +28,10 @@ from langfocus.crawler.outputs.warc_records import digest_of, pack
 from langfocus.crawler.politeness.blocking import BlockList, read_lines
 
 TAKEN_DOWN: Final = "taken_down"
-"""The outcome of a page that was taken down."""
+"""The outcome of a page after its take-down."""
 
 LINES: Final = "taken_down"
-"""The key of `meta` with the entries of all take-downs, as JSON."""
+"""The `meta` key of the take-down entries, as JSON."""
 
 _NOTHING: Final = ("parent", "language", "confidence", "method", "charset", "country", "address")
 _EMPTIED = ", ".join(f"{name} = NULL" for name in _NOTHING)
@@ -64,12 +62,12 @@ _NUMBERS = """\
 SELECT (SELECT COUNT(*) FROM taken), (SELECT COUNT(*) FROM taken_urls WHERE queued = 1)"""
 
 _KEPT: Final = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Warcinfo-ID", "WARC-IP-Address")
-"""The headers of a rewritten record that stay, beside its date and its payload digest."""
+"""Headers copied to a rewritten record, beside date and payload digest."""
 _SEEDS: Final = b"langfocus-seeds:"
 
 
 class TakenDown(NamedTuple):
-    """The numbers of settled and of queued URLs, of their exchanges, and of replaced WARC files."""
+    """Counts of settled URLs, queued URLs, exchanges and replaced WARC files."""
 
     pages: int
     queued: int
@@ -78,7 +76,7 @@ class TakenDown(NamedTuple):
 
 
 def taken_down(connection: sqlite3.Connection) -> BlockList:
-    """Return the entries of all take-downs of a run."""
+    """Return the block list of a run's take-downs."""
     return read_lines(_lines(connection))
 
 
@@ -148,7 +146,7 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList) -> tuple[int,
 
 
 def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList) -> None:
-    """Note the take-down, so that later sessions of the run do not fetch its URLs again."""
+    """Record the take-down, so that later sessions skip its URLs."""
     known = list(dict.fromkeys([*_lines(connection), *lines]))
     store = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
     connection.execute(store, (LINES, json.dumps(known)))

@@ -36,7 +36,7 @@ _GZIP = 31  # window bits of a gzip member
 
 
 class Revisit(NamedTuple):
-    """The kind of a `revisit`; URL and WARC-Date of the record with its payload, if known."""
+    """The profile of a `revisit`; URL and WARC-Date of the referred record, if known."""
 
     kind: int
     url: str = ""
@@ -69,9 +69,10 @@ def written_digest(digest: bytes) -> str:
 def pack(
     kind: str, date: str, headers: Mapping[str, str], block: bytes, digest: bytes | None = None
 ) -> Packed:
-    """Return a record with its block digest; `headers` are those beside the mandatory ones.
+    """Return a WARC record with its block digest.
 
-    `digest` is the SHA-1 of the payload, None if it has none.
+    `headers` follow the mandatory headers. `digest` is the SHA-1 payload digest, None without a
+    payload.
     """
     fields = {
         "WARC-Type": kind,
@@ -92,9 +93,9 @@ def pack(
 def pack_answer(
     exchange: Exchange, digest: bytes, warcinfo_id: str, revisit: Revisit | None
 ) -> Packed:
-    """Return the answer of an exchange: a `response`, or a `revisit` with its head only.
+    """Return the `response` record of an exchange, or a `revisit` record with the head only.
 
-    `digest` is the SHA-1 of the body. The payload of an answer 304 is another one, so it has none.
+    `digest` is the SHA-1 of the body; a 304 answer has no payload digest.
     """
     headers = {"WARC-Target-URI": exchange.url, "WARC-Warcinfo-ID": warcinfo_id}
     if exchange.ip:

@@ -185,9 +185,9 @@ def _check(folder: Path, identity: Mapping[str, str]) -> None:
 
 
 def check_files(folder: Path) -> None:
-    """Raise RunFolderError for files that make SQLite write or delete outside of the folder.
+    """Raise RunFolderError for files that would make SQLite write or delete outside the folder.
 
-    It follows links, and deletes a file that a journal names; a run has no journal.
+    SQLite follows symbolic links, and deletes a file named by a journal; a run has no journal.
     """
     for name in ("run.db", "run.db-wal", "run.db-shm"):
         file = folder / name
@@ -200,8 +200,8 @@ def check_files(folder: Path) -> None:
 def checked_meta(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
     """Return the `meta` of a run's database.
 
-    Raises RunFolderError unless it has the tables and indexes of this version, and beside them at
-    most further tables and indexes: a view in the place of a table may have rows without end.
+    Raises RunFolderError if tables or indexes of this version are missing, or if there are views or
+    triggers: a view in place of a table may yield endless rows.
     """
     found, expected = schema_of(connection), expected_schema()
     if {row for row in found if row[1] == "meta"} != {row for row in expected if row[1] == "meta"}:
@@ -282,7 +282,7 @@ class Session(NamedTuple):
 
 
 def sessions_of(connection: sqlite3.Connection) -> list[Session]:
-    """Return all sessions of a run; one that was killed ends with its last settled page."""
+    """Return all sessions of a run; a killed session ends with its last settled page."""
     rows = connection.execute(
         "SELECT started_at, COALESCE(ended_at,"
         " (SELECT max(fetched_at) FROM pages WHERE fetched_at >= started_at"

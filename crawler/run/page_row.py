@@ -59,7 +59,7 @@ _OTHER_SQL_TYPES = {
 }
 
 PAGE_COLUMNS = tuple(get_type_hints(PageRow))
-"""The names of all columns, in their order."""
+"""All column names, in order."""
 
 # The columns that a URL has before it is fetched.
 _URL_COLUMNS = ("fingerprint", "url", "host", "parent", "depth", "score", "reasons")
@@ -93,7 +93,7 @@ _TRYING = Lock()  # two threads cannot bind values to one statement
 
 
 def page_values(lease: object, record: object) -> dict[str, Any]:
-    """Return the columns that the lease of a URL and the record of its fetch give, by name."""
+    """Return the columns that follow from a lease and its record, by name."""
     values = *_url_values_of(lease), *_record_values_of(record)
     return dict(zip(_GIVEN, values, strict=True))
 

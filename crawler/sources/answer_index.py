@@ -47,7 +47,7 @@ _FOUND: Final = "SELECT url, volume, offset, original FROM answers"
 
 
 class Place(NamedTuple):
-    """Where an answer is: the number of its file, and its offset; `original` has its body."""
+    """The place of an answer: file number and offset; `original` is the place of its body."""
 
     url: str
     volume: int
@@ -128,7 +128,7 @@ def place_of(canonical: str) -> str:
 
 
 def digest_of(text: str) -> bytes | None:
-    """Return the bytes of a digest such as `sha1:…`; a text that is none as it is, "" as None."""
+    """Return the bytes of a digest such as `sha1:…`, any other text unchanged, and None for ""."""
     value = text.rpartition(":")[2].strip().rstrip("=")
     for bits, decode in _SPELLINGS:
         if len(value) in (-(-8 * size // bits) for size in _SIZES):

@@ -51,14 +51,14 @@ class ArchiveWeb:
     """A Web whose answers are in WARC files; of two answers to a URL, the first one counts.
 
     `path` may name several files, folders, patterns and WACZ packages (`find_volumes`).
-    Equal spellings (`crawler.url.normalise`) are one URL. If http is not archived, https answers,
-    and the other way round. A `revisit` has the headers of its own record and the body of the
-    record that it refers to, after a 304 also the headers of that one; without it, it is no answer.
-    A host without an archived robots.txt answers 404 for it.
+    Equal spellings (`crawler.url.normalise`) are one URL. https answers for a missing http URL, and
+    the other way round. A `revisit` combines its own headers with the body of the referred record,
+    after a 304 also with the referred headers; without that record it is skipped. A missing
+    robots.txt answers 404.
 
-    Damaged records are skipped; `skipped` tells of each, and a warning is logged. Raises
-    `ArchiveError` at opening for a file that is missing, and for an archive without any answer or
-    compressed as a whole. len() is the number of answers.
+    Damaged records are listed in `skipped` and logged as warnings. Opening raises `ArchiveError`
+    for a missing file, and for an archive without answers or compressed as a whole. len() is the
+    number of answers.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -253,8 +253,8 @@ def _record_at(volumes: Sequence[Volume], place: Place) -> ArchiveRecord:
 def answer_of(record: ArchiveRecord, original: ArchiveRecord | None = None) -> Answer:
     """Return the answer in a record, with its body decoded as far as possible.
 
-    A revisit has the body of the `original`, and its own head if it has one. After a 304 a browser
-    shows the page that it has, so the answer is the whole original.
+    A revisit gets the body of the `original`, and its head too if it has none of its own. For a
+    304 the answer is the whole original, as in a browser.
     """
     kept_head, body = split((original or record).block)
     own_head = split(record.block)[0]

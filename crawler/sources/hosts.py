@@ -22,7 +22,7 @@ from langfocus.crawler.sources.seeds import first_column
 from langfocus.crawler.url import host_of, normalise
 
 MOST_HOSTS: Final = 20_000_000
-"""Most hosts of a list; its check takes 24 bytes of memory for each."""
+"""Most hosts of a list; its check takes 24 bytes of memory per host."""
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _NAME = re.compile(r"[.:]")  # a bare number would be read as an address

@@ -1,8 +1,8 @@
-"""The pages of an earlier run, which a later run asks for again.
+"""Revisits: the pages of an earlier run, fetched again with `-a since=`.
 
-A run keeps for each page the validators that its server sent, a digest of its body, and how often
-earlier visits found it changed (table `visits`). A run with `-a since=` copies these rows of the
-earlier run (table `earlier`), so it needs that folder only once.
+The table `visits` of a run has the validators of each page (ETag, Last-Modified), its body digest,
+and its number of changes over earlier visits. A run with `-a since=` copies them into the table
+`earlier`, and reads the earlier folder only once.
 """
 
 import sqlite3
@@ -104,7 +104,7 @@ def check_since(since: Path, lang: str, run_folder: Path | None, *, schema: str)
 
 
 class Revisits:
-    """The earlier pages of a run; none if it has no `-a since`."""
+    """The earlier pages of a run; empty without `-a since`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

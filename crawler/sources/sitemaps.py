@@ -31,7 +31,7 @@ MAX_ELEMENTS: Final = 200_000
 """XML elements of a file that are read, 2 us each."""
 
 MAX_LINKS: Final = 20_000
-"""Links of a file that are read, 5 us each; sitemaps.org allows 50,000 of its pages."""
+"""Most links read from a file, 5 us each; sitemaps.org allows 50,000."""
 
 MAX_STEPS: Final = 3
 """Steps from a page to its links by sitemaps: redirects, an index, a sitemap."""
@@ -73,9 +73,9 @@ _ENTRY_OF: Final = {
 class Sitemap(NamedTuple):
     """The links of a sitemap or a feed: normalised URLs, and whether they are in the language.
 
-    The newest come first by their `lastmod`; those without a date come last. `is_index`
-    is True if they lead to other sitemaps. `malformed` counts links that are no URLs. `is_cut` is
-    True if the file has more than was read.
+    Links are sorted by `lastmod`, newest first, undated links last. `is_index` is True for links to
+    other sitemaps. `malformed` counts invalid URLs. `is_cut` is True if the file was not read to
+    its end.
     """
 
     links: dict[str, bool]
@@ -90,10 +90,10 @@ def may_be_sitemap(content_type: str | None) -> bool:
 
 
 def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | None:
-    """Return the links of a sitemap or a feed that was fetched from `url`; None for another body.
+    """Return the links of a sitemap or a feed fetched from `url`; None for any other body.
 
-    The body decides, not its Content-Type. With a `target` language its links to pages in that
-    language are declared ones: those with its `hreflang`, and those of a feed in it.
+    The body decides, not the Content-Type. With a `target` language, links with its `hreflang` and
+    links of a feed in that language are marked as declared.
     """
     data = _unpacked(body) if body.startswith(_GZIP) else body[:MAX_BYTES]
     if not _PROLOG.match(decode(data[:_PIECE]).text):
@@ -130,7 +130,7 @@ def _mended(text: str) -> str:
 
 
 class _Links:
-    """The links so far; of several to one URL the first counts, declared by any of them."""
+    """The links so far: the first link to each URL, declared if any link to it is."""
 
     def __init__(self, base: str, target: str | None) -> None:
         self.found: dict[str, bool] = {}
@@ -146,7 +146,7 @@ class _Links:
         return dict(sorted(self.found.items(), key=lambda link: dates[link[0]], reverse=True))
 
     def add(self, written: str, base: str | None, date: str, *, is_declared: bool) -> None:
-        """Add a link by its URL as written; `base` is that of its element, None: the file's."""
+        """Add a link by its URL as written; `base` is that of its element, None: of the file."""
         if len(self.found) >= MAX_LINKS:
             return
         url = normalise(written.strip(), base or self._base)
@@ -205,7 +205,7 @@ class _Entries:
         self._entry, self._parts = None, []
 
     def _add(self, root: etree._Element, entry: etree._Element) -> bool:
-        """Add the links of an entry; return False if it has none."""
+        """Add the links of an entry; return False for an entry without links."""
         spoken = entry.get(_LANG)
         is_declared = self._links.is_target(spoken) if spoken else self._is_declared
         dates = [_text(part)[:_MAX_DATE] for part in self._parts if _name(part) == "lastmod"]
@@ -220,7 +220,7 @@ class _Entries:
 
 
 def _link(part: etree._Element) -> tuple[etree._Element, str, str] | None:
-    """Return an element of an entry with its URL and its `hreflang`, None if it is no link."""
+    """Return the URL and the `hreflang` of an entry's element, None for any other element."""
     name, url = _name(part), _text(part)
     if name == "link":
         relation = part.get("rel", "alternate").lower().removeprefix(_IANA)
@@ -292,7 +292,7 @@ class Sitemaps:
         return self.files.has(lease.url)
 
     def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
-        """Return a download as a sitemap; None if it is none, or its host had too many."""
+        """Return a download as a sitemap; None for any other file, or beyond the host budget."""
         found = read_sitemap(download.body, download.url, self.target)
         return found if found and self.files.choose([lease.url], now) else None
 

@@ -1,8 +1,8 @@
-"""The seeds of a large file that are not queued yet; they are read while the crawl fetches.
+"""The unread seeds of a large seed file, enqueued in batches while the crawl fetches.
 
-A run keeps a copy of such a file until all of it is queued: it continues after a kill, also if the
-file is gone. The frontier stores how far the copy was read, after the URLs are queued. So a kill
-loses no seed, and a seed that is queued again is known. The workers of a shared crawl take turns.
+A run keeps a copy of the seed file until all seeds are queued, so it resumes after a kill even if
+the file is gone. The frontier persists the read position after each batch: a kill loses no seed,
+and a seed enqueued twice is recognised. Workers of a shared crawl alternate.
 """
 
 import os

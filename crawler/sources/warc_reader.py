@@ -1,7 +1,7 @@
-"""The WARC and ARC files of an archive, and their records, also those that follow damaged ones.
+"""The WARC and ARC files of an archive, and their records, those after a damaged one included.
 
-fastwarc stops at the first damage, does not tell of a record that is cut off, and fills a record
-that is too short with the bytes of the next gzip member. So it only unpacks LZ4 and Zstandard here.
+fastwarc stops at the first damage, reports no truncated record, and fills a short record with bytes
+of the next gzip member. So it only unpacks LZ4 and Zstandard here.
 """
 
 import io
@@ -61,9 +61,9 @@ _ZIP_HEADER: Final = 30  # bytes before the name of a member
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A WARC file: the bytes of a file from `start` to `end`; in a package it has a `name`.
+    """A WARC file: the byte range `start` to `end` of a file; `name` is that in a WACZ package.
 
-    A slice is a part of one, which may begin in the middle of a record.
+    A slice is a smaller byte range, which may begin inside a record.
     """
 
     path: Path
@@ -184,11 +184,10 @@ class Damage:
 
 
 def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord | Damage]:
-    """Yield the whole records of a file with `kept` bytes of each block, and the damaged places.
+    """Yield the complete records of a file with `kept` bytes of each block, and its damages.
 
-    A gzip member may hold several records; they have the same offset. Only gzip has checksums, so
-    without it a changed body is not noticed. Of a slice those records are read that begin in it.
-    Raises `OSError` if the file cannot be read.
+    Records in one gzip member share its offset. Only gzip has checksums: a changed body in any
+    other file goes unnoticed. A slice yields the records that begin in it. Raises `OSError`.
     """
     damages = 0
     with open_regular(volume.path) as file:
@@ -231,7 +230,7 @@ def record_at(volume: Volume, offset: int, kept: int = BLOCK_LIMIT) -> ArchiveRe
 
 
 def is_warc(path: Path) -> bool:
-    """Return True if a file begins like a WARC file, or has the name of one; raises `OSError`."""
+    """Return True if a file has the first bytes or the name of a WARC file; raises `OSError`."""
     if path.name.lower().endswith(WARC_ENDINGS):
         return True
     with open_regular(path) as file:
@@ -257,7 +256,7 @@ def _plain(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveR
 
 
 def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
-    """Yield what is in the gzip members of a file that begin in a part of it."""
+    """Yield the contents of the gzip members that begin in this slice of a file."""
     while start < end:
         member = _Member(file, start)
         stream = io.BufferedReader(member, _BLOCK)
@@ -279,7 +278,7 @@ def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[Archive
 
 
 def _streamed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
-    """Yield what is in a file of LZ4 or Zstandard up to its first damage; all have one offset."""
+    """Yield the contents of an LZ4 or Zstandard file up to its first damage, with one offset."""
     file.seek(start)
     reader = _READERS[file.read(4)]
     file.seek(start)
@@ -321,7 +320,7 @@ def _record(
     kept: int,
     end: int | None = None,
 ) -> ArchiveRecord | Damage:
-    """Return the record that begins with a line; it must not go beyond `end`."""
+    """Return the record that begins with a line and ends before `end`."""
     fields = _fields(stream) if line.startswith(_RECORD) else _arc_fields(line)
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit()) or not fields.get("warc-type"):

@@ -100,7 +100,7 @@ def _ascii(word: str) -> str:
 
 @dataclass(frozen=True)
 class SampleHost:
-    """One server; the first of its `languages` is that of the home page."""
+    """A host; the home page is in the first of its `languages`."""
 
     name: str
     languages: tuple[str, ...]
@@ -118,7 +118,7 @@ class SampleHost:
 
     @property
     def alias(self) -> str:
-        """The name that redirects here: with `www.` if this one has none, else without."""
+        """The redirecting alias of this host: with `www.`, or without it."""
         return self.name[4:] if self.name.startswith("www.") else f"www.{self.name}"
 
     @property
@@ -129,9 +129,9 @@ class SampleHost:
 
 
 class Population:
-    """All hosts of a sample web; they are made at once, their pages only on request.
+    """All hosts of a sample web, generated at once; pages are generated on request.
 
-    Their number differs from `count` by a few: each language has at least `HUBS + 1` hosts.
+    The number of hosts differs slightly from `count`: each language has at least `HUBS + 1`.
     """
 
     def __init__(self, texts: dict[str, Text], seed: int, count: int, secure: float) -> None:

@@ -1,6 +1,6 @@
-"""The pages, other answers and links of a host of the sample web, made at the first request.
+"""The pages and other answers of sample web hosts, generated at the first request.
 
-The HTML of the pages has the faults of real pages.
+Their HTML has the faults of real pages.
 """
 
 from collections.abc import Iterator, Sequence
