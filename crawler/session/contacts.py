@@ -30,17 +30,19 @@ class Contacts:
         blocking: Blocking,
         clock: Callable[[], float],
         *,
+        is_sitemap: Callable[[Lease], bool] = lambda _: False,
         is_live: bool = True,
         private_addresses: bool = False,
         dashboard: int = 0,
     ) -> None:
         """Unless the Web `is_live`, no server is contacted, and every URL is allowed.
 
-        With `private_addresses` private hosts are allowed, but not at the port of the `dashboard`.
+        A URL that is fetched as a sitemap takes no slot of its host. With `private_addresses`
+        private hosts are allowed, but not at the port of the `dashboard`.
         """
         self._frontier, self._ending, self._clock = frontier, ending, clock
         self.occupancy, self.blocking = occupancy, blocking
-        self._is_live = is_live
+        self._is_sitemap, self._is_live = is_sitemap, is_live
         self._private_addresses, self._dashboard = private_addresses, dashboard
         self._written: asyncio.Event | None = None
 
@@ -56,17 +58,24 @@ class Contacts:
         return self._private_addresses and is_open
 
     def take_slot(
-        self, lease: Lease, url: str, address: str | None, *, is_page: bool, is_file: bool = False
+        self,
+        lease: Lease,
+        url: str,
+        address: str | None,
+        *,
+        is_file: bool = False,
+        is_lookup: bool = False,
     ) -> None:
         """Record that a request in the name of a lease is sent; raises `CapError` if it may not be.
 
-        `address` is the IP address of the server, None if it is not known. Without `is_page` the
-        request takes no slot of its host. A file (`is_file`) may lie on another host.
+        `address` is the IP address of the server, None if it is not known. A file, which may lie on
+        another host, and a lookup of a name take no slot of their host.
         """
         now, host = self._clock(), host_of(url)
         if is_file and host != lease.host:
             answer = self._frontier.ask_file(host, address, now=now)
         else:
+            is_page = not (is_file or is_lookup or self._is_sitemap(lease))
             answer = self._frontier.send(lease, address, now=now, is_page=is_page)
         if answer is not Sending.NOW:
             outcome = "" if answer is Sending.LATER else answer.value

@@ -101,6 +101,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
         occupancy,
         blocking,
         clock,
+        is_sitemap=visitor.is_sitemap,
         is_live=prepared.web is None,
         private_addresses=config.private_addresses,
         dashboard=config.dashboard,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 from urllib.request import getproxies
 
 from scrapy import Request, Spider, signals
@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 from langfocus.crawler.corpus.item import PageItem, settled_item
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
-from langfocus.crawler.http.download import Download, is_text
+from langfocus.crawler.http.download import is_text
 from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
@@ -23,23 +23,15 @@ from langfocus.crawler.politeness.network import (
     NoAddressYetError,
 )
 from langfocus.crawler.politeness.robots import MAX_ROBOTS_BYTES
-from langfocus.crawler.reading.readers import Answer, ReadingError
+from langfocus.crawler.reading.readers import ReadingError
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.session.visit import NO_ADDRESS
 from langfocus.crawler.sources.sitemaps import may_be_sitemap
-from langfocus.crawler.spiders.concurrency import PAUSE_S, Throttle
+from langfocus.crawler.spiders.concurrency import IN_SLOT, PAUSE_S, Throttle
 from langfocus.crawler.spiders.faults import explain
-from langfocus.crawler.spiders.messages import (
-    BODY_BYTES,
-    IS_FILE,
-    LEASE,
-    LEASED_AT,
-    READ_PAGE,
-    STATUS_CODE,
-    content_type_of,
-    download_of,
-)
+from langfocus.crawler.spiders.fetch import KEY, Fetch, fetch_of, own_fetch
+from langfocus.crawler.spiders.messages import content_type_of, download_of
 from langfocus.crawler.spiders.printable_log import make_log_printable
 from langfocus.crawler.spiders.scrapy_settings import adapt, config_of, proxy_remarks
 
@@ -89,14 +81,15 @@ class LangfocusSpider(Spider):
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
         return spider
 
-    def page_request(self, url: str, meta: dict[str, Any]) -> Request:
+    def page_request(self, fetch: Fetch) -> Request:
         """Return the request for a leased page."""
+        url = fetch.lease.url
         return Request(
             url,
             callback=self.parse,
             errback=self.on_failure,
             headers=self.crawl.queue.revisits.conditions(url),
-            meta=meta | self.patience(),
+            meta={KEY: fetch, **IN_SLOT, **self.patience()},
             dont_filter=True,
         )
 
@@ -111,16 +104,20 @@ class LangfocusSpider(Spider):
     def parse(self, response: Response) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
         items: list[PageItem] = []
-        with self.settling(response.meta[LEASE]):
-            items += self._parsed(response.meta[LEASE], response)
+        fetch = own_fetch(cast("Request", response.request))
+        with self.settling(fetch.lease):
+            items += self._parsed(fetch, response)
         return items
 
-    def _parsed(self, lease: Lease, response: Response) -> list[PageItem]:
+    def _parsed(self, fetch: Fetch, response: Response) -> list[PageItem]:
+        lease = fetch.lease
         if self._is_over(lease):
             return []
-        self.crawl.traffic.note_fetch(self.crawl.clock() - response.meta[LEASED_AT])
-        read: tuple[Download, Answer | None] | None = response.meta.pop(READ_PAGE, None)
-        download, page = read or (download_of(response, self.crawl.clock()), None)
+        self.crawl.traffic.note_fetch(self.crawl.clock() - fetch.began_at)
+        download, page = fetch.page or (
+            download_of(response, self.crawl.clock(), response.request),
+            None,
+        )
         if isinstance(page, ReadingError):
             raise page
         record = self.crawl.visitor.answered(lease, download, page)
@@ -131,7 +128,8 @@ class LangfocusSpider(Spider):
 
     def on_failure(self, failure: Any) -> None:
         """Settle a page whose download failed."""
-        lease, leased_at = failure.request.meta[LEASE], failure.request.meta[LEASED_AT]
+        fetch = own_fetch(failure.request)
+        lease, leased_at = fetch.lease, fetch.began_at
         with self.settling(lease):
             if not self._is_over(lease) and not self.waits(lease, failure.value, leased_at):
                 reason, is_final = self.reason(lease, failure.value)
@@ -217,11 +215,12 @@ class LangfocusSpider(Spider):
 
     def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
         """Stop a download at the size that is read: of a file, or of an answer without a page."""
-        most = MAX_ROBOTS_BYTES if IS_FILE in request.meta else _SMALL_BODY_BYTES
-        if IS_FILE in request.meta or not _has_page(request):
-            request.meta[BODY_BYTES] = request.meta.get(BODY_BYTES, 0) + len(data)
-            if request.meta[BODY_BYTES] > most:
-                raise StopDownload(fail=False)
+        fetch = fetch_of(request)
+        if fetch is None or (fetch.has_page and not fetch.is_file):
+            return
+        fetch.body_bytes += len(data)
+        if fetch.body_bytes > (MAX_ROBOTS_BYTES if fetch.is_file else _SMALL_BODY_BYTES):
+            raise StopDownload(fail=False)
 
     def on_headers(
         self, headers: Headers, body_length: object, request: Request, **kwargs: Any
@@ -232,12 +231,13 @@ class LangfocusSpider(Spider):
         and the next request on that connection would fail.
         """
         self.crawl.ending.note_answer()
-        if IS_FILE in request.meta:
+        fetch = fetch_of(request)
+        if fetch is None or fetch.is_file:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)
         is_page = is_text(kind) or self._may_be_sitemap(kind)
-        if is_large and not (is_page and _has_page(request)):
+        if is_large and not (is_page and fetch.has_page):
             raise StopDownload(fail=False)
 
     def _may_be_sitemap(self, content_type: str | None) -> bool:
@@ -251,12 +251,6 @@ class LangfocusSpider(Spider):
             raise CloseSpider("storage")
         if goal:
             raise CloseSpider(goal)
-
-
-def _has_page(request: Request) -> bool:
-    """Return True if the status of an answer says that its body is a page or a file."""
-    status: int = request.meta.get(STATUS_CODE, 200)
-    return 200 <= status < 300
 
 
 def _wants_items(settings: BaseSettings) -> bool:

@@ -48,7 +48,6 @@ from twisted.web.client import URI, Agent
 from twisted.web.http import _DataLoss
 from twisted.web.iweb import IResponse
 
-from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.frontier.slots import holder_of
 from langfocus.crawler.http.body import Chunks
 from langfocus.crawler.http.head import MAX_HEAD_BYTES, fields, status_line
@@ -63,17 +62,8 @@ from langfocus.crawler.politeness.network import (
 from langfocus.crawler.politeness.robots import is_unreachable
 from langfocus.crawler.politeness.turns import STEP_S, HostTurns, Line, Recent, Rests
 from langfocus.crawler.spiders.faults import HeadTooLarge, local_fault
-from langfocus.crawler.spiders.messages import (
-    EXCHANGE,
-    HEADS,
-    IS_FILE,
-    LEASE,
-    STATUS_CODE,
-    Heads,
-    retry_after_s,
-    sent,
-    take_slot,
-)
+from langfocus.crawler.spiders.fetch import begin_fetch, fetch_of, is_file
+from langfocus.crawler.spiders.messages import Heads, retry_after_s, sent
 from langfocus.crawler.spiders.names import Names
 from langfocus.crawler.url import host_of, zone_of
 
@@ -119,8 +109,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the reason why the host was not contacted."""
         host = host_of(request.url)
-        lease: Lease | None = request.meta.get(LEASE)
-        visitor = lease.host if lease else host
+        fetch = begin_fetch(request)
+        visitor = fetch.lease.host if fetch else host
         wait_s = self._turns.enter(
             host, visitor, self._crawl.clock(), lambda: self._delay_of(request.url)
         )
@@ -128,10 +118,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             raise BusyAddressError(f"{host} is in use by other requests", wait_s)
         was_contacted = True
         try:
-            response = await self._download(request)
-            if self._crawl.config.keeps_warc:
-                request.meta[EXCHANGE] = sent(request, response)
-            return response
+            return await self._download(request)
         except (BusyAddressError, CapError):
             was_contacted = False
             raise
@@ -154,7 +141,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             addresses = await self._addresses(host, allows_private=allows_private)
         except NoSuchNameError as error:
             if error.is_new:  # the domain's name servers were asked
-                take_slot(self._crawl, request, None, is_lookup=True)
+                self._take_slot(request, None, is_lookup=True)
             raise
         for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
             place = holder_of(address)
@@ -164,7 +151,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             try:
                 response = await self._contact(request, address, domain, place)
             except _FAILED as error:
-                if IS_FILE not in request.meta:
+                if not is_file(request):
                     raise
                 self._chosen[host] = other
                 if other == addresses[0] or not isinstance(error, _REFUSED):
@@ -192,13 +179,13 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         return BusyAddressError(f"{place} cannot be contacted now", wait_s + after_s)
 
     async def _contact(self, request: Request, address: str, *places: str) -> Response:
-        """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`.
+        """Return the response, and keep its bytes for the archive.
 
         `address` is that of the server, "" for a request to a proxy. `places` are its domain and
         the holder of its address, which rest after errors. Raises `LocalFaultError` if this machine
         could not make the connection.
         """
-        take_slot(self._crawl, request, address or None)
+        self._take_slot(request, address or None)
         for place in places:
             self._rests.contact(place, self._crawl.clock())
         await self._crawl.contacts.until_written()
@@ -223,12 +210,21 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             # Connections that wait for another request to their host take files and ports.
             self._pool.closeCachedConnections()  # type: ignore[no-untyped-call]
             raise LocalFaultError(lacking) from error
-        request.meta[HEADS] = agent.heads
+        fetch = fetch_of(request)
+        if fetch is not None and self._crawl.config.keeps_warc:
+            fetch.exchange = sent(request, response, agent.heads, fetch.began_at)
         now, is_error = self._crawl.clock(), is_unreachable(response.status)
         hold_s = (retry_after_s(response, now) or 0.0) if is_error else 0.0
         for place in places:
             self._rests.answer(place, now, is_error=is_error, hold_s=hold_s)
         return response
+
+    def _take_slot(self, request: Request, address: str | None, *, is_lookup: bool = False) -> None:
+        fetch = fetch_of(request)
+        if fetch is not None:
+            self._crawl.contacts.take_slot(
+                fetch.lease, request.url, address, is_file=fetch.is_file, is_lookup=is_lookup
+            )
 
     async def _addresses(self, host: str, *, allows_private: bool) -> list[str]:
         """Return the addresses of a host that may be contacted, the chosen one first."""
@@ -263,7 +259,9 @@ class _KeepingAgent(_ScrapyAgent):
         return cast("Agent", agent)
 
     def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
-        request.meta[STATUS_CODE] = txresponse.code
+        fetch = fetch_of(request)
+        if fetch is not None:
+            fetch.status = txresponse.code
         return super()._cb_bodyready(txresponse, request)
 
     def _cb_bodydone(self, result: Any, url: str) -> Response:

@@ -1,7 +1,6 @@
-"""The requests and responses of Scrapy in a crawl, and the plain values that are made of them.
+"""Requests and responses of Scrapy as plain values.
 
-`Request.meta` has what the crawl knows of a request. `take_slot` is the last step before it is
-sent. A response becomes a download, and with its request an exchange for the archive.
+A response becomes a download, and with its request an exchange for the archive.
 """
 
 import re
@@ -14,43 +13,12 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
-from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http import head
 from langfocus.crawler.http.download import Download, Exchange
 from langfocus.crawler.politeness import directives
-from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources.contract import Answer
+from langfocus.crawler.spiders.fetch import fetch_of
 from langfocus.crawler.url import normalise
-
-LEASE = "langfocus_lease"
-"""The key of the request's lease."""
-
-LEASED_AT = "langfocus_leased_at"
-"""The key of the time when the lease began, in unix seconds."""
-
-HEADS = "langfocus_heads"
-"""The key of the bytes before the bodies of a request and its answer, from the live Web."""
-
-STATUS_CODE = "langfocus_status"
-"""The key of the status of the answer, when its head has come from the live Web."""
-
-ROBOTS = "langfocus_robots"
-"""The key of the version of robots.txt that allowed the request."""
-
-RESERVED = "langfocus_reserved"
-"""The key of the statements of tdmrep.json about the page."""
-
-IS_FILE = "langfocus_file"
-"""The key that only a request for a file of a host has."""
-
-BODY_BYTES = "langfocus_body_bytes"
-"""The key of the bytes that have come of a file, or of an answer without a page."""
-
-EXCHANGE = "langfocus_exchange"
-"""The key of a request and its answer as they were sent; missing if nothing keeps them."""
-
-READ_PAGE = "langfocus_page"
-"""The key of a download and its page, which is None if the crawl reads it itself."""
 
 # Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
 _TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)
@@ -70,28 +38,9 @@ class Heads(NamedTuple):
     answer: bytes
 
 
-def take_slot(
-    crawl: Crawl, request: Request, address: str | None, *, is_lookup: bool = False
-) -> None:
-    """Note that the request for a leased URL is sent; raise `CapError` if it may not be.
-
-    `address` is the IP address of the server, None if it is not known. A file, and a lookup of a
-    name, takes no slot of its host.
-    """
-    lease: Lease | None = request.meta.get(LEASE)
-    if lease is None:
-        return
-    is_file = IS_FILE in request.meta
-    is_page = not (is_file or is_lookup or crawl.visitor.is_sitemap(lease))
-    crawl.contacts.take_slot(lease, request.url, address, is_page=is_page, is_file=is_file)
-
-
-def download_of(response: Response, now: float) -> Download:
-    """Return a response as a download; it arrived at `now`, in unix seconds."""
-    headers = response.headers
-    meta = {} if response.request is None else response.request.meta
-    # A proxy answers with its own address.
-    address = None if meta.get("proxy") else response.ip_address
+def download_of(response: Response, now: float, request: Request | None = None) -> Download:
+    """Return the response to a request as a download; it arrived at `now`, in unix seconds."""
+    headers, fetch = response.headers, fetch_of(request)
     return Download(
         response.url,
         response.status,
@@ -100,16 +49,16 @@ def download_of(response: Response, now: float) -> Download:
         _text(headers.get(b"Content-Language")),
         _location(response),
         retry_after_s(response, now),
-        None if address is None else str(address),
+        _address(response, request),
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
-        reserved=meta.get(RESERVED, ()),
-        robots=meta.get(ROBOTS),
+        reserved=fetch.reserved if fetch else (),
+        robots=fetch.robots if fetch else None,
         etag=_validator(headers.get(b"ETag")),
         modified=_validator(headers.get(b"Last-Modified")),
         refresh=_text(headers.get(b"Refresh")),
         sets_cookie=b"Set-Cookie" in headers,
-        exchange=meta.get(EXCHANGE),
+        exchange=fetch.exchange if fetch else None,
     )
 
 
@@ -179,35 +128,38 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else head.text_of(value)
 
 
-def sent(request: Request, response: Response) -> Exchange:
+def _address(response: Response, request: Request | None) -> str | None:
+    """Return the address of the server, None if it is not known; a proxy answers with its own."""
+    has_proxy = request is not None and request.meta.get("proxy")
+    return None if has_proxy or response.ip_address is None else str(response.ip_address)
+
+
+def sent(request: Request, response: Response, heads: Heads, began_at: float) -> Exchange:
     """Return a request of the live Web and its answer.
 
     They tell nothing of a proxy, neither its address nor its headers, and no password or cookie
     that was sent: archives are passed on.
     """
-    heads: Heads = request.meta.pop(HEADS)
-    has_proxy = bool(request.meta.get("proxy"))
-    answer = _OF_PROXY.sub(b"", heads.answer) if has_proxy else heads.answer
-    address = None if has_proxy else response.ip_address
+    answer = _OF_PROXY.sub(b"", heads.answer) if request.meta.get("proxy") else heads.answer
     truncated = "disconnect" if "dataloss" in response.flags else ""
     truncated = "length" if "download_stopped" in response.flags else truncated
     return Exchange(
         request.url,
-        request.meta[LEASED_AT],
+        began_at,
         _TRANSFER_ENCODING.sub(_OTHER_NAME, answer),
         response.body,
         _SECRET.sub(b"", heads.request),
-        None if address is None else str(address),
+        _address(response, request),
         truncated,
     )
 
 
-def replayed(request: Request, answer: Answer) -> Exchange:
+def replayed(url: str, answer: Answer, began_at: float) -> Exchange:
     """Return the answer of a Web without servers: as it was archived, else as it was made."""
     if answer.source is not None:
-        return Exchange(request.url, *answer.source, ip=answer.ip)
+        return Exchange(url, *answer.source, ip=answer.ip)
     phrase = HTTPStatus(answer.status).phrase if answer.status in set(HTTPStatus) else "-"
     lines = [f"HTTP/1.1 {answer.status} {phrase}"]
     lines += [f"{name}: {value}" for name, value in answer.headers]
     made = "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
-    return Exchange(request.url, request.meta[LEASED_AT], made, answer.body, ip=answer.ip)
+    return Exchange(url, began_at, made, answer.body, ip=answer.ip)

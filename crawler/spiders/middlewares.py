@@ -15,12 +15,11 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from langfocus.classifiers.pages.charset.encodings import is_binary
 from langfocus.classifiers.tables.suffixes import suffix_reader
-from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.body import BrokenEncoding, encodings, unpacked
-from langfocus.crawler.http.download import Download
 from langfocus.crawler.reading.readers import MANY_PAGES, Readers, processors
 from langfocus.crawler.session.crawl import Crawl
-from langfocus.crawler.spiders.messages import IS_FILE, LEASE, READ_PAGE, download_of
+from langfocus.crawler.spiders.fetch import fetch_of, is_file
+from langfocus.crawler.spiders.messages import download_of
 
 MOST_COOKIE_BYTES: Final = 8192
 """Bytes of the cookies of a response, or of a domain; many servers read no longer request."""
@@ -61,7 +60,7 @@ class Unpacking:
         try:
             body = unpacked(response.body, names, self._most)
         except BrokenEncoding:
-            if IS_FILE in request.meta and not is_binary(response.body):
+            if is_file(request) and not is_binary(response.body):
                 return response
             raise
         if len(body) > self._most:
@@ -104,7 +103,7 @@ class Cookies(cookies.CookiesMiddleware):
 
 
 class PageReaders:
-    """Puts a download, and what was read of it, into `Request.meta` under `READ_PAGE`.
+    """Puts a download, and what was read of it, into the fetch of its request.
 
     A page that is read counts as a download that goes on, so no more than `CONCURRENT_REQUESTS`
     pages wait for a reader.
@@ -131,19 +130,12 @@ class PageReaders:
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Response:
         """Return the response when its page was read."""
-        download = page_download(self._crawl, request, response)
-        if download is not None:
+        fetch = fetch_of(request)
+        if fetch is None or fetch.is_file:
+            return response
+        download = download_of(response, self._crawl.clock(), request)
+        if self._crawl.visitor.reads(fetch.lease, download):
             with self._crawl.traffic.being_read():
-                page = await self._readers.read(download, request.meta[LEASE].depth)
-            request.meta[READ_PAGE] = download, page
+                page = await self._readers.read(download, fetch.lease.depth)
+            fetch.page = download, page
         return response
-
-
-def page_download(crawl: Crawl, request: Request, response: Response) -> Download | None:
-    """Return the download of a leased URL whose page is to be read, None of any other."""
-    lease: Lease | None = request.meta.get(LEASE)
-    if lease is None or IS_FILE in request.meta:
-        return None
-    response.request = request  # as the engine does later
-    download = download_of(response, crawl.clock())
-    return download if crawl.visitor.reads(lease, download) else None

@@ -22,8 +22,8 @@ from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.visit import INTERRUPTED, SLOW_PAGES
-from langfocus.crawler.spiders.concurrency import IN_SLOT, is_full
-from langfocus.crawler.spiders.messages import LEASE, LEASED_AT, RESERVED, ROBOTS
+from langfocus.crawler.spiders.concurrency import is_full
+from langfocus.crawler.spiders.fetch import Fetch, fetch_of
 from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.links import SEED
 
@@ -165,10 +165,10 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Take a request from the engine; False makes the engine drop it.
 
-        A request with a lease came back from a middleware and is returned again by
+        The request of a fetch came back from a middleware and is returned again by
         `next_request`. The URL of any other request is queued as a seed.
         """
-        if LEASE in request.meta:
+        if fetch_of(request) is not None:
             self._returned.append(request)
             return True
         links = self._crawl.visitor.links([request.url], SEED)
@@ -232,11 +232,9 @@ class FrontierScheduler(BaseScheduler):
         if lacking := self._files.lacking(lease.url, robots, now):
             self._begin(lease, now, *lacking)
             return None
+        licensed = self._files.licensed(lease.url, robots)
         reserved = self._files.reserved(lease.url)
-        meta = {LEASE: lease, LEASED_AT: now, RESERVED: reserved, **IN_SLOT}
-        if self._obey:
-            meta[ROBOTS] = self._files.licensed(lease.url, robots)
-        return self._spider.page_request(lease.url, meta)
+        return self._spider.page_request(Fetch(lease, now, robots=licensed, reserved=reserved))
 
     def _begin(
         self, lease: Lease, now: float, file: str, keeps: Reservations | None = None

@@ -25,15 +25,8 @@ from langfocus.crawler.politeness.robots import (
     is_unreachable,
 )
 from langfocus.crawler.spiders.concurrency import begin, end
-from langfocus.crawler.spiders.messages import (
-    EXCHANGE,
-    IS_FILE,
-    LEASE,
-    LEASED_AT,
-    redirect_target,
-    retry_after_s,
-    statements_of,
-)
+from langfocus.crawler.spiders.fetch import KEY, Fetch, own_fetch
+from langfocus.crawler.spiders.messages import redirect_target, retry_after_s, statements_of
 from langfocus.crawler.url import domain_of, host_of
 
 if TYPE_CHECKING:
@@ -48,8 +41,8 @@ def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:
 
     Its download has no size limit: the spider stops it at the size at which files are cut.
     """
-    meta = {LEASE: lease, LEASED_AT: spider.crawl.clock(), IS_FILE: True, _UNLIMITED: 0}
-    return Request(file, meta={**meta, **spider.patience()})
+    fetch = Fetch(lease, spider.crawl.clock(), is_file=True)
+    return Request(file, meta={KEY: fetch, _UNLIMITED: 0, **spider.patience()})
 
 
 async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
@@ -64,7 +57,7 @@ async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
         send = downloader.handlers.download_request_async
         answer = await downloader.middleware.download_async(send, request)
     if answer.status < 400 or not request.url.endswith(TDMREP_PATH):
-        crawl.visitor.keep_file(request.meta.get(EXCHANGE), statements_of(answer.headers))
+        crawl.visitor.keep_file(own_fetch(request).exchange, statements_of(answer.headers))
     return answer
 
 
@@ -143,7 +136,7 @@ class SiteFiles:
                 try:
                     response = await answer_for(self._spider, request)
                 except Exception as error:
-                    self._failed(lease, file, error, request.meta[LEASED_AT])
+                    self._failed(lease, file, error, own_fetch(request).began_at)
                 else:
                     self._answered(lease, file, response)
         finally:
@@ -198,7 +191,7 @@ class SiteFiles:
             try:
                 response = await answer_for(spider, request)
             except Exception as error:
-                if spider.waits(lease, error, request.meta[LEASED_AT]):
+                if spider.waits(lease, error, own_fetch(request).began_at):
                     return
                 break
             target = redirect_target(response)

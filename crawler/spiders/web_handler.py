@@ -17,7 +17,8 @@ from scrapy.responsetypes import responsetypes
 
 from langfocus.crawler.sources.archive import NO_ROBOTS
 from langfocus.crawler.sources.contract import Answer, Reason, Unreachable, Web
-from langfocus.crawler.spiders.messages import EXCHANGE, replayed, take_slot
+from langfocus.crawler.spiders.fetch import begin_fetch
+from langfocus.crawler.spiders.messages import replayed
 
 if TYPE_CHECKING:
     from langfocus.crawler.spiders.langfocus import LangfocusSpider
@@ -47,7 +48,10 @@ class WebDownloadHandler(BaseDownloadHandler):
         Raises `NotArchived`, which nothing retries, for a URL that is not in the archive.
         """
         await asyncio.sleep(0)  # a page takes one turn of the event loop
-        take_slot(self._crawl, request, None)
+        fetch = begin_fetch(request)
+        if fetch is not None:
+            lease = fetch.lease
+            self._crawl.contacts.take_slot(lease, request.url, None, is_file=fetch.is_file)
         try:
             answer = self._web.respond(request.url, _plain(request))
         except Unreachable as failure:
@@ -56,8 +60,8 @@ class WebDownloadHandler(BaseDownloadHandler):
                 raise
             raise error(str(failure)) from failure
         request.meta["download_latency"] = 0.0
-        if self._keeps_exchanges and answer is not NO_ROBOTS:
-            request.meta[EXCHANGE] = replayed(request, answer)
+        if fetch is not None and self._keeps_exchanges and answer is not NO_ROBOTS:
+            fetch.exchange = replayed(request.url, answer, fetch.began_at)
         return response_to(request, answer)
 
 

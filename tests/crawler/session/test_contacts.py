@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,13 +63,16 @@ def test_ports_and_private_hosts_are_closed_unless_they_are_allowed(
     assert contacts(**options).may_contact(url) is is_allowed
 
 
-def test_a_page_takes_a_slot_of_its_host_and_a_file_elsewhere_none_of_the_lease() -> None:
+def test_a_page_takes_a_slot_of_its_host_and_nothing_else_does() -> None:
     slots = Slots()
-    allowed = contacts(slots)
-    allowed.take_slot(LEASE, LEASE.url, "192.0.2.1", is_page=True)
-    allowed.take_slot(LEASE, "http://www.a.de/robots.txt", None, is_page=False, is_file=True)
-    allowed.take_slot(LEASE, "http://b.de/robots.txt", None, is_page=False, is_file=True)
-    assert slots.asked == [("a.de", "192.0.2.1", True), ("a.de", None, False), ("b.de", None)]
+    allowed = contacts(slots, is_sitemap=lambda lease: lease.url.endswith(".xml"))
+    allowed.take_slot(LEASE, LEASE.url, "192.0.2.1")
+    allowed.take_slot(LEASE, "http://www.a.de/robots.txt", None, is_file=True)
+    allowed.take_slot(LEASE, "http://b.de/robots.txt", None, is_file=True)
+    allowed.take_slot(LEASE, LEASE.url, None, is_lookup=True)
+    allowed.take_slot(replace(LEASE, url="http://a.de/s.xml"), "http://a.de/s.xml", None)
+    found = [("a.de", "192.0.2.1", True), ("a.de", None, False), ("b.de", None)]
+    assert slots.asked == [*found, ("a.de", None, False), ("a.de", None, False)]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ def test_a_page_takes_a_slot_of_its_host_and_a_file_elsewhere_none_of_the_lease(
 )
 def test_a_request_without_a_slot_is_not_sent(answer: Sending, outcome: str) -> None:
     with pytest.raises(CapError) as refused:
-        contacts(Slots(answer)).take_slot(LEASE, LEASE.url, None, is_page=True)
+        contacts(Slots(answer)).take_slot(LEASE, LEASE.url, None)
     assert refused.value.outcome == outcome
 
 

@@ -10,7 +10,7 @@ from scrapy.http import Response
 
 from benchmarks.servers.hostileserver import PAGE, answer, hostile_web, sends
 from langfocus.crawler.sources.archive import ArchiveWeb
-from langfocus.crawler.spiders.messages import HEADS, LEASED_AT, Heads, sent
+from langfocus.crawler.spiders.messages import Heads, sent
 from tests.crawler.outputs.test_warc import records
 from tests.support.crawls import finished, rows, summary
 from tests.support.smallweb import SENTENCES
@@ -98,9 +98,8 @@ def test_a_crawl_keeps_what_went_over_the_wire_without_secrets(tmp_path: Path) -
 def test_headers_of_a_proxy_are_not_kept_however_they_are_written(proxy: str) -> None:
     asked = b"GET / HTTP/1.1\r\nproxy-AUTHORIZATION : a\r\n\tb\r\ncookie:c\r\nHost: a.de\r\n\r\n"
     told = b"HTTP/1.1 200 OK\nProxy-Authenticate: Basic\n realm=x\nServer: s\nX-Proxy-A: 1\n\n"
-    request = Request("http://a.de/", meta={HEADS: Heads(asked, told), LEASED_AT: 0.0})
-    request.meta["proxy"] = proxy
-    kept = sent(request, Response("http://a.de/"))
+    request = Request("http://a.de/", meta={"proxy": proxy})
+    kept = sent(request, Response("http://a.de/"), Heads(asked, told), 0.0)
     assert kept.request == b"GET / HTTP/1.1\r\nHost: a.de\r\n\r\n"
     of_server = b"HTTP/1.1 200 OK\nServer: s\nX-Proxy-A: 1\n\n"
     assert kept.head == (of_server if proxy else told)

@@ -24,8 +24,8 @@ from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.spiders.faults import local_fault
+from langfocus.crawler.spiders.fetch import KEY, Fetch
 from langfocus.crawler.spiders.langfocus import LangfocusSpider
-from langfocus.crawler.spiders.messages import LEASE, LEASED_AT
 from langfocus.crawler.spiders.scheduler import FrontierScheduler
 from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.links import Link
@@ -60,7 +60,7 @@ def spider(crawl: Crawl) -> LangfocusSpider:
 
 def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | None = None) -> None:
     """End the download of a page or a file as Scrapy does."""
-    request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0})
+    request = Request(lease.url, meta={KEY: Fetch(lease, 0.0)})
     response = HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
     failure = Failure(error or OSError("x"))  # type: ignore[no-untyped-call]
     failure.request = request  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ from tests.crawler.sources.test_web_archive import http, record, write
 
 def handler_of(web: Web) -> WebDownloadHandler:
     crawl = SimpleNamespace(
-        prepared=SimpleNamespace(web=web), config=SimpleNamespace(keeps_warc=False)
+        prepared=SimpleNamespace(web=web), config=SimpleNamespace(keeps_warc=True)
     )
     crawler: Any = SimpleNamespace(spider=SimpleNamespace(crawl=crawl))
     return WebDownloadHandler(crawler)

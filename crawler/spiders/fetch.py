@@ -1,0 +1,67 @@
+"""What the crawl knows of a request: the one object of ours in `Request.meta`.
+
+Scrapy and middlewares copy the meta of a request into a retry or a redirect, and the copy has the
+same object. So each request gets one of its own when it is sent. A request that a user's own code
+makes has none: it takes no slot, settles no URL, and is not archived.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from scrapy import Request
+
+from langfocus.crawler.frontier.base import Lease
+from langfocus.crawler.http.download import Download, Exchange, RobotsVersion
+from langfocus.crawler.reading.readers import Answer
+
+KEY: Final = "langfocus"
+"""The key in `Request.meta`."""
+
+
+@dataclass(slots=True)
+class Fetch:
+    """The fetch of a leased URL, or of a file of a host in the name of a lease."""
+
+    lease: Lease
+    began_at: float  # of the lease, unix seconds
+    is_file: bool = False
+    robots: RobotsVersion | None = None  # the robots.txt that allowed it
+    reserved: tuple[str, ...] = ()  # the statements of tdmrep.json about the page
+    # Of the answer, as far as it has come:
+    status: int = 200
+    body_bytes: int = 0  # counted for a file, and without a page
+    exchange: Exchange | None = field(default=None, repr=False)  # None: nothing keeps it
+    # The download and its page, which is None if the crawl reads it itself.
+    page: tuple[Download, Answer | None] | None = field(default=None, repr=False)
+
+    @property
+    def has_page(self) -> bool:
+        """True if the status says that the body is a page or a file."""
+        return 200 <= self.status < 300
+
+
+def fetch_of(request: Request | None) -> Fetch | None:
+    """Return the fetch of a request, None for a request of the user's own code."""
+    found = None if request is None else request.meta.get(KEY)
+    return found if isinstance(found, Fetch) else None
+
+
+def own_fetch(request: Request) -> Fetch:
+    """Return the fetch of a request that the crawl made; raises KeyError for another one."""
+    found: Fetch = request.meta[KEY]
+    return found
+
+
+def is_file(request: Request) -> bool:
+    """Return True for the request for a file of a host."""
+    fetch = fetch_of(request)
+    return fetch is not None and fetch.is_file
+
+
+def begin_fetch(request: Request) -> Fetch | None:
+    """Return the fetch of a request that is sent now, which no other request shares."""
+    fetch = fetch_of(request)
+    if fetch is None:
+        return None
+    request.meta[KEY] = own = replace(fetch, status=200, body_bytes=0, exchange=None, page=None)
+    return own
