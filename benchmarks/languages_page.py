@@ -25,12 +25,16 @@ The languages that a part of langfocus knows. `python -m benchmarks.languages_pa
 writes this page, and `langfocus identify languages` the same facts as JSON.
 
 - **scripts**: in brackets those that the text model has not learned for a language that it knows:
-  a page in such letters gets no language, or that of another language in these letters.
+  a page in such letters gets no language, that of another language in these letters, or the one
+  that it declares. How many are right was not measured.
 - **texts**: texts that the text model learned from; *script* if it knows the language by its
   letters alone. Without either, a page that declares the language counts if its text is in no
   language that is known.
 - **sentence**, **page**: right answers of the text model in percent, on single sentences and on
-  pages of 20 sentences that were held back from training.
+  pages of 20 sentences that were held back from training; for each script if there are several.
+  Azerbaijani, Crimean Tatar and Uzbek in Cyrillic letters, Kazakh in Latin and Arabic, Kyrgyz and
+  Punjabi in Arabic and Serbian in Latin letters were learned from transliterated texts, and these
+  figures are of such texts.
 - **URLs**: URLs that the URL model learned from; without a classifier, the top-level domains by
   which a URL is judged, or *codes* if only language codes and letters in the URL are known.
 - **tested**, **F1**: URLs of the language on domains that were held back from training, and F1 of
@@ -62,8 +66,8 @@ def _row(record: Record) -> Sequence[str]:
         record["name"],
         " ".join(_scripts(record)),
         _NONE if text is None else _number(text["sentences"], "script"),
-        _percent(of_text.get("sentence")),
-        _percent(of_text.get("page")),
+        _by_script(of_text, "sentence"),
+        _by_script(of_text, "page"),
         _by(record["url"]),
         _number(of_url.get("urls") or None),
         _f1(of_url),
@@ -88,6 +92,14 @@ def _by(url: Record | None) -> str:
 
 def _number(value: int | None, otherwise: str = _NONE) -> str:
     return otherwise if value is None else f"{value:,}"
+
+
+def _by_script(of_text: Record, name: str) -> str:
+    """The percentage for each script; the one of all where the language has one."""
+    scripts = (of_text.get("by_script") or {}).get(name)
+    if not scripts:
+        return _percent(of_text.get(name))
+    return ", ".join(f"{script} {_percent(value)}" for script, value in sorted(scripts.items()))
 
 
 def _percent(value: float | None) -> str:

@@ -7,10 +7,13 @@ for the answer of the model that ships to an unknown language.
 """
 
 import math
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,7 +31,8 @@ from langfocus.classifiers.pages.text.textengine import (
     model_script,
     typicality_facts,
 )
-from langfocus.classifiers.pages.text.textgrams import buckets
+from langfocus.classifiers.pages.text.textgrams import BEST, buckets
+from langfocus.classifiers.tables import rows as table_rows
 
 MIN_TEXTS: Final = 40
 """Least number of texts of a language in a script that is learned."""
@@ -58,14 +62,6 @@ SINGLES: Final = 60
 UNKNOWN_SHARE: Final = 0.1
 """Share of texts in no known language that the confidence assumes."""
 
-_CYRILLIC: Final = "абвгдђежзијклмнопрстћуфхцчшљњџ"
-_LATIN: Final = (*"abvgdđežzijklmnoprstćufhcčš", "lj", "nj", "dž")
-_LETTERS: Final = dict(zip(_CYRILLIC, _LATIN, strict=True))
-LATIN_SERBIAN: Final = str.maketrans(
-    _LETTERS | {letter.upper(): latin.capitalize() for letter, latin in _LETTERS.items()}
-)
-"""Serbian is written in two alphabets, letter for letter."""
-
 Counts = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
 Sparse = Any
@@ -81,6 +77,8 @@ class Scored(NamedTuple):
     n_features: npt.NDArray[np.float64]
     values: Counts
     """Nats, (n_texts, n_tags)."""
+    best: Counts
+    """Nats of an n-gram in the share BEST of a text that is most like a language, the same."""
 
 
 @dataclass(frozen=True)
@@ -132,13 +130,9 @@ class ScriptTexts:
 
     def _pages(self, groups: list[Rows], values: tuple[Counts, Counts]) -> Scored:
         """The scores of made-up pages; each is named by its first text."""
-        from scipy.sparse import csr_matrix
-
         size, rows = len(groups[0]), np.concatenate(groups)
-        place = (np.ones(len(rows), np.float32), rows, np.arange(0, len(rows) + 1, size))
-        chosen = csr_matrix(place, shape=(len(groups), len(self.columns)))
         sizes = np.full(len(groups), size)
-        return _values(chosen @ self.features, self.columns[rows[::size]], sizes, values)
+        return _values(self.features[rows], self.columns[rows[::size]], sizes, values)
 
     @cached_property
     def typical(self) -> Counts:
@@ -177,7 +171,7 @@ def train(rows: Iterable[LabelledText]) -> TextModel:
 def _by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts]:
     """The texts of each script with a language to learn."""
     grouped: defaultdict[str, list[tuple[LabelledText, str]]] = defaultdict(list)
-    for row in _with_latin_serbian(rows):
+    for row in _in_all_scripts(rows):
         script = vote(utf16_units(row.text)).script
         if script is not None:
             tag = VARIETIES.get(row.source, row.language)
@@ -189,12 +183,25 @@ def _by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts]:
             yield _script_texts(script, tags, found)
 
 
-def _with_latin_serbian(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
-    """The rows, and the Serbian ones once more in Latin letters."""
+def _in_all_scripts(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
+    """The rows, and those whose language has further alphabets once more in their letters."""
+    tables: defaultdict[tuple[str, str], list[list[str]]] = defaultdict(list)
+    for key, rules in table_rows("transliterations.txt").items():
+        language, script, _ = key.split()
+        tables[language, script].append(rules.split(" "))
     for row in rows:
         yield row
-        if row.language == "sr" and vote(utf16_units(row.text)).script == "Cyrl":
-            yield row._replace(text=row.text.translate(LATIN_SERBIAN))
+        for each in tables.get((row.language, vote(utf16_units(row.text)).script or ""), ()):
+            yield row._replace(text=transliterated(row.text, each))
+
+
+def transliterated(text: str, rules: Iterable[str]) -> str:
+    """A text in other letters, in lower case but for rules of capitals."""
+    text = unicodedata.normalize("NFC", text)
+    for rule in rules:
+        letters, _, others = rule.partition(">")
+        text = re.sub(letters, others, text if letters.isupper() else text.lower())
+    return text
 
 
 def _script_texts(
@@ -263,10 +270,26 @@ def _mixed(texts: ScriptTexts, groups: list[Rows]) -> list[Rows]:
 
 
 def _values(features: Sparse, columns: Rows, sizes: Rows, values: tuple[Counts, Counts]) -> Scored:
-    n_features = np.asarray(features.sum(axis=1), np.float64).ravel()
-    nats = np.asarray(features @ values[0].T, np.float32) + n_features[:, None] * values[1]
+    """The scores of texts, each of as many consecutive rows of features."""
+    shape = len(columns), -1, len(values[1])
+    counts = np.asarray(features.sum(axis=1), np.float32)
+    nats = (features @ values[0].T + counts * values[1]).reshape(shape)
+    counts = counts.reshape(len(columns), -1, 1)
+    n_features = counts.sum(axis=(1, 2))
     read = n_features > 0
-    return Scored(columns[read], sizes[read], n_features[read], nats[read].astype(np.float32))
+    best = _best(nats[read] / np.maximum(counts[read], 1), counts[read])
+    whole = nats[read].sum(axis=1)
+    return Scored(columns[read], sizes[read], n_features[read].astype(np.float64), whole, best)
+
+
+def _best(each: Counts, counts: Counts) -> Counts:
+    """The mean of the largest values (n_texts, n_sentences, n_tags) in the share BEST of a text."""
+    order = np.argsort(-each, axis=1)
+    sizes = np.take_along_axis(np.broadcast_to(counts, each.shape), order, axis=1)
+    most = BEST * counts.sum(axis=1, keepdims=True)
+    parts = np.clip(most - (np.cumsum(sizes, axis=1) - sizes), 0, sizes)
+    best: Counts = (np.take_along_axis(each, order, axis=1) * parts).sum(axis=1) / most[:, 0]
+    return best
 
 
 def _fitted(scripts: Sequence[ScriptTexts]) -> npt.NDArray[np.float64]:
@@ -304,7 +327,7 @@ def _cases(texts: ScriptTexts, is_left_out: bool) -> tuple[Any, Any, Any]:
     with np.errstate(invalid="ignore"):
         leads = (best - second) / scored.n_features
         lead = np.where(np.isfinite(second), leads, MAX_LEAD)
-        deficit = texts.typical[first] - best / scored.n_features
+        deficit = texts.typical[first] - scored.best[np.arange(len(values)), first]
     variables = typicality_facts(deficit, lead, scored.n_features)[usable]
     pairs = list(zip(scored.sizes.tolist(), own.tolist(), strict=True))
     per_size = Counter(pairs)
@@ -315,7 +338,7 @@ def _cases(texts: ScriptTexts, is_left_out: bool) -> tuple[Any, Any, Any]:
 def _facts(rows: Sequence[LabelledText], scripts: Sequence[ScriptTexts]) -> dict[str, Any]:
     """The training data and the cross-validated accuracy in numbers."""
     facts: dict[str, dict[str, Any]] = {}
-    right: defaultdict[tuple[str, int], list[bool]] = defaultdict(list)
+    right: defaultdict[tuple[str, str, int], list[bool]] = defaultdict(list)
     for texts in scripts:
         languages = list(map(language_of, texts.tags))
         for at, code in enumerate(languages):
@@ -323,17 +346,24 @@ def _facts(rows: Sequence[LabelledText], scripts: Sequence[ScriptTexts]) -> dict
             entry["sentences"] += int((texts.columns == at).sum())
             if texts.script not in entry["scripts"]:
                 entry["scripts"].append(texts.script)
-        columns, sizes, _, values = texts.scored
+        columns, sizes, _, values, _ = texts.scored
         for column, size, first in zip(columns, sizes, values.argmax(axis=1), strict=True):
             if column >= 0:
                 code = languages[column]
-                right[code, int(size)].append(languages[first] == code)
+                right[code, texts.script, int(size)].append(languages[first] == code)
     for code, entry in facts.items():
         for name, size in (("sentence", 1), ("page", PAGE)):
-            found = right[code, size]
-            entry[name] = round(100 * math.fsum(found) / len(found), 1) if found else None
+            found = {script: right[code, script, size] for script in entry["scripts"]}
+            entry[name] = _percent([*chain.from_iterable(found.values())])
+            if len(found) > 1:
+                by_script = {script: _percent(each) for script, each in found.items()}
+                entry.setdefault("by_script", {})[name] = by_script
     return {
         "texts": len(rows),
         "languages": dict(sorted(facts.items())),
         "kinds": dict(sorted(Counter(row.kind for row in rows).items())),
     }
+
+
+def _percent(are_right: Sequence[bool]) -> float | None:
+    return round(100 * math.fsum(are_right) / len(are_right), 1) if are_right else None

@@ -355,7 +355,7 @@ def _of_texts(code: str, facts: Record) -> Record:
 
 
 def _text_accuracy(facts: Record) -> Record | None:
-    measured = {name: facts.get(name) for name in ("sentence", "page")}
+    measured = {name: facts.get(name) for name in ("sentence", "page", "by_script")}
     return measured if any(measured.values()) else None
 
 

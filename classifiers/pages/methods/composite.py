@@ -83,7 +83,7 @@ MAX_NONE: Final = 6.0
 UNSEEN: Final = 5.0
 """Nats by which a language that the text model lacks is behind all such languages: a declaration
 names it only if the text is hardly in a known one."""
-UNSEEN_NEAR: Final = (4.0, 3.3)
+UNSEEN_NEAR: Final = (3.6, 3.5)
 """The same if a short, or a long text reads as a language near the declared one. 1 % of English
 pages would be Scots if they said so; pages in Scots resemble English less."""
 UNSEEN_SCRIPT: Final = 3.0
@@ -103,7 +103,7 @@ out of the model in turn (docs/page-identification.md)."""
 MOST_NONE_LARGE: Final = 0.2
 """The same for languages that many unknown ones resemble; 1 % of their own pages have more."""
 LARGE: Final = frozenset({"de", "en", "es", "fr", "it", "pt", "ru"})
-MOST_NONE_AGREED: Final = 0.55
+MOST_NONE_AGREED: Final = 0.7
 """The same for a small language that many sentences name one by one: what the model learned of it
 is little, so a long text is the less like it."""
 MANY_SENTENCES: Final = 8
@@ -169,15 +169,16 @@ class _Scales:
             return -min(MAX_TWIN, self.bound)
         if language in self.reading.twins:
             return -min(self.reading.behind(language) or MAX_TWIN, self.bound, MAX_TWIN)
-        if language in codes:
-            return -min(self.reading.behind(language), self.bound)
+        behind = self.reading.behind(language) if language in codes else math.inf
+        if language in codes and not (language in self.scripted and codes[0] in _near(language)):
+            return -min(behind, self.bound)
         if len(codes) == 1 and codes[0] not in HAN_LANGUAGES:
             return -min(MAX_TWIN, self.bound)  # its letters are all that is known of the text
         is_long = self.ballot.letters >= LONG_TEXT
         unseen = UNSEEN
         if codes[0] in _near(language):
             unseen = UNSEEN_SCRIPT if language in self.scripted else UNSEEN_NEAR[is_long]
-        return max(-self.bound, self.none - unseen)
+        return max(-self.bound, -behind, self.none - unseen)
 
     def support(self, language: str | None) -> dict[str, float]:
         """The nats for a language of each kind of evidence other than the text."""
@@ -354,10 +355,12 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
     for declaration in page.declarations:
         codes = _meant(declaration.tag, scales)
         alone.update(codes if len(codes) == 1 else ())
-        if _script_of(declaration.tag) == scales.ballot.script:
+        script = _script_of(declaration.tag)
+        if script == scales.ballot.script:
             scales.scripted.update(codes)
         for code in codes:
-            fitting = code in scales.scripted or _may_be(code, scales.ballot)
+            is_near = script is None and not _near(code).isdisjoint(scales.reading.codes[:1])
+            fitting = is_near or code in scales.scripted or _may_be(code, scales.ballot)
             if fitting or _may_be_font(code, scales, page.text):
                 found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
     others = {code: places for code, places in found.items() if code != "en"}

@@ -46,10 +46,10 @@ TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozense
 HAN_LANGUAGES: Final = frozenset({"ja", "yue", "zh"})
 _SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
 """Twins with the smaller Web in Latin letters -> nats against them."""
-_TRANSFER: Final = 0.4
+_TRANSFER: Final = 0.35
 """Factor of the log-odds that a text is in a known language: pages of the Web differ more from the
 learned texts than these differ from each other."""
-_WEB: Final = 1.7
+_WEB: Final = 3.9
 """Log-odds by which texts in known languages are more frequent on the Web than in the training."""
 _BY_LETTERS: Final = 3.0
 """Log-odds that a text is in the one language of its script, if the model lacks the script."""
@@ -69,12 +69,12 @@ _ADDRESS: Final = re.compile(
     r"https?://[-_.?&~;+=/#0-9A-Za-z]{1,2076}|[-_.0-9A-Za-z]{1,64}@[-_.0-9A-Za-z]{1,255}"
 )
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Increased when the features or the values change."""
-SHIPPED: Final = arrayfile.MODELS / "text-v2.npz"
+SHIPPED: Final = arrayfile.MODELS / "text-v3.npz"
 N_TYPICALITY: Final = 6
 """Coefficients of the probability that a text is in a known language."""
-MAX_LEAD: Final = 2.0
+MAX_LEAD: Final = 0.7
 """Lead over the second language, in nats of an n-gram, that counts at most."""
 MAX_DEFICIT: Final = 4.0
 """Nats of an n-gram below a typical text that count at most."""
@@ -160,10 +160,12 @@ class TextModel:
 def typicality_facts(deficit: Values, lead: Values, n_features: Values) -> Values:
     """What tells whether texts are in a known language at all, (n_texts, N_TYPICALITY).
 
-    `deficit` is how many nats an n-gram of a text lacks compared with typical texts of its first
-    language, `lead` how many it has more for the first language than for the second, (n_texts,)
-    each. A text in an unknown language, program code or random letters lacks the nats, the lead or
-    both. A logistic regression on cross-validated texts weighs these facts.
+    `deficit` is how many nats an n-gram in the third of a text that is most like its first language
+    lacks compared with typical texts of it, `lead` how many an n-gram of the whole text has more
+    for the first language than for the second, (n_texts,) each. A text in an unknown language,
+    program code or random letters lacks the nats, the lead or both; of a text in a known language
+    names and foreign words fill two thirds at most. A logistic regression on cross-validated texts
+    weighs these facts.
     """
     size = np.log(np.maximum(n_features, 1))
     lacking = np.clip(deficit, -MAX_DEFICIT, MAX_DEFICIT)
@@ -297,7 +299,7 @@ class LangfocusEngine(RankingMethod):
         """Log-odds that the first language is right, whose n-grams have `typical` nats."""
         whole, n_features = sums.whole.tolist(), sums.n_features
         lead = (whole[0] - whole[1]) / n_features if len(whole) > 1 else MAX_LEAD
-        lacking = max(-MAX_DEFICIT, min(typical - whole[0] / n_features, MAX_DEFICIT))
+        lacking = max(-MAX_DEFICIT, min(typical - sums.best, MAX_DEFICIT))
         ahead, size = min(lead, MAX_LEAD), math.log(n_features)
         row = (1.0, lacking, ahead, size, lacking * size, ahead * size)  # `typicality_facts`
         odds = math.fsum(map(operator.mul, row, self.model.typicality.tolist()))

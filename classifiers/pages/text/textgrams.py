@@ -30,6 +30,8 @@ MAX_PIECES: Final = 20
 """Pieces of a text that are read."""
 AROUND: Final = 0.2
 """The weight of a text around a main text in another language."""
+BEST: Final = 1 / 3
+"""The share of a text that tells whether it is in the language that it resembles."""
 
 _EDGE: Final = np.uint64(0x5F)
 _STEP: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -256,6 +258,8 @@ class Sums(NamedTuple):
     whole: Values
     """Nats of the whole text in these columns, (n_candidates,)."""
     n_features: int
+    best: float
+    """Nats of an n-gram for the first column in the share BEST of the text that is most like it."""
     n_main: int
     """Pieces of the main text; they come first."""
     parts: Ints
@@ -294,7 +298,19 @@ def read(main: Units, rest: Units, table: Table, is_candidate: Flags, is_read: F
     order = _ranked(each, is_candidate, table.languages)
     shares = weights * sizes[:count] / max(size, 1.0)
     ranked = whole[order].astype(np.float64)
-    return Sums(order, each[order], ranked, round(size), n_main, parts, shares)
+    best = _best(nats[:count, order[0]] / sizes[:count], shares) if len(order) else 0.0
+    return Sums(order, each[order], ranked, round(size), best, n_main, parts, shares)
+
+
+@inlined
+def _best(each: Values, shares: Values) -> float:
+    """The mean of the largest values, which have BEST of all shares."""
+    total, left = 0.0, BEST
+    for piece in np.argsort(-each):
+        part = min(shares[piece], left)
+        total += part * each[piece]
+        left -= part
+    return total / max(BEST - left, 1e-9)
 
 
 @inlined

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from langfocus.classifiers.datasets.texts import LabelledText
 from langfocus.classifiers.errors import DatasetError, ModelError
 from langfocus.classifiers.pages.text import textengine, textgrams
+from langfocus.classifiers.pages.text.scripts import utf16_units, vote
 from langfocus.classifiers.pages.text.textengine import LangfocusEngine, TextModel, shipped_engine
 from langfocus.classifiers.pages.text.textgrams import Sums
+from langfocus.classifiers.tables import rows
 from langfocus.classifiers.training import texts as texttraining
-from langfocus.classifiers.training.texts import LATIN_SERBIAN, MIN_TEXTS, matrix
+from langfocus.classifiers.training.texts import MIN_TEXTS, matrix, transliterated
 
 WORDS = {
     "de": "der die und ein zug fährt heute nach norden wir sehen weite felder am fluss".split(),
@@ -75,7 +77,37 @@ def test_texts_of_a_language_are_learned_in_each_of_its_scripts() -> None:
     model = texttraining.train(serbian)
     assert "sr" in model.scripts["Latn"].languages
     assert "sr" in model.scripts["Cyrl"].languages
-    assert "Њујорк и Љубљана, џеп".translate(LATIN_SERBIAN) == "Njujork i Ljubljana, džep"
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "expected"),
+    [
+        ("sr Cyrl Latn", "Њујорк и Љубљана, џеп", "njujork i ljubljana, džep"),
+        ("az Latn Cyrl", "İl Işıq ÇİÇƏK gözəl", "ил ышыг чичәк ҝөзәл"),
+        (
+            "uz Latn Cyrl",
+            "Eng yoʻl, g'alaba, shahar, yozuv, ma’no",
+            "энг йўл, ғалаба, шаҳар, ёзув, маъно",
+        ),
+        ("crh Latn Cyrl", "Dünyağa qaytqan köy, eki söz", "дюньягъа къайткъан кёй, эки сёз"),
+        ("kk Cyrl Latn", "Біз бүгін қаланың саябағында", "bız bügın qalanyñ saiabağynda"),
+        ("kk Cyrl Arab", "Үш адам көрді", "ٴۇش ادام كوردى"),
+        ("pa Guru Arab", "ਪੰਜਾਬ ਦੇ ਸ਼ਹਿਰ ਵਿੱਚ ਹੈ", "پنجاب دے شہر وچ ہے"),
+    ],
+)
+def test_texts_are_learned_in_the_other_letters_of_their_language(
+    key: str, text: str, expected: str
+) -> None:
+    rules = rows("transliterations.txt")[key].split(" ")
+    assert transliterated(text, rules) == expected
+
+
+def test_a_text_of_a_language_with_two_further_alphabets_is_learned_in_three() -> None:
+    kazakh = LabelledText("Біз бүгін қалада боламыз", "kk", "sentence", "made")
+    found = [row.text for row in texttraining._in_all_scripts([kazakh])]
+    assert [vote(utf16_units(text)).script for text in found] == ["Cyrl", "Arab", "Latn"]
+    arabic = kazakh._replace(text=found[1])  # is not transliterated
+    assert [*texttraining._in_all_scripts([arabic])] == [arabic]
 
 
 def test_the_accuracy_of_each_language_is_cross_validated(small: TextModel) -> None:
@@ -125,10 +157,28 @@ def test_training_and_scoring_have_the_same_odds_of_a_known_language(text: str) 
     model = engine.model.scripts[reading.ballot.script or ""]
     n_features = float(sums.n_features)
     lead = np.append(sums.whole[:1] - sums.whole[1:2], 99.0)[0] / n_features
-    deficit = model.typical[sums.order[0]] - sums.whole[0] / n_features
+    deficit = model.typical[sums.order[0]] - sums.best
     facts = textengine.typicality_facts(*(np.array([each]) for each in (deficit, lead, n_features)))
     (expected,) = facts @ engine.model.typicality
-    assert reading.known == pytest.approx(0.4 * (expected + 1.7))
+    assert reading.known == pytest.approx(0.35 * (expected + 3.9))
+
+
+def test_the_third_of_a_text_that_is_most_like_a_language_tells_whether_it_is_in_it() -> None:
+    model = shipped_engine().model.scripts["Latn"]
+    lines = [
+        "ein langer Zug fährt nach Norden " * 6,
+        "kqzvx jwpfh xqzrt " * 10,
+        "the long train " * 12,
+    ]
+    features = matrix(lines, "Latn", model.bits)
+    values = model.codes.astype(np.float32) ** 2 * model.scale
+    counts = np.asarray(features.sum(axis=1), np.float32)
+    each = (features @ values / counts + model.floors)[None]
+    sums = sums_of("\n".join(lines))
+    expected = texttraining._best(each, counts.reshape(1, -1, 1))[0, sums.order[0]]
+    assert sums.best == pytest.approx(expected, rel=1e-4)
+    assert sums.best > sums.whole[0] / sums.n_features + 0.5
+    assert sums_of(lines[0]).best == pytest.approx(sums_of(lines[0]).whole[0] / counts[0, 0])
 
 
 @settings(deadline=None, max_examples=60)

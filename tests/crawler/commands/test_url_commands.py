@@ -213,8 +213,8 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     texts = known_languages()
     assert {code for code, each in found.items() if each["text"]} == set(texts)
     assert german["text"] == {"sentences": texts["de"]["sentences"], "scripts": ["Latn"]}
-    assert isinstance(found["pa"]["text"], dict)
-    assert (found["pa"]["scripts"], found["pa"]["text"]["scripts"]) == (["Arab", "Guru"], ["Guru"])
+    assert isinstance(found["ms"]["text"], dict)
+    assert (found["ms"]["scripts"], found["ms"]["text"]["scripts"]) == (["Arab", "Latn"], ["Latn"])
     accuracy = german["accuracy"]
     assert isinstance(accuracy, dict)
     assert accuracy["url"] == facts["evaluation"]["all"]["languages"]["de"]
@@ -224,7 +224,9 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
 def test_the_list_of_languages_in_the_docs_is_that_of_the_models() -> None:
     page = language_table(language_records())
     assert PAGE.read_text(encoding="utf-8") == page, "write it: python -m benchmarks.languages_page"
-    assert "| pa | Punjabi | (Arab) Guru |" in page  # no text in these letters was learned
+    assert "| ms | Malay | (Arab) Latn |" in page  # no text in these letters was learned
+    by_script = known_languages()["pa"]["by_script"]["sentence"]
+    assert f"| Arab {by_script['Arab']}, Guru {by_script['Guru']} |" in page
     assert "| ko | Korean | Hang Hani |" in page
 
 
