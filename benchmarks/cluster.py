@@ -32,9 +32,10 @@ from typing import Any, Final
 
 from benchmarks import killloop, proxyweb
 from benchmarks.crawling import ROOT, command, summary
+from benchmarks.markdown import markdown
 from benchmarks.servers.rediscluster import RedisCluster
 from langfocus.crawler.report.provenance import provenance
-from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.report.table import Table
 
 _LINKS: Final = ("stored", "seen", "host_full", "domain_full", "rejected")
 _SHOWN: Final = {

@@ -10,10 +10,10 @@ lines in between are written:
     <!-- end of table -->
 
 The file has `measured` (see `provenance`) and, at any depth, tables with that `name`: those of a
-study (`MeasureTable.as_json`) or tables of texts and numbers (`Table.as_json`). `--check` writes
-nothing and fails if a table differs from its file. These figures are history: they stay as they
-were measured, at the commit in the line below the table. The README and the guide have figures of
-`benchmarks.figures`.
+study (`MeasureTable.as_json`) or tables of texts and numbers (`benchmarks.markdown.table_json`).
+`--check` writes nothing and fails if a table differs from its file. These figures are history: they
+stay as they were measured, at the commit in the line below the table. The README and the guide have
+figures of `benchmarks.figures`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.markdown import markdown
 from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.report.formatting import NOTHING
 from langfocus.crawler.report.provenance import ROOT
-from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.report.table import Table
 from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.studies.report import study_table
 

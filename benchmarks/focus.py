@@ -38,11 +38,12 @@ from typing import Any
 from scrapy import Request
 
 from benchmarks.focus_webs import HOST_CAP, GeneratedWeb, open_known
+from benchmarks.markdown import markdown
 from benchmarks.proxyweb import require
 from langfocus.crawler.frontier.base import Lease, Sending
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness.robots import Verdict
-from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.report.table import Table
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.opening import open_crawl

@@ -37,9 +37,10 @@ from urllib.parse import urljoin, urlsplit
 from benchmarks.capweb import Asked, Case, cases
 from benchmarks.certificate import certificate
 from benchmarks.crawling import command, environment, summary
+from benchmarks.markdown import markdown
 from benchmarks.servers.hostileserver import Exchange, hostile_web
 from benchmarks.servers.processes import started
-from langfocus.crawler.report.table import Table, markdown
+from langfocus.crawler.report.table import Table
 from langfocus.crawler.url import fingerprint, normalise
 
 HOST_CAP: Final = 10

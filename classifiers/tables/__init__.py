@@ -1,6 +1,6 @@
 """Facts in text files, and the place of the data that ship.
 
-The first line of each file names its source. `classifiers.training.tables` makes those that are
+The first line of each file names its source. `benchmarks.facts` makes those that are
 parts of other collections.
 """
 

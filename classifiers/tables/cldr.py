@@ -1,6 +1,6 @@
 """Languages, territories and scripts of Unicode CLDR, from the `cldr-*.txt` files of this folder.
 
-`python -m langfocus.classifiers.training.tables` compares the files with an installed Babel.
+`python -m benchmarks.facts` compares the files with an installed Babel.
 """
 
 from functools import cache

@@ -1,6 +1,6 @@
 """The letters of Unicode as the models learned them, whatever version a Python has.
 
-`python -m langfocus.classifiers.training.tables` compares them with the Python that runs it.
+`python -m benchmarks.facts` compares them with the Python that runs it.
 """
 
 from functools import cache

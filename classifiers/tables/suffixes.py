@@ -1,7 +1,7 @@
 """The public suffix list of the project: under which names domains are registered.
 
 tldextract reads it from `public-suffixes.dat`, not from the snapshot of its own release.
-`python -m langfocus.classifiers.training.tables` compares the two.
+`python -m benchmarks.facts` compares the two.
 """
 
 from functools import cache

@@ -1,14 +1,13 @@
 """The table that all reports use: rows of figures, which it shows as texts.
 
-`Printer.table` prints it, in a terminal, a pipe or a file; `markdown` writes it as Markdown,
-`templates/page.html` as HTML.
+`Printer.table` prints it, in a terminal, a pipe or a file; `templates/page.html` is its HTML.
 """
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich import box
 from rich.console import Console
@@ -77,18 +76,6 @@ class Table:
         cells = [each[place] for each in (*self.rows, *self.paper) if len(each) > place]
         return cell / (max(each for each in cells if isinstance(each, float)) or 1.0)
 
-    def as_json(self, name: str) -> dict[str, Any]:
-        """Return the table for a JSON file from which a document takes it by `name`."""
-        return {
-            "name": name,
-            "title": self.title,
-            "head": list(self.head),
-            "text_columns": self.text_columns,
-            "rows": self.texts,
-            "paper": self.paper_texts,
-            "notes": list(self.notes),
-        }
-
 
 def counts_table(
     title: str, head: Sequence[str], counts: Mapping[str, int], most: int, marked: str = ""
@@ -105,18 +92,6 @@ def counts_table(
         pairs.append((f"{len(rest)} others", sum(n for _, n in rest)))
     rows = [(name, n, share_of(n, total)) for name, n in pairs]
     return Table(title, [*head, "share"], rows, marked=marked)
-
-
-def markdown(table: Table) -> list[str]:
-    """The lines of a table and its notes in Markdown, without its title."""
-    ruler = [":--" if place < table.text_columns else "--:" for place in range(len(table.head))]
-    rows = [list(table.head), ruler, *table.texts, *table.paper_texts]
-    lines = [f"| {' | '.join(map(_escaped, row))} |" for row in rows]
-    return [*lines, *(line for note in table.notes for line in ("", _escaped(note)))]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("<=", "≤")
 
 
 class Printer:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.docs_tables import filled
+from benchmarks.markdown import table_json
 from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.report.provenance import ROOT, provenance, sha256
@@ -45,7 +46,8 @@ def folder(tmp_path: Path) -> Path:
     content: dict[str, Any] = {
         "measured": MEASURED,
         "experiments": [{"tables": [STUDY.as_json()]}],
-        "crawls": PLAIN.as_json("harvest") | {"rows": [["one", 1200], ["two", 0.25], ["no", None]]},
+        "crawls": table_json(PLAIN, "harvest")
+        | {"rows": [["one", 1200], ["two", 0.25], ["no", None]]},
     }
     (tmp_path / "figures.json").write_text(json.dumps(content))
     return tmp_path
@@ -86,7 +88,7 @@ def test_a_mark_that_cannot_be_followed_is_one_line(folder: Path, text: str, rea
 
 
 def test_figures_without_date_and_versions_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "figures.json").write_text(json.dumps(PLAIN.as_json("harvest")))
+    (tmp_path / "figures.json").write_text(json.dumps(table_json(PLAIN, "harvest")))
     with pytest.raises(SettingError, match="has no 'measured'"):
         filled(MARK.format("harvest", ""), tmp_path)
 

@@ -8,9 +8,10 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.markdown import markdown
 from langfocus.crawler.report.formatting import duration, printable, size
 from langfocus.crawler.report.page import Chart, Command, Part, Report
-from langfocus.crawler.report.table import Printer, Table, counts_table, markdown
+from langfocus.crawler.report.table import Printer, Table, counts_table
 
 
 def page_of(text: str) -> BeautifulSoup:

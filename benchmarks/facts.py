@@ -1,6 +1,6 @@
 """Makes the tables of facts anew from the installed packages, and shows what changes.
 
-    python -m langfocus.classifiers.training.tables [--write]
+    python -m benchmarks.facts [--write]
 
 The exit code is 1 if a table differs. Answers, pages and test results depend on the tables, never
 on these packages: Babel (CLDR), tldextract (the public suffix list) and Python (Unicode).

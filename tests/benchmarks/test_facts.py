@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import facts
 from langfocus.classifiers.tables import rows
-from langfocus.classifiers.training import tables
 
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    return tables.made()
+    return facts.made()
 
 
 @pytest.fixture
@@ -19,20 +19,20 @@ def folder(texts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """A folder of tables that are those of the installed packages."""
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(tables, "made", lambda: texts)
-    monkeypatch.setattr(tables, "FOLDER", tmp_path)
+    monkeypatch.setattr(facts, "made", lambda: texts)
+    monkeypatch.setattr(facts, "FOLDER", tmp_path)
     return tmp_path
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
     monkeypatch.setattr(sys, "argv", ["tables", *options])
-    return tables.main()
+    return facts.main()
 
 
 def test_tables_that_packages_give_are_compared_with_them(texts: dict[str, str]) -> None:
     shipped = {
         path.name
-        for path in tables.FOLDER.iterdir()
+        for path in facts.FOLDER.iterdir()
         if path.suffix in {".txt", ".dat"} and ", as in " in path.read_text("utf-8").split("\n")[0]
     }
     assert shipped == set(texts)
