@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(custom, "CustomFeatures", small)
         patch.setattr(special, "N_CHOSEN", 3)
         patch.setattr("langfocus.crawler.commands.child.run_child", forked)
-        patch.setattr("langfocus.crawler.studies.evaluate_command.FOLDS", 2)
+        patch.setattr("langfocus.crawler.studies.url_evaluation.FOLDS", 2)
         assert call("graph", "--from", "docs.warc.gz", "graphs/docs", "--target", "de") == 0
         yield folder
 

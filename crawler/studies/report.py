@@ -1,18 +1,14 @@
 """The results of a study as tables and as JSON: measured figures beside those of a paper."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from langfocus.classifiers.papers.table import Cell, MeasureTable, Row
-from langfocus.crawler.report.formatting import NOTHING, json_text
-from langfocus.crawler.report.table import Table
-
-if TYPE_CHECKING:
-    from langfocus.classifiers.papers.table import Result
-    from langfocus.crawler.report.table import Printer
+from langfocus.classifiers.papers.table import Cell, MeasureTable, Result, Row
+from langfocus.crawler.commands import base
+from langfocus.crawler.report.formatting import NOTHING
+from langfocus.crawler.report.table import Printer, Table
 
 Facts = Mapping[str, Any]
 
@@ -35,9 +31,14 @@ def print_result(result: Result, printer: Printer) -> None:
         printer.table(study_table(measured))
 
 
-def study_json(facts: Facts, results: Iterable[Result]) -> str:
-    """The results of experiments as the text of a JSON file."""
-    return json_text({**facts, "experiments": [result.as_json() for result in results]})
+def write_study(
+    file: Path | None, facts: Facts, results: Iterable[Result], data: Iterable[Path | None]
+) -> None:
+    """Write the file of --json, if it was asked for; `data` are files or folders."""
+    if file is not None:
+        experiments = [result.as_json() for result in results]
+        about = {"measured": base.measured(filter(None, data)), **facts}
+        base.write_json(file, {**about, "experiments": experiments})
 
 
 def study_table(measured: MeasureTable) -> Table:

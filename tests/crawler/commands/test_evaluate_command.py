@@ -14,6 +14,7 @@ from langfocus.classifiers.papers.baykan.measures import Experiment
 from langfocus.classifiers.papers.baykan.study import Study
 from langfocus.classifiers.papers.table import Result
 from langfocus.crawler.studies import evaluate_command as evaluate
+from langfocus.crawler.studies import url_evaluation
 from tests.support.commandline import call
 from tests.support.studyurls import SYLLABLES, labelled, write
 
@@ -38,7 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluate, "FOLDS", 2)
+    monkeypatch.setattr(url_evaluation, "FOLDS", 2)
 
 
 def test_experiments_are_printed_and_written(
@@ -78,7 +79,7 @@ def test_one_process_gives_the_figures_of_several(
 ) -> None:
     found = []
     for few in (1, 1 << 20):
-        monkeypatch.setattr(evaluate, "_FEW_URLS", few)
+        monkeypatch.setattr(url_evaluation, "_FEW_URLS", few)
         found.append(figures_of(tmp_path / "f.json", data, "words")["experiments"][0]["tables"])
     assert found[0] == found[1]
 

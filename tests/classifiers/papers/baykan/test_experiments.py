@@ -14,7 +14,7 @@ from langfocus.classifiers.papers.baykan.experiments import EXPERIMENTS, of_clas
 from langfocus.classifiers.papers.baykan.samples import draw
 from langfocus.classifiers.papers.baykan.study import Study
 from langfocus.classifiers.papers.table import MEASURES, Result
-from langfocus.crawler.studies.report import study_json
+from langfocus.crawler.report.formatting import json_text
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
 
 
@@ -56,7 +56,7 @@ def run(study: Study, name: str, classifiers: tuple[str, ...] | None = None) -> 
             if column != "difference" and not np.isnan(cell.ours)
         ]
         assert 0 <= min(shares) <= max(shares) <= 100
-    assert json.loads(study_json({}, [result]))["experiments"][0]["experiment"] == name
+    assert json.loads(json_text(result.as_json()))["experiment"] == name
     return result
 
 
