@@ -161,10 +161,9 @@ def command_text(name: str) -> str:
     for signature, entry in flags(name):
         kind = "option" if entry.name else "describe"
         lines.append(f"```{{{kind}}} {signature}\n{_body(entry)}\n```")
-    # The manual of a crawl has the pages on arguments and settings too.
-    manual = re.sub(
-        r"(?ms)^(arguments|settings) \(-\w NAME=VALUE\):\n.*?\n\n", "", parser.epilog or ""
-    )
+    manual = parser.epilog or ""
+    if name == "crawl":  # its arguments and settings have pages of their own
+        manual = re.sub(r"(?ms)^(arguments|settings) \(-\w NAME=VALUE\):\n.*?\n\n", "", manual)
     return "\n\n".join([*lines, f"```text\n{manual.strip()}\n```"])
 
 
