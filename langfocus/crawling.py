@@ -76,7 +76,7 @@ def crawl(
 
 
 def _new_folder(config: Config) -> Path:
-    from langfocus.crawler.session.opening import new_folder
+    from langfocus.crawler.run.folder import new_folder
 
     return new_folder(config.lang or "census", time.time())
 

@@ -79,7 +79,7 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Crawl, then print the tables, also those of an unfinished comparison."""
     from langfocus.crawler.report.progress import Display
-    from langfocus.crawler.session.opening import RUNS
+    from langfocus.crawler.run.folder import RUNS
 
     settings = pairs(opts.set, "-s")
     stamp = time.strftime("%Y%m%d-%H%M%S")

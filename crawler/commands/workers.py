@@ -22,8 +22,7 @@ from langfocus.crawler.reading.readers import processors
 from langfocus.crawler.report.live import WRITTEN_EVERY_S, Snapshot, State, decoded, write_live
 from langfocus.crawler.report.progress import MARK, PASSED_ON, Display, Progress
 from langfocus.crawler.report.run_report import report
-from langfocus.crawler.run.folder import lock_run
-from langfocus.crawler.session.opening import new_folder
+from langfocus.crawler.run.folder import lock_run, new_folder
 from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.shared.crew import Crew, OwnServer
 from langfocus.crawler.shared.merging import check_free, merge

@@ -6,6 +6,7 @@ Every figure of a report comes from `run.db`, and the same file resumes the craw
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ except ImportError as error:
     raise CrawlError(
         "crawls need a POSIX system (Linux, macOS, WSL), which can lock their folders"
     ) from error
+
+RUNS = Path("runs")
+"""The folder in which a crawl without JOBDIR makes its own."""
 
 _LOG_PAGES = 32_000
 """The longest log of a database, 64 MB."""
@@ -41,6 +45,22 @@ class OpenRun:
             "UPDATE sessions SET ended_at = ?, finish_reason = ? WHERE id = ?",
             (now, finish_reason, self.session),
         )
+
+
+def new_folder(name: str, now: float) -> Path:
+    """Make a folder below `runs` that no other process gets; raises `RunFolderError`."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
+    folder, number = RUNS / f"{name}-{stamp}", 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            folder = RUNS / f"{name}-{stamp}-{number}"
+        except OSError as error:
+            raise RunFolderError(f"{folder}: cannot be made: {error.strerror}") from error
+        else:
+            return folder
 
 
 def open_run(

@@ -10,7 +10,8 @@ from langfocus.classifiers.pages.method import PageMethod
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
 from langfocus.classifiers.pages.methods.fasttext import WithAdded
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.options.config import SEED_FOLDER, Config
+from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.options.config import GOALS, ONLY_EXPECTED, SEED_FOLDER, Config
 from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.politeness.network import check_port
 from langfocus.crawler.reading.configured import ordering_of, page_method, reader_of
@@ -18,8 +19,14 @@ from langfocus.crawler.reading.page import ReadPage
 from langfocus.crawler.run.schema import SCHEMA_VERSION
 from langfocus.crawler.sources.contract import Web
 from langfocus.crawler.sources.revisits import check_since
-from langfocus.crawler.sources.seeds import SeedFile
+from langfocus.crawler.sources.seeds import SeedFile, first_of
+from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.orderings import Ordering
+
+
+def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
+    """Return the name of a crawl in folders and messages: its language and its ordering."""
+    return "census" if config.is_census else f"{config.lang}{between}{ordering.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,74 @@ class Preparation:
     country_of: Callable[[str | None], str | None]
     gaps: tuple[str, ...] = ()
     blocking: Blocking = field(default_factory=Blocking)
+
+    @property
+    def name(self) -> str:
+        """The name of the crawl in folders and among the crawls of a Redis server."""
+        return crawl_name(self.config, self.ordering)
+
+    @property
+    def meta(self) -> dict[str, object]:
+        """The settings that the run keeps; some of them it is bound to."""
+        config, ordering = self.config, self.ordering
+        hosts, listed, shared = config.hosts, {}, ""
+        goals = {name: str(getattr(config, name) or "") for name in GOALS if name != "pages"}
+        if hosts is not None:
+            number = str(hosts.number)
+            listed = {"hosts": hosts.digest, "hosts_number": number, "hosts_file": hosts.path.name}
+        if config.frontier is not None:
+            shared = config.crawl_name or self.name
+        return {
+            "lang": config.lang,
+            "strategy": ordering.name,
+            "ordering": ordering.name,
+            "filter": config.filter,
+            "tolerance": config.tolerance,
+            "host_cap": config.host_cap,
+            "domain_cap": config.domain_slots,
+            "address_cap": config.address_slots,
+            "host_queue": config.queue_slots,
+            "directory_depth": config.directory_depth,
+            "identify": config.identify,
+            **listed,
+            "since": "" if config.since is None else str(Path(config.since).resolve()),
+            "block": "" if config.block is None else str(config.block),
+            "web": str(config.archive) if config.archive else config.web,
+            "seeds": first_of(config.seeds),
+            "budget_pages": "" if config.pages is None else config.pages,
+            **{f"goal_{name}": goal for name, goal in goals.items()},
+            "delay_s": config.delay_s,
+            "version": config.version,
+            "command": config.command,
+            "shared": shared,
+            "shards": config.shards,
+            "gaps": list(self.gaps),
+        }
+
+    @property
+    def rules(self) -> FrontierRules:
+        """The rules of the frontier."""
+        config, ordering = self.config, self.ordering
+        return FrontierRules(
+            filter=make_filter(
+                config.filter, tolerance=config.tolerance, directory_depth=config.directory_depth
+            ),
+            draw=ordering.draw,
+            lifts=ordering.lifts,
+            doubts_up_to=ordering.doubts_up_to,
+            prior=ordering.prior,
+            patience_s=config.patience_s,
+            host_cap=config.host_cap,
+            domain_cap=config.domain_slots,
+            address_cap=config.address_slots,
+            host_queue=config.queue_slots,
+            delay_s=config.delay_s,
+            budget_pages=config.pages,
+            budget_relevant=config.relevant,
+            is_expected_only=config.expected == ONLY_EXPECTED,
+            random_state=config.random_state,
+            keeps_links=config.keeps_links,
+        )
 
 
 def prepare(config: Config) -> Preparation:

@@ -38,7 +38,7 @@ from langfocus.crawler.report.live import (
 )
 from langfocus.crawler.run.folder import reading, sessions_of
 from langfocus.crawler.session.crawl import Crawl
-from langfocus.crawler.session.opening import crawl_name
+from langfocus.crawler.session.preparation import crawl_name
 from langfocus.crawler.spiders.concurrency import in_progress, is_full
 from langfocus.crawler.strategies.focus.evidence import probability_of
 
