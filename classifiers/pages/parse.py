@@ -216,7 +216,8 @@ def _refresh(metas: list[_Attributes], resolver: Resolver) -> Refresh | None:
 
 def _nofollowed(elements: list[Element], kept: Mapping[str, str]) -> frozenset[str]:
     """The kept links that no element gives without `nofollow`."""
-    marks = ["nofollow" in (attributes.get("rel") or "").lower() for _, attributes in elements]
+    relations = [attributes.get("rel") for _, attributes in elements]
+    marks = ["nofollow" in each.lower() if each else False for each in relations]
     if True not in marks:
         return frozenset()
     urls = [kept.get(_target(element) or "") for element in elements]
@@ -227,7 +228,7 @@ def _nofollowed(elements: list[Element], kept: Mapping[str, str]) -> frozenset[s
 def _alternates(elements: list[Element], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The translations among the kept links."""
     for _, attributes in elements:
-        tag = _translation(attributes)
+        tag = attributes.get("hreflang") and _translation(attributes)
         if tag and (url := kept.get(attributes.get("href") or "")):
             yield url, tag
 

@@ -22,7 +22,6 @@ _MOST_CAPITALS: Final = 0.5
 """Share of words with a capital letter, above which a text is a row of names."""
 _LONGEST: Final = 250
 """Characters for each of which prose has the end of a sentence."""
-_CONSENT: Final = ("cookie", "consent")
 _STOP: Final = re.compile(
     # Scripts without a sign at the end of a sentence count, too. With one class of first signs the
     # search is twice as fast.
@@ -85,7 +84,8 @@ def _parts(texts: str) -> Iterator[str]:
 
 def _is_prose(text: str) -> bool:
     start = text[:_JUDGED]
-    if any(word in start.lower() for word in _CONSENT):
+    letters = start.lower()
+    if "cookie" in letters or "consent" in letters:
         return False
     if _LONGEST * len(_STOP.findall(start)) < len(start):
         return False

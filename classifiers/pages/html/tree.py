@@ -323,12 +323,11 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     kept = nodes[:MAX_ELEMENTS] + [node for node in nodes[MAX_ELEMENTS:] if node.tag == "meta"]
     lower = html.lower()
     is_qualified = b"nofollow" in lower or b"hreflang" in lower
-    of_links = ("href", "rel", "hreflang") if is_qualified else ("href",)
     page = RawPage(
         title=_title(tree),
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[_element(node, of_links) for node in kept],
+        elements=[_element(node, is_qualified=is_qualified) for node in kept],
         unread=len(nodes) - len(kept),
         parser=parser,
     )
@@ -348,9 +347,8 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
 def _remove_hidden(root: LexborNode) -> bool:
     """Remove scripts, forms and what an attribute hides; whether there are such texts."""
     hides = False
-    for node in reversed(
-        root.css(",".join((*_NO_TEXT, _HIDING, _FORMS)))
-    ):  # inner elements are later ones
+    # Inner elements are later ones.
+    for node in reversed(root.css(",".join((*_NO_TEXT, _HIDING, _FORMS)))):
         is_text = node.tag not in _NO_TEXT
         if node.mem_id != root.mem_id and (not is_text or _is_hidden(node)):
             hides |= is_text
@@ -373,11 +371,13 @@ def _is_hidden(node: LexborNode) -> bool:
     return _FORM_NAMES.search(names) is not None and node.css_first(_CONTENT) is None
 
 
-def _element(node: LexborNode, of_links: tuple[str, ...]) -> Element:
-    """An element; an `a` has only the attributes `of_links`."""
+def _element(node: LexborNode, *, is_qualified: bool) -> Element:
+    """An element; an `a` has only its `href`, with `rel` and `hreflang` if it `is_qualified`."""
     if node.tag == "a":
-        attributes = node.attrs
-        return "a", {key: attributes.get(key) for key in of_links}
+        get = node.attrs.get
+        if is_qualified:
+            return "a", {"href": get("href"), "rel": get("rel"), "hreflang": get("hreflang")}
+        return "a", {"href": get("href")}
     return str(node.tag), node.attributes
 
 
