@@ -24,26 +24,25 @@ _PREFACE = """\
 The languages that a part of langfocus knows. `python -m benchmarks.languages_page`
 writes this page, and `langfocus identify languages` the same facts as JSON.
 
-- **scripts**: in brackets those that the text model has not learned for a language that it knows:
-  a page in such letters gets no language, that of another language in these letters, or the one
-  that it declares. How many are right was not measured.
-- **texts**: texts that the text model learned from; *script* if it knows the language by its
-  letters alone. Without either, a page that declares the language counts if its text is in no
-  language that is known.
-- **sentence**, **page**: right answers of the text model in percent, on single sentences and on
-  pages of 20 sentences that were held back from training; for each script if there are several.
+- **scripts**: in brackets scripts that the text model has not learned for a language in the model:
+  their pages get no language, another language in these letters, or the declared one. How many
+  are right was not measured.
+- **texts**: training texts of the text model; *script* if the letters alone identify the language.
+  Without either, a page that declares the language counts if its text is in no known language.
+- **sentence**, **page**: right answers of the text model in percent, on single held-out sentences
+  and on pages of 20 held-out sentences; for each script if there are several.
   Azerbaijani, Crimean Tatar and Uzbek in Cyrillic letters, Kazakh in Latin and Arabic, Kyrgyz and
   Punjabi in Arabic and Serbian in Latin letters were learned from transliterated texts, and these
   figures are of such texts.
-- **URLs**: URLs that the URL model learned from; without a classifier, the top-level domains by
-  which a URL is judged, or *codes* if only language codes and letters in the URL are known.
-- **tested**, **F1**: URLs of the language on domains that were held back from training, and F1 of
-  the URL model on them in percent ([url-model.md](url-model.md)). In brackets a 95 % interval: F1
-  at the ends of Wilson's interval of the recall. URLs of a domain are alike, so it is rather too
-  narrow. F1 of a few URLs says next to nothing.
-- **seeds**: URLs that ship as starting points. A crawl for another language needs `-a seeds=`.
+- **URLs**: training URLs of the URL model; without a classifier, the top-level domains as
+  evidence, or *codes* if only language codes and letters in the URL count.
+- **tested**, **F1**: URLs of the language on held-out domains, and the URL model's F1 on them in
+  percent ([url-model.md](url-model.md)). In brackets a 95 % interval: F1 at the ends of Wilson's
+  interval of the recall. URLs of a domain are alike, so it is rather too narrow. F1 of a few URLs
+  says next to nothing.
+- **seeds**: seed URLs that ship. A crawl for another language needs `-a seeds=`.
 
-A hyphen means that there is none, or that it was not measured.
+A hyphen means none, or not measured.
 """
 _HEAD = "code language scripts texts sentence page URLs tested F1 seeds".split()
 _NONE = "-"
