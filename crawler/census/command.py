@@ -5,12 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
 from langfocus.crawler.commands.base import Parser, language_code, parts, publish
-
-if TYPE_CHECKING:
-    from langfocus.crawler.census.figures import CensusFigures
 
 DESCRIPTION = (
     "Counts the servers of runs and WARC files by country and their portal pages by language, "
@@ -47,23 +43,19 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Print and write the figures."""
+    from langfocus.classifiers.geoip import country_lookup
+    from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
+    from langfocus.crawler.census.figures import census_figures
     from langfocus.crawler.census.report import census_report
+    from langfocus.crawler.report.progress import Display
 
     countries = [code if code == "unknown" else code.upper() for code in parts(opts.country)]
     languages = [
         tag if tag == "unknown" else language_code(tag, "--language")
         for tag in parts(opts.language)
     ]
-    publish(census_report(_figures(opts), countries, languages), opts)
-
-
-def _figures(opts: argparse.Namespace) -> CensusFigures:
-    from langfocus.classifiers.geoip import country_lookup
-    from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
-    from langfocus.crawler.census.figures import census_figures
-    from langfocus.crawler.report.progress import Display
-
     country_of = country_lookup(opts.geoip) if opts.geoip else None
+    by = partial(method, DEFAULT_METHOD, fasttext_file())
     with Display(sys.stderr) as display:
-        by = partial(method, DEFAULT_METHOD, fasttext_file())
-        return census_figures(opts.paths, by, country_of, display.count, opts.pages)
+        figures = census_figures(opts.paths, by, country_of, display.count, opts.pages)
+    publish(census_report(figures, countries, languages), opts)

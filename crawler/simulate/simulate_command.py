@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from langfocus.crawler.commands.base import Parser, meanings, measured, pairs, publish
-
-if TYPE_CHECKING:
-    from langfocus.crawler.simulate.figures import SimulatedCrawl
-    from langfocus.crawler.simulate.plan import Simulation
-    from langfocus.crawler.simulate.webgraph import WebGraph
 
 DESCRIPTION = (
     "Crawls a recorded or generated Web graph with several strategies, filters and "
@@ -48,9 +42,9 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Simulate, then print and write the figures, also after an interruption."""
     from langfocus.crawler.report.progress import Display
-    from langfocus.crawler.simulate.figures import simulate_all
+    from langfocus.crawler.simulate.figures import SimulatedCrawl, graph_figures, simulate_all
     from langfocus.crawler.simulate.plan import make_plan
-    from langfocus.crawler.simulate.simulation_report import told
+    from langfocus.crawler.simulate.simulation_report import simulation_report, told
     from langfocus.crawler.simulate.webgraph import WebGraph
 
     graph = WebGraph.open(opts.folder)
@@ -67,19 +61,7 @@ def run(opts: argparse.Namespace) -> None:
         raise KeyboardInterrupt(f"interrupted after {len(results)} of {len(plan)} crawls") from None
     finally:
         if results:
-            _publish(graph, plan, results, opts)
-
-
-def _publish(
-    graph: WebGraph, plan: list[Simulation], results: list[SimulatedCrawl], opts: argparse.Namespace
-) -> None:
-    from langfocus.crawler.simulate.figures import graph_figures
-    from langfocus.crawler.simulate.simulation_report import simulation_report
-
-    figures = graph_figures(graph, plan[0].target)
-    about = figures, graph.provenance, opts.folder.resolve().name
-    publish(
-        simulation_report(plan, results, *about),
-        opts,
-        measured=measured([opts.folder / "graph.json"]),
-    )
+            figures = graph_figures(graph, plan[0].target)
+            name = opts.folder.resolve().name
+            report = simulation_report(plan, results, figures, graph.provenance, name)
+            publish(report, opts, measured=measured([opts.folder / "graph.json"]))

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from langfocus.classifiers.pages.method import (
 from langfocus.classifiers.pages.methods import method
 from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.classifiers.papers.hayati.letters import letters
+from langfocus.classifiers.urls import cctld
 
 SHIPPED: Final = MODELS / "top-level-domain.npz"
 MIN_LENGTH: Final = 50
@@ -153,13 +153,7 @@ def load(path: Path | None = None) -> TopLevelDomain:
 def top_level_domain(url: str) -> str:
     """The part of a URL's host after the last period, in ASCII; empty without a period."""
     try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
+        domain = cctld.top_level_domain(url).encode("idna").decode("ascii")
+    except UnicodeError:
         return ""
-    domain = host.rstrip(".").rpartition(".")[2] if "." in host.rstrip(".") else ""
-    if not domain.isascii():
-        try:
-            domain = domain.encode("idna").decode("ascii")
-        except UnicodeError:
-            return ""
     return "" if domain.isdigit() or not domain.replace("-", "").isalnum() else domain
