@@ -77,16 +77,12 @@ def _made(opts: argparse.Namespace) -> Path:
 
         build(sources, folder, language_code(opts.target, "--target"))
     elif opts.generate:
-        _generate(folder, opts)
+        from langfocus.crawler.simulate.generator import generate
+        from langfocus.crawler.simulate.measures import WebMeasures
+
+        if not 0 < opts.scale <= 1:
+            raise SettingError(f"--scale {opts.scale}: a number above 0, at most 1, is needed")
+        if (folder / "graph.json").exists():
+            raise GraphError(f"{folder}: there is a graph already")
+        generate(WebMeasures(opts.scale), random_state=opts.random_state).write(folder)
     return Path(folder)
-
-
-def _generate(folder: Path, opts: argparse.Namespace) -> None:
-    from langfocus.crawler.simulate.generator import generate
-    from langfocus.crawler.simulate.measures import WebMeasures
-
-    if not 0 < opts.scale <= 1:
-        raise SettingError(f"--scale {opts.scale}: a number above 0, at most 1, is needed")
-    if (folder / "graph.json").exists():
-        raise GraphError(f"{folder}: there is a graph already")
-    generate(WebMeasures(opts.scale), random_state=opts.random_state).write(folder)

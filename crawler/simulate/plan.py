@@ -115,32 +115,29 @@ def make_plan(given: Mapping[str, str], graph: WebGraph) -> list[Simulation]:
     pairs = _pairs(given, _orderings(graph, lang))
     host_cap, random_state = _number(given, "host_cap"), _number(given, "random_state")
     limit, rest = _number(given, "pages") or None, _number(given, "rest")
-    shards = _numbers(given, "shards", "1")
-    if 0 in shards:
-        raise SettingError("-a shards=0: a whole number of at least 1 is needed")
+    shards = _numbers(given, "shards", "1", least=1)
     tolerances = _numbers(given, "tolerances", "5,10,20")
-    half_lives = _numbers(given, "half_life", str(HALF_LIFE))
-    if 0 in half_lives:
-        raise SettingError("-a half_life=0: a whole number of at least 1 is needed")
+    half_lives = _numbers(given, "half_life", str(HALF_LIFE), least=1)
     found = []
     for (ordering, name), number in product(pairs, shards):
-        rule = make_filter("server-conservative" if name == DECLINING else name)
-        for tolerance in tolerances if rule.uses_relevance else tolerances[:1]:
-            for half_life in half_lives if name == DECLINING else [0]:
-                found.append(
-                    Simulation(
-                        replace(rule, tolerance=tolerance),
-                        ordering,
-                        lang,
-                        host_cap,
-                        queue_slots(host_cap),
-                        half_life,
-                        random_state,
-                        limit,
-                        shards=number,
-                        rest=rest,
-                    )
-                )
+        is_declining = name == DECLINING
+        rule = make_filter("server-conservative" if is_declining else name)
+        found += [
+            Simulation(
+                replace(rule, tolerance=tolerance),
+                ordering,
+                lang,
+                host_cap,
+                queue_slots(host_cap),
+                half_life,
+                random_state,
+                limit,
+                shards=number,
+                rest=rest,
+            )
+            for tolerance in (tolerances if rule.uses_relevance else tolerances[:1])
+            for half_life in (half_lives if is_declining else [0])
+        ]
     return list(dict.fromkeys(found))
 
 
@@ -212,8 +209,9 @@ def _number(given: Mapping[str, str], name: str) -> int:
     return numbers[0]
 
 
-def _numbers(given: Mapping[str, str], name: str, default: str) -> list[int]:
-    parts = given.get(name, default).split(",")
-    if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
-        raise SettingError(f"-a {name}={given.get(name)}: whole numbers of 0 or more are needed")
+def _numbers(given: Mapping[str, str], name: str, default: str, least: int = 0) -> list[int]:
+    parts = [part.strip() for part in given.get(name, default).split(",")]
+    if not all(part.isascii() and part.isdigit() and int(part) >= least for part in parts):
+        needed = f"whole numbers of {least} or more are needed"
+        raise SettingError(f"-a {name}={given.get(name)}: {needed}")
     return [int(part) for part in parts]

