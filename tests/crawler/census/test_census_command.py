@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from langfocus.past_run import Run
 from tests.crawler.sources.test_web_archive import http, record
 from tests.support.commandline import call
 from tests.support.geodatabase import database
@@ -118,6 +119,24 @@ def test_a_census_has_the_time_of_its_fetches(tmp_path: Path) -> None:
     ]
     told = "From <time>1970-01-01T00:16:40Z</time> to <time>2020-02-03T04:05:06Z</time>"
     assert told in html.read_text()
+
+
+def test_the_report_of_a_census_is_found_by_its_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, page = tmp_path / "run", tmp_path / "run" / "census.html"
+    rows = [Row("http://a.de/", "a.de"), Row("http://b.de/", "b.de")]
+    make_run(run, rows, hosts="hosts.txt").close()
+    assert call("report", run) == 0
+    assert capsys.readouterr().out.endswith(f"{page}\n")
+    assert call("report", run, "--labels", tmp_path / "labels.csv") == 2
+    assert "is a census" in capsys.readouterr().err
+    page.unlink()
+    assert Run(run).write_report() == page
+    assert call("takedown", run, "b.de") == 0
+    outcomes = json.loads((run / "census.json").read_text())["outcomes"]
+    assert outcomes == {"page": 1, "taken_down": 1}
+    assert not (run / "report.html").exists()
 
 
 def test_a_run_is_counted_with_the_addresses_that_it_recorded(
