@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
@@ -113,9 +114,12 @@ def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
     from langfocus.crawler.corpus.export import export, format_of
     from langfocus.crawler.report.progress import Display
 
+    kind = format_of(opts.output)
+    if kind == "txt" and not (opts.card or opts.json or opts.license):
+        options = replace(options, has_metadata=False)
     with Display(sys.stderr) as display:
         counted = partial(display.count, "reading pages")
-        corpus = export(opts.paths, opts.output, format_of(opts.output), options, counted)
+        corpus = export(opts.paths, opts.output, kind, options, counted)
     write_json(opts.json, corpus.as_dict())
     if opts.card is not None:
         command = shlex.join(["langfocus", *sys.argv[1:]])

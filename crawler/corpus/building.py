@@ -39,7 +39,8 @@ class TextOptions:
     `lang` is the language of the pages; None: that of their run, "all": any. Texts with fewer words
     than `min_words` are left out, and pages that are reserved from text and data mining, unless
     `keeps_reserved`. With a `license`, pages whose license does not begin with it are left out.
-    `has_markup` keeps headings and lists as Markdown. `processes` is the number of processes, 0:
+    `has_markup` keeps headings and lists as Markdown. Without `has_metadata` author, date and the
+    like are not searched. `processes` is the number of processes, 0:
     one for each core.
     """
 
@@ -50,6 +51,7 @@ class TextOptions:
     keeps_repeated: bool = False
     keeps_reserved: bool = False
     has_markup: bool = False
+    has_metadata: bool = True
     license: str | None = None
     processes: int = 0
 
@@ -121,7 +123,11 @@ class Corpus:
             source = source_of(path, self._options.lang)
             self._parts += [
                 PartTexts.of(
-                    part, work, self._options.extractor, has_markup=self._options.has_markup
+                    part,
+                    work,
+                    self._options.extractor,
+                    has_markup=self._options.has_markup,
+                    has_metadata=self._options.has_metadata,
                 )
                 for part in source.parts
             ]

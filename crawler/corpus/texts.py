@@ -61,14 +61,23 @@ class PartTexts:
     path: Path
     extractor: str
     has_markup: bool = False
+    has_metadata: bool = True
 
     @classmethod
-    def of(cls, part: Part, work: Path, extractor: str, *, has_markup: bool = False) -> "PartTexts":
+    def of(
+        cls,
+        part: Part,
+        work: Path,
+        extractor: str,
+        *,
+        has_markup: bool = False,
+        has_metadata: bool = True,
+    ) -> "PartTexts":
         """Return the texts of a part, whose file has another name after a change of the part."""
         versions = " ".join(map(version, _PACKAGES))
-        told = f"{_FORMAT} {extractor} {has_markup} {versions} {part.stamp()}"
-        name = blake2b(told.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
-        return cls(part, work / f"{name}.jsonl", extractor, has_markup)
+        made_by = f"{_FORMAT} {extractor} {has_markup} {has_metadata} {versions} {part.stamp()}"
+        name = blake2b(made_by.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+        return cls(part, work / f"{name}.jsonl", extractor, has_markup, has_metadata)
 
     @property
     def _unfinished(self) -> Path:
@@ -91,11 +100,7 @@ class PartTexts:
                 return
             main_text_of(TRIAL.body, None, self.extractor)  # no page pays for what is loaded
             for found in self.part.pages(_whole_lines(file)):
-                text: PageText | str = (
-                    found
-                    if isinstance(found, str)
-                    else _text_of(found, self.extractor, self.has_markup)
-                )
+                text = found if isinstance(found, str) else self._text_of(found)
                 file.write(json.dumps(text).encode() + b"\n")
                 file.flush()
         self._unfinished.rename(self.path)
@@ -109,12 +114,40 @@ class PartTexts:
     def read(self) -> Iterator[PageText | str]:
         """Yield the pages, and for those that were left out the reasons."""
         with self.path.open("rb") as file:
-            for told in map(json.loads, file):
-                if isinstance(told, str):
-                    yield told
+            for line in map(json.loads, file):
+                if isinstance(line, str):
+                    yield line
                 else:
-                    values, host, paragraphs, signature = told
+                    values, host, paragraphs, signature = line
                     yield PageText(values, host, [Paragraph(*p) for p in paragraphs], signature)
+
+    def _text_of(self, found: Found) -> PageText | str:
+        """Return the text of a page, or the reason for which it has none."""
+        try:
+            with limited():
+                text = main_text_of(
+                    found.body,
+                    found.content_type,
+                    self.extractor,
+                    has_markup=self.has_markup,
+                    has_metadata=self.has_metadata,
+                )
+        except TooSlow:
+            return TOO_SLOW
+        except Exception:  # whatever an extractor makes of a page
+            return FAILED
+        words = units(" ".join(text.paragraphs))
+        if not words:
+            return NO_MAIN_TEXT
+        languages = differing_languages(text.paragraphs, found.values["language"])
+        paragraphs = [
+            Paragraph(line, language, number_of_words(line))
+            for line, language in zip(text.paragraphs, languages, strict=True)
+        ]
+        own = f"{found.values['url']} {sha256(found.body).hexdigest()}"
+        values = {**found.values, "title": text.title, **text.metadata._asdict()}
+        values["id"] = str(uuid5(NAMESPACE_URL, own))
+        return PageText(values, found.host, paragraphs, signature_of(words))
 
 
 def _whole_lines(file: BinaryIO) -> int:
@@ -123,29 +156,6 @@ def _whole_lines(file: BinaryIO) -> int:
     data = file.read()
     file.truncate(data.rfind(b"\n") + 1)
     return data.count(b"\n")
-
-
-def _text_of(found: Found, extractor: str, has_markup: bool) -> PageText | str:
-    """Return the text of a page, or the reason for which it has none."""
-    try:
-        with limited():
-            text = main_text_of(found.body, found.content_type, extractor, has_markup=has_markup)
-    except TooSlow:
-        return TOO_SLOW
-    except Exception:  # whatever an extractor makes of a page
-        return FAILED
-    words = units(" ".join(text.paragraphs))
-    if not words:
-        return NO_MAIN_TEXT
-    languages = differing_languages(text.paragraphs, found.values["language"])
-    paragraphs = [
-        Paragraph(line, language, number_of_words(line))
-        for line, language in zip(text.paragraphs, languages, strict=True)
-    ]
-    own = f"{found.values['url']} {sha256(found.body).hexdigest()}"
-    values = {**found.values, "title": text.title, **text.metadata._asdict()}
-    values["id"] = str(uuid5(NAMESPACE_URL, own))
-    return PageText(values, found.host, paragraphs, signature_of(words))
 
 
 def signature_of(units: Sequence[str]) -> list[int]:

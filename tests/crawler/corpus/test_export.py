@@ -144,6 +144,8 @@ def test_every_format_has_the_same_texts_and_any_number_of_processes_the_same_by
 
     assert parquet.read_table(tmp_path / "x.parquet").to_pylist() == items
     texts = "".join(f"{item['text']}\n\n" for item in items)
+    assert call("export", run, "--output", tmp_path / "z.txt") == 0  # without metadata
+    assert (tmp_path / "z.txt").read_bytes() == (tmp_path / "x.txt").read_bytes()
     assert (tmp_path / "x.txt").read_text(encoding="utf-8") == texts
     assert json.loads((tmp_path / "told.json").read_text())["pages"] == len(items) == 5
 
@@ -155,15 +157,15 @@ def test_an_interrupted_export_goes_on_at_the_page_where_it_was(
     other.settle_all([("http://z.de/", html(german(10)))])
     whole, _ = exported(run, tmp_path / "whole.jsonl", other.folder)
     read: list[str] = []
-    text_of = texts._text_of
+    text_of = PartTexts._text_of
 
-    def interrupted(found: Found, extractor: str, has_markup: bool) -> texts.PageText | str:
+    def interrupted(part: PartTexts, found: Found) -> texts.PageText | str:
         read.append(found.values["url"])
         if len(read) in (3, 8):
             raise KeyboardInterrupt
-        return text_of(found, extractor, has_markup)
+        return text_of(part, found)
 
-    monkeypatch.setattr(texts, "_text_of", interrupted)
+    monkeypatch.setattr(PartTexts, "_text_of", interrupted)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             exported(run, tmp_path / "x.jsonl", other.folder)

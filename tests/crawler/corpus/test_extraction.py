@@ -149,6 +149,7 @@ def test_what_a_page_says_about_itself_is_kept() -> None:
         categories=["Cultura"],
     )
     assert main_text_of(PAGE.encode(), "text/html").metadata == Metadata()
+    assert main_text_of(page.encode(), "text/html", has_metadata=False).metadata == Metadata()
 
 
 @pytest.mark.parametrize("name", ["combined", "trafilatura"])
