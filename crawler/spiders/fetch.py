@@ -6,13 +6,15 @@ makes has none: it takes no slot, settles no URL, and is not archived.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy import Request
 
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.download import Download, Exchange, RobotsVersion
-from langfocus.crawler.reading.readers import Answer
+
+if TYPE_CHECKING:
+    from langfocus.crawler.reading.readers import Answer
 
 KEY: Final = "langfocus"
 """The key in `Request.meta`."""
@@ -32,7 +34,7 @@ class Fetch:
     body_bytes: int = 0  # counted for a file, and without a page
     exchange: Exchange | None = field(default=None, repr=False)  # None: nothing keeps it
     # The download and its page, which is None if the crawl reads it itself.
-    page: tuple[Download, Answer | None] | None = field(default=None, repr=False)
+    page: "tuple[Download, Answer | None] | None" = field(default=None, repr=False)
 
     @property
     def has_page(self) -> bool:

@@ -17,7 +17,7 @@ the parser and the address.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
@@ -63,12 +63,10 @@ from langfocus.crawler.politeness.robots import is_unreachable
 from langfocus.crawler.politeness.turns import STEP_S, HostTurns, Line, Recent, Rests
 from langfocus.crawler.spiders.faults import HeadTooLarge, local_fault
 from langfocus.crawler.spiders.fetch import begin_fetch, fetch_of, is_file
+from langfocus.crawler.spiders.fetches import crawl_of
 from langfocus.crawler.spiders.messages import Heads, retry_after_s, sent
 from langfocus.crawler.spiders.names import Names
 from langfocus.crawler.url import host_of, zone_of
-
-if TYPE_CHECKING:
-    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
 MAX_LINE_BYTES: Final = 64 * 1024
 """Most bytes of one header."""
@@ -91,7 +89,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         self._pool._factory = _BoundedFactory
         self._pool.retryAutomatically = False
-        self._crawl = cast("LangfocusSpider", crawler.spider).crawl
+        self._crawl = crawl_of(crawler)
         config = self._crawl.config
         self._names: Names | None = None
         self._chosen: Recent[str] = Recent()

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
@@ -23,7 +23,7 @@ from langfocus.crawler.report.live import WRITTEN_EVERY_S, write_live
 from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
 from langfocus.crawler.report.run_report import report
 from langfocus.crawler.spiders.dashboard import Dashboard
-from langfocus.crawler.spiders.langfocus import LangfocusSpider
+from langfocus.crawler.spiders.fetches import crawl_of
 from langfocus.crawler.spiders.printable_log import log_above
 from langfocus.crawler.spiders.watch import Watch
 
@@ -55,7 +55,7 @@ class Reporter:
 
     def spider_opened(self, spider: Spider) -> None:
         """Show the crawl with the counts of earlier sessions."""
-        crawl = self._crawl = cast(LangfocusSpider, spider).crawl
+        crawl = self._crawl = crawl_of(self._crawler)
         counts = crawl.queue.counts()
         if crawl.worker is not None and self._every_s:
             share = f"{crawl.worker.name} joins {crawl.worker.crawl}: {counts.pages:,} pages so far"

@@ -7,11 +7,12 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import CallLaterResult, call_later, create_looping_call
 
 from langfocus.crawler.errors import StorageError
@@ -24,11 +25,9 @@ from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.visit import INTERRUPTED, SLOW_PAGES
 from langfocus.crawler.spiders.concurrency import is_full
 from langfocus.crawler.spiders.fetch import Fetch, fetch_of
+from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.links import SEED
-
-if TYPE_CHECKING:
-    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 
@@ -112,26 +111,27 @@ class WakeUp:
 class FrontierScheduler(BaseScheduler):
     """Returns requests for leased URLs, and has the files of hosts fetched that they need."""
 
-    def __init__(
-        self, crawl: Crawl, spider: "LangfocusSpider", wake_up: WakeUp, *, obey: bool
-    ) -> None:
+    def __init__(self, crawl: Crawl, fetches: Fetches, wake_up: WakeUp, *, obey: bool) -> None:
         """Schedule a crawl; `obey` is the setting ROBOTSTXT_OBEY."""
         self._crawl = crawl
-        self._spider = spider
+        self._fetches = fetches
         self._wake_up = wake_up
         self._obey = obey
-        self._files = SiteFiles(spider)
+        self._files = SiteFiles(fetches)
         self._returned: deque[Request] = deque()
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "FrontierScheduler":
-        """Return the scheduler of a crawler that runs a `LangfocusSpider`."""
-        spider = cast("LangfocusSpider", crawler.spider)
+        """Return the scheduler of a crawler whose spider has a crawl."""
+        fetches = Fetches.from_crawler(crawler)
         keep_time(CrawlClock())
-        wake_up = WakeUp(crawler, spider.crawl.clock)
-        return cls(spider.crawl, spider, wake_up, obey=crawler.settings.getbool("ROBOTSTXT_OBEY"))
+        wake_up = WakeUp(crawler, fetches.crawl.clock)
+        obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
+        scheduler = cls(fetches.crawl, fetches, wake_up, obey=obey)
+        crawler.signals.connect(scheduler.on_idle, signals.spider_idle)
+        return scheduler
 
     def open(self, spider: Spider) -> None:
         """Queue the seeds."""
@@ -161,6 +161,15 @@ class FrontierScheduler(BaseScheduler):
             return True
         ending = self._crawl.ending
         return not ending.fault and bool(ending.guard(self._crawl.queue.has_more))
+
+    def on_idle(self) -> None:
+        """Close the spider with the reason why there is no more work."""
+        ending = self._crawl.ending
+        goal = "" if ending.fault else ending.guard(self._crawl.queue.goal_reached)
+        if ending.fault:
+            raise CloseSpider("storage")
+        if goal:
+            raise CloseSpider(goal)
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request from the engine; False makes the engine drop it.
@@ -197,11 +206,11 @@ class FrontierScheduler(BaseScheduler):
             except StorageError:
                 raise
             except Exception:
-                self._spider.give_up(lease)
+                self._fetches.give_up(lease)
                 continue
             if request is not None:
                 return request
-            if is_full(self._spider.crawler.engine):
+            if is_full(self._fetches.engine):
                 break
         self._set_wake_up()
         return None
@@ -234,7 +243,7 @@ class FrontierScheduler(BaseScheduler):
             return None
         licensed = self._files.licensed(lease.url, robots)
         reserved = self._files.reserved(lease.url)
-        return self._spider.page_request(Fetch(lease, now, robots=licensed, reserved=reserved))
+        return self._fetches.page_request(Fetch(lease, now, robots=licensed, reserved=reserved))
 
     def _begin(
         self, lease: Lease, now: float, file: str, keeps: Reservations | None = None

@@ -8,7 +8,6 @@ Scrapy's engine, where it took longer than in the handler.
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
@@ -25,32 +24,18 @@ from langfocus.crawler.politeness.robots import (
     is_unreachable,
 )
 from langfocus.crawler.spiders.concurrency import begin, end
-from langfocus.crawler.spiders.fetch import KEY, Fetch, own_fetch
+from langfocus.crawler.spiders.fetch import own_fetch
+from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.messages import redirect_target, retry_after_s, statements_of
 from langfocus.crawler.url import domain_of, host_of
 
-if TYPE_CHECKING:
-    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
-_UNLIMITED = "download_maxsize"
-"""The key in `Request.meta` for a limit of the download; 0: none. The unpacked body has its own."""
-
-
-def file_request(spider: "LangfocusSpider", lease: Lease, file: str) -> Request:
-    """Return the request for a file of a host, in the name of a lease.
-
-    Its download has no size limit: the spider stops it at the size at which files are cut.
-    """
-    fetch = Fetch(lease, spider.crawl.clock(), is_file=True)
-    return Request(file, meta={KEY: fetch, _UNLIMITED: 0, **spider.patience()})
-
-
-async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
+async def answer_for(fetches: Fetches, request: Request) -> Response:
     """Return the answer for a file, which is archived; raises what ends a download.
 
     An error instead of a tdmrep.json is not archived: the frontier keeps that there is no file.
     """
-    crawl, downloader = spider.crawl, spider.crawler.engine.downloader
+    crawl, downloader = fetches.crawl, fetches.engine.downloader
     answer: Request | Response = request
     while isinstance(answer, Request):  # a middleware of the user may send it again
         request = answer
@@ -61,28 +46,28 @@ async def answer_for(spider: "LangfocusSpider", request: Request) -> Response:
     return answer
 
 
-def may_ask(spider: "LangfocusSpider", file: str) -> bool:
+def may_ask(fetches: Fetches, file: str) -> bool:
     """Return True if a file lies neither in a private network nor behind the user's block."""
-    contacts = spider.crawl.contacts
+    contacts = fetches.crawl.contacts
     return contacts.may_contact(file) and not contacts.blocking.blocks(file)
 
 
 class SiteFiles:
     """Fetches the files that leased pages wait for."""
 
-    def __init__(self, spider: "LangfocusSpider") -> None:
-        """Ask in the name of a spider."""
-        self._spider, self._crawl = spider, spider.crawl
-        self._tdmrep = Reservations(spider.crawl.frontier)
-        self._licenses = Licenses(spider.crawl.frontier)
-        config = spider.crawl.config
+    def __init__(self, fetches: Fetches) -> None:
+        """Fetch files as a crawl fetches pages."""
+        self._fetches, self._crawl = fetches, fetches.crawl
+        self._tdmrep = Reservations(fetches.crawl.frontier)
+        self._licenses = Licenses(fetches.crawl.frontier)
+        config = fetches.crawl.config
         self._asks_reservations = (
-            spider.crawl.prepared.web is None
+            fetches.crawl.prepared.web is None
             and config.obeys_robots
             and config.obeys_directives
             and not config.is_census
         )
-        self._fetches: dict[str, asyncio.Task[None]] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def lacking(
         self, url: str, robots: RobotsVersion | None, now: float
@@ -97,7 +82,7 @@ class SiteFiles:
             if file is None:
                 continue
             verdict = self._crawl.robots.verdict(file, now)
-            if verdict is not Verdict.FORBIDDEN and may_ask(self._spider, file):
+            if verdict is not Verdict.FORBIDDEN and may_ask(self._fetches, file):
                 return file, kept
             kept.keep(url, b"", now)
         return None
@@ -117,11 +102,11 @@ class SiteFiles:
 
         `keeps` keeps its rules, None: it is a robots.txt. False if it is fetched already.
         """
-        if file in self._fetches:
+        if file in self._tasks:
             return False
-        request = file_request(self._spider, lease, file)
-        begin(self._spider.crawler.engine, request)
-        self._fetches[file] = asyncio.ensure_future(self.fetch(lease, file, request, keeps))
+        request = self._fetches.file_request(lease, file)
+        begin(self._fetches.engine, request)
+        self._tasks[file] = asyncio.ensure_future(self.fetch(lease, file, request, keeps))
         return True
 
     async def fetch(
@@ -129,19 +114,19 @@ class SiteFiles:
     ) -> None:
         """Fetch a file, store its rules, and give its page back or settle it."""
         try:
-            with suppress(CloseSpider), self._spider.settling(lease):
+            with suppress(CloseSpider), self._fetches.settling(lease):
                 if keeps is not None:
                     await self._fetch_reservations(lease, request, keeps)
                     return
                 try:
-                    response = await answer_for(self._spider, request)
+                    response = await answer_for(self._fetches, request)
                 except Exception as error:
                     self._failed(lease, file, error, own_fetch(request).began_at)
                 else:
                     self._answered(lease, file, response)
         finally:
-            self._fetches.pop(file, None)
-            end(self._spider.crawler.engine, request)
+            self._tasks.pop(file, None)
+            end(self._fetches.engine, request)
 
     def _answered(self, lease: Lease, file: str, response: Response) -> None:
         crawl, now = self._crawl, self._crawl.clock()
@@ -150,7 +135,7 @@ class SiteFiles:
             self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
             return
         target = redirect_target(response)
-        if target is not None and not may_ask(self._spider, target):
+        if target is not None and not may_ask(self._fetches, target):
             self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=True)
             return
         if target is None or not crawl.robots.move(lease.url, target, now, file):
@@ -159,8 +144,8 @@ class SiteFiles:
 
     def _failed(self, lease: Lease, file: str, error: Exception, asked_at: float) -> None:
         """Fetch nothing from a host whose robots.txt cannot be fetched (RFC 9309, 2.3.1.4)."""
-        if not self._spider.waits(lease, error, asked_at):
-            reason, is_final = self._spider.reason(lease, error)
+        if not self._fetches.waits(lease, error, asked_at):
+            reason, is_final = self._fetches.reason(lease, error)
             self._without_rules(lease, file, reason, is_final=is_final)
 
     def _without_rules(
@@ -184,14 +169,14 @@ class SiteFiles:
         Redirects within the registered domain are followed: many hosts together could have a
         stranger's host asked without end.
         """
-        crawl, spider = self._crawl, self._spider
+        crawl, fetches = self._crawl, self._fetches
         delay_s = max(crawl.config.delay_s, crawl.robots.delay_s(lease.url))
         body, domain, asked = b"", domain_of(lease.host), {request.url}
         for _ in range(MAX_MOVES + 1):
             try:
-                response = await answer_for(spider, request)
+                response = await answer_for(fetches, request)
             except Exception as error:
-                if spider.waits(lease, error, own_fetch(request).began_at):
+                if fetches.waits(lease, error, own_fetch(request).began_at):
                     return
                 break
             target = redirect_target(response)
@@ -200,11 +185,11 @@ class SiteFiles:
                 break
             if target in asked or domain_of(host_of(target)) != domain:
                 break
-            if not may_ask(spider, target):
+            if not may_ask(fetches, target):
                 break
             asked.add(target)
             # Two milliseconds more, since a sleep may end early.
             await asyncio.sleep(delay_s + 0.002)
-            request = file_request(spider, lease, target)
+            request = fetches.file_request(lease, target)
         keeps.keep(lease.url, body, crawl.clock())
         crawl.frontier.release(lease, now=crawl.clock())

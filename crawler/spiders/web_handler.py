@@ -2,7 +2,7 @@
 
 import asyncio
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -18,10 +18,8 @@ from scrapy.responsetypes import responsetypes
 from langfocus.crawler.sources.archive import NO_ROBOTS
 from langfocus.crawler.sources.contract import Answer, Reason, Unreachable, Web
 from langfocus.crawler.spiders.fetch import begin_fetch
+from langfocus.crawler.spiders.fetches import crawl_of
 from langfocus.crawler.spiders.messages import replayed
-
-if TYPE_CHECKING:
-    from langfocus.crawler.spiders.langfocus import LangfocusSpider
 
 _FAILURES: dict[Reason, type[Exception]] = {
     "dns": CannotResolveHostError,
@@ -38,7 +36,7 @@ class WebDownloadHandler(BaseDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         """Take the Web from the crawl that the crawler's spider has opened."""
         super().__init__(crawler)
-        crawl = cast("LangfocusSpider", crawler.spider).crawl
+        crawl = crawl_of(crawler)
         self._crawl = crawl
         self._web, self._keeps_exchanges = cast("Web", crawl.prepared.web), crawl.config.keeps_warc
 

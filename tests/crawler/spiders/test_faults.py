@@ -12,7 +12,6 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
-from scrapy.settings import Settings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from twisted.internet.error import getConnectError
 from twisted.python.failure import Failure
@@ -25,7 +24,7 @@ from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.spiders.faults import local_fault
 from langfocus.crawler.spiders.fetch import KEY, Fetch
-from langfocus.crawler.spiders.langfocus import LangfocusSpider
+from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.scheduler import FrontierScheduler
 from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.links import Link
@@ -45,29 +44,26 @@ def crawl(tmp_path: Path) -> Iterator[Crawl]:
 
 
 @pytest.fixture
-def spider(crawl: Crawl) -> LangfocusSpider:
-    made = LangfocusSpider()
-    made.crawl, made.settings = crawl, Settings()
+def fetches(crawl: Crawl) -> Fetches:
     downloader = SimpleNamespace(total_concurrency=64, active=set(range(8)))
     downloader.needs_backout, downloader.handlers = bool, SimpleNamespace(download_request_async=0)
     slot = SimpleNamespace(
         add_request=id, remove_request=id, nextcall=SimpleNamespace(schedule=int)
     )
     engine: Any = SimpleNamespace(downloader=downloader, _slot=slot)
-    made.crawler = cast(Any, SimpleNamespace(engine=engine))
-    return made
+    return Fetches(crawl, cast(Any, SimpleNamespace(engine=engine)))
 
 
-def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | None = None) -> None:
+def end(name: str, fetches: Fetches, lease: Lease, error: Exception | None = None) -> None:
     """End the download of a page or a file as Scrapy does."""
     request = Request(lease.url, meta={KEY: Fetch(lease, 0.0)})
     response = HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
     failure = Failure(error or OSError("x"))  # type: ignore[no-untyped-call]
     failure.request = request  # type: ignore[attr-defined]
     if name == "parse":
-        spider.parse(response)
+        fetches.settle_answer(response)
     elif name == "on_failure":
-        spider.on_failure(failure)
+        fetches.settle_failure(failure)
     else:
 
         async def download_async(send: object, request: Request) -> HtmlResponse:
@@ -75,18 +71,16 @@ def end(name: str, spider: LangfocusSpider, lease: Lease, error: Exception | Non
                 return response
             raise error or OSError("x")
 
-        downloader: Any = spider.crawler.engine.downloader
+        downloader: Any = fetches.engine.downloader
         downloader.middleware = SimpleNamespace(download_async=download_async)
-        asyncio.run(SiteFiles(spider).fetch(lease, "x", request))
+        asyncio.run(SiteFiles(fetches).fetch(lease, "x", request))
 
 
 @pytest.fixture
-def scheduler(
-    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
-) -> FrontierScheduler:
+def scheduler(crawl: Crawl, fetches: Fetches, monkeypatch: pytest.MonkeyPatch) -> FrontierScheduler:
     monkeypatch.setattr("langfocus.crawler.spiders.scheduler.create_looping_call", lambda _: None)
     wake_up: Any = SimpleNamespace(at=lambda _: None)
-    return FrontierScheduler(crawl, spider, wake_up, obey=True)
+    return FrontierScheduler(crawl, fetches, wake_up, obey=True)
 
 
 def outcomes(crawl: Crawl) -> list[tuple[str]]:
@@ -99,12 +93,12 @@ def broken(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize("name", CALLBACKS)
 def test_an_unexpected_fault_settles_its_url_and_the_crawl_ends(
-    name: str, crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+    name: str, crawl: Crawl, fetches: Fetches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("langfocus.crawler.spiders.site_files.redirect_target", broken)
-    monkeypatch.setattr("langfocus.crawler.spiders.langfocus.download_of", broken)
-    monkeypatch.setattr("langfocus.crawler.spiders.langfocus.explain", broken)
-    end(name, spider, lease_now(crawl.frontier, crawl.clock()))
+    monkeypatch.setattr("langfocus.crawler.spiders.fetches.download_of", broken)
+    monkeypatch.setattr("langfocus.crawler.spiders.fetches.explain", broken)
+    end(name, fetches, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("error",)]
     assert not crawl.queue.has_more()
 
@@ -127,7 +121,7 @@ def test_a_queue_that_cannot_be_read_ends_the_crawl(
 
 
 def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
-    crawl: Crawl, spider: LangfocusSpider, scheduler: FrontierScheduler
+    crawl: Crawl, fetches: Fetches, scheduler: FrontierScheduler
 ) -> None:
     asked: list[str] = []
 
@@ -139,15 +133,15 @@ def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
             await came.wait()
             raise BusyAddressError("192.0.2.1", 0.0)
 
-        downloader: Any = spider.crawler.engine.downloader
+        downloader: Any = fetches.engine.downloader
         downloader.middleware = SimpleNamespace(download_async=download_async)
         assert scheduler.next_request() is scheduler.next_request() is None
         counts = crawl.frontier.counts()
         assert (counts.queued, counts.leased) == (1, 1)
         came.set()
-        await asyncio.gather(*scheduler._files._fetches.values())
+        await asyncio.gather(*scheduler._files._tasks.values())
         assert scheduler.next_request() is None
-        await asyncio.gather(*scheduler._files._fetches.values())
+        await asyncio.gather(*scheduler._files._tasks.values())
 
     crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
     for url in ("http://a.de/", "http://c.de/"):
@@ -157,34 +151,34 @@ def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
 
 
 def test_a_fault_after_a_url_was_settled_changes_nothing(
-    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+    crawl: Crawl, fetches: Fetches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spider._wants_items = True
-    monkeypatch.setattr("langfocus.crawler.spiders.langfocus.settled_item", broken)
-    end("parse", spider, lease_now(crawl.frontier, crawl.clock()))
+    fetches._wants_items = True
+    monkeypatch.setattr("langfocus.crawler.spiders.fetches.settled_item", broken)
+    end("parse", fetches, lease_now(crawl.frontier, crawl.clock()))
     assert outcomes(crawl) == [("page",)]
 
 
 def test_a_url_that_cannot_be_settled_at_all_ends_the_crawl(
-    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+    crawl: Crawl, fetches: Fetches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl.visitor, "failed", broken)
     with pytest.raises(CloseSpider):
-        end("on_failure", spider, lease_now(crawl.frontier, crawl.clock()))
+        end("on_failure", fetches, lease_now(crawl.frontier, crawl.clock()))
     assert "http://a.de/ can be neither settled nor given back" in crawl.ending.fault
     assert not outcomes(crawl)
 
 
 @pytest.mark.parametrize("name", ["on_failure", "robots.txt failed"])
 def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
-    name: str, crawl: Crawl, spider: LangfocusSpider, caplog: pytest.LogCaptureFixture
+    name: str, crawl: Crawl, fetches: Fetches, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):
         lease = lease_now(crawl.frontier, crawl.clock() + 1000)
-        end(name, spider, lease, LocalFaultError("Too many open files"))
+        end(name, fetches, lease, LocalFaultError("Too many open files"))
     assert outcomes(crawl) == []
     assert crawl.queue.counts().queued == 1
-    assert spider.crawler.engine.downloader.total_concurrency == 4
+    assert fetches.engine.downloader.total_concurrency == 4
     assert [record.getMessage()[:20] for record in caplog.records] == ["Too many open files:"]
 
 

@@ -14,7 +14,7 @@ from scrapy.http import HtmlResponse, Response
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.download import Exchange
 from langfocus.crawler.spiders.fetch import KEY, Fetch, begin_fetch, fetch_of, is_file
-from langfocus.crawler.spiders.langfocus import LangfocusSpider
+from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.middlewares import PageReaders, Unpacking
 from tests.crawler.politeness.test_crawl_polite import linking, polite, served
 from tests.support.crawls import rows
@@ -55,7 +55,7 @@ def test_the_middlewares_and_limits_of_a_crawl_leave_the_requests_of_a_user_alon
     nothing: Any = None
     readers = PageReaders(nothing, nothing)
     assert asyncio.run(readers.process_response(request, response)) is response
-    LangfocusSpider().on_bytes(b"x" * 10_000_000, request)
+    Fetches(nothing, nothing).on_bytes(b"x" * 10_000_000, request)
 
 
 class Meddling:
