@@ -1,1 +1,1 @@
-"""Language identification of URLs and pages; knows neither Scrapy nor the crawl."""
+"""Language identification of URLs and pages, independent of Scrapy and the crawler."""

@@ -1,4 +1,4 @@
-"""Reads and writes learned arrays in one .npz file, without unpickling."""
+"""Safe .npz files of learned arrays: read and written without unpickling."""
 
 import struct
 import zipfile
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from langfocus.classifiers.errors import ModelError
 
 MODELS: Final = Path(__file__).with_name("models")
-"""The folder of the models that ship."""
+"""Folder of the shipped models."""
 
 DAMAGE: Final = (
     EOFError,
@@ -25,25 +25,25 @@ DAMAGE: Final = (
     zlib.error,
     struct.error,
 )
-"""Errors that reading a damaged .npz file raises."""
+"""Errors raised while a damaged .npz file is read."""
 
 MAX_UNPACKED_BYTES: Final = 1 << 30
-"""Bytes of arrays that are read from one file; the largest file that ships has 20 million."""
+"""Unpacked bytes read from a file at most; the largest shipped file unpacks to 20 million."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
 def write_arrays(path: Path, **arrays: Any) -> None:
-    """Write the file; the same arrays give the same bytes."""
+    """Write the arrays to `path`; equal arrays produce equal bytes."""
     with Path(path).open("wb") as file:
         np.savez_compressed(file, **arrays)
 
 
 def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays:
-    """The arrays with these names, and those of the `optional` ones that the file has.
+    """Return the named arrays, and the `optional` arrays present in the file.
 
-    Raises ModelError if the file is missing or damaged, lacks an array, or is too large. The last
-    is known before an array is unpacked.
+    Raises ModelError if the file is missing, damaged or too large, or lacks a named array. The size
+    is checked before any array is unpacked.
     """
     if Path(path).exists() and not Path(path).is_file():  # a pipe would wait for a writer
         raise ModelError(f"{path}: the model is not a regular file")
@@ -56,16 +56,16 @@ def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays
                 missing = [name for name in names if name not in loaded.files]
                 if missing:
                     raise ModelError(f"{path}: not a model of this kind: no array {missing[0]!r}")
-                found = [*names, *(name for name in optional if name in loaded.files)]
-                # zipfile unpacks no more than is declared.
+                read = [*names, *(name for name in optional if name in loaded.files)]
+                # zipfile unpacks no more than the declared size.
                 infos = loaded.zip.infolist()
-                size = sum(i.file_size for i in infos if i.filename.removesuffix(".npy") in found)
+                size = sum(i.file_size for i in infos if i.filename.removesuffix(".npy") in read)
                 if size > MAX_UNPACKED_BYTES:
                     raise ModelError(
                         f"{path}: the model file unpacks to {size / 1e6:,.0f} MB; "
                         f"at most {MAX_UNPACKED_BYTES / 1e6:,.0f} MB are read"
                     )
-                return {name: loaded[name] for name in found}
+                return {name: loaded[name] for name in read}
     except FileNotFoundError as error:
         raise ModelError(f"{path}: no such model file; `langfocus train` makes one") from error
     except ModelError:
@@ -75,6 +75,6 @@ def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays
 
 
 def unreadable(path: Path, error: Exception) -> ModelError:
-    """The error of one line about a model file that is damaged."""
+    """Return a one-line error for a damaged model file."""
     reason = " ".join(str(error).split())[:120] or type(error).__name__
     return ModelError(f"{path}: the model file cannot be read ({reason})")

@@ -1,13 +1,13 @@
-"""Functions compiled by numba at their first call, and the folder of its cache on disk.
+"""Functions compiled by numba at the first call, with a cache on disk.
 
-numba compiles a function anew after a change in the function's file. It does not notice a change in
-another file, of a function that is called or of a constant that is read. So the cache is in a
-folder that is named by a digest of all files that name this module: each of their changes
-compiles all functions anew, in some 15 s. Where no folder can be written, each process does.
-Otherwise of several processes that begin at once one compiles a function, and the others wait.
+numba recompiles a function after a change in the function's file. numba overlooks changes in other
+files: to a called function, or to a constant. So the cache folder is named after a digest of every
+file that mentions this module: a change in any such file recompiles all functions, in some 15 s.
+Without a writable folder, every process compiles. With a cache, one process compiles a function
+while concurrent processes wait.
 
-numba takes half a second and 100 MB, so Python itself runs what is done for a few URLs. The source
-is the same, and so are the numbers.
+Loading numba costs half a second and 100 MB, so Python itself runs small batches of URLs. Both run
+the same source and compute the same numbers.
 """
 
 import hashlib
@@ -31,14 +31,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _BLAS: Final = "scipy.linalg.cython_blas"
 _FEW: Final = 2000
-"""Code points of some 30 URLs; each URL takes 10 ms in Python."""
+"""Code points in some 30 URLs; Python needs 10 ms per URL."""
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _MARK: Final = b"classifiers.compiled"
 
 
 class _Compiled:
-    """A function for numba; for the first `few` values of its first argument Python runs it."""
+    """A numba function; Python runs the first `few` values of the first argument."""
 
     def __init__(self, function: Callable[..., Any], few: int = 0, **options: bool) -> None:
         update_wrapper(self, function)
@@ -60,40 +60,40 @@ class _Compiled:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """The function as numba knows it."""
+        """Return numba's dispatcher for the function."""
         options = self._options or {"cache": _has_cache()}
         return _numba().njit(**options, **_OPTIONS)(self._function)
 
 
 class _Inlined(_Compiled):
-    """A part of compiled functions; called only where Python runs one of them."""
+    """A function inlined by numba into compiled functions; called directly only from Python."""
 
     def __call__(self, *arguments: Any) -> Any:
         return self._function(*arguments)
 
 
 def compiled(function: Function) -> Function:
-    """The function compiled at its first call, or read from the cache on disk."""
+    """Return the function compiled at the first call, or loaded from the cache on disk."""
     return cast(Function, _Compiled(function))
 
 
 def compiled_for_many(function: Function) -> Function:
-    """The same, but a process that has not loaded numba runs it in Python at first."""
+    """Return a compiled function that runs in Python for small inputs until numba is loaded."""
     return cast(Function, _Compiled(function, _FEW))
 
 
 def inlined(function: Function) -> Function:
-    """The function compiled as a part of the functions that call it."""
-    # Without the wrappers for calls from Python all takes a fifth less time to compile.
+    """Return the function for inlining into the compiled functions that call it."""
+    # Without wrappers for calls from Python, compilation takes a fifth less time.
     options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast(Function, _Inlined(function, **options))
 
 
 @cache
 def _numba() -> Any:
-    """Load numba, and let functions that it compiles call each other."""
+    """Load numba, and register compiled functions as callable from each other."""
     if _BLAS not in sys.modules:
-        # numba reads scipy's linear algebra if it can: 15 MB and 0.3 s for what no code here calls.
+        # numba loads scipy's linear algebra if importable: 15 MB and 0.3 s, unused here.
         sys.modules[_BLAS] = None  # type: ignore[assignment]  # "not to be imported"
         importlib.import_module("numba.np.arraymath")
         del sys.modules[_BLAS]
@@ -104,24 +104,24 @@ def _numba() -> Any:
 
 
 def sources(root: Path = _ROOT) -> list[Path]:
-    """The files that name this module; compiled code reads constants of no others."""
+    """Return the files that mention this module: all sources of compiled code and constants."""
     files = (path for room in ("classifiers", "crawler") for path in (root / room).rglob("*.py"))
     return sorted(path for path in files if _MARK in path.read_bytes())
 
 
 def digest(files: Iterable[Path]) -> str:
-    """A digest of the contents of some files."""
+    """Return a digest of the files' contents."""
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 @cache
 def _has_cache() -> bool:
-    """Point numba to the folder of the cache; False if none can be written."""
+    """Point numba to the cache folder; False without a writable folder."""
     name = digest([Path(__file__), *sources()])
     config = _numba().config
-    asked: str = config.CACHE_DIR  # the variable NUMBA_CACHE_DIR
+    configured: str = config.CACHE_DIR  # the variable NUMBA_CACHE_DIR
     usual = [str(_ROOT / "classifiers/__pycache__"), "~/.cache/langfocus"]
-    for base in [asked] if asked else usual:
+    for base in [configured] if configured else usual:
         try:
             folder = Path(base).expanduser() / name
             folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def _has_cache() -> bool:
 
 @contextmanager
 def _alone(name: str) -> Iterator[None]:
-    """Let no other process compile the function of this name, if there is a cache for both."""
+    """Lock the compilation of the named function against other processes that share the cache."""
     if fcntl is None or not _has_cache():
         yield
         return

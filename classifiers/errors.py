@@ -1,39 +1,39 @@
-"""Errors of language identification, and the base of all errors of the project."""
+"""Errors of language identification, and the base class of every langfocus error."""
 
 from importlib import import_module, metadata
 from types import ModuleType
 
 
 class LangfocusError(Exception):
-    """The base of all errors of langfocus; the message is one line."""
+    """Base class of every langfocus error; the message is one line."""
 
 
 class ClassifierError(LangfocusError):
-    """The base of all errors of identification; the message is one line."""
+    """Base class of identification errors; the message is one line."""
 
 
 class LanguageError(ClassifierError, ValueError):
-    """A language that is not known."""
+    """An unknown language."""
 
 
 class StudyError(ClassifierError, ValueError):
-    """A study that cannot be carried out as requested."""
+    """A study that cannot run as requested."""
 
 
 class DatasetError(ClassifierError, ValueError):
-    """Labelled data that cannot be read; names the file and the line."""
+    """Unreadable labelled data; the message names file and line."""
 
 
 class ModelError(ClassifierError, OSError):
-    """A model file that is missing, damaged or of another version."""
+    """A model file that is missing, damaged or from another version."""
 
 
 class GeoIPError(ClassifierError, OSError):
-    """A file of countries that is missing, damaged or of another kind."""
+    """A country database that is missing, damaged or of another kind."""
 
 
 class MissingPackageError(ClassifierError, ImportError):
-    """An optional package that is missing or too old; the message says how to install it."""
+    """An optional package that is missing or too old; the message explains the installation."""
 
     def __init__(self, package: str) -> None:
         super().__init__(package)
@@ -43,16 +43,16 @@ class MissingPackageError(ClassifierError, ImportError):
         """Return the message."""
         name = self.package
         try:
-            found = metadata.version(name)
+            version = metadata.version(name)
         except metadata.PackageNotFoundError:
             return f"{name} is not installed: pip install {name}"
-        return f"{name} {found} cannot be used, is it too old? pip install --upgrade {name}"
+        return f"{name} {version} cannot be used, is it too old? pip install --upgrade {name}"
 
 
 def optional(name: str, package: str = "") -> ModuleType:
-    """A module of an optional package; MissingPackageError if it is not installed.
+    """Import a module from an optional package; MissingPackageError if not installed.
 
-    `package` is the name to install if it is not the first part of the module's.
+    `package` is the name to install, where different from the module's first part.
     """
     try:
         return import_module(name)

@@ -1,4 +1,4 @@
-"""The country of an IP address, from a MaxMind DB file such as GeoLite2-Country."""
+"""IP address to country, from a MaxMind DB file such as GeoLite2-Country."""
 
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -11,14 +11,15 @@ from maxminddb import InvalidDatabaseError
 from langfocus.classifiers.errors import GeoIPError
 
 CountryLookup = Callable[[str | None], str | None]
-"""IP address -> the ISO 3166-1 code of its country; None if it is not known."""
+"""IP address -> ISO 3166-1 country code; None if unknown."""
 
 
 def country_lookup(path: Path) -> CountryLookup:
-    """A function from an IP address to the ISO 3166-1 code of its country, in upper case.
+    """Return a function from an IP address to the upper-case ISO 3166-1 country code.
 
-    The function returns None for None, for text that is no address and for an address that the file
-    does not list. Threads can share it. GeoIPError if the file cannot be read or has no countries.
+    The function returns None for None, for text without an address and for unlisted addresses.
+    Threads can share the function. Raises GeoIPError for an unreadable file and for a file without
+    countries.
     """
     if path.exists() and not path.is_file():  # a pipe would wait for a writer
         raise GeoIPError(f"{path}: it is not a regular file")
@@ -46,9 +47,9 @@ def country_lookup(path: Path) -> CountryLookup:
 
 
 def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
-    """The IP address in a text, without its zone; None if the text is no address.
+    """Parse an IP address without its zone; None if the text is no address.
 
-    An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`) becomes IPv4.
+    An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) becomes IPv4.
     """
     try:
         address = ip_address(text.partition("%")[0])

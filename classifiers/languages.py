@@ -1,11 +1,10 @@
-"""Languages: one code for each, with its names, top-level domains and scripts.
+"""Language codes, with names, top-level domains and scripts.
 
-A code of this project is the ISO 639-1 code of a language, or its ISO 639-3 code if it has no
-shorter one. Varieties that share a Web share a code: `no` includes Bokmål, `zh` all written
-Chinese but Cantonese (`yue`), `ar` the spoken Arabics, `fa` Dari, `ak` Twi, `tl` Filipino, `sr`
-Montenegrin and text that is tagged Serbo-Croatian. Names, official languages and
-scripts come from CLDR (`classifiers.tables.cldr`). A language beyond these codes, which only a
-model of fastText may know, has its ISO 639-3 code.
+A project code is the ISO 639-1 code of a language, or else the ISO 639-3 code. Varieties that share
+a Web share a code: `no` includes Bokmål, `zh` every written Chinese but Cantonese (`yue`), `ar` the
+spoken Arabics, `fa` Dari, `ak` Twi, `tl` Filipino, `sr` Montenegrin and text tagged Serbo-Croatian.
+Names, official languages and scripts come from CLDR (`classifiers.tables.cldr`). Further languages,
+identified only by fastText models, use ISO 639-3 codes.
 """
 
 import re
@@ -44,25 +43,25 @@ _LONGEST_TAG: Final = 80
 _DECLARED: Final = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]*)*", re.ASCII)
 _BETWEEN: Final = re.compile("[,;|]")
 MOST_DECLARED: Final = 8
-"""Parts of a declared list that are read."""
+"""Parts parsed of a declared list."""
 _LONGEST_DECLARED: Final = 256
-"""Characters of a declaration that are read."""
+"""Characters parsed of a declaration."""
 _COUNTRIES: Final = {"kr": "ko"}
-"""Countries whose code is also that of a language with hardly a page: `kr` is Kanuri in ISO 639."""
+"""Country codes that are also codes of languages with hardly a page: `kr` is Kanuri in ISO 639."""
 _NO_LANGUAGE: Final = frozenset({"mis", "mul", "und", "zxx"})
 _SHOWN: Final = 40
-"""Characters of an unknown name that an error shows."""
+"""Characters of an unknown name quoted in an error."""
 _NEAR: Final = 0.7
-"""Likeness from which a name is near an unknown one, 0..1 (`difflib`)."""
+"""Least similarity to an unknown name for a suggestion, 0..1 (`difflib`)."""
 
 
 def canonical(tag: str) -> str | None:
-    """Return the code of this project for a language tag or name; None if it is unknown.
+    """Return the project code for a language tag or name; None if unknown.
 
-    Understood in any case: ISO 639-1, -2 (both spellings) and -3; BCP 47 tags with region,
-    script or `_`; POSIX locales (`de_DE.UTF-8`); English names and a language's own
-    (`German`, `Deutsch`), also with a remark in brackets (`Chinese (Simplified)`). Lists
-    (`de, en`) and countries (`cz`, `jp`) give None.
+    Accepts, in any case: ISO 639-1, -2 (both spellings) and -3; BCP 47 tags with region, script or
+    `_`; POSIX locales (`de_DE.UTF-8`); English and native names (`German`, `Deutsch`), also with a
+    remark in brackets (`Chinese (Simplified)`). Returns None for lists (`de, en`) and countries
+    (`cz`, `jp`).
     """
     return None if len(tag) > _LONGEST_TAG else _canonical(tag)
 
@@ -75,9 +74,9 @@ def _canonical(tag: str) -> str | None:
 
 
 def further(tag: str) -> str | None:
-    """Return the ISO 639-3 code of a language beyond the codes of the project; None if unknown.
+    """Return the ISO 639-3 code of a language beyond the project codes; None if unknown.
 
-    Understood are its code, alone or before a script (`nog`, `nog_Cyrl`), and its English name.
+    Accepts the code, alone or before a script (`nog`, `nog_Cyrl`), and the English name.
     """
     if len(tag) > _LONGEST_TAG or canonical(tag) is not None:
         return None
@@ -87,16 +86,15 @@ def further(tag: str) -> str | None:
 
 
 def understood(text: str) -> str:
-    """Return the code of the language that a person names, in one of the spellings of `canonical`.
+    """Return the language code for a user's text, in any spelling of `canonical` or `further`.
 
-    Languages beyond the codes of the project are understood, too (`further`). Raises
-    LanguageError, whose message names languages with a name like the text.
+    Raises LanguageError, whose message suggests languages with similar names.
     """
     code = canonical(text) or further(text)
     if code is not None:
         return code
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-    near = [f"{name(each)} ({each})" for each in _near(text)]
+    near = [f"{name(code)} ({code})" for code in _near(text)]
     way_out = "give a code (de) or a name (German)"
     if near:
         *others, last = near
@@ -105,11 +103,11 @@ def understood(text: str) -> str:
 
 
 def meant(value: str) -> tuple[str, ...]:
-    """Return the codes of the languages that a declaration names, each once, in its order.
+    """Return the distinct language codes of a declaration, in order.
 
-    Beside the tags and names of `canonical` it may be a list (`de, en`, RFC 9110, 8.5;
-    Cai 2009, Listing 2-1), or the code of a country in place of its language (`jp`, `cz`, `kr-KR`).
-    Unknown parts of a list are skipped; () if nothing is known.
+    Beside the tags and names of `canonical`, accepts a list (`de, en`, RFC 9110, 8.5; Cai 2009,
+    Listing 2-1), and a country code in place of a language (`jp`, `cz`, `kr-KR`). Unknown list
+    parts are skipped; () without any known part.
     """
     return _meant(value[:_LONGEST_DECLARED])
 
@@ -127,22 +125,22 @@ def _meant(value: str) -> tuple[str, ...]:
 
 
 def known() -> frozenset[str]:
-    """Return all codes of the project."""
+    """Return the project codes."""
     return KNOWN
 
 
 def name(code: str) -> str:
-    """Return the English name; raises LanguageError for a code that is not known."""
+    """Return the English name; raises LanguageError for an unknown code."""
     return ENGLISH.get(_checked(code)) or cldr.english_names().get(code) or _further()[code]
 
 
 def language_of_tld(tld: str) -> str | None:
-    """Return the language of a top-level domain; None if it has several or none.
+    """Return the language of a top-level domain; None for several languages or none.
 
     Three sources, in this order: Baykan 2013, 2.1, Table I; domains of languages, cities and other
-    alphabets; CLDR's official language that most people of the country use (`be` is Dutch, `kz`
-    Russian, `in` Hindi). Unlike the paper, country codes that are sold worldwide (`tv`, `io`) have
-    no language. Case and outer dots are ignored; an internationalised domain is read in both
+    alphabets; CLDR's official language with most speakers in the country (`be` is Dutch, `kz`
+    Russian, `in` Hindi). Unlike the paper, country codes sold worldwide (`tv`, `io`) have no
+    language. Case and outer dots are ignored; internationalised domains are accepted in both
     spellings.
     """
     return _tlds().get(_a_label(tld.strip(".").lower()))
@@ -150,9 +148,9 @@ def language_of_tld(tld: str) -> str | None:
 
 @lru_cache(maxsize=512)
 def tlds_of(code: str) -> frozenset[str]:
-    """Return all top-level domains of a language, as hosts spell them: lower case, `xn--`.
+    """Return a language's top-level domains, in the spelling of hosts: lower case, `xn--`.
 
-    Raises LanguageError for a code that is not known.
+    Raises LanguageError for an unknown code.
     """
     _checked(code)
     return frozenset(tld for tld, language in _tlds().items() if language == code)
@@ -161,7 +159,7 @@ def tlds_of(code: str) -> frozenset[str]:
 def accept_language(code: str) -> str:
     """Return the Accept-Language value that prefers `code` and accepts any other language.
 
-    Raises LanguageError for a code that is not known.
+    Raises LanguageError for an unknown code.
     """
     also = ALSO_ACCEPTED.get(_checked(code))
     return f"{code},{also};q=0.9,*;q=0.1" if also else f"{code},*;q=0.1"
@@ -169,17 +167,16 @@ def accept_language(code: str) -> str:
 
 @lru_cache(maxsize=512)
 def scripts(code: str) -> frozenset[str]:
-    """Return the ISO 15924 codes of all scripts in which a language is written.
+    """Return the ISO 15924 codes of the scripts in which a language is written.
 
-    They are scripts of characters: `zh` is {'Hani'}, `ja` {'Hani', 'Hira', 'Kana'}, never
-    'Hans' or 'Jpan'. Romanised Hindi and Chinese do not count. Raises LanguageError for a code
-    that is not known.
+    The scripts are character scripts: `zh` is {'Hani'}, `ja` {'Hani', 'Hira', 'Kana'}, never 'Hans'
+    or 'Jpan'. Romanised Hindi and Chinese do not count. Raises LanguageError for an unknown code.
     """
     spelling = CLDR.get(_checked(code), code)
-    found = set(cldr.scripts().get(spelling, ())) - CONSTRUCTED
-    found.discard(NOT_COUNTED.get(code, ""))
-    found.update(MORE_SCRIPTS.get(code, "").split())
-    return frozenset(part for s in found for part in COMPOSITE.get(s, (s,)))
+    names = set(cldr.scripts().get(spelling, ())) - CONSTRUCTED
+    names.discard(NOT_COUNTED.get(code, ""))
+    names.update(MORE_SCRIPTS.get(code, "").split())
+    return frozenset(part for s in names for part in COMPOSITE.get(s, (s,)))
 
 
 def _checked(code: str) -> str:
@@ -196,7 +193,7 @@ def _of_tag(match: re.Match[str]) -> str | None:
 
 
 def of_subtag(subtag: str, aliases: Mapping[str, str] | None = None) -> str | None:
-    """Return the code of a tag's first part, also by aliases (default: CLDR's); None if unknown."""
+    """Return the code of a primary subtag, with aliases (default: CLDR's); None if unknown."""
     if subtag in OWN:
         return OWN[subtag]
     if subtag in KNOWN:
@@ -215,7 +212,7 @@ def _declared(text: str) -> str | None:
 
 
 def _of_declared_tag(text: str) -> str | None:
-    """Return the language of a tag, or of the country that stands in its place."""
+    """Return the language of a tag, or of the country code in place of a language."""
     tag = text.strip().lower().rstrip("-_")
     if not _DECLARED.fullmatch(tag):
         return None
@@ -228,73 +225,73 @@ def _of_declared_tag(text: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def names() -> Mapping[str, str]:
-    """Return name -> code: names in English and in the language, in the spelling of `spelled`.
+    """Return name -> code: English and native names, in the spelling of `spelled`.
 
-    Our names win over CLDR's, and these over names without accents.
+    Project names win over CLDR names, and CLDR names over names without accents.
     """
-    found = {spelled(text): code for text, code in NAMES.items()}
-    found |= {spelled(text): code for code, text in ENGLISH.items()}
+    codes = {spelled(text): code for text, code in NAMES.items()}
+    codes |= {spelled(text): code for code, text in ENGLISH.items()}
     for code, called in called_names():
         for text in called:
-            found.setdefault(text, code)
-    for text, code in list(found.items()):
+            codes.setdefault(text, code)
+    for text, code in list(codes.items()):
         parts = unicodedata.normalize("NFKD", text)
         plain = "".join(c for c in parts if not unicodedata.combining(c))
         if plain.isascii():
-            found.setdefault(plain, code)
-    return found
+            codes.setdefault(plain, code)
+    return codes
 
 
 def called_names() -> Iterator[tuple[str, list[str]]]:
-    """Each code with its names in English and in the language, in lower case, without brackets."""
+    """Yield each code with English and native names, in lower case, without brackets."""
     return ((code, called.split(" | ")) for code, called in rows("names.txt").items())
 
 
 @lru_cache(maxsize=1)
 def _further() -> dict[str, str]:
-    """ISO 639-3 code -> English name, of languages beyond the codes of the project.
+    """Return ISO 639-3 code -> English name, for languages beyond the project codes.
 
-    CLDR names about 270; the package python-iso639 (extra `fasttext`) names all. Its table is no
-    file of the project: SIL does not let others redistribute the whole code set.
+    CLDR names about 270; the package python-iso639 (extra `fasttext`) names the rest. The project
+    ships no copy of that table: SIL forbids redistributing the whole code set.
     """
     try:
-        every = import_module("iso639").ALL_LANGUAGES
+        table = import_module("iso639").ALL_LANGUAGES
     except ImportError:
-        every = ()
-    names = {each.part3: each.name for each in every if each.scope == "I"} | cldr.english_names()
+        table = ()
+    names = {row.part3: row.name for row in table if row.scope == "I"} | cldr.english_names()
     codes = (code for code in names if len(code) == 3 and code not in _NO_LANGUAGE)
     return {code: names[code] for code in codes if canonical(code) is None}
 
 
 @lru_cache(maxsize=1)
 def _further_codes() -> dict[str, str]:
-    """Name -> code of the same languages; names of the project's languages are left out."""
+    """Return name -> code for the `_further` languages, without names of project languages."""
     names = sorted(_further().items(), reverse=True)
     return {spelled(text): code for code, text in names if canonical(text) is None}
 
 
 def _near(text: str) -> list[str]:
-    """Codes of up to three languages with a name like a text, or of the country of a code."""
+    """Return up to three languages with similar names, or the language of a country code."""
     near = spelled(text[:_LONGEST_TAG])
     spoken = language_of_tld(near) if len(near) == 2 else None
     if spoken is not None:
         return [spoken]
-    for called in (names(), _further_codes()):
-        found = get_close_matches(near, called, n=3, cutoff=_NEAR)
-        if found:
-            return list(dict.fromkeys(called[each] for each in found))
+    for codes in (names(), _further_codes()):
+        matches = get_close_matches(near, codes, n=3, cutoff=_NEAR)
+        if matches:
+            return list(dict.fromkeys(codes[match] for match in matches))
     return []
 
 
 def spelled(text: str) -> str:
-    """Return a name as names are compared: in lower case, without brackets, with single spaces."""
+    """Normalise a name for comparison: lower case, no brackets, single spaces."""
     text = re.sub(r"\([^()]*\)", " ", unicodedata.normalize("NFC", text))
     return " ".join(re.sub(r"[\s_-]+", " ", text).casefold().split())
 
 
 @lru_cache(maxsize=1)
 def _tlds() -> dict[str, str]:
-    """Top-level domain as hosts spell it -> language; earlier tables win."""
+    """Return top-level domain, in the spelling of hosts, -> language; earlier tables win."""
     tlds: dict[str, str] = {}
     for table in (TABLE_I, WRITTEN, OTHER):
         for code, row in table.items():

@@ -1,8 +1,8 @@
-"""Weights of many languages in one byte each, and the sums of some rows of them.
+"""One-byte weights for many languages, and sums of weight rows.
 
-A weight is code * |code| * scale, where the code is an int8. A few weights are many times larger
-than the others, and even steps would round the small ones to 0. A table has one row of codes for
-each bucket of features; the score of a text is the sum of the rows of its features.
+A weight is code * |code| * scale, where the code is an int8. Few weights are many times larger than
+the rest, and even steps would round small weights to 0. A table has one row of codes per feature
+bucket; a text's score sums the rows of its features.
 """
 
 from typing import Final
@@ -13,11 +13,11 @@ import numpy.typing as npt
 from langfocus.classifiers.compiled import inlined
 
 _FAINTEST: Final = 13
-"""The least absolute code that is kept."""
+"""Least absolute code that is kept; smaller codes become 0."""
 _LANES: Final = 16
-"""A table's width is a multiple of this number, so that processors add whole vectors."""
+"""Table widths are multiples of this number, so that processors add whole vectors."""
 _ROWS: Final = 8
-"""Rows that are added at a time: each step reads and writes all sums."""
+"""Rows added per step; each step reads and writes every sum."""
 
 Codes = npt.NDArray[np.int8]
 Buckets = npt.NDArray[np.uint32]
@@ -26,10 +26,10 @@ Ints = npt.NDArray[np.int32]
 
 
 def quantised(weights: Floats) -> tuple[Codes, Floats]:
-    """Codes (n_languages, n_buckets) and scales (n_languages,) of some weights.
+    """Return codes (n_languages, n_buckets) and scales (n_languages,) for the weights.
 
-    Weights below a hundredth of the largest become 0, which makes the file a quarter smaller and
-    changes the F1 of the URL model by 0.01.
+    Weights below a hundredth of the largest become 0: the file shrinks by a quarter, and the URL
+    model's F1 changes by 0.01.
     """
     largest = np.abs(weights).max(axis=1)
     scales = np.where(largest > 0, largest / 127**2, 1).astype(np.float32)
@@ -42,7 +42,7 @@ def quantised(weights: Floats) -> tuple[Codes, Floats]:
 
 @inlined
 def filled(buckets: Buckets, count: int, zeros: int) -> int:
-    """Fill up with rows of zeros to a multiple of eight."""
+    """Pad the buckets with the zero row to a multiple of eight; return the new count."""
     while count % _ROWS:
         buckets[count] = zeros
         count += 1
@@ -56,7 +56,7 @@ def _weight(code: int) -> np.int32:
 
 @inlined
 def sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
-    """Write the sums of the weights of `count` buckets, a multiple of eight, to `sums` (width,)."""
+    """Write the weight sums for `count` buckets, a multiple of eight, to `sums` (width,)."""
     for language in range(len(sums)):
         sums[language] = 0
     for at in range(0, count, _ROWS):
@@ -70,9 +70,9 @@ def sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
 
 
 def table_of(weights: Codes) -> Codes:
-    """The table that `sum_rows` reads, from the codes of some languages, (n_languages, n_buckets).
+    """Return the table for `sum_rows` from language codes (n_languages, n_buckets).
 
-    It has one row of codes for each bucket and one of zeros, padded to a multiple of `_LANES`.
+    The table has a row of codes per bucket and a row of zeros, padded to a multiple of `_LANES`.
     """
     n_languages, n_buckets = weights.shape
     table = np.zeros((n_buckets + 1, max(-(-n_languages // _LANES), 1) * _LANES), np.int8)
