@@ -230,7 +230,7 @@ def measure_languages() -> Figures:
 _FACTS: Final = "classifiers/languages.py classifiers/tables"
 _URLS: Final = "classifiers/urls classifiers/models/url-*.npz"
 _PAGES: Final = f"{_FACTS} classifiers/pages classifiers/models/text-*.npz"
-_CRAWL: Final = "crawler/frontier crawler/session/visit.py crawler/reading/page.py"
+_CRAWL: Final = "crawler/frontier crawler/session crawler/reading crawler/politeness/traps.py"
 
 GROUPS: Final = {
     "harvest": Group(
@@ -249,14 +249,13 @@ GROUPS: Final = {
     "lies": Group(measure_lies, _PAGES, minutes=1),
     "speed": Group(
         measure_speed,
-        f"{_CRAWL} crawler/spiders crawler/strategies/focus crawler/session/crawl.py"
-        " crawler/reading/readers.py crawler/reading/process.py crawler/outputs/warc*.py"
-        " classifiers/pages/parse.py",
+        f"{_CRAWL} crawler/spiders crawler/strategies crawler/http crawler/outputs/warc*.py"
+        " classifiers/pages/parse.py classifiers/pages/html",
         minutes=6,
     ),
     "hosts": Group(
         measure_hosts,
-        "crawler/frontier crawler/spiders crawler/session/visit.py crawler/url.py"
+        f"{_CRAWL} crawler/spiders crawler/url.py"
         " crawler/politeness/robots.py benchmarks/capweb.py benchmarks/host_cap.py",
         minutes=3,
         is_outside=False,

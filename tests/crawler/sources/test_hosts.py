@@ -74,7 +74,7 @@ def test_a_list_without_hosts_is_refused_at_once(tmp_path: Path, text: str, mess
     ("arguments", "message"),
     [
         ({"hosts": "none.txt"}, "none.txt: cannot be read"),
-        ({"hosts": "HOSTS", "lang": "de"}, "-a lang: not with -a hosts, which takes hosts, "),
+        ({"hosts": "HOSTS", "lang": "de"}, "-a lang: not with -a hosts, which takes identify, "),
         ({"hosts": "HOSTS", "web": "archive"}, "go together"),
         ({"hosts": "HOSTS", "identify": "x"}, "-a identify=x: no such identify"),
     ],
