@@ -46,8 +46,8 @@ from benchmarks.servers.loopback import Access, Proxy, loopback
 from benchmarks.servers.rediscluster import RedisCluster
 from benchmarks.servers.redisserver import RedisServer
 from langfocus.crawler.reading.page import CRASHED
-from langfocus.crawler.shared.shards import ShardedCrawl, stored_crawl
-from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.shared.keyspace import connect
+from langfocus.crawler.shared.stored import StoredCrawl
 
 _BUSY = 503
 _FILES = (".xml", ".gz", ".rss", "/tdmrep.json")
@@ -229,10 +229,9 @@ def _miscrowded(web: KillWeb, records: Sequence[Row]) -> list[str]:
 
 def slots_in(redis: RedisServer | RedisCluster, crawl: str, shards: int) -> dict[str, int]:
     """Return the slots of the cap that each host holds in a shared frontier."""
-    stored = stored_crawl(connect(redis.url), crawl, shards)
-    parts = stored.parts if isinstance(stored, ShardedCrawl) else [stored]
+    stored = StoredCrawl(connect(redis.url), crawl, shards)
     found: dict[str, int] = {}
-    for part in parts:
+    for part in stored.parts:
         ask = methodcaller("hgetall", part.key("sent"))
         sent = part.run(ask)[0]
         found |= {host: int(number) for host, number in sent.items()}

@@ -34,10 +34,10 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.report.provenance import provenance
 from langfocus.crawler.run.folder import open_run
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
-from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.strategies.links import Link
 
 _LINKS: Final = 60
@@ -79,9 +79,9 @@ def redis(folder: Path, shards: int) -> Iterator[Store]:
     try:
         client = connect(server.url)
         info: Any = client.info
-        make = RedisFrontier if shards == 1 else ShardedFrontier
+        join = RedisFrontier.join if shards == 1 else ShardedFrontier.join
         yield Store(
-            make(client, "load", _RULES, Membership(shards=shards), now=0.0),
+            join(client, "load", _RULES, Membership(shards=shards), now=0.0),
             lambda: int(info("memory")["used_memory"]),
             lambda: float(info("cpu")["used_cpu_user"] + info("cpu")["used_cpu_sys"]),
         )

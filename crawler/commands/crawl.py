@@ -147,7 +147,7 @@ def _judge(crawl: Crawl) -> None:
     folder = crawl.run.folder
     continuation = f"the same command with -s JOBDIR={folder} continues"
     ending = crawl.ending
-    if ending.fault and crawl.worker is not None and crawl.worker.frontier.is_lost:
+    if ending.fault and crawl.worker is not None and crawl.worker.stored.is_lost:
         raise CrawlError(ending.fault)
     if ending.fault:
         raise CrawlError(f"{ending.fault}; {continuation}")

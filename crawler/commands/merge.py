@@ -64,12 +64,12 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _stored(address: str, share: Path) -> StoredCrawl:
+    from langfocus.crawler.shared.keyspace import connect
     from langfocus.crawler.shared.merging import crawl_of
-    from langfocus.crawler.shared.shards import stored_crawl
-    from langfocus.crawler.shared.stored import connect
+    from langfocus.crawler.shared.stored import StoredCrawl
 
     crawl, shards = crawl_of(share)
-    stored = stored_crawl(connect(address), crawl, shards)
+    stored = StoredCrawl(connect(address), crawl, shards)
     if not stored.exists():
         raise CrawlError(f"there is no crawl {crawl} at that address")
     return stored

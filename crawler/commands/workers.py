@@ -25,9 +25,9 @@ from langfocus.crawler.report.run_report import report
 from langfocus.crawler.run.folder import lock_run, new_folder
 from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.shared.crew import Crew, OwnServer
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.merging import check_free, merge
-from langfocus.crawler.shared.shards import stored_crawl
-from langfocus.crawler.shared.stored import StoredCrawl, connect
+from langfocus.crawler.shared.stored import StoredCrawl
 
 if TYPE_CHECKING:
     from langfocus.crawler.options.config import Config
@@ -65,7 +65,7 @@ def crawl_by_workers(
             "LANGFOCUS_CRAWL": name,
             "LOGSTATS_INTERVAL": "1",
         }
-        stored = stored_crawl(client, name, config.shards, wait_s=0.0)
+        stored = StoredCrawl(client, name, config.shards, wait_s=0.0)
         display = Display(sys.stderr)
         shown, progress = _Shown(folder), Progress(display)
         stack.callback(display.close)

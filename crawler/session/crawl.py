@@ -52,7 +52,7 @@ class Crawl:
         """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""
         if self.worker is None:
             return
-        jump_s = self.clock.follow(self.worker.frontier.time)
+        jump_s = self.clock.follow(self.worker.stored.time)
         if jump_s:
             _log.warning(
                 "the clock of the Redis server jumped by %.0f s; this worker keeps its time", jump_s

@@ -11,10 +11,11 @@ from langfocus.crawler.run.folder import OpenRun
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.preparation import Preparation
 from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.sharded import ShardedFrontier
-from langfocus.crawler.shared.stored import StoredCrawl, connect
+from langfocus.crawler.shared.sharded import ShardedFrontier, SharedFrontier
+from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import Waiting, Worker, worker_name
 
 _DIFFERENCE_TOLD_S: Final = 5.0
@@ -45,12 +46,12 @@ class JoinedCrawl:
         )
         self.frontier = self._joined(address, prepared.rules, membership, clock)
         limits = {"lease_s": config.lease_s, "pace_s": config.pace_s}
-        self.occupancy = SharedOccupancy(self.frontier, config.per_address, clock, **limits)
+        self.occupancy = SharedOccupancy(self.frontier.stored, config.per_address, clock, **limits)
         self._every_s = min(config.lease_s / 4, _TENDED_EVERY_S)
 
     def _joined(
         self, address: str, rules: FrontierRules, membership: Membership, clock: CrawlClock
-    ) -> RedisFrontier:
+    ) -> SharedFrontier:
         name, sleep = str(membership.identity["shared"]), self.waiting.sleep
         client = connect(address)
         ahead_s = clock.set_to(StoredCrawl(client, name, sleep=sleep).crawl_time)
@@ -60,9 +61,9 @@ class JoinedCrawl:
                 "its records use the server's",
                 ahead_s,
             )
-        kind = RedisFrontier if membership.shards == 1 else ShardedFrontier
-        frontier = kind(client, name, rules, membership, now=clock(), sleep=sleep)
-        if not frontier.is_durable():
+        join = RedisFrontier.join if membership.shards == 1 else ShardedFrontier.join
+        frontier = join(client, name, rules, membership, now=clock(), sleep=sleep)
+        if not frontier.stored.is_durable():
             _log.warning(
                 "the Redis server keeps no append-only file: a crash of it loses the crawl"
             )
@@ -74,7 +75,7 @@ class JoinedCrawl:
         Pages that a killed worker of this folder settled are stored first, so that they count.
         """
         has_pages = run.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0]
-        if has_pages and not self.frontier.totals().get("settled"):
+        if has_pages and not self.frontier.stored.totals().get("settled"):
             raise RunFolderError(
                 f"{run.folder}: holds pages of a crawl that the Redis server does not know; "
                 "use a new folder"

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
+from langfocus.crawler.shared.keyspace import KeySpace
 from langfocus.crawler.shared.stored import StoredCrawl
 
 
@@ -79,7 +80,7 @@ class SharedOccupancy:
         """Make the requests of this worker count for another `lease_s` seconds."""
         ends_at = self._clock() + self._lease_s
         self._stays = {address: stays for address, stays in self._stays.items() if stays}
-        by_part: dict[StoredCrawl, list[str]] = {}
+        by_part: dict[KeySpace, list[str]] = {}
         for address in self._stays:
             by_part.setdefault(self._crawl.at_address(address), []).append(address)
 

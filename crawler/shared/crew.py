@@ -16,7 +16,7 @@ from threading import Thread
 from typing import IO, Any, Final, NamedTuple, cast
 
 from langfocus.crawler.errors import CrawlError, SettingError
-from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.shared.keyspace import connect
 
 _PROGRAMS: Final = ("redis-server", "valkey-server")
 _STEP_S: Final = 0.05

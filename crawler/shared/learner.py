@@ -7,17 +7,20 @@ precisions, and of precisions times means. The belief of all is the prior and al
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Final
 
 import numpy as np
 
+from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.frontier.learning import Scorer, Tallies
 from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.packing import known_url
+from langfocus.crawler.shared.script import Script
 from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
 from langfocus.crawler.strategies.focus.prior import Prior
@@ -33,18 +36,15 @@ MERGED_EVERY_S: Final = 5.0
 A_LABEL: Final = 1 << 26
 """A tally is one number: this times the pages with a label, and the relevant pages."""
 
-Fields = Callable[[Mapping[str, Sequence[str]]], Sequence[Sequence[bytes | None]]]
-"""Returns the values of fields of hashes of the crawl, by the names of their keys."""
-
 
 class SharedLearner(Scorer):
     """Scores the URLs of a shared crawl by the belief of one worker."""
 
-    def __init__(self, worker: str, prior: Prior, rules: FrontierRules, fields: Fields) -> None:
-        """Begin with the prior; `merge` adds what was learned before."""
+    def __init__(self, worker: str, prior: Prior, rules: FrontierRules, script: Script) -> None:
+        """Begin with the prior; `script` is that of the whole crawl."""
         super().__init__(Belief(prior), rules)
         self._worker = worker
-        self._fields = fields
+        self._whole = self._script = script
         self._tallies: dict[str, tuple[int, int]] = {}
         self._prior = self._merged = self._belief.sums()
         self._own = np.zeros_like(self._prior)
@@ -58,9 +58,9 @@ class SharedLearner(Scorer):
         known = self._known([lease.fingerprint], [lease.url])[0]
         return known or KnownUrl(lease.url, lease.score, lease.depth, NO_EVIDENCE, Links())
 
-    def at(self, fields: Fields) -> "SharedLearner":
+    def at(self, script: Script) -> "SharedLearner":
         """Read the evidence and the records of a shard from now on."""
-        self._fields = fields
+        self._script = script
         return self
 
     def arrived(self, pages: Sequence[tuple[Sequence[Link], LinkOrigin]]) -> list[list[Link]]:
@@ -87,8 +87,8 @@ class SharedLearner(Scorer):
             labelled, relevant = self._tallies[unit]
             self._tallies[unit] = labelled + 1, relevant + record.is_relevant
         origin = origin_of(lease, record, own.links if own else None)
-        told = {"units": units, "tally": A_LABEL + record.is_relevant}
-        return self._scored(links, known, origin), origin, told
+        counted = {"units": units, "tally": A_LABEL + record.is_relevant}
+        return self._scored(links, known, origin), origin, counted
 
     def _scored(
         self, links: Sequence[Link], known: Sequence[KnownUrl | None], origin: LinkOrigin
@@ -99,47 +99,52 @@ class SharedLearner(Scorer):
     def _known(self, keys: Sequence[int], urls: Sequence[str]) -> list[KnownUrl | None]:
         """Return what is known of URLs by their fingerprints; read the records of their units."""
         units = [*set(chain.from_iterable(map(units_of, urls)))]
-        kept, tallies = self._fields({"urls": [*map(str, keys)], "tallies": units})
+        kept, tallies = self._script.fields({"urls": [*map(str, keys)], "tallies": units})
         self._tallies = dict(zip(units, map(_tally, tallies), strict=True))
         return [None if row is None else known_url(row) for row in kept]
 
     def tallies(self, units: Collection[str]) -> Tallies:
         """Return records of units; those of one page are read once."""
         if missing := [unit for unit in units if unit not in self._tallies]:
-            kept = self._fields({"tallies": missing})[0]
+            kept = self._script.fields({"tallies": missing})[0]
             self._tallies |= zip(missing, map(_tally, kept), strict=True)
         return self._tallies
 
     # Merging.
 
-    @property
-    def has_learned(self) -> bool:
-        """True if this worker learned something that the others should know."""
-        return self._pages > 0
+    def exchange(self, now: float) -> None:
+        """Exchange beliefs with the other workers, now and then."""
+        is_due = self._pages >= MERGED_EVERY or now >= self._merged_at + MERGED_EVERY_S
+        if self._pages and is_due:
+            self._whole.now = self._merged_at = now
+            self._publish()
+            self.take_over()
 
-    def is_due(self, now: float) -> bool:
-        """Return True if it is time to merge what this worker learned."""
-        return self.has_learned and (
-            self._pages >= MERGED_EVERY or now >= self._merged_at + MERGED_EVERY_S
-        )
+    def leave(self) -> None:
+        """Publish the last pages; the crawl goes on without them if the server is away."""
+        if self._pages and not self._whole.keys.losses:
+            with suppress(StorageError):
+                self._publish()
 
-    def own(self, now: float) -> str:
-        """Return what the pages of this worker add to the prior, as `merge` reads it."""
+    def take_over(self) -> None:
+        """Believe what all workers have learned so far."""
+        keys = self._whole.keys
+        keys.read(self._merge, lambda pipe: pipe.hgetall(keys.key("belief")))
+
+    def _publish(self) -> None:
+        """Store what the pages of this worker add to the prior."""
         sums = self._belief.sums()
         self._own = self._own + sums - self._merged
-        self._merged, self._pages, self._merged_at = sums, 0, now
-        return b64encode(self._own.tobytes()).decode()
+        self._merged, self._pages = sums, 0
+        self._whole.call("note", counts={}, belief=b64encode(self._own.tobytes()).decode())
 
-    def merge(self, kept: Mapping[str, str]) -> None:
-        """Believe what all workers learned; `kept` has the `own` of each.
-
-        Raises ValueError for a value that no worker writes.
-        """
-        parts = {name: np.frombuffer(b64decode(text)) for name, text in kept.items()}
-        is_again = not self._own.any() and self._worker in parts
-        if is_again:
+    def _merge(self, published: Mapping[str, str]) -> None:
+        """Believe the sum of the prior and of what each worker published."""
+        parts = {name: np.frombuffer(b64decode(text)) for name, text in published.items()}
+        has_returned = not self._own.any() and self._worker in parts
+        if has_returned:
             self._own = parts[self._worker]
-        if is_again or parts.keys() - {self._worker}:
+        if has_returned or parts.keys() - {self._worker}:
             self._merged = self._prior + sum(parts.values())
             self._belief.take_over(self._merged)
 

@@ -25,7 +25,7 @@ _OWN = (
     *("filter", "prior", "patience_s", "budget_pages", "budget_relevant"),
     *("robots_bytes", "random_state", "keeps_links"),
 )
-"""The rules that are told in another form, or in which workers may differ."""
+"""The rules that are stored in another form, or in which workers may differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,14 @@ class Membership:
 
 def binding(rules: FrontierRules, membership: Membership) -> dict[str, object]:
     """Return the rules that must be the same for every worker of a crawl."""
-    of_filter = {name: value for name, value in _told(rules.filter).items() if name != "name"}
-    own = {name: value for name, value in _told(rules).items() if name not in _OWN}
+    of_filter = {name: value for name, value in _plain(rules.filter).items() if name != "name"}
+    own = {name: value for name, value in _plain(rules).items() if name not in _OWN}
     prior = {} if rules.prior is None else {"prior": _digest(rules.prior)}
     common = {"layout": LAYOUT, "shards": membership.shards}
     return {**membership.identity, **prior, **own, **of_filter, **common}
 
 
-def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
+def script_config(rules: FrontierRules, membership: Membership) -> dict[str, object]:
     """Return the values that the script reads; those not fixed for the crawl change now."""
     values = binding(rules, replace(membership, identity={})) | {
         "patience_s": rules.patience_s,
@@ -69,15 +69,15 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _told(part: FrontierRules | Filter) -> dict[str, object]:
+def _plain(part: FrontierRules | Filter) -> dict[str, object]:
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     return {name: v.value if isinstance(v, Enum) else v for name, v in values.items()}
 
 
 def _digest(prior: Prior) -> str:
     """Return a short name of a prior; equal names mean equal numbers."""
-    told = repr((prior.mean, prior.covariance, prior.strength))
-    return sha256(told.encode()).hexdigest()[:16]
+    numbers = repr((prior.mean, prior.covariance, prior.strength))
+    return sha256(numbers.encode()).hexdigest()[:16]
 
 
 def difference(crawl: str, before: str, asked: Mapping[str, object]) -> str:

@@ -5,27 +5,24 @@ tallies, the page budget and the rule "one worker at a host" hold across all wor
 inside one process. All keys of a crawl have the hash tag `{crawl}`. A Redis Cluster therefore keeps
 each crawl on one of its nodes, unless it has shards (`crawler.shared.sharded`).
 
-Unlike the embedded frontier, this one stores leases, with the time at which they end. The records
-of each worker are in a stream, which the worker empties. All times come from the workers, so the
-error of the delay between two contacts is the difference of their clocks.
+Unlike the embedded frontier, this one stores leases and their expiry. The records of each worker
+are in a stream, which the worker empties. All times are those of the workers, so the error of the
+delay between two contacts is the difference of their clocks.
 """
 
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha1
-from importlib import resources
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import uuid4
+from typing import Any, Final, NamedTuple, Self
 
 from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.base import (
     PAGE,
     Admission,
+    Counts,
+    HostStates,
     KeptRobots,
     KnownUrlError,
     Lease,
@@ -38,29 +35,29 @@ from langfocus.crawler.frontier.links import LinkOrigin, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import holder_of, penalties_of, with_penalties
 from langfocus.crawler.run.page_row import check_page, page_values
+from langfocus.crawler.shared.keyspace import Client, KeySpace
 from langfocus.crawler.shared.learner import SharedLearner
-from langfocus.crawler.shared.membership import Membership, binding, difference, in_force
-from langfocus.crawler.shared.packing import LinkPacker, Packed, encoded
-from langfocus.crawler.shared.stored import AwayError, RefusedError, StoredCrawl
+from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.packing import LinkPacker, Packed
+from langfocus.crawler.shared.script import Script
+from langfocus.crawler.shared.stored import StoredCrawl, queued_urls
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import fingerprint, host_of
 
-if TYPE_CHECKING:
-    from langfocus.crawler.shared.stored import Client
+_SEEDS_A_CALL: Final = 1000
+_UNCOUNTED: Final[dict[str, object]] = {"units": [], "tally": 0}
+_FIRST_WAIT_S: Final = 5.0
 
-_SEEDS_A_CALL = 1000
-_UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
-_FIRST_WAIT_S = 5.0
-_KEEPS_ALL = "noeviction"
-SCRIPT_FILES = ("keys", "hosts", "admitting", "settling", "calls")
+Outbox = Callable[[LinkOrigin], Mapping[str, object]]
+"""Returns arguments of `admit`: a page's links to other shards, by their origin."""
 
 
-@cache
-def _script() -> tuple[bytes, str]:
-    """Return the files of the folder `lua`, in their order, and the name of them on the server."""
-    folder = resources.files("langfocus.crawler.shared").joinpath("lua")
-    text = b"\n".join(folder.joinpath(f"{name}.lua").read_bytes() for name in SCRIPT_FILES)
-    return text, sha1(text, usedforsecurity=False).hexdigest()
+class PageLinks(NamedTuple):
+    """Links of one page to a shard; `parent` is the URL of the page."""
+
+    parent: str
+    origin: LinkOrigin
+    links: Sequence[Link]
 
 
 class _Held(NamedTuple):
@@ -69,7 +66,7 @@ class _Held(NamedTuple):
     lease: Lease
     token: str
     is_sent: bool = False
-    address: str = ""  # the holder of slots for its server's address, "" if none was told
+    address: str = ""  # the holder of slots for its server's address, "" if that is not known
     was_sent: bool = False  # also before this lease
     is_learned: bool = False  # its page, before the server was away
 
@@ -80,110 +77,87 @@ class _Held(NamedTuple):
 
 
 @dataclass(slots=True)
-class Taken(Candidate):
+class _Taken(Candidate):
     """A URL that may be leased next, and the best score of the others; None: there are none."""
 
     best_other: float | None
 
 
-class RedisFrontier(StoredCrawl):
-    """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
+def join(
+    keys: KeySpace, rules: FrontierRules, member: Membership, now: float
+) -> tuple[Script, SharedLearner | None]:
+    """Join a crawl by the keys of the whole crawl; raises `SettingError` if that is refused."""
+    if rules.keeps_links:
+        raise ValueError("a shared crawl keeps no links")
+    if rules.is_expected_only:
+        raise ValueError("a shared crawl does not count expected URLs")
+    keys.wait_s = min(member.wait_s, _FIRST_WAIT_S)
+    if fault := StoredCrawl.of(keys, [keys]).eviction_fault():
+        raise SettingError(fault)
+    script = Script(keys, rules, member, now)
+    if rules.prior is None:
+        return script, None
+    learner = SharedLearner(member.worker, rules.prior, rules, script)
+    learner.take_over()
+    return script, learner
 
-    _bounds: Mapping[str, object] = {}  # what a shard tells beside the arguments of `next`
-    _refusal_of_next = ""
+
+class RedisFrontier:
+    """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
 
     def __init__(
         self,
-        client: "Client",
+        script: Script,
+        rules: FrontierRules,
+        membership: Membership,
+        learner: SharedLearner | None,
+    ) -> None:
+        """Begin without leases; `learner`: shared by this worker's shards. See `join`."""
+        self.script, self.keys, self.worker = script, script.keys, membership.worker
+        self.stored = StoredCrawl.of(script.keys, [script.keys])
+        self._rules, self._member, self._learner = rules, membership, learner
+        self._packer = LinkPacker(rules, Random(f"{rules.random_state} {membership.worker}"))
+        self._held: dict[int, _Held] = {}
+        self._back: dict[str, dict[str, object]] = {}
+        self._refusal = ""
+
+    @classmethod
+    def join(
+        cls,
+        client: Client,
         crawl: str,
         rules: FrontierRules,
         membership: Membership | None = None,
         *,
         now: float,
         sleep: Callable[[float], None] = time.sleep,
-        shard: tuple[int, int] | None = None,
-        learner: SharedLearner | None = None,
-    ) -> None:
-        """Join the crawl with that name, or begin it; `client` comes from `stored.connect`.
+    ) -> Self:
+        """Join the crawl with that name, or begin it; `client` is from `keyspace.connect`.
 
         The rules of selection, the caps and `delay_s` are fixed for the crawl: another value, or
         another `membership.identity`, raises `SettingError`. For `patience_s`, `lease_s` and the
         budgets, the values of the last worker to join hold for all workers. The links of pages
         are not stored and doubtful URLs are leased (`rules.keeps_links` and
-        `rules.is_expected_only` raise ValueError). While the server cannot be
-        reached, the calling thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is
-        raised. `shard` is one of so many, and `learner` that of all shards of this worker.
+        `rules.is_expected_only` raise ValueError). While the server cannot be reached, the calling
+        thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is raised.
         """
         member = membership or Membership()
-        super().__init__(
-            client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep, shard=shard
-        )
-        if rules.keeps_links:
-            raise ValueError("a shared crawl keeps no links")
-        if rules.is_expected_only:
-            raise ValueError("a shared crawl does not count expected URLs")
-        self.worker = member.worker
-        self._rules, self._member = rules, member
-        self._owner = f"{member.worker}:{uuid4().hex}"
-        self._calls = 0
-        self._beginning = uuid4().hex
-        self._now = now
-        self._packer = LinkPacker(rules, Random(f"{rules.random_state} {member.worker}"))
-        self._held: dict[int, _Held] = {}
-        self._back: dict[str, dict[str, object]] = {}
-        if shard is None and (told := self._eviction()):
-            raise SettingError(told)
-        self._learner = learner
-        if rules.prior is not None and learner is None:
-            self._learner = SharedLearner(member.worker, rules.prior, rules, self._fields)
-        self._join()
-        if self._learner is not None and learner is None:
-            self._take_over(self._learner)
-        self._wait_s = member.wait_s
-
-    def _eviction(self) -> str:
-        """Return what is wrong if the server deletes keys when its memory is full, else ""."""
-        told = self._servers_tell(lambda server: server.info("memory"))
-        policies = {info.get("maxmemory_policy", _KEEPS_ALL) for info in told} - {_KEEPS_ALL}
-        if not policies:
-            return ""
-        return (
-            f"this Redis deletes keys when its memory is full (maxmemory-policy "
-            f"{', '.join(sorted(policies))}), so a crawl would lose URLs and delays; "
-            f"set maxmemory-policy {_KEEPS_ALL}"
-        )
-
-    def check_eviction(self) -> None:
-        """Raise `StorageError` if the server deletes keys of the crawl when its memory is full."""
-        if told := self._eviction():
-            raise StorageError(told)
-
-    def _join(self) -> None:
-        rules = binding(self._rules, self._member)
-        try:
-            answer = self._call(
-                "open",
-                rules=json.dumps(rules, sort_keys=True),
-                config=json.dumps(in_force(self._rules, self._member)),
-            )
-        except RefusedError as error:
-            told = error.__cause__
-            raise SettingError(f"this Redis cannot hold a crawl: {told}") from error
-        is_joined, _, self._beginning = answer.partition("ok ")
-        if is_joined:
-            raise SettingError(difference(self.crawl, answer, rules))
+        keys = KeySpace(client, crawl, sleep=sleep)
+        script, learner = join(keys, rules, member, now)
+        keys.wait_s = member.wait_s
+        return cls(script, rules, member, learner)
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
-        self._now = now
+        self.script.now = now
         answers: list[Admission] = []
         origin = LinkOrigin(depth=depth)
         for start in range(0, len(links), _SEEDS_A_CALL):
             some = links[start : start + _SEEDS_A_CALL]
             if self._learner is not None:
-                some = self._learner.at(self._fields).arrived([(some, origin)])[0]
+                some = self._learner.at(self.script).arrived([(some, origin)])[0]
             packed = self._packer.pack(some, origin)
-            answers += packed.admissions(self._call("seed", packed))
+            answers += packed.admissions(self.script.call("seed", packed))
         return answers
 
     def admit(
@@ -197,21 +171,37 @@ class RedisFrontier(StoredCrawl):
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order.
 
-        Raises `LeaseError` also if the lease had ended by itself: its new owner settles the URL.
+        Raises `LeaseError` also if the lease has expired: its new owner settles the URL.
         """
-        self._now = now
+        admissions = self.settle(lease, record, links, now=now, was_contacted=was_contacted)
+        if self._learner is not None:
+            self._learner.exchange(now)
+        return admissions
+
+    def settle(
+        self,
+        lease: Lease,
+        record: Record,
+        links: Sequence[Link],
+        *,
+        now: float,
+        was_contacted: bool,
+        outbox: Outbox = lambda _: {},
+    ) -> list[Admission]:
+        """Settle a leased URL of a shard; `outbox` has its links to other shards."""
+        self.script.now = now
         held, counted = self.held_as(lease), _UNCOUNTED
         row = page_values(lease, record)
         check_page(row | {"id": 1, "queued": 0})
         if self._learner is None:
             origin = origin_of(lease, record, None)
         else:
-            learner = self._learner.at(self._fields)
+            learner = self._learner.at(self.script)
             learns = record.is_labelled and not held.is_learned
             links, origin, counted = learner.settle(lease, record, links, learns=learns)
             self._held[lease.fingerprint] = held._replace(is_learned=True)
         packed = self._packer.pack(links, origin, lease.url)
-        told = self._end(
+        admissions = self._end(
             "admit",
             lease,
             packed,
@@ -230,41 +220,37 @@ class RedisFrontier(StoredCrawl):
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=json.dumps(row),
             **counted,
-            **self._of_others(origin, lease.url),
+            **outbox(origin),
         )
-        self._merge()
-        return packed.admissions(told)
+        return packed.admissions(admissions)
 
-    def _of_others(self, origin: LinkOrigin, parent: str) -> dict[str, object]:
-        """Return what `admit` tells of other shards: a page's links to them, their queued URLs."""
-        return {}
-
-    def _merge(self) -> None:
-        """Exchange what the workers learned, now and then."""
-        learner = self._learner
-        if learner is not None and learner.is_due(self._now):
-            self._call("note", counts={}, belief=learner.own(self._now))
-            self._take_over(learner)
-
-    def _take_over(self, learner: SharedLearner) -> None:
-        """Believe what all workers have learned so far."""
-        self.read(learner.merge, lambda pipe: pipe.hgetall(self.key("belief")))
+    def packed(self, pages: Sequence[PageLinks]) -> Packed:
+        """Return the links of several pages to this shard, with new scores."""
+        scored = [page.links for page in pages]
+        if self._learner is not None:
+            arrived = [(page.links, page.origin) for page in pages]
+            scored = [*self._learner.at(self.script).arrived(arrived)]
+        bodies = [
+            self._packer.pack(links, page.origin, page.parent).body
+            for links, page in zip(scored, pages, strict=True)
+        ]
+        return Packed(self._packer.list_of(bodies), [])
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
-        self._now = now
+        self.script.now = now
         held = self.held_as(lease)
-        told: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent)}
+        spelling: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent)}
         if url is not None:
-            told["new"] = str(fingerprint(url))
-            told["directory"] = self._packer.directory_of(url)
-        if self._end("retry", lease, not_before=not_before, **told) == "known":
+            spelling["new"] = str(fingerprint(url))
+            spelling["directory"] = self._packer.directory_of(url)
+        if self._end("retry", lease, not_before=not_before, **spelling) == "known":
             self._held[lease.fingerprint] = held
             raise KnownUrlError(url)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
-        self._now = now
+        self.script.now = now
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, **rests_until)
 
@@ -272,9 +258,9 @@ class RedisFrontier(StoredCrawl):
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
     ) -> Sending:
         """Return whether the request for a leased URL may be sent; note that it is."""
-        self._now, held = now, self.held_as(lease)
+        self.script.now, held = now, self.held_as(lease)
         holder = holder_of(address) if address and self._rules.address_cap else ""
-        answer = self._call(
+        answer = self.script.call(
             "send",
             **held.named(),
             domain=self._packer.domain_of(lease.host),
@@ -291,29 +277,29 @@ class RedisFrontier(StoredCrawl):
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host that is not leased; count it."""
-        self._now = now
+        self.script.now = now
         holder = holder_of(address) if address and self._rules.address_cap else ""
         domain = self._packer.domain_of(host)
-        return Sending(self._call("ask", domain=domain, address=holder))
+        return Sending(self.script.call("ask", domain=domain, address=holder))
 
     def sending_of(self, lease: Lease, answer: str) -> Sending:
-        """Return the meaning of an answer of the script; a URL with more penalties goes back."""
+        """Return the meaning of an answer of the script; queue a URL with more penalties again."""
         if not answer.isdecimal():
             return Sending(answer)
         score = self.held_as(lease).lease.score
         score = with_penalties(score, int(answer), self._rules.doubts_up_to)
-        self._call("lower", **self._given_back(lease, score, is_penalized=True))
+        self.script.call("lower", **self._given_back(lease, score, is_penalized=True))
         return Sending.LATER
 
     def _given_back(
         self, lease: Lease, score: float, *, is_penalized: bool
     ) -> dict[str, dict[str, object]]:
-        """Return the arguments that give a leased URL back with another score; forget the lease."""
+        """Forget a lease; return the arguments that queue its URL again with another score."""
         named = self._held.pop(lease.fingerprint).named()
         return {"back": {**named, "tier": repr(0.0 - score), "lowered": int(is_penalized)}}
 
     def held_as(self, lease: Lease) -> _Held:
-        """Return what this worker knows of its lease; raises `LeaseError`."""
+        """Return the lease as this worker holds it; raises `LeaseError`."""
         try:
             return self._held[lease.fingerprint]
         except KeyError:
@@ -321,42 +307,48 @@ class RedisFrontier(StoredCrawl):
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
-        self._now = now
-        waits_up_to = self._rules.waits_up_to
-        found = chosen(self._take, lambda taken: taken.best_other, self._put_back, waits_up_to)
-        return None if found is None else found.lease
+        lease = self.next_within(now, {})
+        return lease if isinstance(lease, Lease) else None
 
-    def _take(self) -> Taken | None:
-        """Lease the URL with the best score in the queue; first give another back."""
+    def next_within(self, now: float, bounds: Mapping[str, object]) -> Lease | str:
+        """Lease the best URL; a shard has `bounds` (`next` in Lua). Return a refusal in JSON."""
+        self.script.now = now
+        waits_up_to = self._rules.waits_up_to
+        found = chosen(
+            lambda: self._take(bounds), lambda one: one.best_other, self._put_back, waits_up_to
+        )
+        return self._refusal if found is None else found.lease
+
+    def _take(self, bounds: Mapping[str, object]) -> _Taken | None:
+        """Lease the URL with the best score in the queue; first release the one before."""
         answer: Any = "again"
         while answer == "again":
-            answer, self._back = self._call("next", **self._back, **self._bounds), {}
+            answer, self._back = self.script.call("next", **self._back, **bounds), {}
         if isinstance(answer, str):
-            self._refusal_of_next = answer
+            self._refusal = answer
             return None
-        *told, due, others = answer
-        lease, penalties = self._leased(told), int(due)
+        *row, due, others = answer
+        lease, penalties = self._leased(row), int(due)
         before = lease.score
         score = with_penalties(before, penalties, self._rules.doubts_up_to)
         if self._learner is not None:
-            learner = self._learner.at(self._fields)
+            learner = self._learner.at(self.script)
             lease, score = learner.again(lease, learner.leased(lease), penalties)
         is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
         best_other = 0.0 - float(others) if others else None
-        return Taken(lease, before, score, is_penalized, best_other)
+        return _Taken(lease, before, score, is_penalized, best_other)
 
-    def _put_back(self, taken: Taken) -> None:
-        """Let the next call give a URL back, with the score that it has now."""
+    def _put_back(self, taken: _Taken) -> None:
+        """Let the next call queue a URL again, with the score that it has now."""
         self._back = self._given_back(taken.lease, taken.score, is_penalized=taken.is_penalized)
 
-    def _leased(self, told: Sequence[str]) -> Lease:
-        key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, sent = told
+    def _leased(self, row: Sequence[str]) -> Lease:
+        key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, sent = row
         numbers = int(depth), int(redirects), int(tries)
         flags = bool(is_beyond_cap), sent == "2"
         score = 0.0 - float(tier)
         lease = Lease(int(key), url, host, score, *numbers, parent or None, None, *flags)
-        token = f"{self._owner}:{self._calls}"
-        self._held[lease.fingerprint] = _Held(lease, token, was_sent=bool(sent))
+        self._held[lease.fingerprint] = _Held(lease, self.script.token, was_sent=bool(sent))
         return lease
 
     def ready_at(self, now: float) -> float | None:
@@ -365,39 +357,40 @@ class RedisFrontier(StoredCrawl):
         While other workers hold leases, it is the time of the next check, because they do not
         announce the links that they find.
         """
-        self._now = now
+        self.script.now = now
         held, poll_s = len(self._held), self._member.poll_s
         try:
-            told = self._call("ready_at", held=held, poll_s=poll_s)
+            ready_at = self.script.call("ready_at", held=held, poll_s=poll_s)
         except StorageError:
-            if not self.is_lost:
+            if not self.stored.is_lost:
                 raise
-            return now  # `next` tells then what was lost
-        return float(told) if told else None
+            return now  # `next` then raises the error
+        return float(ready_at) if ready_at else None
 
     def renew(self, now: float) -> None:
         """Extend the leases of this worker to their full time from `now`."""
-        self._now = now
-        self._call("renew", leases=[held.named() for held in self._held.values()])
+        self.script.now = now
+        self.script.call("renew", leases=[held.named() for held in self._held.values()])
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
         found: dict[str, list[str]] = {}
-        for key, url in self.queued_urls():
+        for key, url in queued_urls(self.keys):
             if is_blocked(url):
                 found.setdefault(host_of(url), []).append(key)
         number = 0
         for host, keys in found.items():
-            number += int(self._call("drop", host=host, fingerprints=keys))
+            number += int(self.script.call("drop", host=host, fingerprints=keys))
         return number
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
-        self._call("delay", host=host, delay_s=repr(float(delay_s)))
+        self.script.call("delay", host=host, delay_s=repr(float(delay_s)))
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
-        return self.read(_kept_robots, lambda pipe: pipe.hget(self.key("robots"), origin))
+        key = self.keys.key("robots")
+        return self.keys.read(_kept_robots, lambda pipe: pipe.hget(key, origin))
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
@@ -409,99 +402,54 @@ class RedisFrontier(StoredCrawl):
         return self._keep_robots(name, text, now, before=stored)
 
     def _keep_robots(self, name: str, text: str, now: float, **condition: str) -> bool:
-        self._now = now
-        kept, most = _stored_robots(text, now), self._rules.robots_bytes
-        told = self._call("keep_robots", origin=name, kept=kept, most_bytes=most, **condition)
-        return bool(told != "changed")
+        self.script.now = now
+        robots = {"origin": name, "kept": _stored_robots(text, now)}
+        most = self._rules.robots_bytes
+        answer = self.script.call("keep_robots", **robots, most_bytes=most, **condition)
+        return bool(answer != "changed")
 
-    def is_durable(self) -> bool:
-        """Return False if the server reports that it has no append-only file."""
-        told = self._servers_tell(lambda server: server.config_get("appendonly"))
-        return all(each.get("appendonly") != "no" for each in told)
+    def counts(self) -> Counts:
+        """Return the numbers of queued URLs, leased URLs and pages."""
+        return self.stored.counts()
 
-    def _servers_tell(self, ask: Callable[[Any], Mapping[str, str]]) -> list[Mapping[str, str]]:
-        """Return the answers of all servers, [] if one is away or does not tell it to this user."""
-        with suppress(RefusedError, AwayError):
-            return self._insist(lambda: [ask(server) for server in self._servers()])
-        return []
+    def host_states(self) -> HostStates:
+        """Return the numbers of hosts by their state; some that are not ready may count so."""
+        return self.stored.host_states()
 
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
         """Do nothing: the server has each change at once."""
 
     def close(self) -> None:
-        """Give the leases back and close the connection."""
+        """Release the leases and close the connection."""
         try:
-            if self._learner is not None and self._learner.has_learned and not self.is_lost:
-                with suppress(StorageError):  # the crawl goes on without what is not merged yet
-                    self._call("note", counts={}, belief=self._learner.own(self._now))
-            self.give_back()
+            if self._learner is not None:
+                self._learner.leave()
+            self.release_all()
         finally:
-            super().close()
+            self.keys.client.close()
 
-    def give_back(self) -> None:
-        """Give the leases of this worker back."""
+    def release_all(self) -> None:
+        """Release the leases of this worker."""
         while self._held:
-            self._call("release", **self._held.popitem()[1].named())
+            self.script.call("release", **self._held.popitem()[1].named())
 
-    # Calls.
+    def forget_lease(self, lease: Lease) -> None:
+        """Hold a lease no longer; it expires by itself."""
+        self._held.pop(lease.fingerprint, None)
+
+    @property
+    def n_held(self) -> int:
+        """The number of leases of this worker."""
+        return len(self._held)
 
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
     ) -> str:
-        answer = self._call(command, packed, **self.held_as(lease).named(), **arguments)
+        answer = self.script.call(command, packed, **self.held_as(lease).named(), **arguments)
         del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
-
-    def _call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
-        """Run a command of `lua/calls.lua` exactly once, even if the connection breaks."""
-        self._calls += 1
-        body = encoded(json.dumps(arguments, ensure_ascii=False))
-        values = [
-            encoded(self._prefix),
-            command.encode(),
-            encoded(self._owner),
-            b"%d" % self._calls,
-            repr(self._now).encode(),
-            encoded(self.worker),
-            body,
-            packed.body if packed else b"",
-            self._beginning.encode(),
-        ]
-        return self._insist(lambda: self._run(values))
-
-    def _run(self, values: Sequence[bytes]) -> Any:
-        """Run the script on a connection of this worker.
-
-        To take one from the pool for each call, as `execute_command` does, costs a tenth of the
-        links/s and a quarter of the pops/s.
-        """
-        text, digest = _script()
-        try:
-            return self._ask("EVALSHA", digest, 1, *values)
-        except self._errors.NoScriptError:
-            return self._ask("EVAL", text, 1, *values)
-
-    def _fields(self, asked: Mapping[str, Sequence[str]]) -> list[Sequence[bytes | None]]:
-        """Return the values of fields of hashes of the crawl, as bytes, by one call."""
-        asked_of = {name: fields for name, fields in asked.items() if fields}
-
-        def do() -> list[Sequence[bytes | None]]:
-            with self.server().pipeline(transaction=False) as pipe:
-                for name, fields in asked_of.items():
-                    words = [self.key(name), *map(encoded, fields)]
-                    pipe.execute_command("HMGET", *words, NEVER_DECODE=True)
-                found = dict(zip(asked_of, pipe.execute(), strict=True))
-                return [found.get(name, ()) for name in asked]
-
-        return self._insist(do)
-
-    def _ask(self, *words: str | bytes | int) -> Any:
-        if self._connection is None:
-            self._connection = self.server().connection_pool.get_connection()
-        self._connection.send_command(*words)
-        return self._connection.read_response()
 
 
 def _kept_robots(stored: str | None) -> KeptRobots | None:

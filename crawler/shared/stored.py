@@ -7,413 +7,335 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, TypeVar
+from zlib import crc32
 
-from langfocus.crawler.errors import CrawlError, SettingError, StorageError, one_line
+from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Counts, HostStates
 from langfocus.crawler.run.page_row import check_page
+from langfocus.crawler.shared.keyspace import AwayError, Client, KeySpace, RefusedError
 from langfocus.crawler.shared.packing import unpacked
 
-if TYPE_CHECKING:
-    from redis import Redis
-    from redis.cluster import RedisCluster
-
-Client = Union["Redis", "RedisCluster"]
 T = TypeVar("T")
 Question = tuple[Callable[..., T], Callable[[Any], object]]
 """What makes a value of the answers to commands, and what puts the commands into a pipeline."""
 
-_LONGEST_PAUSE_S = 1.0
-_KEYS_A_CALL = 1000
-# Errors of a server without memory or disk; it refuses a script before the script begins.
-_REFUSALS = ("OOM", "MISCONF", "command not allowed when used memory")
-# Errors of our script: a key of the crawl is not what it wrote, or all keys are gone.
-_LOST = ("LOST", "GONE")
-_CLUSTER = "+cluster://"
-_ADVICE = "merge the folders of its workers and begin another crawl (LANGFOCUS_CRAWL)"
-
-
-def connect(url: str, *, timeout_s: float = 10.0) -> "Client":
-    """Return a client for `redis://host:port/0`, `rediss://...` or `unix:///path`.
-
-    `redis+cluster://host:port,host:port` (`rediss+cluster://...`) names some servers of a Redis
-    Cluster, of which one must answer. Other addresses send nothing to the server yet. If an answer
-    takes longer than `timeout_s`, the connection counts as lost. Raises `SettingError` for another
-    address.
-    """
-    import redis
-    from redis.backoff import NoBackoff
-    from redis.retry import Retry
-
-    options: dict[str, Any] = {
-        "protocol": 2,
-        "decode_responses": True,
-        "encoding_errors": "surrogatepass",
-        "socket_timeout": timeout_s,
-        "socket_connect_timeout": min(timeout_s, 5.0),
-    }
-    retry = Retry(NoBackoff(), 0)
-    try:
-        if _CLUSTER in url:
-            return _cluster(url, options)
-        return redis.Redis.from_url(url, retry=retry, **options)
-    except ValueError as error:
-        raise SettingError(f"{url!r} is not the address of a Redis server: {error}") from error
-
-
-def _cluster(url: str, options: Mapping[str, Any]) -> "RedisCluster":
-    """Return a client that knows which server has which slot; `StoredCrawl` sends the commands."""
-    from redis import connection
-    from redis.cluster import ClusterNode, RedisCluster
-    from redis.exceptions import RedisClusterException, RedisError
-
-    scheme, _, rest = url.partition(_CLUSTER)
-    parse: Callable[[str], dict[str, Any]] = connection.parse_url
-    told = [parse(f"{scheme}://{each}") for each in rest.split(",")]
-    node: Callable[..., Any] = ClusterNode
-    nodes = [node(one.get("host", "localhost"), one.get("port", 6379)) for one in told]
-    kept: dict[str, Any] = {
-        name: told[0][name] for name in ("username", "password") if name in told[0]
-    }
-    kept["ssl"] = scheme == "rediss"
-    try:
-        return RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options, **kept)
-    except (RedisClusterException, RedisError) as error:
-        told_by = one_line(str(error))
-        raise StorageError(f"no server of the Redis Cluster {rest} answers: {told_by}") from error
+_KEYS_A_CALL: Final = 1000
+_KEEPS_ALL: Final = "noeviction"
+_NUMBERS: Final = [field.name for field in fields(Counts) if field.name != "has_expected"]
 
 
 class Settled(NamedTuple):
-    """A settled URL in the stream of its worker: the id of the entry, and the row of `pages`.
+    """A settled URL in the stream of its worker: the shard and the id of the entry, and its row.
 
-    The row's `id` is 1, 2, 3, ... in the order in which all workers together settled URLs.
+    The row's `id` is 1, 2, 3, ... in the order in which all workers together settled URLs; that of
+    each shard grows by the number of shards.
     """
 
     entry: str
     row: dict[str, Any]
 
 
-class AwayError(StorageError):
-    """The server of a crawl, or of some of its keys, could not be reached for some time."""
-
-
-class RefusedError(StorageError):
-    """Redis does not allow a call, or holds something else in the keys of the crawl."""
-
-
 class StoredCrawl:
-    """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it.
+    """Reads a crawl and its shards as one.
 
-    A method that reads a value that no crawl writes raises `RefusedError`. `ask_counts` and others
-    return a `Question`, so that all shards of a server can be asked at once.
+    A method that reads a value that no crawl writes raises `RefusedError`. The numbers of a shard
+    that is away are left out.
     """
 
-    def __init__(
-        self,
-        client: "Client",
-        crawl: str,
-        *,
-        wait_s: float = 5.0,
-        sleep: Callable[[float], None] = time.sleep,
-        shard: tuple[int, int] | None = None,
-    ) -> None:
-        """Read the crawl with that name; `client` comes from `connect`.
+    def __init__(self, client: Client, crawl: str, shards: int = 1, **how: Any) -> None:
+        """Read the crawl with that name; `client` is from `connect`, `how` as for `KeySpace`."""
+        self.whole = KeySpace(client, crawl, **how)
+        self.parts: Sequence[KeySpace] = [self.whole]
+        if shards > 1:
+            self.parts = [self.whole.shard(place, shards) for place in range(shards)]
+        self._ahead_s = 0.0
 
-        `shard` is one of so many: its number from 0, and how many there are; None: the whole crawl,
-        or what is common to its shards.
-
-        A server that cannot be reached is tried again for `wait_s` seconds, while the calling
-        thread sleeps with `sleep`; then `StorageError` is raised.
-        """
-        import redis
-
-        if not crawl or "{" in crawl or "}" in crawl:
-            told = f"the name of a crawl must not be empty or contain braces: {crawl!r}"
-            raise SettingError(told)
-        self.crawl = crawl
-        self._client: Any = client
-        self.place, self._places = shard or (0, 1)
-        self._prefix = f"{{{crawl}}}:" if shard is None else f"{{{crawl}/{shard[0]:02d}}}:"
-        self._wait_s = wait_s
-        self._sleep = sleep
-        self._losses: list[str] = []
-        self._is_cluster = hasattr(client, "nodes_manager")
-        self._errors = errors = redis.exceptions
-        self._unreachable: tuple[type[Exception], ...] = (
-            *(errors.ConnectionError, errors.TimeoutError, errors.ReadOnlyError),
-            errors.RedisClusterException,
-        )
-        # A server will answer later: a cluster is changing. Keys that are on their way to another
-        # server (ASK) are waited for, because a script needs all keys of its slot in one place.
-        self._changing: tuple[type[Exception], ...] = (
-            *(errors.ClusterDownError, errors.TryAgainError, errors.AskError),
-        )
-        self._connection: Any = None
+    @classmethod
+    def of(cls, whole: KeySpace, parts: Sequence[KeySpace]) -> "StoredCrawl":
+        """Read a crawl by the keys of a worker."""
+        stored = cls(whole.client, whole.crawl)
+        stored.whole, stored.parts = whole, parts
+        return stored
 
     @property
     def is_lost(self) -> bool:
-        """True if the server was found to have lost the crawl."""
-        return bool(self._losses)
-
-    @property
-    def is_away(self) -> bool:
-        """True for a part that could not be reached a moment ago."""
-        return False
+        """True if a server was found to have lost keys of the crawl."""
+        return bool(self.whole.losses)
 
     def exists(self) -> bool:
         """Return True if Redis has a crawl with that name."""
-        return self.read(*self.ask_existence())
+        return self.whole.read(*_existence(self.whole))
 
-    def ask_existence(self) -> Question[bool]:
-        return bool, lambda pipe: pipe.exists(self.key("rules"))
+    def is_complete(self) -> bool:
+        """Return True if the crawl and all of its shards can be read."""
+        return bool(self.whole.reach(self.exists)) and len(self.parts) == sum(
+            self.answers(_existence).values()
+        )
 
     def workers(self) -> list[str]:
         """Return the names of all workers that ever joined; each may have left records."""
-        return self.read(sorted, lambda pipe: pipe.smembers(self.key("workers")))
+        return _workers(self.whole)
 
     def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
-        """Return up to `number` of the oldest records of a worker, those `after` an entry."""
-        key, first = self.key(f"records:{worker}"), f"({after}" if after else "-"
-        return self.read(
-            lambda entries: [self._settled(*each) for each in entries],
-            lambda pipe: pipe.xrange(key, first, "+", number),
-        )
+        """Return up to `number` records of a worker, those `after` an entry.
+
+        They are the oldest ones of the first shard, then those of the next.
+        """
+        first, _, entry = after.partition("/")
+        found: list[Settled] = []
+        for part in self.parts[int(first or 0) :]:
+            begin = entry if str(part.place) == first else ""
+            if left := number - len(found):
+                found += part.reach(partial(_records, part, worker, left, begin)) or ()
+        return found
+
+    def forget(self, entries: Sequence[str], worker: str) -> None:
+        """Delete records that are stored elsewhere; a second call is harmless."""
+        by_place: dict[int, list[str]] = {}
+        for entry in entries:
+            place, _, name = entry.partition("/")
+            by_place.setdefault(int(place), []).append(name)
+        for number, names in by_place.items():
+            part = self.parts[number]
+            delete = partial(_delete, part.key(f"records:{worker}"), names)
+            part.reach(partial(part.run, delete))
 
     def queued_urls(self) -> Iterator[tuple[str, str]]:
         """Yield fingerprint and URL of the queued and leased URLs; a few may come twice.
 
         A URL that is queued meanwhile may be missing.
         """
-        words, cursor = ("HSCAN", self.key("urls")), b"0"
-        while True:
-            scan = partial(self._bytes, *words, cursor, "COUNT", _KEYS_A_CALL)
-            with self._reading():
-                cursor, pairs = self._insist(scan)
-                urls = {key.decode(): unpacked(row)[0] for key, row in pairs.items()}
-            for key, url in urls.items():
-                yield key, url.decode("utf-8", "surrogatepass")
-            if int(cursor) == 0:
-                return
-
-    def forget(self, entries: Sequence[str], worker: str) -> None:
-        """Delete records that are stored elsewhere; a second call is harmless."""
-        if entries:
-            key = self.key(f"records:{worker}")
-            self.run(lambda pipe: pipe.xdel(key, *entries))
+        for part in self.parts:
+            yield from queued_urls(part)
 
     def worker_counts(self, worker: str) -> Counter[str]:
         """Return the counters of a worker, by their names in a run's `counts`."""
-        return self.read(*self.ask_worker_counts(worker))
-
-    def ask_worker_counts(self, worker: str) -> Question[Counter[str]]:
-        return _numbers, lambda pipe: pipe.hgetall(self.key(f"counts:{worker}"))
+        found = self.answers(
+            lambda part: (_numbers, lambda pipe: pipe.hgetall(part.key(f"counts:{worker}")))
+        )
+        return sum(found.values(), Counter[str]())
 
     def totals(self) -> Counter[str]:
-        """Return every counter of the crawl by its name, summed over the workers.
+        """Return every counter of the crawl by its name, summed over shards and workers.
 
         `queued` includes the URLs that are `leased`; `settled` is the number of the last record.
         """
-        keys = [self.key("counts"), *(self.key(f"counts:{name}") for name in self.workers())]
-
-        def ask(pipe: Any) -> None:
-            pipe.zcard(self.key("leases"))
-            for key in keys:
-                pipe.hgetall(key)
-
-        return self.read(
-            lambda leased, *counts: sum(map(_numbers, counts), Counter(leased=leased)), ask
-        )
+        found = (part.reach(partial(_totals, part)) or () for part in self.parts)
+        return sum(map(Counter[str], found), Counter[str]())
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers.
 
         Links on their way to other shards count as queued.
         """
-        return self.read(*self.ask_counts())
-
-    def ask_counts(self) -> Question[Counts]:
-        names = ("hosts", "pages", "labelled", "relevant", "queued", "outbox")
-
-        def counts(numbers: Sequence[str | None], leased: int) -> Counts:
-            hosts, pages, labelled, relevant, *queued = (int(number or 0) for number in numbers)
-            return Counts(sum(queued) - leased, leased, hosts, pages, labelled, relevant)
-
-        def ask(pipe: Any) -> None:
-            pipe.hmget(self.key("counts"), names)
-            pipe.zcard(self.key("leases"))
-
-        return counts, ask
+        return total(self.answers(ask_counts).values())
 
     def host_states(self) -> HostStates:
         """Return the numbers of hosts of the whole crawl; some that are not ready may count so."""
-        return self.read(*self.ask_host_states())
-
-    def ask_host_states(self) -> Question[HostStates]:
-        def ask(pipe: Any) -> None:
-            for name in ("ready", "resting", "leases"):
-                pipe.zcard(self.key(name))
-            pipe.hget(self.key("counts"), "full_hosts")
-
-        return lambda *found: HostStates(*(int(each or 0) for each in found)), ask
+        states = self.answers(_host_states).values()
+        return HostStates(*map(sum, zip((0, 0, 0, 0), *states, strict=True)))
 
     def time(self) -> float:
-        """Return the time of the server, unix seconds."""
-        return self.read(lambda at: float(at[0] + at[1] / 1e6), lambda pipe: pipe.time())
+        """Return the time of the server, unix seconds; while it is away, by this machine."""
+        ask = partial(self.whole.read, _seconds, lambda pipe: pipe.time())
+        at = self.whole.reach(ask)
+        self._ahead_s = self._ahead_s if at is None else at - time.time()
+        return time.time() + self._ahead_s if at is None else at
 
     def crawl_time(self) -> float:
         """Return the time of the crawl: that of the server, or of the latest call if it is later.
 
         It is later if the clock of the server was set back.
         """
-        key = self.key("clock")
-        latest = self.read(lambda at: float(at or "-inf"), lambda pipe: pipe.get(key))
+        key = self.whole.key("clock")
+        latest = self.whole.read(lambda at: float(at or "-inf"), lambda pipe: pipe.get(key))
         return max(self.time(), latest)
 
-    def remove(self) -> None:
-        """Delete the crawl."""
-        pattern = re.sub(r"([\\*?\[\]])", r"\\\1", self._prefix) + "*"
-        keys = self._insist(lambda: list(self.server().scan_iter(pattern, _KEYS_A_CALL)))
-        if keys:
-            self.run(lambda pipe: pipe.unlink(*keys))
+    def eviction_fault(self) -> str:
+        """Return what is wrong if a server deletes keys when its memory is full, else ""."""
+        answers = self._of_servers(lambda server: server.info("memory"))
+        policies = {info.get("maxmemory_policy", _KEEPS_ALL) for info in answers} - {_KEEPS_ALL}
+        if not policies:
+            return ""
+        return (
+            f"this Redis deletes keys when its memory is full (maxmemory-policy "
+            f"{', '.join(sorted(policies))}), so a crawl would lose URLs and delays; "
+            f"set maxmemory-policy {_KEEPS_ALL}"
+        )
+
+    def check_eviction(self) -> None:
+        """Raise `StorageError` if a server deletes keys when its memory is full."""
+        if fault := self.whole.reach(self.eviction_fault):
+            raise StorageError(fault)
+
+    def is_durable(self) -> bool:
+        """Return False if a server reports that it has no append-only file."""
+        answers = self._of_servers(lambda server: server.config_get("appendonly"))
+        return all(each.get("appendonly") != "no" for each in answers)
+
+    def _of_servers(self, ask: Callable[[Any], Mapping[str, str]]) -> list[Mapping[str, str]]:
+        """Return the answers of all servers, [] if one is away or refuses this user."""
+        with suppress(RefusedError, AwayError):
+            return self.whole.insist(lambda: [ask(server) for server in self.whole.servers()])
+        return []
+
+    def at_address(self, address: str) -> KeySpace:
+        """Return the keys that count the requests at an address."""
+        return self.parts[crc32(address.encode()) % len(self.parts)]
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
+        self.whole.client.close()
 
-    # Calls.
+    def remove(self) -> None:
+        """Delete the crawl."""
+        for keys in {*self.parts, self.whole}:
+            keys.reach(partial(_remove, keys))
 
-    def server(self) -> Any:
-        """Return a client for the server that has the keys of the crawl, or of the shard."""
-        if not self._is_cluster:
-            return self._client
-        node = self._client.get_node_from_key(self._prefix)
-        return self._client.get_redis_connection(node)
+    def answers(
+        self, ask: Callable[[KeySpace], Question[T]], places: Collection[int] | None = None
+    ) -> dict[int, T]:
+        """Return what the shards answer, by their places; without those that are away.
 
-    def _servers(self) -> list[Any]:
-        """Return clients for all servers that may have keys of the crawl."""
-        if not self._is_cluster:
-            return [self._client]
-        return [self._client.get_redis_connection(node) for node in self._client.get_primaries()]
-
-    def _bytes(self, *words: str | bytes | int) -> Any:
-        """Return the answer to a command as bytes."""
-        return self.server().execute_command(*words, NEVER_DECODE=True)
-
-    def _find_server(self) -> None:
-        """Ask a cluster again which server has the keys."""
-        if not self._is_cluster:
-            return
-        if self._connection is not None:
-            self._connection.disconnect()
-            self._connection = None
-        # While no server of the cluster answers, the old table stays.
-        with suppress(self._errors.RedisError, self._errors.RedisClusterException):
-            self._client.nodes_manager.initialize()
-
-    def run(self, ask: Callable[[Any], object]) -> list[Any]:
-        """Run commands that may run twice without harm; return their answers."""
-
-        def do() -> list[Any]:
-            with self.server().pipeline(transaction=True) as pipe:
-                ask(pipe)
-                return list(pipe.execute())
-
-        return self._insist(do)
-
-    def read(self, made: Callable[..., T], ask: Callable[[Any], object]) -> T:
-        """Run commands that change nothing; return what `made` makes of their answers."""
-        with self._reading():
-            return made(*self.run(ask))
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Raise `RefusedError` for a value that no crawl writes."""
-        try:
-            yield
-        except CrawlError:
-            raise
-        except Exception as error:
-            raise self._refusal(f"{type(error).__name__}: {error}") from error
-
-    def _insist(self, do: Callable[[], T]) -> T:
-        try:
-            return self._until_done(do)
-        except RefusedError:
-            raise
-        except StorageError:
-            # After one failed wait, the next call does not wait.
-            self._wait_s = 0.0
-            raise
-
-    def _until_done(self, do: Callable[[], T]) -> T:
-        waited_s, pause_s, errors = 0.0, 0.05, self._errors
-        while True:
-            began = time.monotonic()
-            try:
-                return do()
-            except errors.AuthenticationError as error:
-                raise SettingError(f"Redis refuses the user or password: {error}") from error
-            except self._unreachable as error:
-                waited_s += time.monotonic() - began
-                self._find_server()
-                self._check_patience(waited_s, error)
-                if isinstance(error, errors.ReadOnlyError):
-                    self._client.connection_pool.disconnect()  # the name may have a new address
-            except errors.ResponseError as error:
-                if str(error).startswith(_LOST):
-                    self._losses.append(str(error))
-                    raise StorageError(self._loss(str(error))) from error
-                if str(error).startswith(_REFUSALS):
-                    raise StorageError(f"Redis cannot store more: {error}") from error
-                if not (isinstance(error, self._changing) or str(error).startswith("BUSY ")):
-                    raise self._refusal(error) from error
-                self._find_server()
-                self._check_patience(waited_s, error)
-            self._sleep(pause_s)
-            waited_s += pause_s
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-
-    def _loss(self, told: str) -> str:
-        _, _, part = told.partition(" ")
-        told = f"keys ({one_line(part)}) were changed of" if part else "nothing is kept of"
-        return f"{told} this crawl, {self.crawl}, in Redis; {_ADVICE}"
-
-    def _refusal(self, error: object) -> RefusedError:
-        """Return the error for a call that Redis refused, or for a value that no crawl writes."""
-        return RefusedError(
-            f"Redis refuses a call of the crawl {self.crawl}, or another program wrote to its keys "
-            f"({one_line(str(error))[:200]}); {_ADVICE}"
-        )
-
-    def _check_patience(self, waited_s: float, error: Exception) -> None:
-        if waited_s >= self._wait_s and not isinstance(error, self._errors.BusyLoadingError):
-            raise AwayError(f"Redis could not be reached for {waited_s:.0f} s: {error}") from error
-
-    def _settled(self, entry: str, fields: Mapping[str, str]) -> Settled:
-        """Return the record of an entry; raises an error for a missing or invalid value.
-
-        A shard's records have every so-many-th number, so that no number comes twice.
+        A server is asked once for all of its shards. If that fails, each shard is asked alone, so
+        that it waits, finds its new server, or raises an error.
         """
-        row = json.loads(fields["row"])
-        number = (int(fields["number"]) - 1) * self._places + self.place + 1
-        row |= {"id": number, "queued": int(fields["queued"])}
-        check_page(row)
-        return Settled(entry, row)
+        parts = [part for part in self.parts if places is None or part.place in places]
+        if len(parts) > 1 and not any(part.is_away for part in parts):
+            with suppress(Exception):
+                return _answers_at_once({part: ask(part) for part in parts})
+        found = {part.place: part.reach(partial(part.read, *ask(part))) for part in parts}
+        return {place: answer for place, answer in found.items() if answer is not None}
 
-    def reach(self, do: Callable[[], T], away: T | None = None) -> T | None:
-        """Return the answer of a part of the crawl, `away` if it need not answer now."""
-        return do()
 
-    def at_address(self, address: str) -> "StoredCrawl":
-        """Return the part of the crawl that counts the requests at an address."""
-        return self
+def total(counts: Collection[Counts]) -> Counts:
+    """Return the sums of the numbers of several shards."""
+    return Counts(*(sum(getattr(one, name) for one in counts) for name in _NUMBERS))
 
-    def key(self, name: str) -> str:
-        """Return the crawl's key with that name."""
-        return self._prefix + name
+
+def _answers_at_once(questions: Mapping[KeySpace, Question[T]]) -> dict[int, T]:
+    by_server: dict[Any, list[KeySpace]] = {}
+    for part in questions:
+        by_server.setdefault(part.server(), []).append(part)
+    found: dict[int, T] = {}
+    for server, parts in by_server.items():
+        with server.pipeline(transaction=False) as pipe:
+            ends = [0]
+            for part in parts:
+                questions[part][1](pipe)
+                ends.append(len(pipe))
+            answers = pipe.execute()
+        for part, (start, end) in zip(parts, pairwise(ends), strict=True):
+            found[part.place] = questions[part][0](*answers[start:end])
+    return found
+
+
+# What one key space answers.
+
+
+def _existence(keys: KeySpace) -> Question[bool]:
+    return bool, lambda pipe: pipe.exists(keys.key("rules"))
+
+
+def ask_counts(keys: KeySpace) -> Question[Counts]:
+    """Ask for the numbers of `StoredCrawl.counts`."""
+    names = ("hosts", "pages", "labelled", "relevant", "queued", "outbox")
+
+    def counts(numbers: Sequence[str | None], leased: int) -> Counts:
+        hosts, pages, labelled, relevant, *queued = (int(number or 0) for number in numbers)
+        return Counts(sum(queued) - leased, leased, hosts, pages, labelled, relevant)
+
+    def ask(pipe: Any) -> None:
+        pipe.hmget(keys.key("counts"), names)
+        pipe.zcard(keys.key("leases"))
+
+    return counts, ask
+
+
+def _host_states(keys: KeySpace) -> Question[HostStates]:
+    def ask(pipe: Any) -> None:
+        for name in ("ready", "resting", "leases"):
+            pipe.zcard(keys.key(name))
+        pipe.hget(keys.key("counts"), "full_hosts")
+
+    return lambda *found: HostStates(*(int(each or 0) for each in found)), ask
+
+
+def _workers(keys: KeySpace) -> list[str]:
+    return keys.read(sorted, lambda pipe: pipe.smembers(keys.key("workers")))
+
+
+def _totals(keys: KeySpace) -> Counter[str]:
+    names = [keys.key("counts"), *(keys.key(f"counts:{name}") for name in _workers(keys))]
+
+    def ask(pipe: Any) -> None:
+        pipe.zcard(keys.key("leases"))
+        for name in names:
+            pipe.hgetall(name)
+
+    return keys.read(
+        lambda leased, *counts: sum(map(_numbers, counts), Counter(leased=leased)), ask
+    )
+
+
+def _records(keys: KeySpace, worker: str, number: int, after: str) -> list[Settled]:
+    stream, first = keys.key(f"records:{worker}"), f"({after}" if after else "-"
+    return keys.read(
+        lambda entries: [_settled(keys, *each) for each in entries],
+        lambda pipe: pipe.xrange(stream, first, "+", number),
+    )
+
+
+def _settled(keys: KeySpace, entry: str, values: Mapping[str, str]) -> Settled:
+    """Return the record of an entry; raises an error for a missing or invalid value.
+
+    A shard's records have every so-many-th number, so that no number comes twice.
+    """
+    row = json.loads(values["row"])
+    number = (int(values["number"]) - 1) * keys.shards + keys.place + 1
+    row |= {"id": number, "queued": int(values["queued"])}
+    check_page(row)
+    return Settled(f"{keys.place}/{entry}", row)
+
+
+def _delete(stream: str, names: Sequence[str], pipe: Any) -> None:
+    pipe.xdel(stream, *names)
+
+
+def queued_urls(keys: KeySpace) -> Iterator[tuple[str, str]]:
+    """Yield fingerprint and URL of the queued and leased URLs of one key space."""
+    cursor: int | bytes = b"0"
+    words = ("HSCAN", keys.key("urls"))
+
+    def scan() -> Any:
+        how = {"NEVER_DECODE": True}
+        return keys.server().execute_command(*words, cursor, "COUNT", _KEYS_A_CALL, **how)
+
+    while True:
+        with keys.reading():
+            cursor, rows = keys.insist(scan)
+            urls = {key.decode(): unpacked(row)[0] for key, row in rows.items()}
+        for key, url in urls.items():
+            yield key, url.decode("utf-8", "surrogatepass")
+        if int(cursor) == 0:
+            return
+
+
+def _remove(keys: KeySpace) -> None:
+    pattern = re.sub(r"([\\*?\[\]])", r"\\\1", keys.prefix) + "*"
+    names = keys.insist(lambda: list(keys.server().scan_iter(pattern, _KEYS_A_CALL)))
+    if names:
+        keys.run(lambda pipe: pipe.unlink(*names))
+
+
+def _seconds(at: tuple[int, int]) -> float:
+    return float(at[0] + at[1] / 1e6)
 
 
 def _numbers(counts: Mapping[str, str]) -> Counter[str]:

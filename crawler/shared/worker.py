@@ -20,10 +20,10 @@ from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.storage import is_of_storage
 from langfocus.crawler.run.page_row import insert_pages
 from langfocus.crawler.shared.addresses import SharedOccupancy
-from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import SharedFrontier
 
 _STEP_S = 0.05
-_TOLD_S = 24 * 3600
+_MESSAGE_KEPT_S = 24 * 3600
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 # A URL that has a row is left out. A server that lost its last second in a power cut gives a number
@@ -44,7 +44,7 @@ class Worker:
 
     def __init__(
         self,
-        frontier: RedisFrontier,
+        frontier: SharedFrontier,
         occupancy: SharedOccupancy,
         connection: sqlite3.Connection,
         *,
@@ -53,8 +53,8 @@ class Worker:
     ) -> None:
         """Write into a run's database; the caller calls `tend` every `every_s` seconds."""
         self.waiting = waiting or Waiting(time.time)
-        self.name, self.crawl = frontier.worker, frontier.crawl
-        self.frontier = frontier
+        self.frontier, self.stored = frontier, frontier.stored
+        self.name, self.crawl = frontier.worker, self.stored.whole.crawl
         self._occupancy = occupancy
         self._connection = connection
         self.every_s = every_s
@@ -62,23 +62,24 @@ class Worker:
     def tend(self, now: float) -> None:
         """Renew the leases and store settled pages; raises `StorageError`."""
         self.frontier.renew(now)
-        self.frontier.check_eviction()
+        self.stored.check_eviction()
         self._occupancy.renew()
         self.write_down()
 
-    def share(self, told: str) -> dict[str, str]:
-        """Tell the other workers a text; return the last text of each by its name.
+    def share(self, message: str) -> dict[str, str]:
+        """Publish a message to the other workers; return the last one of each by its name.
 
-        Nobody is told while the server is away.
+        Nothing is published while the server is away.
         """
-        key = self.frontier.key("told")
+        whole = self.stored.whole
+        key = whole.key("told")
 
         def exchange(pipe: Any) -> None:
-            pipe.hset(key, self.name, told)
-            pipe.expire(key, _TOLD_S)
+            pipe.hset(key, self.name, message)
+            pipe.expire(key, _MESSAGE_KEPT_S)
             pipe.hgetall(key)
 
-        found = self.frontier.reach(lambda: self.frontier.run(exchange)[-1]) or {}
+        found = whole.reach(lambda: whole.run(exchange)[-1]) or {}
         return {name: text for name, text in found.items() if name != self.name}
 
     def write_down(self) -> None:
@@ -87,13 +88,13 @@ class Worker:
         A record is deleted from Redis after it was stored here, and is never stored twice. Raises
         `StorageError`, also for a record that no worker writes.
         """
-        while records := self.frontier.records(self.name):
+        while records := self.stored.records(self.name):
             with storing(self._connection):
                 self._connection.executemany(_ADD_SETTLED, [settled.row for settled in records])
-            self.frontier.forget([settled.entry for settled in records], self.name)
-        counts = self.frontier.worker_counts(self.name)
+            self.stored.forget([settled.entry for settled in records], self.name)
+        counts = self.stored.worker_counts(self.name)
         # A server that forgot the crawl has no counters of it, and those of the folder stay.
-        if not self.frontier.is_lost and self.frontier.exists():
+        if not self.stored.is_lost and self.stored.is_complete():
             with storing(self._connection):
                 set_counts(self._connection, counts)
 

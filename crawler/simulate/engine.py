@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from langfocus.classifiers.languages import tlds_of
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.shared.shards import shard_of
+from langfocus.crawler.shared.keyspace import shard_of
 from langfocus.crawler.simulate import kernel
 from langfocus.crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
 from langfocus.crawler.simulate.plan import ORDERINGS, Simulation

@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from langfocus.classifiers.compiled import compiled
-from langfocus.crawler.shared.redis import SCRIPT_FILES
+from langfocus.crawler.shared.script import FILES
 from langfocus.crawler.simulate import kernel
 from langfocus.crawler.strategies.filters import NOTHING, Tally, is_irrelevant, make_filter
 from tests.support.redisserver import RedisServer
@@ -112,7 +112,7 @@ def test_the_script_of_the_shared_frontier_has_the_rule(
     redis_server: RedisServer,
 ) -> None:
     folder = resources.files("langfocus.crawler.shared").joinpath("lua")
-    known = SCRIPT_FILES[: SCRIPT_FILES.index("admitting") + 1]
+    known = FILES[: FILES.index("admitting") + 1]
     parts = [folder.joinpath(f"{name}.lua").read_text(encoding="utf-8") for name in known]
     rules = {"uses_relevance": True, "is_conservative": True, "follows_irrelevant_pages": True}
     given = {**rules, "unit": unit, "tolerance": tolerance}

@@ -32,10 +32,10 @@ from langfocus.crawler.frontier.slots import EARNED_SLOTS, LEAST_BYTES, QUEUED_B
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.run.folder import open_run
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.sharded import ShardedFrontier
-from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.shared.sharded import ShardedFrontier, SharedFrontier
 from langfocus.crawler.strategies.filters import FILTERS, Filter, make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Draw, Link
@@ -403,10 +403,10 @@ def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
         yield new_sqlite_frontier
         return
     server: RedisServer = request.getfixturevalue("redis_server")
-    opened: dict[Path, RedisFrontier] = {}
+    opened: dict[Path, SharedFrontier] = {}
     number = next(_CRAWLS)  # the folder of a passed test may be that of the next one
 
-    def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> RedisFrontier:
+    def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SharedFrontier:
         if folder in opened:
             opened[folder].close()
         client, name = connect(server.url), f"{folder} {number}"
@@ -415,9 +415,9 @@ def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
             member = Membership(shards=2, deliver_s=0.0, poll_s=9.0)
             rules_of = FrontierRules(**rules)
             rules_of = replace(rules_of, robots_bytes=2 * rules_of.robots_bytes)
-            opened[folder] = ShardedFrontier(client, name, rules_of, member, now=now)
+            opened[folder] = ShardedFrontier.join(client, name, rules_of, member, now=now)
         else:
-            opened[folder] = RedisFrontier(client, name, FrontierRules(**rules), now=now)
+            opened[folder] = RedisFrontier.join(client, name, FrontierRules(**rules), now=now)
         return opened[folder]
 
     yield new_redis_frontier
@@ -504,7 +504,7 @@ def test_so_many_urls_of_a_host_wait_or_got_a_request(
 def dropped_by(frontier: Frontier, folder: Path) -> int:
     """The URLs that were dropped with an irrelevant server or directory."""
     if isinstance(frontier, RedisFrontier):
-        return frontier.totals()["dropped_irrelevant"]
+        return frontier.stored.totals()["dropped_irrelevant"]
     counts = dict(rows(folder, "SELECT name, value FROM counts"))
     return int(counts["dropped_irrelevant"])
 

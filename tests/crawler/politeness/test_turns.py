@@ -26,7 +26,8 @@ from langfocus.crawler.politeness.turns import (
     Rests,
 )
 from langfocus.crawler.shared.addresses import SharedOccupancy
-from langfocus.crawler.shared.stored import StoredCrawl, connect
+from langfocus.crawler.shared.keyspace import connect
+from langfocus.crawler.shared.stored import StoredCrawl
 from tests.support.redisserver import RedisServer
 
 HUB = "hub.de"

@@ -19,9 +19,9 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.opening import open_crawl
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.spiders.messages import retry_after_s
 from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now, new_sqlite_frontier, page
@@ -147,12 +147,12 @@ def test_a_worker_that_joins_after_the_servers_clock_was_set_back_has_the_time_o
 ) -> None:
     client, name = connect(redis_server.url), uuid4().hex
     later = time.time() + HOUR_S
-    other = RedisFrontier(client, name, FrontierRules(), Membership(worker="w1"), now=later)
-    assert other.crawl_time() == later
+    other = RedisFrontier.join(client, name, FrontierRules(), Membership(worker="w1"), now=later)
+    assert other.stored.crawl_time() == later
     other.next(later + 5.0)
-    assert other.crawl_time() == later + 5.0
-    assert other.time() < later
-    other.remove()
+    assert other.stored.crawl_time() == later + 5.0
+    assert other.stored.time() < later
+    other.stored.remove()
     other.close()
 
 

@@ -11,9 +11,9 @@ import pytest
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.run.folder import OpenRun, open_run
 from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.shared.worker import Worker
 from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
@@ -33,7 +33,9 @@ def join(redis_server: RedisServer) -> Iterator[Joiner]:
         member = Membership(**{name: changes.pop(name) for name in of_membership & {*changes}})
         rules = FrontierRules(**changes)
         client = connect(redis_server.url)
-        joined.append(RedisFrontier(client, crawl, rules, member, now=now, sleep=lambda _: None))
+        joined.append(
+            RedisFrontier.join(client, crawl, rules, member, now=now, sleep=lambda _: None)
+        )
         return joined[-1]
 
     yield join
@@ -61,6 +63,6 @@ def joined(join: Joiner, tmp_path: Path) -> Iterator[Joined]:
     """Let a worker join that has some queued URLs."""
     frontier, run = join(), open_run(tmp_path, META, 0.0)
     frontier.seed([Link(f"http://h{n}.de/", 0.0) for n in range(6)], 0.0)
-    occupancy = SharedOccupancy(frontier, 0, lambda: 0.0, lease_s=60.0)
+    occupancy = SharedOccupancy(frontier.stored, 0, lambda: 0.0, lease_s=60.0)
     yield Joined(tmp_path, frontier, run, Worker(frontier, occupancy, run.connection, every_s=15.0))
     run.connection.close()

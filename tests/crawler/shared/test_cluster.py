@@ -9,11 +9,10 @@ from benchmarks.servers.rediscluster import RedisCluster
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Admission, Sending
 from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared.keyspace import connect, shard_of
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
-from langfocus.crawler.shared.shards import shard_of
-from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.support.rediscluster import new_cluster
@@ -25,7 +24,7 @@ NewCluster = Callable[..., RedisCluster]
 
 def joined(cluster: RedisCluster) -> RedisFrontier:
     member = Membership(wait_s=60.0)
-    return RedisFrontier(connect(cluster.url), "crawl", FrontierRules(), member, now=0.0)
+    return RedisFrontier.join(connect(cluster.url), "crawl", FrontierRules(), member, now=0.0)
 
 
 def test_a_crawl_goes_on_when_its_slot_moves_and_when_a_replica_takes_over(
@@ -38,10 +37,10 @@ def test_a_crawl_goes_on_when_its_slot_moves_and_when_a_replica_takes_over(
     # A slot whose keys are on their way is waited for: a script must not see half of them.
     move = cluster.move("{crawl}:", 2)
     next(move)
-    frontier._wait_s = 0.1
+    frontier.keys.wait_s = 0.1
     with pytest.raises(StorageError, match="could not be reached"):
         frontier.next(0.0)
-    frontier._wait_s = 60.0
+    frontier.keys.wait_s = 60.0
     list(move)
     assert cluster.owner("{crawl}:") == 2
     assert lease_now(frontier).url == "http://h1.de/"
@@ -55,21 +54,21 @@ def test_a_crawl_goes_on_when_its_slot_moves_and_when_a_replica_takes_over(
 def test_links_leave_the_outbox_when_a_replica_has_them_too(new_cluster: NewCluster) -> None:
     cluster = new_cluster(3, replicas=1)
     member = Membership(shards=6, deliver_s=1e9)
-    frontier = ShardedFrontier(connect(cluster.url), "crawl", FrontierRules(), member, now=0.0)
+    frontier = ShardedFrontier.join(connect(cluster.url), "crawl", FrontierRules(), member, now=0.0)
     frontier.seed([Link("http://h0.de/", 0.0)], 0.0)
-    frontier._post.delivered_at = 0.0
+    frontier.delivery.delivered_at = 0.0
     found = [Link(f"http://h{n}.de/", -float(n)) for n in range(1, 30)]
     sent = frontier.admit(lease_now(frontier), page(), found, now=0.0).count(Admission.SENT)
     with cluster.servers[3].stopped():
-        frontier._post.deliver({*range(6)}, 0.0)
-        assert frontier.totals()["outbox"] > 0
+        frontier.delivery.deliver({*range(6)}, 0.0)
+        assert frontier.stored.totals()["outbox"] > 0
 
     def is_delivered() -> bool:
-        frontier._post.deliver({*range(6)}, 0.0)
-        return not frontier.totals()["outbox"]
+        frontier.delivery.deliver({*range(6)}, 0.0)
+        return not frontier.stored.totals()["outbox"]
 
     wait_until(is_delivered)
-    assert 0 < sent < frontier.totals()["stored"] == 30
+    assert 0 < sent < frontier.stored.totals()["stored"] == 30
     frontier.close()
 
 
@@ -78,7 +77,7 @@ def test_the_other_shards_go_on_while_a_server_is_away_and_nothing_is_lost(
 ) -> None:
     cluster = new_cluster(3)
     rules, member = FrontierRules(), Membership(shards=6, wait_s=60.0, poll_s=0.0, deliver_s=0.0)
-    frontier = ShardedFrontier(connect(cluster.url), "crawl", rules, member, now=0.0)
+    frontier = ShardedFrontier.join(connect(cluster.url), "crawl", rules, member, now=0.0)
     seeds = [Link(f"http://h{n}.de/", -float(n)) for n in range(60)]
     frontier.seed(seeds, 0.0)
     leases = [lease_now(frontier) for _ in range(12)]
@@ -94,8 +93,8 @@ def test_the_other_shards_go_on_while_a_server_is_away_and_nothing_is_lost(
         fetched.append(lease.url)
         frontier.admit(lease, page(), now=0.0)
     frontier.renew(0.0)
-    frontier.check_eviction()
-    assert frontier.is_durable()
+    frontier.stored.check_eviction()
+    assert frontier.stored.is_durable()
     late = [Link(f"http://late{n}.de/", 0.0) for n in range(20)]
     answers = frontier.seed(late, 0.0)
     assert {*answers} == {Admission.STORED, Admission.SENT}
@@ -105,7 +104,7 @@ def test_the_other_shards_go_on_while_a_server_is_away_and_nothing_is_lost(
 
     def is_back() -> bool:
         frontier.renew(0.0)
-        return not any(part.late or part._away_since for part in frontier.parts)
+        return not any(shard.keys.is_away for shard in frontier.shards)
 
     wait_until(is_back)
     while lease := frontier.next(0.0):

@@ -14,7 +14,7 @@ from benchmarks.killoutputs import misarchived
 from benchmarks.servers import processes
 from benchmarks.servers.loopback import Proxy, loopback
 from benchmarks.servers.processes import HANG_S, Done, Forked, wait_until
-from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.shared.keyspace import connect
 from tests.support.crawls import (
     crawl,
     environment,

@@ -18,7 +18,7 @@ from langfocus.crawler.commands.base import pairs, parser_of, settings_of
 from langfocus.crawler.errors import CrawlError
 from langfocus.crawler.report.live import LIVE_JSON, read_live
 from langfocus.crawler.shared.crew import Crew, OwnServer
-from langfocus.crawler.shared.stored import connect
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.spiders.scrapy_settings import config_of
 from tests.support.commandline import call
 from tests.support.crawls import ROOT, environment, rows, summary, wait_for

@@ -29,10 +29,11 @@ from langfocus.crawler.frontier.base import (
     Sending,
 )
 from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.sharded import ShardedFrontier
-from langfocus.crawler.shared.stored import Settled, StoredCrawl, connect
+from langfocus.crawler.shared.sharded import ShardedFrontier, SharedFrontier
+from langfocus.crawler.shared.stored import Settled, StoredCrawl
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import host_of
@@ -45,20 +46,21 @@ LEASE_S = 1000.0
 POLL_S = 0.125
 
 
-class ForgetfulFrontier(RedisFrontier):
-    """A worker that loses the answer to every call the first time, after it was done."""
+def forgetful(frontier: RedisFrontier) -> RedisFrontier:
+    """Let a worker lose the answer to every call the first time, after it was done."""
+    from redis import ConnectionError
 
-    _heard: set[bytes]
+    heard, run = set[bytes](), frontier.script._run
 
-    def _run(self, values: Sequence[bytes]) -> Any:
-        from redis import ConnectionError
-
-        answer = super()._run(values)
-        call = values[3]
-        if call not in self.__dict__.setdefault("_heard", set()):
-            self._heard.add(call)
+    def forget(values: Sequence[bytes]) -> Any:
+        answer, call = run(values), values[3]
+        if call not in heard:
+            heard.add(call)
             raise ConnectionError("the answer was lost")
         return answer
+
+    frontier.script._run = forget  # type: ignore[method-assign]
+    return frontier
 
 
 class Workers:
@@ -74,17 +76,16 @@ class Workers:
         self.owners: dict[int, int] = {}
         self.turn = 0
 
-    def join(self, number: int) -> RedisFrontier:
-        kind: Any = ForgetfulFrontier if number == self.number - 1 else RedisFrontier
+    def join(self, number: int) -> SharedFrontier:
         member = Membership(worker=f"worker{number}", lease_s=LEASE_S, poll_s=POLL_S)
         client = connect(self.url)
         if self.shards > 1:
             how: dict[str, Any] = {"shards": self.shards, "deliver_s": 0.0, "poll_s": 0.0}
-            kind, member = ShardedFrontier, replace(member, **how)
-        joined: RedisFrontier = kind(
-            client, self.crawl, self.rules, member, now=self.now, sleep=lambda _: None
-        )
-        return joined
+            member = replace(member, **how)
+        join = ShardedFrontier.join if self.shards > 1 else RedisFrontier.join
+        frontier = join(client, self.crawl, self.rules, member, now=self.now, sleep=lambda _: None)
+        is_last = number == self.number - 1
+        return forgetful(frontier) if isinstance(frontier, RedisFrontier) and is_last else frontier
 
     def seed(self, links: Sequence[Link], now: float) -> object:
         return self.workers[0].seed(links, now)
@@ -118,13 +119,13 @@ class Workers:
         return self.workers[-1].counts()
 
     def settled(self) -> list[Settled]:
-        return [one for worker in self.workers for one in worker.records(worker.worker)]
+        return [one for worker in self.workers for one in worker.stored.records(worker.worker)]
 
     def lose(self, number: int, now: float) -> None:
         """Let one worker die; the time has come when its leases end, not those of the other."""
         self.workers[1 - number].renew(now)
         self.now = now
-        self.workers[number]._client.close()
+        self.workers[number].stored.whole.client.close()
         self.workers[number] = self.join(number)
 
     def close(self) -> None:
@@ -167,7 +168,7 @@ class SharedMachine(FrontierMachine):
         rows = sorted((each.row for each in self.frontier.settled()), key=lambda row: row["id"])
         assert [(row["url"], row["outcome"]) for row in rows] == expected
         assert [row["id"] for row in rows] == list(range(1, len(expected) + 1))
-        totals = self.frontier.workers[0].totals()
+        totals = self.frontier.workers[0].stored.totals()
         assert totals.get("lowered", 0) == self.model.lowered
 
     def end_crawl(self) -> None:
@@ -260,7 +261,7 @@ def test_caps_and_budget_are_exact_and_no_url_is_fetched_twice_at_full_contentio
 def alone(server: RedisServer, **how: Any) -> RedisFrontier:
     """Return the only worker of a server that the test may kill."""
     member = Membership(wait_s=5.0)
-    return RedisFrontier(connect(server.url), "crawl", FrontierRules(), member, now=0.0, **how)
+    return RedisFrontier.join(connect(server.url), "crawl", FrontierRules(), member, now=0.0, **how)
 
 
 @pytest.mark.parametrize(("try_s", "least_s", "most_s"), [(0.0, 5.0, 6.0), (3.0, 0.0, 2.0)])
@@ -276,7 +277,7 @@ def test_a_server_that_stays_away_is_a_storage_error(
     frontier = alone(own_server, sleep=waits.append)
     own_server.kill()
     clock = SimpleNamespace(monotonic=partial(next, count(0.0, try_s)))
-    monkeypatch.setattr("langfocus.crawler.shared.stored.time", clock)
+    monkeypatch.setattr("langfocus.crawler.shared.keyspace.time", clock)
     with pytest.raises(StorageError, match="could not be reached for"):
         frontier.next(0.0)
     assert least_s <= sum(waits) <= most_s
@@ -319,14 +320,14 @@ def test_a_server_that_asks_for_another_password_is_a_wrong_setting(
 
 def test_a_server_that_keeps_no_file_says_so(own_server: RedisServer) -> None:
     client = connect(own_server.url)
-    frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
-    assert frontier.is_durable()
+    frontier = RedisFrontier.join(client, "crawl", FrontierRules(), now=0.0)
+    assert frontier.stored.is_durable()
     client.config_set("appendonly", "no")
-    assert not frontier.is_durable()
+    assert not frontier.stored.is_durable()
     client.acl_setuser("plain", True, nopass=True, commands=["+@all", "-config", "-info"], keys="*")
     plain = connect(f"{own_server.url}?username=plain&password=x")
-    other = RedisFrontier(plain, "crawl", FrontierRules(), now=0.0)
-    assert other.is_durable()
+    other = RedisFrontier.join(plain, "crawl", FrontierRules(), now=0.0)
+    assert other.stored.is_durable()
     other.close()
     frontier.close()
 
@@ -381,7 +382,7 @@ def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
     with pytest.raises(SettingError, match="not the address"):
         connect("http://localhost")
     with pytest.raises(SettingError, match="must not be empty or contain braces"):
-        RedisFrontier(connect("redis://h"), "a{b", FrontierRules(), now=0.0)
+        RedisFrontier.join(connect("redis://h"), "a{b", FrontierRules(), now=0.0)
     with pytest.raises(ValueError, match="not a number"):
         join().seed([Link("http://a.de/", float("nan"))], 0.0)
 
@@ -414,16 +415,16 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
     worker.admit(lease_now(worker), record, links("http://b.de/"), now=0.0)
     worker.admit(lease_now(worker), page(), now=0.0)
     worker.close()
-    assert other.records(other.worker) == []
-    assert other.workers() == ["w1", "w2"]
-    first, second = other.records("w1")
+    assert other.stored.records(other.worker) == []
+    assert other.stored.workers() == ["w1", "w2"]
+    first, second = other.stored.records("w1")
     told = {"id": 1, "url": "http://a.de/", "parent": None, "score": 0.25, "queued": 1}
     told |= {"outcome": PAGE, "fetched_at": 12.5, "confidence": 0.5, "country": "DE", "bytes": 99}
     assert {name: first.row[name] for name in told} == told
     told = {"id": 2, "parent": "http://a.de/", "depth": 1, "queued": 0}
     assert {name: second.row[name] for name in told} == told
-    other.forget([first.entry], "w1")
-    assert other.records("w1") == [second]
+    other.stored.forget([first.entry], "w1")
+    assert other.stored.records("w1") == [second]
 
 
 @pytest.mark.parametrize("draw", Draw)
@@ -457,7 +458,7 @@ def test_a_page_may_have_thousands_of_links_and_all_may_be_dropped(
     kinds = ["stored"] * stored + ["host_full"] * (3000 - stored) + ["seen"] * 1000
     assert [answer.value for answer in answers] == kinds
     frontier.admit(lease_now(frontier), page("en"), now=0.0)
-    assert frontier.totals()["dropped_irrelevant"] == stored - 1
+    assert frontier.stored.totals()["dropped_irrelevant"] == stored - 1
     assert frontier.counts().queued == 0
     frontier.seed(links(found[-1]), 0.0)
     assert frontier.counts().queued == 1
@@ -472,11 +473,11 @@ def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
     record = Record(PAGE, 0.0, 200, counts=of_page)
     other.admit(lease_now(other), record, found, now=0.0)
     other.retry(lease_now(other), now=0.0, not_before=0.0)
-    assert one.worker_counts(one.worker) == {"stored": 2}
+    assert one.stored.worker_counts(one.worker) == {"stored": 2}
     counted = {"stored": 1, "seen": 1, "host_full": 2, "retried": 1}
     counted |= of_page
-    assert one.worker_counts("w2") == counted
-    totals = one.totals()
+    assert one.stored.worker_counts("w2") == counted
+    totals = one.stored.totals()
     assert {name: totals[name] for name in counted} == {**counted, "stored": 3}
     assert (totals["queued"], totals["leased"], totals["pages"]) == (2, 0, 1)
 
@@ -486,7 +487,7 @@ def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
 ) -> None:
     names = [f"all*[of]?{uuid4().hex}", f"all-o?{uuid4().hex}"]
     for name in names:
-        frontier = RedisFrontier(connect(redis_server.url), name, FrontierRules(), now=0.0)
+        frontier = RedisFrontier.join(connect(redis_server.url), name, FrontierRules(), now=0.0)
         frontier.seed(links("http://a.de/"), 0.0)
         frontier.admit(lease_now(frontier), page(), now=0.0)
         frontier.close()

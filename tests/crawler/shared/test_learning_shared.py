@@ -12,7 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.learner import MERGED_EVERY_S
-from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.sharded import SharedFrontier
 from langfocus.crawler.strategies.focus.belief import Belief, Standing
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.focus.prior import Prior
@@ -44,7 +44,7 @@ def test_a_worker_decides_as_one_that_looks_at_everything(redis_server: RedisSer
     )
 
 
-def settle_some(workers: Sequence[RedisFrontier], number: int, now: float) -> None:
+def settle_some(workers: Sequence[SharedFrontier], number: int, now: float) -> None:
     """Let workers fetch pages in turn; those of .de are relevant."""
     for turn in range(number):
         worker = workers[turn % len(workers)]
@@ -54,7 +54,7 @@ def settle_some(workers: Sequence[RedisFrontier], number: int, now: float) -> No
         worker.admit(lease, Record(PAGE, now, 200, True, is_relevant, language), now=now)
 
 
-def belief_of(worker: RedisFrontier) -> Belief:
+def belief_of(worker: SharedFrontier) -> Belief:
     assert worker._learner is not None
     return worker._learner._belief
 
@@ -108,8 +108,8 @@ def test_a_queued_url_whose_score_falls_by_a_link_moves_in_its_queue(join: Joine
     worker = join(prior=PRIOR, doubts_up_to=0.0)
     linked = Link("http://x.de/", 0.0, Evidence(1.0))
     worker.seed([Link("http://a.com/", 0.0, Evidence(4.0)), linked], 0.0)
-    client: Any = worker._client
-    lease, queue = lease_now(worker), worker.key("queue:x.de")
+    client: Any = worker.stored.whole.client
+    lease, queue = lease_now(worker), worker.keys.key("queue:x.de")
     before = client.zrange(queue, 0, 0, withscores=True)[0][1]
     worker.admit(lease, page("en"), [linked], now=0.0)
     assert client.zrange(queue, 0, 0, withscores=True)[0][1] > before + 0.2

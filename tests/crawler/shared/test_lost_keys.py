@@ -10,8 +10,8 @@ from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.session.opening import open_crawl
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.stored import connect
 from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now, page, urls_of
 from tests.crawler.shared.conftest import Joined, Joiner
@@ -20,12 +20,12 @@ from tests.support.redisserver import RedisServer
 
 
 def client_of(frontier: RedisFrontier) -> Any:
-    return frontier._client
+    return frontier.stored.whole.client
 
 
 def delete_all(frontier: RedisFrontier) -> None:
     client = client_of(frontier)
-    client.delete(*client.scan_iter(frontier.key("*")))
+    client.delete(*client.scan_iter(frontier.keys.key("*")))
 
 
 def test_a_worker_of_a_crawl_that_was_begun_anew_meanwhile_ends(join: Joiner) -> None:
@@ -35,7 +35,7 @@ def test_a_worker_of_a_crawl_that_was_begun_anew_meanwhile_ends(join: Joiner) ->
     new.seed(urls_of("a.de", 1), 0.0)
     with pytest.raises(StorageError, match="nothing is kept of this crawl"):
         old.next(0.0)
-    assert old.is_lost
+    assert old.stored.is_lost
     assert new.next(0.0) is not None
 
 
@@ -43,7 +43,7 @@ def test_a_worker_of_a_crawl_that_was_begun_anew_meanwhile_ends(join: Joiner) ->
 def test_keys_that_vanish_end_both_workers_and_nobody_joins_again(join: Joiner, lost: str) -> None:
     one, other = join(host_cap=0), join(host_cap=0)
     one.seed(urls_of("a.de", 9), 0.0)
-    client_of(one).delete(one.key(lost))
+    client_of(one).delete(one.keys.key(lost))
     for worker in (one, other):
         with pytest.raises(StorageError, match="begin another crawl"):
             worker.next(0.0)
@@ -53,7 +53,7 @@ def test_keys_that_vanish_end_both_workers_and_nobody_joins_again(join: Joiner, 
 
 def test_a_crawl_without_its_seal_is_not_joined(join: Joiner) -> None:
     worker = join()
-    client_of(worker).delete(worker.key("seal"))
+    client_of(worker).delete(worker.keys.key("seal"))
     with pytest.raises(StorageError, match=r"keys \(seal\)"):
         join()
 
@@ -74,13 +74,13 @@ def test_a_server_that_evicts_keys_is_refused_and_ends_a_worker_that_runs(
     own_server: RedisServer, policy: str
 ) -> None:
     client = connect(own_server.url)
-    frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
-    frontier.check_eviction()
+    frontier = RedisFrontier.join(client, "crawl", FrontierRules(), now=0.0)
+    frontier.stored.check_eviction()
     client.config_set("maxmemory-policy", policy)
     with pytest.raises(SettingError, match=rf"maxmemory-policy {policy}\).*noeviction"):
-        RedisFrontier(connect(own_server.url), "crawl", FrontierRules(), now=0.0)
+        RedisFrontier.join(connect(own_server.url), "crawl", FrontierRules(), now=0.0)
     with pytest.raises(StorageError, match="deletes keys when its memory is full"):
-        frontier.check_eviction()
+        frontier.stored.check_eviction()
     frontier.close()
 
 
@@ -93,7 +93,7 @@ def test_what_another_program_writes_ends_a_worker_in_one_line(
     worker.seed([*urls_of("a.de", 2), *urls_of("b.de", 2)], 0.0)
     worker.set_robots("http://a.de", "", 0.0)
     lease, client = lease_now(worker), client_of(worker)
-    name = worker.key(key)
+    name = worker.keys.key(key)
     if not is_of_type:
         client.delete(name)
         client.rpush(name, "\x1b")
@@ -103,7 +103,7 @@ def test_what_another_program_writes_ends_a_worker_in_one_line(
         client.hset(name, mapping=dict.fromkeys(client.hkeys(name), "\x1b"))
 
     def use_everything() -> None:
-        worker.totals()
+        worker.stored.totals()
         worker.robots("http://a.de")
         worker.admit(lease, page(), [Link("http://c.de/", 0.0)], now=0.0)
 

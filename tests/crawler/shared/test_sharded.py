@@ -18,13 +18,15 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.politeness.robots import HostFiles
 from langfocus.crawler.run.folder import open_run
 from langfocus.crawler.shared.addresses import SharedOccupancy
+from langfocus.crawler.shared.keyspace import AwayError, KeySpace, connect, shard_of
 from langfocus.crawler.shared.learner import MERGED_EVERY_S
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.merging import merge
+from langfocus.crawler.shared.outbox import ask_entries, ask_targets, receive
 from langfocus.crawler.shared.redis import RedisFrontier
+from langfocus.crawler.shared.script import Script
 from langfocus.crawler.shared.sharded import ShardedFrontier
-from langfocus.crawler.shared.shards import shard_of, stored_crawl
-from langfocus.crawler.shared.stored import AwayError, connect
+from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import Worker
 from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
@@ -70,7 +72,7 @@ class ShardedMachine(SharedMachine):
         rows = [each.row for each in self.frontier.settled()]
         assert sorted((row["url"], row["outcome"]) for row in rows) == sorted(expected)
         assert len({row["id"] for row in rows}) == len(rows)
-        totals = self.frontier.workers[0].totals()
+        totals = self.frontier.workers[0].stored.totals()
         assert totals.get("lowered", 0) == self.model.lowered
         assert totals.get("outbox", 0) == 0
 
@@ -98,8 +100,8 @@ def join(redis_server: RedisServer) -> Iterator[Sharded]:
         member = Membership(worker=worker, shards=shards, deliver_s=rules.pop("deliver_s", 1e9))
         client = connect(rules.pop("url", redis_server.url))
         told: dict[str, Any] = {"now": 0.0, "sleep": lambda _: None}
-        joined.append(ShardedFrontier(client, crawl, FrontierRules(**rules), member, **told))
-        joined[-1]._post.delivered_at = 0.0
+        joined.append(ShardedFrontier.join(client, crawl, FrontierRules(**rules), member, **told))
+        joined[-1].delivery.delivered_at = 0.0
         return joined[-1]
 
     yield join
@@ -117,7 +119,13 @@ def test_a_worker_with_another_number_of_shards_is_refused(join: Sharded, shards
     kind = RedisFrontier if shards == 1 else ShardedFrontier
     told = f"was begun with shards=4, not with shards={shards}"
     with pytest.raises(SettingError, match=told):
-        kind(whole._client, whole.crawl, FrontierRules(), Membership(shards=shards), now=0.0)
+        kind.join(
+            whole.stored.whole.client,
+            whole.stored.whole.crawl,
+            FrontierRules(),
+            Membership(shards=shards),
+            now=0.0,
+        )
     with pytest.raises(SettingError, match="drawn at random"):
         join(draw=Draw.UNIFORM)
 
@@ -127,35 +135,39 @@ def test_links_that_are_delivered_twice_are_admitted_once(join: Sharded) -> None
     one.seed(links(0), 0.0)
     answers = one.admit(lease_now(one), page(), links(*range(1, 40)), now=0.0)
     home = shard_of("h0.de", 4)
-    part = one.parts[home]
-    entries = part.read(*part.ask_outbox(part.read(*part.ask_targets())))
+    keys = one.shards[home].keys
+    entries = keys.read(*ask_entries(keys, keys.read(*ask_targets(keys))))
     assert answers.count(Admission.SENT) == sum(entry.number for entry in entries) > 9
     assert {entry.target for entry in entries} == {0, 1, 2, 3} - {home}
     for worker in (one, other):  # the first dies before it says that they were delivered
         for entry in entries:
-            worker.parts[entry.target].deliver([entry], 0.0)
-    assert one.totals()["stored"] == 40
+            receive(worker.shards[entry.target].frontier, [entry], 0.0)
+    assert one.stored.totals()["stored"] == 40
     assert one.counts().queued == 39 + answers.count(Admission.SENT)
     for worker in (one, other):
-        worker._post.deliver({*range(4)}, 0.0)
-    assert (one.totals()["stored"], one.totals()["seen"], one.counts().queued) == (40, 0, 39)
+        worker.delivery.deliver({*range(4)}, 0.0)
+    assert (one.stored.totals()["stored"], one.stored.totals()["seen"], one.counts().queued) == (
+        40,
+        0,
+        39,
+    )
     # An entry that comes after them is a new one.
     other.admit(lease_now(other), page(), links(*range(40, 80)), now=0.0)
-    other._post.deliver({*range(4)}, 0.0)
-    assert (one.totals()["stored"], one.counts().queued) == (80, 78)
+    other.delivery.deliver({*range(4)}, 0.0)
+    assert (one.stored.totals()["stored"], one.counts().queued) == (80, 78)
 
 
 def test_links_come_when_a_replica_with_a_slower_clock_has_taken_over(
     join: Sharded, own_server: RedisServer
 ) -> None:
     worker = join(url=own_server.url)
-    home = worker.parts[shard_of("h0.de", 4)]
-    client: Any = worker._client
+    home = worker.shards[shard_of("h0.de", 4)].keys
+    client: Any = worker.stored.whole.client
 
     def crawl(numbers: range) -> list[Any]:
         """Settle a page of the shard with links, deliver them, return their outboxes."""
         worker.admit(lease_of(worker, home.place), page(), links(*numbers), now=0.0)
-        worker._post.deliver({*range(4)}, 0.0)
+        worker.delivery.deliver({*range(4)}, 0.0)
         return list(client.keys(home.key("outbox:*")))
 
     worker.seed(links(0), 0.0)
@@ -166,7 +178,7 @@ def test_links_come_when_a_replica_with_a_slower_clock_has_taken_over(
     own_server.take_over()
     client.delete(*outboxes)  # the last entries did not come to the replica
     crawl(range(80, 120))
-    assert worker.totals()["stored"] == 120
+    assert worker.stored.totals()["stored"] == 120
 
 
 def lease_of(worker: ShardedFrontier, place: int) -> Lease:
@@ -180,7 +192,7 @@ def test_the_links_of_a_worker_that_died_come_when_nothing_else_is_left(join: Sh
     dead, other = join("w1"), join("w2")
     dead.seed(links(0), 0.0)
     dead.admit(lease_now(dead), page(), links(*range(1, 20)), now=0.0)
-    dead._post.unsent.clear()
+    dead.delivery.unsent.clear()
     found = []
     while lease := other.next(0.0):
         found.append(lease.url)
@@ -191,13 +203,13 @@ def test_the_links_of_a_worker_that_died_come_when_nothing_else_is_left(join: Sh
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count the scripts that run, by command."""
-    found, call = Counter[str](), RedisFrontier._call
+    found, call = Counter[str](), Script.call
 
-    def counted(part: RedisFrontier, command: str, *others: Any, **arguments: Any) -> Any:
+    def counted(script: Script, command: str, *others: Any, **arguments: Any) -> Any:
         found[command] += 1
-        return call(part, command, *others, **arguments)
+        return call(script, command, *others, **arguments)
 
-    monkeypatch.setattr(RedisFrontier, "_call", counted)
+    monkeypatch.setattr(Script, "call", counted)
     return found
 
 
@@ -246,12 +258,12 @@ def test_the_shards_of_a_server_are_read_with_one_call(join: Sharded) -> None:
     worker.seed(links(*range(160)), 0.0)
 
     def reads_of(ask: Callable[[], object]) -> int:
-        before = worker._client.info("stats")["total_reads_processed"]
+        before = worker.stored.whole.client.info("stats")["total_reads_processed"]
         ask()
-        return int(worker._client.info("stats")["total_reads_processed"] - before - 1)
+        return int(worker.stored.whole.client.info("stats")["total_reads_processed"] - before - 1)
 
     assert reads_of(worker.counts) == reads_of(worker.host_states) == 1
-    assert reads_of(lambda: worker._post.deliver({*range(16)}, 0.0)) == 1
+    assert reads_of(lambda: worker.delivery.deliver({*range(16)}, 0.0)) == 1
     assert worker.counts().queued == 160
 
 
@@ -292,9 +304,9 @@ def test_a_budget_counts_the_pages_that_were_fetched_before_it_was_given(join: S
     assert other.next(0.0) is None
 
 
-def away(frontier: RedisFrontier, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a shard, or the part that is of the whole crawl, not be reached."""
-    monkeypatch.setattr(frontier, "_until_done", Mock(side_effect=AwayError))
+def away(keys: KeySpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the keys of a shard, or those of the whole crawl, not be reached."""
+    monkeypatch.setattr(keys, "_until_done", Mock(side_effect=AwayError))
 
 
 def test_a_worker_does_not_ask_in_vain_while_nobody_can_grant_more_of_a_budget(
@@ -302,7 +314,7 @@ def test_a_worker_does_not_ask_in_vain_while_nobody_can_grant_more_of_a_budget(
 ) -> None:
     worker = join(budget_pages=23)
     worker.seed(links(*range(9)), 0.0)
-    away(worker, monkeypatch)
+    away(worker.stored.whole, monkeypatch)
     assert worker.next(0.0) is None
     assert worker.ready_at(0.0) == 1.0
 
@@ -313,25 +325,25 @@ def test_the_urls_of_the_other_shards_go_back_when_one_was_away_for_too_long(
     worker, other = join("w1"), join("w2")
     worker.seed(links(*range(9)), 0.0)
     held = [lease_now(worker) for _ in range(9)]
-    lost = worker._part(held[0].host)
+    lost = worker.shard(held[0].host)
     with monkeypatch.context() as patch:
-        away(lost, patch)
-        lost._away_since = -1e9
+        away(lost.keys, patch)
+        lost.keys._away_since = -1e9
         with pytest.raises(StorageError):
-            worker.give_back()
-    assert other.counts().leased == sum(worker._part(lease.host) is lost for lease in held) < 9
+            worker.release_all()
+    assert other.counts().leased == sum(worker.shard(lease.host) is lost for lease in held) < 9
 
 
 def test_files_are_chosen_while_the_shard_of_their_host_is_away(
     join: Sharded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = join()
-    files, part = HostFiles(worker, "sitemaps", 2), worker._part("a.de")
+    files, part = HostFiles(worker, "sitemaps", 2), worker.shard("a.de")
     urls = [f"http://a.de/{n}.xml" for n in range(3)]
     with monkeypatch.context() as patch:
-        away(part, patch)
+        away(part.keys, patch)
         assert files.choose(urls, 0.0) == []
-    part._asked_again_at = 0.0
+    part.keys._rests_until = 0.0
     assert files.choose(urls, 0.0) == urls[:2]
 
 
@@ -340,15 +352,15 @@ def test_workers_tell_each_other_nothing_while_the_server_of_the_whole_crawl_is_
 ) -> None:
     worker = join()
     tender = Worker(worker, Mock(), Mock(), every_s=1.0)
-    away(worker, monkeypatch)
+    away(worker.stored.whole, monkeypatch)
     assert tender.share("{}") == {}
 
 
 def test_a_doubtful_url_of_one_shard_is_no_hope_for_another(join: Sharded) -> None:
     worker = join(doubts_up_to=0.0)
     worker.seed([Link("http://a.de/", 0.0), Link("http://b.de/", 1.0)], 0.0)
-    parts = [worker._part(host) for host in ("a.de", "b.de")]
-    assert all(worker._lease(part, inf, 0.0) for part in parts)
+    parts = [worker.shard(host) for host in ("a.de", "b.de")]
+    assert all(worker.lease(part, inf, 0.0) for part in parts)
     assert [part.has_hopes for part in parts] == [False, True]
 
 
@@ -356,15 +368,15 @@ def test_a_url_that_was_to_go_back_when_its_shard_went_away_goes_back_later(
     join: Sharded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = join(domain_cap=4, doubts_up_to=0.0)
-    part = worker._part("x.de")
-    alike = next(f"y{n}.de" for n in range(99) if worker._part(f"y{n}.de") is part)
+    part = worker.shard("x.de")
+    alike = next(f"y{n}.de" for n in range(99) if worker.shard(f"y{n}.de") is part)
     for number in range(2):
         worker.seed([Link(f"http://h{number}.x.de/", 3.0)], 0.0)
         lease = lease_now(worker)
         assert worker.send(lease, None, now=0.0) is Sending.NOW
         worker.admit(lease, page("en"), now=0.0)
     worker.seed([Link("http://h2.x.de/", 3.0), Link(f"http://{alike}/", 2.0)], 0.0)
-    call = part._call
+    call = part.frontier.script.call
 
     def falls(command: str, *others: Any, **arguments: Any) -> Any:
         if "back" in arguments:
@@ -372,7 +384,7 @@ def test_a_url_that_was_to_go_back_when_its_shard_went_away_goes_back_later(
         return call(command, *others, **arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(part, "_call", falls)
+        patch.setattr(part.frontier.script, "call", falls)
         assert worker.next(5.0) is None
     assert [lease_now(worker, now).host for now in (9.0, 15.0)] == [alike, "h2.x.de"]
 
@@ -383,12 +395,12 @@ def test_a_url_whose_shard_is_away_takes_no_slot_of_an_address(
     worker = join(address_cap=10)
     worker.seed(links(0), 0.0)
     held = lease_now(worker)
-    part, home = worker._part(held.host), worker._home("ip 192.0.2.5")
-    assert part is not home
+    part, home = worker.shard(held.host), worker.stored.at_address("ip 192.0.2.5")
+    assert part.keys is not home
     with monkeypatch.context() as patch:
-        patch.setattr(part, "_asked_again_at", inf)
+        patch.setattr(part.keys, "_rests_until", inf)
         assert worker.send(held, "192.0.2.5", now=0.0) is Sending.LATER
-    client: Any = worker._client
+    client: Any = worker.stored.whole.client
     assert client.hgetall(home.key("taken")) == {}
 
 
@@ -399,8 +411,8 @@ def test_a_lease_that_has_ended_takes_no_slot_of_an_address(join: Sharded) -> No
     assert lease_now(other, 1e6).url == held.url
     with pytest.raises(LeaseError):
         worker.send(held, "192.0.2.1", now=1e6)
-    home = worker._home("ip 192.0.2.1")
-    client: Any = worker._client
+    home = worker.stored.at_address("ip 192.0.2.1")
+    client: Any = worker.stored.whole.client
     assert client.hgetall(home.key("taken")) in ({}, {"ip 192.0.2.1": "0"})
 
 
@@ -422,7 +434,7 @@ def test_a_url_with_the_penalties_of_its_address_is_sent_with_them(join: Sharded
     sent = Counter[Sending]()
     while sent.total() < 90 and (lease := worker.next(0.0)):
         sent[worker.send(lease, "192.0.2.1", now=0.0)] += 1
-        if lease.fingerprint in worker._part(lease.host)._held:
+        if lease.fingerprint in worker.shard(lease.host).frontier._held:
             worker.admit(lease, page("en"), now=0.0)
     assert sent[Sending.NOW] == 30
 
@@ -433,13 +445,13 @@ def test_a_page_whose_shard_went_away_while_it_was_settled_is_learned_once(
     worker = join(prior=PRIOR, doubts_up_to=0.0)
     worker.seed([Link("http://a.de/", 0.0, Evidence(1.0))], 0.0)
     lease = lease_now(worker)
-    part = worker._part(lease.host)
+    part = worker.shard(lease.host)
     with monkeypatch.context() as away:
-        away.setattr(part, "_end", Mock(side_effect=AwayError))
+        away.setattr(part.frontier, "_end", Mock(side_effect=AwayError))
         assert worker.admit(lease, page(), now=0.0) == []
-    assert len(part.late) == 1
+    assert len(part.keys.late) == 1
     worker.renew(0.0)
-    assert (worker.counts().pages, belief_of(worker).labelled, part.late) == (1, 1, [])
+    assert (worker.counts().pages, belief_of(worker).labelled, part.keys.late) == (1, 1, [])
 
 
 def test_workers_on_shards_believe_what_all_of_them_learned(join: Sharded) -> None:
@@ -460,8 +472,8 @@ def test_a_merged_run_has_the_records_of_all_shards_and_misses_none(
 ) -> None:
     worker = join()
     worker.seed(links(*range(30)), 0.0)
-    run = open_run(tmp_path / "w1", {**META, "shared": worker.crawl, "shards": 4}, 0.0)
-    occupancy = SharedOccupancy(worker, 1, lambda: 0.0, lease_s=9.0)
+    run = open_run(tmp_path / "w1", {**META, "shared": worker.stored.whole.crawl, "shards": 4}, 0.0)
+    occupancy = SharedOccupancy(worker.stored, 1, lambda: 0.0, lease_s=9.0)
     assert [occupancy.enter(address) for address in ("1", "1", "2", "3")] == [
         True,
         False,
@@ -475,7 +487,7 @@ def test_a_merged_run_has_the_records_of_all_shards_and_misses_none(
             tender.tend(0.0)
     run.end_session(1.0, "finished")
     run.connection.close()
-    stored = stored_crawl(worker._client, worker.crawl, 4)
+    stored = StoredCrawl(worker.stored.whole.client, worker.stored.whole.crawl, 4)
     assert merge(tmp_path / "some", [tmp_path / "w1"]) == (20, 0)
     assert merge(tmp_path / "all", [tmp_path / "w1"], stored) == (30, 0)
     assert stored.counts().pages == 30

@@ -8,8 +8,9 @@ import pytest
 from langfocus.crawler.corpus.building import Corpus, TextOptions
 from langfocus.crawler.corpus.export import export
 from langfocus.crawler.corpus.texts import PartTexts
+from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.merging import merge
-from langfocus.crawler.shared.stored import StoredCrawl, connect
+from langfocus.crawler.shared.stored import StoredCrawl
 from tests.crawler.corpus.test_export import PAGES
 from tests.support.keptpages import KeptPages
 from tests.support.redisserver import RedisServer

@@ -44,7 +44,7 @@ def test_what_no_worker_writes_into_the_records_is_refused_in_one_line(
     joined: Joined, change: dict[Any, Any], reason: str
 ) -> None:
     joined.settle()
-    key, client = joined.frontier.key("records:worker"), joined.frontier._client
+    key, client = joined.frontier.keys.key("records:worker"), joined.frontier.stored.whole.client
     entries: Any = client.xrange(key)
     entry = entries[0][1]
     row = json.loads(entry["row"]) | {k: v for k, v in change.items() if k not in entry}
@@ -106,14 +106,14 @@ def test_a_full_disk_is_an_error_of_storage_and_no_bad_record(joined: Joined) ->
     )
     with pytest.raises(StorageError, match="can no longer be written"):
         joined.worker.write_down()
-    assert len(joined.frontier.records(joined.frontier.worker)) == 4
+    assert len(joined.frontier.stored.records(joined.frontier.worker)) == 4
 
 
 def test_records_of_one_number_all_have_a_row(joined: Joined) -> None:
     """A server that lost its last second in a power cut gives a number twice."""
     joined.settle(2)
     joined.worker.write_down()
-    joined.frontier._client.hset(joined.frontier.key("counts"), "settled", "0")
+    joined.frontier.stored.whole.client.hset(joined.frontier.keys.key("counts"), "settled", "0")
     joined.settle(3)
     joined.worker.write_down()
     joined.settle(1)

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.servers.loopback import loopback
 from langfocus.crawler.errors import GraphError, SettingError
 from langfocus.crawler.options.config import Config
-from langfocus.crawler.shared.shards import shard_of
+from langfocus.crawler.shared.keyspace import shard_of
 from langfocus.crawler.simulate.build import build
 from langfocus.crawler.simulate.engine import FATES, GraphEvidence, evidence_in, simulate
 from langfocus.crawler.simulate.plan import Simulation, prepared
