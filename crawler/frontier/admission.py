@@ -7,11 +7,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from langfocus.crawler.frontier.base import Admission, Sending
-from langfocus.crawler.frontier.evidence_rows import Learner, known_url, packed
-from langfocus.crawler.frontier.links import LinkOrigin, answers_to_all, distinct
+from langfocus.crawler.frontier.evidence_rows import Learner
+from langfocus.crawler.frontier.links import LinkOrigin, QueuedUrl, answers_to_all, distinct
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import are_full, bytes_of, has_room
-from langfocus.crawler.frontier.storage import QUEUED, HostRow, Storage, UrlRow
+from langfocus.crawler.frontier.storage import QUEUED, HostRow, Storage
 from langfocus.crawler.strategies.filters import NOTHING, Tally
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import domain_of, fingerprint, host_of
@@ -35,8 +35,8 @@ class Outcome:
 
     admissions: list[Admission] = field(default_factory=list)
     hosts: dict[int, HostRow] = field(default_factory=dict)
-    stored: list[UrlRow] = field(default_factory=list)
-    moved: list[UrlRow] = field(default_factory=list)
+    stored: list[QueuedUrl] = field(default_factory=list)
+    moved: list[QueuedUrl] = field(default_factory=list)
 
 
 def full_of(
@@ -88,44 +88,41 @@ class Admitter:
         first = distinct(links, keys, lifts=self.rules.lifts)
         seen = self.storage.seen(first)
         waiting = {key: link for key, link in first.items() if key not in seen}
-        waiting |= {key: first[key] for key, url in seen.items() if url.queued == QUEUED}
-        urls = self._as_left(waiting, seen, source)
+        waiting |= {key: first[key] for key, url in seen.items() if url.state == QUEUED}
+        urls = self._linked(waiting, seen, source)
         outcome = Outcome(moved=self._meet(urls, seen))
         answers = self._store([url for url in urls if not url.id], source, outcome)
         outcome.admissions = answers_to_all(keys, answers)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
 
-    def _as_left(
-        self, links: Mapping[int, Link], seen: Mapping[int, UrlRow], source: Source
-    ) -> list[UrlRow]:
-        """Return new and queued URLs as the page leaves them; a new one has the id 0."""
-        origin = source.origin
-        part_of_host = self.rules.filter.part_of_host
-        urls = []
-        for key, link in links.items():
-            known = seen.get(key)
-            if known is None:
-                unit, parent = part_of_host(link.url), source.parent
-                told = (link.url, 0, link.score, origin.depth, None, QUEUED)
-                urls.append(UrlRow(0, key, *told, unit, parent, origin.redirects))
-            elif self.rules.lifts and link.score > known.score:
-                urls.append(known._replace(score=link.score))
-            else:
-                urls.append(known)
-        if self.learner is None:
+    def _linked(
+        self, links: Mapping[int, Link], seen: Mapping[int, QueuedUrl], source: Source
+    ) -> list[QueuedUrl]:
+        """Return new and queued URLs after a page linked to them."""
+        urls = [seen.get(key) or self._new(key, link, source) for key, link in links.items()]
+        if self.learner is not None:
+            return self.learner.linked(urls, list(links.values()), source.origin)
+        if not self.rules.lifts:
             return urls
-        known_urls = [
-            known_url(url.url, url.score, url.depth, url.evidence) if url.id else None
-            for url in urls
-        ]
-        learned = self.learner.linked(list(links.values()), known_urls, origin)
         return [
-            UrlRow(*url[:4], now.score, url.depth, packed(now.evidence, now.links), *url[7:])
-            for url, now in zip(urls, learned, strict=True)
+            url._replace(score=max(url.score, link.score))
+            for url, link in zip(urls, links.values(), strict=True)
         ]
 
-    def _meet(self, urls: Sequence[UrlRow], seen: Mapping[int, UrlRow]) -> list[UrlRow]:
+    def _new(self, key: int, link: Link, source: Source) -> QueuedUrl:
+        return QueuedUrl(
+            link.url,
+            link.score,
+            source.origin.depth,
+            fingerprint=key,
+            state=QUEUED,
+            unit=self.rules.filter.part_of_host(link.url),
+            parent=source.parent,
+            redirects=source.origin.redirects,
+        )
+
+    def _meet(self, urls: Sequence[QueuedUrl], seen: Mapping[int, QueuedUrl]) -> list[QueuedUrl]:
         """Store what the page adds to queued URLs; return those with another score."""
         changed, moved = [], []
         for url in urls:
@@ -142,7 +139,7 @@ class Admitter:
         return moved
 
     def _store(
-        self, new: Sequence[UrlRow], source: Source, outcome: Outcome
+        self, new: Sequence[QueuedUrl], source: Source, outcome: Outcome
     ) -> dict[int, Admission]:
         """Queue new URLs that are accepted; return the decision about each by its fingerprint."""
         names = {url.fingerprint: host_of(url.url) for url in new}
@@ -171,7 +168,7 @@ class Admitter:
                 added[name] += 1
                 url_id = self.storage.new_url_id(url.score)
                 outcome.hosts[host.id] = host
-                outcome.stored.append(UrlRow(url_id, key, url.url, host.id, *url[4:]))
+                outcome.stored.append(url._replace(id=url_id, host=host.id))
         widened |= {host.id: host for host in outcome.hosts.values() if host.is_new}
         self.storage.store_hosts(widened.values())
         self.storage.store(outcome.stored)
@@ -190,7 +187,7 @@ class Admitter:
         most = self.rules.host_queue
         return 0 < most <= host.settled + self.queued_of(host.id) + added
 
-    def _tallies(self, new: Sequence[UrlRow], source: Source) -> Mapping[str, Tally]:
+    def _tallies(self, new: Sequence[QueuedUrl], source: Source) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
         if source.tally is None or not self.rules.filter.uses_relevance:
             return {}

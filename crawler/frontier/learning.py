@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final, TypeVar
 
 from langfocus.crawler.frontier.base import FIRST_SCORE, Lease
-from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links
+from langfocus.crawler.frontier.links import LinkOrigin, Links, QueuedUrl
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import (
     least_expected,
@@ -45,18 +45,18 @@ Tallies = Mapping[str, tuple[int, int]]
 """Pages with a label and relevant pages of units."""
 
 
-def _linked(link: Link, known: KnownUrl | None, origin: LinkOrigin) -> KnownUrl:
-    """Return a URL with what a page adds to it; None is `known` of a new one."""
+def _linked(url: QueuedUrl, link: Link, origin: LinkOrigin) -> QueuedUrl:
+    """Return a URL with the evidence of one more page that links to it."""
     evidence = link.evidence or NO_EVIDENCE
-    if known is None:
-        links = origin.links(host_of(link.url))
-        return KnownUrl(link.url, link.score, origin.depth, evidence, links)
+    if not url.id:
+        links = origin.links(host_of(url.url))
+        return QueuedUrl(url.url, url.score, url.depth, evidence, links, *url[5:])
     # Each session begins with the list of seeds.
-    more = Links() if origin.is_list else origin.links(host_of(known.url))
-    first = known.evidence
+    more = Links() if origin.is_list else origin.links(host_of(url.url))
+    first = url.evidence or NO_EVIDENCE
     if evidence.declared and evidence.declared != first.declared:
         first = first._replace(declared=evidence.declared)
-    return KnownUrl(known.url, known.score, known.depth, first, _sum(known.links, more))
+    return QueuedUrl(url.url, url.score, url.depth, first, _sum(url.links, more), *url[5:])
 
 
 @lru_cache(_KEPT_SUMS)
@@ -81,13 +81,13 @@ class Scorer(ABC):
     def tallies(self, units: Collection[str]) -> Tallies:
         """Return the records of units, (0, 0) for one without a page; others may be among them."""
 
-    def again(self, lease: Lease, url: KnownUrl, penalties: int) -> tuple[Lease, float]:
+    def again(self, lease: Lease, url: QueuedUrl, penalties: int) -> tuple[Lease, float]:
         """Return the lease of a URL as it is scored now, and its score in the queue."""
         weighed = self._belief.weigh(self._standings([url])[0])
         score = self.score(url, weighed.odds, penalties)
         return replace(lease, score=weighed.odds, reasons=weighed.reasons()), score
 
-    def score(self, url: KnownUrl, odds: float, penalties: int = 0) -> float:
+    def score(self, url: QueuedUrl, odds: float, penalties: int = 0) -> float:
         """Return the score in the queue that a URL has now, after at least so many penalties.
 
         A page of an earlier run keeps its own.
@@ -99,59 +99,55 @@ class Scorer(ABC):
         return self._in_queue(url, odds, max(penalties, penalties_of(url.score, doubts_up_to)))
 
     def linked(
-        self, links: Sequence[Link], known: Sequence[KnownUrl | None], origin: LinkOrigin
-    ) -> list[KnownUrl]:
-        """Return the URLs of links as a page leaves them: with a link more, and a new score.
+        self, urls: Sequence[QueuedUrl], links: Sequence[Link], origin: LinkOrigin
+    ) -> list[QueuedUrl]:
+        """Return new and queued URLs after a page linked to each of them, with new scores."""
+        linked = [_linked(url, link, origin) for url, link in zip(urls, links, strict=True)]
+        odds = self._belief.scores(self._standings(linked))
+        return [
+            QueuedUrl(url.url, self._score_after(url, now), *url[2:])
+            for url, now in zip(linked, odds, strict=True)
+        ]
 
-        `known` is what was known of each queued URL, None for a new one.
-        """
-        urls = [_linked(link, found, origin) for link, found in zip(links, known, strict=True)]
-        odds = self._belief.scores(self._standings(urls))
-        scored = []
-        for url, found, now in zip(urls, known, odds, strict=True):
-            if found is not None:
-                score = self._changed(url, now)
-            else:
-                score = url.score if url.score >= FIRST_SCORE else self._in_queue(url, now, 0)
-            scored.append(KnownUrl(url.url, score, url.depth, url.evidence, url.links))
-        return scored
-
-    def _changed(self, url: KnownUrl, odds: float) -> float:
-        before, now = url.score, self.score(url, odds)
+    def _score_after(self, url: QueuedUrl, odds: float) -> float:
+        """Return the score of a URL after a link; a small change is left out."""
+        before = url.score
+        if not url.id:
+            return before if before >= FIRST_SCORE else self._in_queue(url, odds, 0)
+        now = self.score(url, odds)
         is_changed = abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0)
         return now if is_changed else before
 
-    def _in_queue(self, url: KnownUrl, odds: float, penalties: int) -> float:
+    def _in_queue(self, url: QueuedUrl, odds: float, penalties: int) -> float:
         if self._expects_seeds and url.depth == 0 and self._doubts_up_to is not None:
             odds = max(odds, least_expected(self._doubts_up_to))
         return penalized(odds, penalties, self._doubts_up_to)
 
-    def _standings(self, urls: Sequence[KnownUrl]) -> list[Standing]:
+    def _standings(self, urls: Sequence[QueuedUrl]) -> list[Standing]:
         units = [units_of(url.url) for url in urls]
         names = set(units)
         tallies = self.tallies(set(chain.from_iterable(names)))
         numbers = {of: tuple(chain.from_iterable(tallies[unit] for unit in of)) for of in names}
         return [
-            Standing(url.evidence, url.links, numbers[of])
+            Standing(url.evidence or NO_EVIDENCE, url.links, numbers[of])
             for url, of in zip(urls, units, strict=True)
         ]
 
 
-@dataclass(slots=True)
-class Candidate:
-    """The best URL, which was taken from the queue.
-
-    Its score there was `before`, and is `score` now. `is_penalized` is True if it has a penalty
-    that it did not have before.
-    """
+@dataclass(slots=True, kw_only=True)
+class Taken:
+    """A URL that was taken from the queue: it is queued again, or leased until that ends."""
 
     lease: Lease
-    before: float
-    score: float
-    is_penalized: bool
+    before: float  # its score in the queue
+    score: float  # its score now
+    is_penalized: bool  # it has a penalty that it did not have before
+    was_sent: bool  # it got a request, in this lease or before
+    is_sent_now: bool = False  # in this lease
+    address: str = ""  # the holder of its slot of an IP address, "" if there is none
 
 
-C = TypeVar("C", bound=Candidate)
+C = TypeVar("C", bound=Taken)
 
 
 def chosen(
@@ -162,7 +158,7 @@ def chosen(
 ) -> C | None:
     """Return the URL that is fetched next, None if `take` has none.
 
-    `take` takes the best URL of the queue, `put_back` gives it back with its new score.
+    `take` takes the best URL of the queue, `put_back` queues it again with its new score.
     `best_other` returns the best score of all others; without one, a URL must be better than
     `waits_up_to`, or it waits.
     """
@@ -181,7 +177,7 @@ def chosen(
     return None
 
 
-def _keeps_place(found: Candidate) -> bool:
+def _keeps_place(found: Taken) -> bool:
     """Return True if a new score is no reason to look at the others."""
     is_close = not found.is_penalized and found.score > found.before - LEAST_CHANGE
     return is_close or found.score >= found.before

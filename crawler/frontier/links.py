@@ -41,14 +41,22 @@ class Links(NamedTuple):
     other_here: int = 0
 
 
-class KnownUrl(NamedTuple):
-    """A queued URL, its score in the queue, its evidence and the pages that link to it."""
+class QueuedUrl(NamedTuple):
+    """A URL that is queued, leased or known, or is to be queued."""
 
     url: str
-    score: float
-    depth: int
-    evidence: Evidence
-    links: Links
+    score: float  # in the queue
+    depth: int  # the distance from the seeds
+    evidence: Evidence | None = None  # None for an ordering that does not learn
+    links: Links = Links()
+    id: int = 0  # its place in the order of discovery, or of draws; 0: it is new
+    fingerprint: int = 0
+    host: int = 0  # the id of the host
+    state: int = 0  # as in `urls.queued`
+    # Of a URL to be queued:
+    unit: str | None = None  # of relevance; None: its host
+    parent: int | None = None  # the id of the page's URL
+    redirects: int = 0
 
 
 _ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 from langfocus.crawler.frontier.rules import FrontierRules
 
@@ -37,14 +37,6 @@ class QueuedHost:
     is_ready: bool = False
     is_resting: bool = False
     head: Head | None = None
-
-
-class Pick(NamedTuple):
-    """A URL that was taken from the queue of a host."""
-
-    host: QueuedHost
-    score: float
-    url_id: int
 
 
 class Hosts:
@@ -156,8 +148,11 @@ class Hosts:
         heads = (host.head for host in self._hosts.values())
         return any(head is not None and -head[0] > self._above for head in heads)
 
-    def take(self, now: float) -> Pick | None:
-        """Lease the best URL; None if no host is ready, or while it is worth to wait for better."""
+    def take(self, now: float) -> tuple[QueuedHost, float, int] | None:
+        """Lease the host of the best URL, and return it with the URL's score and id.
+
+        Return None if no host is ready, or while a doubtful URL waits for a better one.
+        """
         best = self.best()
         if best is None or self._is_waiting(best, now):
             return None
@@ -166,7 +161,7 @@ class Hosts:
         self.ready -= 1
         host = self._hosts[host_id]
         host.head, host.is_ready, host.is_leased = None, False, True
-        return Pick(host, -score, url_id)
+        return host, -score, url_id
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `take`, None if no host is ready or rests."""

@@ -28,11 +28,11 @@ from langfocus.crawler.frontier.base import (
     Record,
     Sending,
 )
-from langfocus.crawler.frontier.evidence_rows import Learner, known_url
-from langfocus.crawler.frontier.learning import Candidate, chosen
+from langfocus.crawler.frontier.evidence_rows import Learner
+from langfocus.crawler.frontier.learning import Taken, chosen
 from langfocus.crawler.frontier.links import LinkOrigin, Links, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.frontier.selection import Hosts, Pick, QueuedHost, UniformDraw
+from langfocus.crawler.frontier.selection import Hosts, QueuedHost, UniformDraw
 from langfocus.crawler.frontier.slots import (
     are_full,
     holder_of,
@@ -49,22 +49,12 @@ _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links pass each filter."""
 
 
-@dataclass(slots=True)
-class _Taken(Candidate):
-    """A URL that may be leased next; `lease` explains its score if the ordering learns."""
+@dataclass(slots=True, kw_only=True)
+class _Held(Taken):
+    """A URL that was taken from the queue of a host."""
 
-    pick: Pick
-    was_sent: bool
-
-
-@dataclass(slots=True)
-class _Leased:
-    """A leased URL. `address` holds the slot of its server's IP address, None if there is none."""
-
-    pick: Pick
-    was_sent: bool  # it got a request, in this lease or before
-    is_sent_now: bool = False
-    address: str | None = None
+    host: QueuedHost
+    url_id: int
 
 
 class SqliteFrontier:
@@ -84,7 +74,7 @@ class SqliteFrontier:
         if rules.prior is not None:
             self._learner = Learner(connection, rules.prior, rules)
             self._storage.written_later.append(self._learner)
-        self._leased: dict[int, _Leased] = {}
+        self._leased: dict[int, _Held] = {}
         self._leaving: Counter[int] = Counter()
         self._admitter = Admitter(
             self._storage, rules, self._learner, self._queued_of, self._leased.__contains__
@@ -94,7 +84,7 @@ class SqliteFrontier:
         self._full = self._storage.full_hosts(rules.host_cap) if rules.host_cap else 0
         self._opened_at, self._last_known_host = now, self._storage.last_host
         leased = self._leased.values()
-        self._hosts = Hosts(rules, self._storage.head, lambda: (one.pick.score for one in leased))
+        self._hosts = Hosts(rules, self._storage.head, lambda: (one.before for one in leased))
         if rules.draw is Draw.UNIFORM:
             random = Random(rules.random_state + self._pages)
             self._storage.draw = UniformDraw(random, self._storage.drawn())
@@ -122,7 +112,7 @@ class SqliteFrontier:
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order."""
         held = self._held(lease)
-        host = held.pick.host
+        host = held.host
         with self._storage.transaction() as counts:
             counts.update(record.counts)
             outcome, dropped, is_new_host = self._settle(lease, held, record, links, counts)
@@ -139,23 +129,23 @@ class SqliteFrontier:
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         held = self._held(lease)
-        pick, host = held.pick, held.pick.host
+        host = held.host
         not_before = max(not_before, now + host.delay_s)
         with self._storage.transaction() as counts:
             if url is None:
                 counts["retried"] += 1
                 if not held.is_sent_now:
-                    self._storage.count_try(pick.url_id)
+                    self._storage.count_try(held.url_id)
             else:
                 counts["respelled"] += 1
                 unit = self._rules.filter.part_of_host(url)
-                self._storage.respell(pick.url_id, lease.url, url, unit)
+                self._storage.respell(held.url_id, lease.url, url, unit)
             self._storage.hold(host.id, not_before)
         self._end_lease(lease, not_before, now)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
-        host = self._held(lease).pick.host
+        host = self._held(lease).host
         self._end_lease(lease, now + host.delay_s if not_before is None else not_before, now)
 
     def send(
@@ -163,9 +153,8 @@ class SqliteFrontier:
     ) -> Sending:
         """Return whether the request for a leased URL may be sent; note that it is."""
         held = self._held(lease)
-        pick = held.pick
-        holder = None if address is None or not self._rules.address_cap else holder_of(address)
-        score, dropped = pick.score, 0
+        holder = holder_of(address) if address and self._rules.address_cap else ""
+        score, dropped = held.before, 0
         host, domain, place = self._holders(lease.host, holder)
         if not held.was_sent:
             full = full_of(self._rules, host, domain, place)
@@ -174,17 +163,17 @@ class SqliteFrontier:
             if place is not None:
                 penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
                 score = with_penalties(score, penalties, self._rules.doubts_up_to)
-        if score < pick.score:
+        if score < held.before:
             with self._storage.transaction() as counts:
                 counts["lowered"] += 1
-                self._storage.set_score(pick.url_id, score)
-            self._end_lease(lease, pick.host.ready_at, now)
+                self._storage.set_score(held.url_id, score)
+            self._end_lease(lease, held.host.ready_at, now)
             return Sending.LATER
         if not is_page:
             self._count_file(host, [domain, place])
             return Sending.NOW
         with self._storage.transaction() as counts:
-            self._storage.send(pick.url_id)
+            self._storage.send(held.url_id)
             host.sent += not held.was_sent
             self._take_slots([host], [domain, place])
             if not held.was_sent and host.sent == self._rules.host_cap:
@@ -192,12 +181,12 @@ class SqliteFrontier:
                 dropped = self._storage.drop(host.id, None)
                 counts["dropped_host_full"] += dropped
         held.was_sent, held.is_sent_now, held.address = True, True, holder
-        self._hosts.leave(pick.host.id, dropped)
+        self._hosts.leave(held.host.id, dropped)
         return Sending.NOW
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host that is not leased; count it."""
-        holder = None if address is None or not self._rules.address_cap else holder_of(address)
+        holder = holder_of(address) if address and self._rules.address_cap else ""
         _, domain, place = self._holders(host, holder)
         full = full_holder_of(self._rules, domain, place)
         if full is None and (domain or place):
@@ -212,9 +201,7 @@ class SqliteFrontier:
                 host.files += 1
                 self._take_slots([host], others)
 
-    def _holders(
-        self, name: str, holder: str | None
-    ) -> tuple[HostRow, HostRow | None, HostRow | None]:
+    def _holders(self, name: str, holder: str) -> tuple[HostRow, HostRow | None, HostRow | None]:
         """Return a host, and its domain and its address if these have caps."""
         domain = domain_of(name) if self._rules.domain_cap else None
         rows = self._storage.hosts(filter(None, (name, domain, holder)))
@@ -248,48 +235,55 @@ class SqliteFrontier:
         if taken is None:
             return None
         if self._storage.draw is not None:
-            self._storage.draw.lease(taken.pick.score, taken.pick.url_id)
-        self._leased[taken.lease.fingerprint] = _Leased(taken.pick, taken.was_sent)
+            self._storage.draw.lease(taken.before, taken.url_id)
+        self._leased[taken.lease.fingerprint] = taken
         return taken.lease
 
-    def _take(self, now: float) -> _Taken | None:
+    def _take(self, now: float) -> _Held | None:
         """Take the best URL, with the score that it has now."""
-        pick = self._hosts.take(now)
-        if pick is None:
+        taken = self._hosts.take(now)
+        if taken is None:
             return None
-        lease, penalties, was_sent, evidence = self._lease(pick)
-        is_penalized = penalties > penalties_of(pick.score, self._rules.doubts_up_to)
-        score = with_penalties(pick.score, penalties, self._rules.doubts_up_to)
+        host, before, url_id = taken
+        lease, was_sent, url = self._storage.lease(url_id)
+        is_full, penalties = (False, 0) if was_sent else self._domain_state(lease.host)
+        lease = replace(lease, is_beyond_cap=True) if is_full else lease
+        is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
         if self._learner is not None:
-            known = known_url(lease.url, lease.score, lease.depth, evidence)
-            lease, score = self._learner.again(lease, known, penalties)
-        return _Taken(lease, pick.score, score, is_penalized, pick, was_sent)
+            lease, score = self._learner.again(lease, url, penalties)
+        else:
+            score = with_penalties(before, penalties, self._rules.doubts_up_to)
+        return _Held(
+            lease=lease,
+            before=before,
+            score=score,
+            is_penalized=is_penalized,
+            was_sent=was_sent,
+            host=host,
+            url_id=url_id,
+        )
 
-    def _best_besides(self, taken: _Taken) -> float | None:
+    def _domain_state(self, host: str) -> tuple[bool, int]:
+        """Return True if a host's domain has no slot left, and the penalties of its next URL."""
+        cap = self._rules.domain_cap
+        if not cap:
+            return False, 0
+        taken, relevant = self._storage.slots(domain_of(host))
+        return are_full(cap, taken, relevant), penalties_for(cap, taken, relevant)
+
+    def _best_besides(self, taken: _Held) -> float | None:
         """Return the best score of all other URLs that are ready."""
         # The others of its host were not scored anew either, so one of them may be better.
-        host = self._storage.best_besides(taken.pick.host.id, taken.pick.url_id)
+        host = self._storage.best_besides(taken.host.id, taken.url_id)
         best = self._hosts.best()
         return max((score for score in (best, host) if score is not None), default=None)
 
-    def _put_back(self, taken: _Taken, now: float) -> None:
-        """Give a URL that was taken back, with the score that it has now."""
-        host = taken.pick.host
+    def _put_back(self, taken: _Held, now: float) -> None:
+        """Queue a URL again, with the score that it has now."""
         with self._storage.transaction() as counts:
-            self._storage.set_score(taken.pick.url_id, taken.score)
+            self._storage.set_score(taken.url_id, taken.score)
             counts["lowered"] += taken.is_penalized
-        self._hosts.rest(host, host.ready_at, now)
-
-    def _lease(self, pick: Pick) -> tuple[Lease, int, bool, bytes | None]:
-        """Return a URL's lease, its domain's penalties, if it got a request, and its evidence."""
-        lease, was_sent, evidence = self._storage.lease(pick.url_id)
-        cap = self._rules.domain_cap
-        if not cap or was_sent:
-            return lease, 0, was_sent, evidence
-        taken, relevant = self._storage.slots(domain_of(lease.host))
-        if are_full(cap, taken, relevant):
-            lease = replace(lease, is_beyond_cap=True)
-        return lease, penalties_for(cap, taken, relevant), was_sent, evidence
+        self._hosts.rest(taken.host, taken.host.ready_at, now)
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
@@ -297,7 +291,7 @@ class SqliteFrontier:
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
-        leased = [one.pick.url_id for one in self._leased.values()]
+        leased = [one.url_id for one in self._leased.values()]
         with self._storage.transaction() as counts:
             dropped = self._storage.drop_blocked(is_blocked, leased)
             counts["dropped_blocked"] += dropped.total()
@@ -355,7 +349,7 @@ class SqliteFrontier:
     def _settle(
         self,
         lease: Lease,
-        held: _Leased,
+        held: _Held,
         record: Record,
         links: Sequence[Link],
         counts: Counter[str],
@@ -365,9 +359,9 @@ class SqliteFrontier:
         Return what its links change, the number of other URLs of its host that are dropped, and
         True if it is the first page of the host.
         """
-        pick, host = held.pick, held.pick.host
-        origin = origin_of(lease, record, self._learn(pick, record))
-        self._storage.unqueue(pick.url_id)
+        host, url_id = held.host, held.url_id
+        origin = origin_of(lease, record, self._learn(url_id, record))
+        self._storage.unqueue(url_id)
         is_new_host, files = self._storage.settle_host(
             host.id, is_page=record.outcome == PAGE, was_sent=held.was_sent
         )
@@ -375,13 +369,13 @@ class SqliteFrontier:
             self._earn(lease, held, files, is_relevant=record.is_relevant)
         dropped = 0
         if record.canonical is not None:
-            dropped += self._storage.make_known(record.canonical, host.id, pick.url_id)
+            dropped += self._storage.make_known(record.canonical, host.id, url_id)
             counts["dropped_same_page"] += dropped
         self._leaving = Counter({host.id: 1 + dropped})
         tally, *of_server = self._tallies(lease, record)
-        source = Source(origin, pick.url_id, record.is_relevant, tally)
+        source = Source(origin, url_id, record.is_relevant, tally)
         if origin.always_followed:
-            source = Source(origin, pick.url_id, tally=_ALWAYS_FOLLOWED)
+            source = Source(origin, url_id, tally=_ALWAYS_FOLLOWED)
         outcome = self._admitter.admit(links, source, counts)
         rule = self._rules.filter
         worst = rule.worst([*of_server, tally])
@@ -398,19 +392,19 @@ class SqliteFrontier:
             self._storage.add_links(page, [link.url for link in links])
         return outcome, dropped, is_new_host
 
-    def _earn(self, lease: Lease, held: _Leased, files: int, *, is_relevant: bool) -> None:
+    def _earn(self, lease: Lease, held: _Held, files: int, *, is_relevant: bool) -> None:
         """Give slots to the domain of a page, and those that it earned to its address too."""
         holders = [domain_of(lease.host)] if self._rules.domain_cap else []
         if files:
-            self._storage.repay(held.pick.host.id, files, holders)
+            self._storage.repay(held.host.id, files, holders)
         if is_relevant:
             self._storage.count_relevant([*holders, held.address] if held.address else holders)
 
-    def _learn(self, pick: Pick, record: Record) -> Links | None:
+    def _learn(self, url_id: int, record: Record) -> Links | None:
         """Learn from a settled URL; return the links that led to it, None without a learner."""
         if self._learner is None:
             return None
-        url = self._learner.known(pick.url_id)
+        url = self._learner.known(url_id)
         if record.is_labelled:
             self._learner.learn(url, is_relevant=record.is_relevant)
         return url.links
@@ -425,14 +419,14 @@ class SqliteFrontier:
 
     # Leases.
 
-    def _held(self, lease: Lease) -> _Leased:
+    def _held(self, lease: Lease) -> _Held:
         try:
             return self._leased[lease.fingerprint]
         except KeyError:
             raise LeaseError(f"{lease.url} is not leased") from None
 
     def _end_lease(self, lease: Lease, ready_at: float, now: float) -> None:
-        self._hosts.rest(self._leased.pop(lease.fingerprint).pick.host, ready_at, now)
+        self._hosts.rest(self._leased.pop(lease.fingerprint).host, ready_at, now)
 
     def _is_budget_leased(self) -> bool:
         budgets = (

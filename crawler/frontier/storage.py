@@ -5,8 +5,9 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any, Final, Protocol
 
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier import outlinks
@@ -19,9 +20,11 @@ from langfocus.crawler.frontier.base import (
     Record,
     Visit,
 )
+from langfocus.crawler.frontier.links import Links, QueuedUrl
 from langfocus.crawler.frontier.selection import UniformDraw
 from langfocus.crawler.run.page_row import add_page, page_values
 from langfocus.crawler.strategies.filters import NOTHING, Tally
+from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.url import fingerprint, host_of
 
 _LATEST = """\
@@ -76,25 +79,35 @@ _HOST += ", h.files, h.found"
 """The columns of a `HostRow`."""
 
 
-class UrlRow(NamedTuple):
-    """A URL that is known, or is to be queued; `host` is the id of its host.
+_EVIDENCE: Final = Struct("<2d3f4B")
+"""The fields of `Evidence` and those of `Links`: rows of one size can be changed where they stand,
+and SQLite reads one value for all."""
 
-    `unit` is None if its host is the unit of relevance. `evidence` is packed by
-    `crawler.frontier.evidence_rows`, None for an ordering without. The last three are those of a
-    URL to be queued.
-    """
+_make = tuple.__new__
+"""Makes a named tuple in half the time of its own constructor; a page reads about 50."""
 
-    id: int
-    fingerprint: int
-    url: str
-    host: int
-    score: float
-    depth: int
-    evidence: bytes | None
-    queued: int  # as in the table; `QUEUED`, `KNOWN` or 0
-    unit: str | None = None
-    parent: int | None = None
-    redirects: int = 0
+
+def queued_url(
+    url: str,
+    score: float,
+    depth: int,
+    evidence: bytes | None,
+    url_id: int = 0,
+    key: int = 0,
+    host: int = 0,
+    state: int = QUEUED,
+) -> QueuedUrl:
+    """Return a URL from its columns in `urls`; `key` is its fingerprint."""
+    facts, links = None, Links()
+    if evidence is not None:
+        numbers = _EVIDENCE.unpack(evidence)
+        facts, links = _make(Evidence, numbers[:5]), _make(Links, numbers[5:])
+    return QueuedUrl(url, score, depth, facts, links, url_id, key, host, state)
+
+
+def _packed(url: QueuedUrl) -> bytes | None:
+    """Return the evidence of a URL as `urls.evidence` holds it."""
+    return None if url.evidence is None else _EVIDENCE.pack(*url.evidence, *url.links)
 
 
 def is_of_storage(error: sqlite3.Error) -> bool:
@@ -357,16 +370,16 @@ class Storage:
         ).fetchone()
         return None if row is None else float(row[0])
 
-    def lease(self, url_id: int) -> tuple[Lease, bool, bytes | None]:
-        """Return the lease of a URL, True if the URL got a request, and its evidence."""
+    def lease(self, url_id: int) -> tuple[Lease, bool, QueuedUrl]:
+        """Return the lease of a URL, True if the URL got a request, and the URL as it is queued."""
         key, url, score, depth, redirects, tries, sent, evidence, parent = self._sql(
             "SELECT fingerprint, url, score, depth, redirects, tries, sent, evidence,"
             " (SELECT p.url FROM urls AS p WHERE p.id = u.parent) FROM urls AS u WHERE id = ?",
             (url_id,),
         ).fetchone()
-        lease = Lease(key, url, host_of(url), score, depth, redirects, tries, parent)
-        lease = replace(lease, is_respelled=True) if sent == RESPELLED else lease
-        return lease, sent > 0, evidence
+        place, is_respelled = (score, depth, redirects, tries, parent), sent == RESPELLED
+        lease = Lease(key, url, host_of(url), *place, is_respelled=is_respelled)
+        return lease, sent > 0, queued_url(url, score, depth, evidence)
 
     def drop_blocked(
         self, is_blocked: Callable[[str], bool], leased: Sequence[int]
@@ -425,8 +438,8 @@ class Storage:
 
     def _add_known(self, url: str, host: int, parent: int) -> None:
         key = fingerprint(url)
-        row = UrlRow(self.new_url_id(0.0), key, url, host, 0.0, 0, None, KNOWN, parent=parent)
-        self.store([row])
+        known = queued_url(url, 0.0, 0, None, self.new_url_id(0.0), key, host, KNOWN)
+        self.store([known._replace(parent=parent)])
 
     def hold(self, host: int, not_before: float) -> None:
         """Let a host rest until `not_before`, also after a restart."""
@@ -473,15 +486,15 @@ class Storage:
 
     # Admitting links.
 
-    def seen(self, fingerprints: Iterable[int]) -> dict[int, UrlRow]:
+    def seen(self, fingerprints: Iterable[int]) -> dict[int, QueuedUrl]:
         """Return the known URLs with some fingerprints, by these."""
         rows = rows_among(
             self._connection,
-            "SELECT id, fingerprint, url, host, score, depth, evidence, queued"
+            "SELECT url, score, depth, evidence, id, fingerprint, host, queued"
             " FROM urls WHERE fingerprint IN ",
             fingerprints,
         )
-        return {row[1]: UrlRow(*row) for row in rows}
+        return {row[5]: queued_url(*row) for row in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
         """Return the hosts, domains and addresses with these names; a new one gets its id."""
@@ -534,17 +547,17 @@ class Storage:
             if self._sql("SELECT 1 FROM urls WHERE id = ?", (url_id,)).fetchone() is None:
                 return url_id
 
-    def store(self, urls: Sequence[UrlRow]) -> None:
+    def store(self, urls: Sequence[QueuedUrl]) -> None:
         """Queue URLs; `store_hosts` stores their hosts."""
         self._many(
-            "INSERT INTO urls(id, fingerprint, url, host, score, depth, evidence, queued, unit,"
+            "INSERT INTO urls(evidence, url, score, depth, id, fingerprint, host, queued, unit,"
             " parent, redirects, tries) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-            urls,
+            [(_packed(url), *url[:3], *url[5:]) for url in urls],
         )
 
-    def change(self, urls: Sequence[UrlRow]) -> None:
+    def change(self, urls: Sequence[QueuedUrl]) -> None:
         """Store the evidence and the scores of queued URLs."""
-        values = [(url.evidence, url.score, url.id) for url in urls]
+        values = [(_packed(url), url.score, url.id) for url in urls]
         self._many("UPDATE urls SET evidence = ?, score = ? WHERE id = ?", values)
 
     # Politeness.

@@ -17,12 +17,12 @@ import numpy as np
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.frontier.learning import Scorer, Tallies
-from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, origin_of
+from langfocus.crawler.frontier.links import LinkOrigin, QueuedUrl, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.shared.packing import known_url
+from langfocus.crawler.shared.packing import queued_url
 from langfocus.crawler.shared.script import Script
 from langfocus.crawler.strategies.focus.belief import Belief
-from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
+from langfocus.crawler.strategies.focus.evidence import units_of
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import fingerprint
@@ -53,10 +53,10 @@ class SharedLearner(Scorer):
 
     # Scores.
 
-    def leased(self, lease: Lease) -> KnownUrl:
+    def leased(self, lease: Lease) -> QueuedUrl:
         """Return what is known of a URL that was just leased."""
         known = self._known([lease.fingerprint], [lease.url])[0]
-        return known or KnownUrl(lease.url, lease.score, lease.depth, NO_EVIDENCE, Links())
+        return known or QueuedUrl(lease.url, lease.score, lease.depth)
 
     def at(self, script: Script) -> "SharedLearner":
         """Read the evidence and the records of a shard from now on."""
@@ -91,17 +91,21 @@ class SharedLearner(Scorer):
         return self._scored(links, known, origin), origin, counted
 
     def _scored(
-        self, links: Sequence[Link], known: Sequence[KnownUrl | None], origin: LinkOrigin
+        self, links: Sequence[Link], known: Sequence[QueuedUrl | None], origin: LinkOrigin
     ) -> list[Link]:
-        urls = zip(links, self.linked(links, known, origin), strict=True)
-        return [Link(link.url, url.score, link.evidence) for link, url in urls]
+        urls = [
+            url or QueuedUrl(link.url, link.score, origin.depth)
+            for link, url in zip(links, known, strict=True)
+        ]
+        scored = zip(links, self.linked(urls, links, origin), strict=True)
+        return [Link(link.url, url.score, link.evidence) for link, url in scored]
 
-    def _known(self, keys: Sequence[int], urls: Sequence[str]) -> list[KnownUrl | None]:
+    def _known(self, keys: Sequence[int], urls: Sequence[str]) -> list[QueuedUrl | None]:
         """Return what is known of URLs by their fingerprints; read the records of their units."""
         units = [*set(chain.from_iterable(map(units_of, urls)))]
         kept, tallies = self._script.fields({"urls": [*map(str, keys)], "tallies": units})
         self._tallies = dict(zip(units, map(_tally, tallies), strict=True))
-        return [None if row is None else known_url(row) for row in kept]
+        return [None if row is None else queued_url(row) for row in kept]
 
     def tallies(self, units: Collection[str]) -> Tallies:
         """Return records of units; those of one page are read once."""

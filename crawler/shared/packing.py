@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from msgpack import Packer, unpackb
 
 from langfocus.crawler.frontier.base import Admission
-from langfocus.crawler.frontier.links import KnownUrl, LinkOrigin, Links, answers_to_all, distinct
+from langfocus.crawler.frontier.links import LinkOrigin, Links, QueuedUrl, answers_to_all, distinct
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.strategies.filters import Unit
 from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
@@ -36,9 +36,9 @@ class Packed(NamedTuple):
     body: bytes
     keys: list[int]
 
-    def admissions(self, told: str) -> list[Admission]:
-        """Return the admission of each link; the script told those of the packed ones."""
-        answers = zip(dict.fromkeys(self.keys), map(Admission, told.split()), strict=True)
+    def admissions(self, names: str) -> list[Admission]:
+        """Return the admission of each link; the script names those of the packed ones."""
+        answers = zip(dict.fromkeys(self.keys), map(Admission, names.split()), strict=True)
         return answers_to_all(self.keys, dict(answers))
 
 
@@ -97,8 +97,8 @@ class LinkPacker:
     ) -> tuple[object, ...]:
         """Return the row of a new URL; `lua/keys.lua` names its fields."""
         domain = encoded(self.domain_of(host))
-        told = (link.url, directory, parent, origin.depth, origin.redirects, 0, tier, 0)
-        row = (*told, len(domain))
+        place = (link.url, directory, parent, origin.depth, origin.redirects)
+        row = (*place, 0, tier, 0, len(domain))
         if not self._learns:
             return row
         *facts, declared = link.evidence or NO_EVIDENCE
@@ -113,13 +113,13 @@ def unpacked(kept: bytes) -> list[Any]:
     return row
 
 
-def known_url(kept: bytes) -> KnownUrl:
-    """Return what the row of a URL, as it is kept, says for an ordering that learns."""
+def queued_url(kept: bytes) -> QueuedUrl:
+    """Return a URL from its row, as it is kept, for an ordering that learns."""
     row = unpacked(kept)
     evidence = Evidence._make((*_FACTS.unpack(row[_EVIDENCE]), float(row[_DECLARED])))
-    url = row[0].decode("utf-8", "surrogatepass")
-    links = Links(*row[_LINKS:])
-    return KnownUrl(url, 0.0 - float(row[_TIER]), int(row[_DEPTH]), evidence, links)
+    url, score = row[0].decode("utf-8", "surrogatepass"), 0.0 - float(row[_TIER])
+    links, order = Links(*row[_LINKS:]), int(kept[:_ORDER_DIGITS])
+    return QueuedUrl(url, score, int(row[_DEPTH]), evidence, links, order)
 
 
 def encoded(text: str) -> bytes:

@@ -30,7 +30,7 @@ from langfocus.crawler.frontier.base import (
     Record,
     Sending,
 )
-from langfocus.crawler.frontier.learning import Candidate, chosen
+from langfocus.crawler.frontier.learning import Taken, chosen
 from langfocus.crawler.frontier.links import LinkOrigin, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import holder_of, penalties_of, with_penalties
@@ -60,27 +60,18 @@ class PageLinks(NamedTuple):
     links: Sequence[Link]
 
 
-class _Held(NamedTuple):
-    """A lease of this worker, with the score that its URL has in the queue."""
+@dataclass(slots=True, kw_only=True)
+class _Held(Taken):
+    """A URL that this worker leased."""
 
-    lease: Lease
     token: str
-    is_sent: bool = False
-    address: str = ""  # the holder of slots for its server's address, "" if that is not known
-    was_sent: bool = False  # also before this lease
+    best_other: float | None  # the best score of the other URLs; None: there are none
     is_learned: bool = False  # its page, before the server was away
 
     def named(self) -> dict[str, str]:
         """Return the arguments that name the lease."""
         key, host = str(self.lease.fingerprint), self.lease.host
         return {"host": host, "fingerprint": key, "token": self.token}
-
-
-@dataclass(slots=True)
-class _Taken(Candidate):
-    """A URL that may be leased next, and the best score of the others; None: there are none."""
-
-    best_other: float | None
 
 
 def join(
@@ -199,7 +190,7 @@ class RedisFrontier:
             learner = self._learner.at(self.script)
             learns = record.is_labelled and not held.is_learned
             links, origin, counted = learner.settle(lease, record, links, learns=learns)
-            self._held[lease.fingerprint] = held._replace(is_learned=True)
+            held.is_learned = True
         packed = self._packer.pack(links, origin, lease.url)
         admissions = self._end(
             "admit",
@@ -240,7 +231,7 @@ class RedisFrontier:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         self.script.now = now
         held = self.held_as(lease)
-        spelling: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent)}
+        spelling: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent_now)}
         if url is not None:
             spelling["new"] = str(fingerprint(url))
             spelling["directory"] = self._packer.directory_of(url)
@@ -266,10 +257,10 @@ class RedisFrontier:
             domain=self._packer.domain_of(lease.host),
             address=holder,
             is_page=int(is_page),
-            penalties=penalties_of(held.lease.score, self._rules.doubts_up_to),
+            penalties=penalties_of(held.before, self._rules.doubts_up_to),
         )
         if answer == Sending.NOW.value and is_page:
-            self._held[lease.fingerprint] = held._replace(is_sent=True, address=holder)
+            held.was_sent, held.is_sent_now, held.address = True, True, holder
         if answer is None:
             del self._held[lease.fingerprint]
             raise LeaseError(f"{lease.url} is not leased")
@@ -286,17 +277,18 @@ class RedisFrontier:
         """Return the meaning of an answer of the script; queue a URL with more penalties again."""
         if not answer.isdecimal():
             return Sending(answer)
-        score = self.held_as(lease).lease.score
-        score = with_penalties(score, int(answer), self._rules.doubts_up_to)
-        self.script.call("lower", **self._given_back(lease, score, is_penalized=True))
+        held = self.held_as(lease)
+        score = with_penalties(held.before, int(answer), self._rules.doubts_up_to)
+        self.script.call("lower", **self._given_back(held, score, is_penalized=True))
         return Sending.LATER
 
     def _given_back(
-        self, lease: Lease, score: float, *, is_penalized: bool
+        self, held: _Held, score: float, *, is_penalized: bool
     ) -> dict[str, dict[str, object]]:
         """Forget a lease; return the arguments that queue its URL again with another score."""
-        named = self._held.pop(lease.fingerprint).named()
-        return {"back": {**named, "tier": repr(0.0 - score), "lowered": int(is_penalized)}}
+        del self._held[held.lease.fingerprint]
+        tier = repr(0.0 - score)
+        return {"back": {**held.named(), "tier": tier, "lowered": int(is_penalized)}}
 
     def held_as(self, lease: Lease) -> _Held:
         """Return the lease as this worker holds it; raises `LeaseError`."""
@@ -319,7 +311,7 @@ class RedisFrontier:
         )
         return self._refusal if found is None else found.lease
 
-    def _take(self, bounds: Mapping[str, object]) -> _Taken | None:
+    def _take(self, bounds: Mapping[str, object]) -> _Held | None:
         """Lease the URL with the best score in the queue; first release the one before."""
         answer: Any = "again"
         while answer == "again":
@@ -327,29 +319,33 @@ class RedisFrontier:
         if isinstance(answer, str):
             self._refusal = answer
             return None
-        *row, due, others = answer
-        lease, penalties = self._leased(row), int(due)
-        before = lease.score
-        score = with_penalties(before, penalties, self._rules.doubts_up_to)
+        *row, penalties, others = answer
+        held = self._leased(row, int(penalties), 0.0 - float(others) if others else None)
+        self._held[held.lease.fingerprint] = held
         if self._learner is not None:
             learner = self._learner.at(self.script)
-            lease, score = learner.again(lease, learner.leased(lease), penalties)
-        is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
-        best_other = 0.0 - float(others) if others else None
-        return _Taken(lease, before, score, is_penalized, best_other)
+            url = learner.leased(held.lease)
+            held.lease, held.score = learner.again(held.lease, url, int(penalties))
+        return held
 
-    def _put_back(self, taken: _Taken) -> None:
+    def _put_back(self, held: _Held) -> None:
         """Let the next call queue a URL again, with the score that it has now."""
-        self._back = self._given_back(taken.lease, taken.score, is_penalized=taken.is_penalized)
+        self._back = self._given_back(held, held.score, is_penalized=held.is_penalized)
 
-    def _leased(self, row: Sequence[str]) -> Lease:
+    def _leased(self, row: Sequence[str], penalties: int, best_other: float | None) -> _Held:
         key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, sent = row
         numbers = int(depth), int(redirects), int(tries)
         flags = bool(is_beyond_cap), sent == "2"
-        score = 0.0 - float(tier)
-        lease = Lease(int(key), url, host, score, *numbers, parent or None, None, *flags)
-        self._held[lease.fingerprint] = _Held(lease, self.script.token, was_sent=bool(sent))
-        return lease
+        before, doubts_up_to = 0.0 - float(tier), self._rules.doubts_up_to
+        return _Held(
+            lease=Lease(int(key), url, host, before, *numbers, parent or None, None, *flags),
+            before=before,
+            score=with_penalties(before, penalties, doubts_up_to),
+            is_penalized=penalties > penalties_of(before, doubts_up_to),
+            was_sent=bool(sent),
+            token=self.script.token,
+            best_other=best_other,
+        )
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.

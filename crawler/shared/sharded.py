@@ -271,9 +271,9 @@ class ShardedFrontier:
         now, holder = self._now, holder_of(address) if address and self._rules.address_cap else ""
         frontier = shard.frontier
         held = frontier.held_as(lease)
-        is_first = not (held.was_sent or held.is_sent)
+        is_first = not held.was_sent
         if holder and is_first:
-            before = penalties_of(held.lease.score, self._rules.doubts_up_to)
+            before = penalties_of(held.before, self._rules.doubts_up_to)
             shard.keys.check_rest()
             answer = self._address_call(
                 "address", address=holder, is_page=int(is_page), penalties=before

@@ -503,7 +503,7 @@ def test_so_many_urls_of_a_host_wait_or_got_a_request(
 
 def dropped_by(frontier: Frontier, folder: Path) -> int:
     """The URLs that were dropped with an irrelevant server or directory."""
-    if isinstance(frontier, RedisFrontier):
+    if isinstance(frontier, SharedFrontier):
         return frontier.stored.totals()["dropped_irrelevant"]
     counts = dict(rows(folder, "SELECT name, value FROM counts"))
     return int(counts["dropped_irrelevant"])
@@ -797,9 +797,9 @@ def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> N
     hosts.add(host, 1.0, 1, 0.0)
     for url_id in range(2, 5000):
         hosts.add(host, 2.0, url_id, 0.0)
-        pick = hosts.take(0.0)
-        assert pick is not None
-        assert pick.url_id == url_id
+        taken = hosts.take(0.0)
+        assert taken is not None
+        assert taken[2] == url_id
         hosts.leave(1, 1)
         hosts.rest(host, 0.0, 0.0)
     assert len(hosts._heap) < 2000
