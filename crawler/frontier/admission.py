@@ -12,6 +12,7 @@ from langfocus.crawler.frontier.links import LinkOrigin, QueuedUrl, answers_to_a
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import are_full, bytes_of, has_room
 from langfocus.crawler.frontier.storage import QUEUED, HostRow, Storage
+from langfocus.crawler.frontier.transactions import TallyTable
 from langfocus.crawler.strategies.filters import NOTHING, Tally
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import domain_of, fingerprint, host_of
@@ -72,6 +73,7 @@ class Admitter:
     """
 
     storage: Storage
+    units: TallyTable
     rules: FrontierRules
     learner: Learner | None
     queued_of: Callable[[int], int]
@@ -192,7 +194,7 @@ class Admitter:
         if source.tally is None or not self.rules.filter.uses_relevance:
             return {}
         units = {url.url: self.rules.filter.units_of(url.url) for url in new}
-        tallies = self.storage.units.of(set(chain.from_iterable(units.values())))
+        tallies = self.units.of(set(chain.from_iterable(units.values())))
         return {
             url: self.rules.filter.worst([tallies[unit] for unit in of_url])
             for url, of_url in units.items()

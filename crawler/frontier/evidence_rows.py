@@ -8,7 +8,8 @@ from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.learning import Scorer
 from langfocus.crawler.frontier.links import QueuedUrl
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.frontier.storage import TallyTable, queued_url
+from langfocus.crawler.frontier.storage import queued_url
+from langfocus.crawler.frontier.transactions import TallyTable
 from langfocus.crawler.strategies.filters import Tally
 from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import units_of

@@ -31,6 +31,7 @@ from langfocus.crawler.frontier.base import (
 from langfocus.crawler.frontier.evidence_rows import Learner
 from langfocus.crawler.frontier.learning import Taken, chosen
 from langfocus.crawler.frontier.links import LinkOrigin, Links, origin_of
+from langfocus.crawler.frontier.robots_table import RobotsTable
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.selection import Hosts, QueuedHost, UniformDraw
 from langfocus.crawler.frontier.slots import (
@@ -41,6 +42,7 @@ from langfocus.crawler.frontier.slots import (
     with_penalties,
 )
 from langfocus.crawler.frontier.storage import HostRow, Storage
+from langfocus.crawler.frontier.transactions import TallyTable, Transactions
 from langfocus.crawler.strategies.filters import Tally
 from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import domain_of
@@ -67,17 +69,28 @@ class SqliteFrontier:
         contacted it just before. If `now` is earlier than the times of that process, the machine's
         clock was set back, and no host rests longer for that.
         """
+        self._transactions = Transactions(connection)
         self._storage = Storage(connection)
-        self._storage.set_back(now)
+        self._robots = RobotsTable(connection, self._transactions)
+        self._units = TallyTable(connection, "units", "downloaded, relevant")
+        self._transactions.written_later.append(self._units)
+        if ahead_s := self._storage.seconds_ahead(now):
+            with self._transactions.transaction():
+                self._storage.set_back(ahead_s)
         self._rules = rules
         self._learner: Learner | None = None
         if rules.prior is not None:
             self._learner = Learner(connection, rules.prior, rules)
-            self._storage.written_later.append(self._learner)
+            self._transactions.written_later.append(self._learner)
         self._leased: dict[int, _Held] = {}
         self._leaving: Counter[int] = Counter()
         self._admitter = Admitter(
-            self._storage, rules, self._learner, self._queued_of, self._leased.__contains__
+            self._storage,
+            self._units,
+            rules,
+            self._learner,
+            self._queued_of,
+            self._leased.__contains__,
         )
         totals = self._storage.totals()
         self._visited, self._pages, self._labelled, self._relevant = totals
@@ -96,7 +109,7 @@ class SqliteFrontier:
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
         self._leaving.clear()
-        with self._storage.transaction() as counts:
+        with self._transactions.transaction() as counts:
             outcome = self._admitter.admit(links, Source(LinkOrigin(depth)), counts)
         self._take_in(outcome, now)
         return outcome.admissions
@@ -113,7 +126,7 @@ class SqliteFrontier:
         """Settle a leased URL and return the admission of each of its links, in their order."""
         held = self._held(lease)
         host = held.host
-        with self._storage.transaction() as counts:
+        with self._transactions.transaction() as counts:
             counts.update(record.counts)
             outcome, dropped, is_new_host = self._settle(lease, held, record, links, counts)
         if record.outcome == PAGE:
@@ -131,7 +144,7 @@ class SqliteFrontier:
         held = self._held(lease)
         host = held.host
         not_before = max(not_before, now + host.delay_s)
-        with self._storage.transaction() as counts:
+        with self._transactions.transaction() as counts:
             if url is None:
                 counts["retried"] += 1
                 if not held.is_sent_now:
@@ -164,7 +177,7 @@ class SqliteFrontier:
                 penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
                 score = with_penalties(score, penalties, self._rules.doubts_up_to)
         if score < held.before:
-            with self._storage.transaction() as counts:
+            with self._transactions.transaction() as counts:
                 counts["lowered"] += 1
                 self._storage.set_score(held.url_id, score)
             self._end_lease(lease, held.host.ready_at, now)
@@ -172,7 +185,7 @@ class SqliteFrontier:
         if not is_page:
             self._count_file(host, [domain, place])
             return Sending.NOW
-        with self._storage.transaction() as counts:
+        with self._transactions.transaction() as counts:
             self._storage.send(held.url_id)
             host.sent += not held.was_sent
             self._take_slots([host], [domain, place])
@@ -190,14 +203,14 @@ class SqliteFrontier:
         _, domain, place = self._holders(host, holder)
         full = full_holder_of(self._rules, domain, place)
         if full is None and (domain or place):
-            with self._storage.transaction():
+            with self._transactions.transaction():
                 self._take_slots([], [domain, place])
         return full or Sending.NOW
 
     def _count_file(self, host: HostRow, others: Sequence[HostRow | None]) -> None:
         """Count a request for a file of a host, where domains or addresses have slots."""
         if any(others):
-            with self._storage.transaction():
+            with self._transactions.transaction():
                 host.files += 1
                 self._take_slots([host], others)
 
@@ -280,7 +293,7 @@ class SqliteFrontier:
 
     def _put_back(self, taken: _Held, now: float) -> None:
         """Queue a URL again, with the score that it has now."""
-        with self._storage.transaction() as counts:
+        with self._transactions.transaction() as counts:
             self._storage.set_score(taken.url_id, taken.score)
             counts["lowered"] += taken.is_penalized
         self._hosts.rest(taken.host, taken.host.ready_at, now)
@@ -292,7 +305,7 @@ class SqliteFrontier:
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
         leased = [one.url_id for one in self._leased.values()]
-        with self._storage.transaction() as counts:
+        with self._transactions.transaction() as counts:
             dropped = self._storage.drop_blocked(is_blocked, leased)
             counts["dropped_blocked"] += dropped.total()
         for host, number in dropped.items():
@@ -302,7 +315,8 @@ class SqliteFrontier:
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
         delay_s = max(delay_s, self._rules.delay_s)
-        host_id = self._storage.set_delay(host, delay_s)
+        with self._transactions.transaction():
+            host_id = self._storage.set_delay(host, delay_s)
         queued = None if host_id is None else self._hosts.get(host_id)
         if queued is not None:
             queued.delay_s = delay_s
@@ -310,13 +324,13 @@ class SqliteFrontier:
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
         try:
-            return self._storage.robots(origin)
+            return self._robots.text_of(origin)
         except sqlite3.DatabaseError as error:
             raise StorageError(f"the run can no longer be read: {error}") from error
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
-        self._storage.set_robots(origin, text, now, self._rules.robots_bytes)
+        self._robots.store(origin, text, now, self._rules.robots_bytes)
 
     def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
         """Store a text like a robots.txt; no other process can have changed it."""
@@ -338,11 +352,11 @@ class SqliteFrontier:
     def close(self) -> None:
         """Write what is grouped and give the leases back; the connection stays open."""
         self._leased.clear()
-        self._storage.end_groups()
+        self._transactions.end_groups()
 
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
         """Write the changes of some time together, when `later` runs the given function."""
-        self._storage.group(lambda: later(self._storage.commit))
+        self._transactions.group(lambda: later(self._transactions.commit))
 
     # Settling.
 
@@ -413,8 +427,8 @@ class SqliteFrontier:
         """Return the tallies of a page's units, this page included."""
         units = self._rules.filter.units_of(lease.url)
         if record.is_download:
-            return self._storage.units.count(units, is_relevant=record.is_relevant)
-        known = self._storage.units.of(units)
+            return self._units.count(units, is_relevant=record.is_relevant)
+        known = self._units.of(units)
         return [known[unit] for unit in units]
 
     # Leases.

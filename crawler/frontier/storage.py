@@ -1,20 +1,16 @@
-"""The statements of the SQLite frontier, one method each; the schema is in `crawler.run.folder`."""
+"""The statements of the SQLite frontier, one method each; `crawler.run.schema` has the tables."""
 
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from struct import Struct
-from typing import Any, Final, Protocol
+from typing import Final
 
-from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import (
     PAGE,
-    ROBOTS_ENTRY_BYTES,
-    KeptRobots,
     KnownUrlError,
     Lease,
     Record,
@@ -22,8 +18,8 @@ from langfocus.crawler.frontier.base import (
 )
 from langfocus.crawler.frontier.links import Links, QueuedUrl
 from langfocus.crawler.frontier.selection import UniformDraw
+from langfocus.crawler.frontier.transactions import rows_among
 from langfocus.crawler.run.page_row import add_page, page_values
-from langfocus.crawler.strategies.filters import NOTHING, Tally
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.url import fingerprint, host_of
 
@@ -42,19 +38,6 @@ KNOWN = 2
 
 RESPELLED = 2
 """The value of `urls.sent` of a URL whose server redirected to another spelling of it."""
-
-_MOST_KEYS: Final = 1024
-"""The most keys that a statement asks for at once."""
-
-_KEPT_TALLIES: Final = 100_000
-
-_ROBOTS_BYTES = "SELECT COALESCE(SUM(bytes), 0) FROM robots"
-
-_FORGET_ROBOTS = """DELETE FROM robots WHERE origin IN (
-    SELECT origin FROM (
-        SELECT origin, SUM(bytes) OVER (ORDER BY fetched_at, origin) - bytes AS older
-        FROM robots WHERE origin <> ?)
-    WHERE older < ?)"""
 
 
 @dataclass(slots=True)
@@ -110,94 +93,8 @@ def _packed(url: QueuedUrl) -> bytes | None:
     return None if url.evidence is None else _EVIDENCE.pack(*url.evidence, *url.links)
 
 
-def is_of_storage(error: sqlite3.Error) -> bool:
-    """Return True if the disk or the file caused an error, not the statement."""
-    # sqlite3 has no error class for a damaged file.
-    return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
-
-
-def rows_among(
-    connection: sqlite3.Connection, query: str, keys: Iterable[int | str]
-) -> Iterator[Any]:
-    """Yield the rows of a query that ends with `IN`, for these keys.
-
-    SQLite compiles a statement for 1, 2, 4, ... `_MOST_KEYS` keys, and reads them faster than JSON.
-    """
-    keys = tuple(keys)
-    for start in range(0, len(keys), _MOST_KEYS):
-        part = keys[start : start + _MOST_KEYS]
-        places = 1 << (len(part) - 1).bit_length()
-        part += part[:1] * (places - len(part))
-        yield from connection.execute(f"{query}({'?,' * (places - 1)}?)", part)
-
-
-class WrittenLater(Protocol):
-    """Values in memory that a transaction changes, and that are written when a group ends."""
-
-    def begin(self) -> None:
-        """Note that a transaction begins."""
-
-    def undo(self) -> None:
-        """Undo what the transaction changed."""
-
-    def write(self) -> None:
-        """Write what changed since the last call."""
-
-
-class TallyTable:
-    """Pages and relevant pages of units: a table whose last used rows are in memory."""
-
-    def __init__(self, connection: sqlite3.Connection, table: str, numbers: str) -> None:
-        """Read the columns `unit` and `numbers` of a table."""
-        self._connection = connection
-        self._query = f"SELECT unit, {numbers} FROM {table} WHERE unit IN "  # noqa: S608  # both are constants
-        self._insert = f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)"  # noqa: S608  # as above
-        self._kept: dict[str, Tally] = {}  # with all of the next
-        self._changed: dict[str, Tally] = {}
-        self._before: dict[str, Tally] = {}
-
-    def of(self, units: Collection[str]) -> Mapping[str, Tally]:
-        """Return the tally of each of these units, `NOTHING` of a new one; others may be there."""
-        missing = [unit for unit in units if unit not in self._kept]
-        if missing:
-            if len(self._kept) + len(missing) > _KEPT_TALLIES:
-                self._kept = self._changed.copy()
-                missing = [unit for unit in units if unit not in self._kept]
-            self._kept.update(dict.fromkeys(missing, NOTHING))
-            rows = rows_among(self._connection, self._query, missing)
-            self._kept.update({unit: Tally(pages, relevant) for unit, pages, relevant in rows})
-        return self._kept
-
-    def count(self, units: Collection[str], *, is_relevant: bool) -> list[Tally]:
-        """Add a page to the tallies of its units, and return these."""
-        kept = self.of(units)
-        self._before.update({unit: kept[unit] for unit in units})
-        new = {unit: Tally(kept[unit][0] + 1, kept[unit][1] + is_relevant) for unit in units}
-        self._changed.update(new)
-        self._kept.update(new)
-        return list(new.values())
-
-    def begin(self) -> None:
-        """See `WrittenLater`."""
-        self._before.clear()
-
-    def undo(self) -> None:
-        """See `WrittenLater`."""
-        for unit, tally in self._before.items():
-            self._kept[unit] = tally
-            self._changed.pop(unit, None)
-            if tally != NOTHING:
-                self._changed[unit] = tally
-
-    def write(self) -> None:
-        """See `WrittenLater`."""
-        rows = [(unit, *tally) for unit, tally in self._changed.items()]
-        self._connection.executemany(self._insert, rows)
-        self._changed.clear()
-
-
 class Storage:
-    """The statements of the frontier on one connection in autocommit mode."""
+    """The statements of the frontier; the caller begins and ends their transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Read the last ids of hosts and URLs.
@@ -206,114 +103,26 @@ class Storage:
         """
         self.draw: UniformDraw | None = None
         self._connection = connection
-        self._later: Callable[[], object] | None = None
-        self._is_lost = False
-        self.units = TallyTable(connection, "units", "downloaded, relevant")
-        self.written_later: list[WrittenLater] = [self.units]
-        self._counts: Counter[str] = Counter()  # of the group
         self._sql = connection.execute
         self._many = connection.executemany
         self.last_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
         self._next_url: int = self._one("SELECT COALESCE(MAX(id), 0) FROM urls")[0]
-        self._robots_bytes: int = self._one(_ROBOTS_BYTES)[0]
 
     def _one(self, statement: str, parameters: Sequence[object] = ()) -> tuple[int, ...]:
         row: tuple[int, ...] = self._sql(statement, parameters).fetchone()
         return row
 
-    @contextmanager
-    def transaction(self) -> Iterator[Counter[str]]:
-        """Run a block completely or not at all.
+    # Read once at opening.
 
-        The counts that the block adds to the yielded counter are added to the table `counts`.
-        Raises `StorageError` if the run can no longer be written.
-        """
-        counts: Counter[str] = Counter()
-        try:
-            self._begin()
-            yield counts
-            if self._later is None:
-                self._write(counts)
-                self._sql("COMMIT")
-            else:
-                self._sql("RELEASE change")
-                self._counts.update(counts)
-        except BaseException as error:
-            self._undo()
-            if isinstance(error, sqlite3.Error) and is_of_storage(error):
-                raise StorageError(f"the run can no longer be written: {error}") from error
-            raise
-
-    def group(self, later: Callable[[], object]) -> None:
-        """Join transactions; `later` is called for each group, and must let `commit` be called."""
-        self._later = later
-
-    def commit(self) -> None:
-        """Write what is grouped. Raises `StorageError` if it is lost; nothing can be added then."""
-        if self._later is None or not self._connection.in_transaction:
-            return
-        try:
-            self._write(self._counts)
-            self._counts.clear()
-            self._sql("COMMIT")
-        except sqlite3.Error as error:
-            self._undo()
-            self._is_lost = True
-            raise StorageError(f"the run can no longer be written: {error}") from error
-
-    def _write(self, counts: Mapping[str, int]) -> None:
-        """Write what is written once for all transactions of a group."""
-        self._many(
-            "INSERT INTO counts VALUES (?, ?)"
-            " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-            [(name, number) for name, number in counts.items() if number],
-        )
-        for values in self.written_later:
-            values.write()
-
-    def end_groups(self) -> None:
-        """Write what is grouped; from now on each transaction is written at once."""
-        self.commit()
-        self._later = None
-
-    def _begin(self) -> None:
-        if self._is_lost:
-            raise StorageError("the run can no longer be written")
-        if not self._connection.in_transaction:
-            self._sql("BEGIN IMMEDIATE")
-            if self._later is not None:
-                self._later()
-        if self._later is not None:
-            self._sql("SAVEPOINT change")
-        for values in self.written_later:
-            values.begin()
-
-    def _undo(self) -> None:
-        """Undo a transaction that failed; some errors, a full disk for example, undo its group."""
-        was_grouped = self._later is not None
-        with suppress(sqlite3.DatabaseError):
-            if was_grouped and self._connection.in_transaction:
-                self._sql("ROLLBACK TO change")
-                self._sql("RELEASE change")
-            else:
-                self._sql("ROLLBACK")
-        for values in self.written_later:
-            values.undo()
-        self._is_lost = was_grouped and not self._connection.in_transaction
-
-    def set_back(self, now: float) -> None:
-        """Move the times of an earlier process back if they are later than `now`.
-
-        They are if the machine's clock was set back between the processes.
-        """
+    def seconds_ahead(self, now: float) -> float:
+        """Return the seconds by which the machine's clock was set back after another process."""
         latest = self._sql(_LATEST).fetchone()[0]
-        if latest is None or latest <= now:
-            return
-        with self.transaction():
-            self._sql("UPDATE hosts SET not_before = max(0, not_before - ?)", (latest - now,))
-            self._sql("UPDATE robots SET fetched_at = fetched_at - ?", (latest - now,))
+        return 0.0 if latest is None else max(0.0, latest - now)
 
-    # Totals, read once at opening.
+    def set_back(self, seconds: float) -> None:
+        """Move the times of an earlier process back."""
+        self._sql("UPDATE hosts SET not_before = max(0, not_before - ?)", (seconds,))
+        self._sql("UPDATE robots SET fetched_at = fetched_at - ?", (seconds,))
 
     def totals(self) -> tuple[int, int, int, int]:
         """Return the number of hosts with a page, of pages, labelled pages and relevant pages."""
@@ -564,30 +373,7 @@ class Storage:
 
     def set_delay(self, host: str, delay_s: float) -> int | None:
         """Write the delay of a host; return the host's id, None if the host is unknown."""
-        with self.transaction():
-            row = self._sql(
-                "UPDATE hosts SET delay_s = ? WHERE host = ? RETURNING id", (delay_s, host)
-            ).fetchone()
+        row = self._sql(
+            "UPDATE hosts SET delay_s = ? WHERE host = ? RETURNING id", (delay_s, host)
+        ).fetchone()
         return None if row is None else int(row[0])
-
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin, None if there is none."""
-        query = "SELECT text, fetched_at FROM robots WHERE origin = ?"
-        row = self._sql(query, (origin,)).fetchone()
-        return None if row is None else KeptRobots(*row)
-
-    def set_robots(self, origin: str, text: str, now: float, most_bytes: int) -> None:
-        """Store the robots.txt of an origin.
-
-        If the table holds more than `most_bytes`, the oldest are deleted down to three quarters.
-        """
-        size = len(origin) + len(text) + ROBOTS_ENTRY_BYTES
-        with self.transaction():
-            before = self._sql("SELECT bytes FROM robots WHERE origin = ?", (origin,)).fetchone()
-            row = (origin, now, size, text)
-            self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", row)
-            total = self._robots_bytes + size - (before[0] if before else 0)
-            if total > most_bytes:
-                self._sql(_FORGET_ROBOTS, (origin, total - most_bytes * 3 // 4))
-                total = self._one(_ROBOTS_BYTES)[0]
-        self._robots_bytes = total

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.storage import is_of_storage
+from langfocus.crawler.frontier.transactions import is_of_storage
 from langfocus.crawler.run.page_row import insert_pages
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.sharded import SharedFrontier
