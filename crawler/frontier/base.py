@@ -46,7 +46,7 @@ Orderings give lower scores. A frontier that learns keeps such a score.
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A URL that `Frontier.next` gave to one fetch."""
+    """A URL that `Frontier.next` leased to one fetch."""
 
     fingerprint: int
     url: str
@@ -62,7 +62,7 @@ class Lease:
 
 
 class Visit(NamedTuple):
-    """What a later run needs to know about a page."""
+    """The state of a page that a later run compares with."""
 
     etag: str | None
     modified: str | None  # Last-Modified
@@ -116,7 +116,7 @@ class Admission(Enum):
     HOST_FULL = "host_full"
     DOMAIN_FULL = "domain_full"
     REJECTED = "rejected"
-    SENT = "sent"  # to the part of a shared frontier that decides
+    SENT = "sent"  # to the shard of a shared frontier that decides
 
 
 class Sending(Enum):
@@ -171,7 +171,7 @@ ROBOTS_ENTRY_BYTES: Final = 100
 
 
 class Frontier(Protocol):
-    """Gives out URLs and takes in the results of their fetches."""
+    """Leases URLs and settles them by the results of their fetches."""
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do.
@@ -197,7 +197,7 @@ class Frontier(Protocol):
         """
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
-        """Give a leased URL back to be fetched again; its host rests until `not_before`.
+        """Queue a leased URL for another fetch; its host rests until `not_before`.
 
         With `url`, its server redirects to another spelling of the same page: that one is fetched
         in the same slot, and a redirect is counted instead of a retry. Allow it once
@@ -206,7 +206,7 @@ class Frontier(Protocol):
         """
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
-        """Give a leased URL back unchanged; its host was contacted and rests for its delay.
+        """Queue a leased URL again, unchanged; its contacted host rests for its delay.
 
         With `not_before`, the host was not contacted and rests until then. If URLs are drawn at
         random, this one counts as drawn.
@@ -224,8 +224,8 @@ class Frontier(Protocol):
 
         Without `is_page` the request is for a file of the host that the URL needs, or the URL is a
         sitemap: these have budgets of their own, so no slot of the host is taken and no try is
-        counted. Each request, a retry too, takes a slot of domain and address; a page of the host
-        gives the domain those of files back.
+        counted. Each request, also a retry, takes a slot of domain and address; a page of the host
+        returns the slots of its files to the domain.
         """
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:

@@ -1,4 +1,4 @@
-"""What the SQLite frontier learns: evidence, records of units and weights, in its database."""
+"""The learning of the SQLite frontier: evidence, unit tallies and weights, in its database."""
 
 import sqlite3
 from collections.abc import Collection, Mapping

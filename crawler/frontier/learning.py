@@ -65,7 +65,7 @@ def _sum(links: Links, more: Links) -> Links:
 
 
 class Scorer(ABC):
-    """Scores URLs by a belief, and by the records of their units, which a subclass reads.
+    """Scores URLs by a belief and by unit tallies, which a subclass reads.
 
     Where only expected URLs are leased, a seed, and the target of its redirect, is always expected
     in the language: somebody chose it. Otherwise its score is that of any URL.
@@ -79,16 +79,16 @@ class Scorer(ABC):
 
     @abstractmethod
     def tallies(self, units: Collection[str]) -> Tallies:
-        """Return the records of units, (0, 0) for one without a page; others may be among them."""
+        """Return the tallies of units, (0, 0) without pages; more units may be included."""
 
-    def again(self, lease: Lease, url: QueuedUrl, penalties: int) -> tuple[Lease, float]:
-        """Return the lease of a URL as it is scored now, and its score in the queue."""
+    def rescored(self, lease: Lease, url: QueuedUrl, penalties: int) -> tuple[Lease, float]:
+        """Return the lease of a URL with its current score, and the current score in the queue."""
         weighed = self._belief.weigh(self._standings([url])[0])
         score = self.score(url, weighed.odds, penalties)
         return replace(lease, score=weighed.odds, reasons=weighed.reasons()), score
 
     def score(self, url: QueuedUrl, odds: float, penalties: int = 0) -> float:
-        """Return the score in the queue that a URL has now, after at least so many penalties.
+        """Return the current score of a URL in the queue, after at least so many penalties.
 
         A page of an earlier run keeps its own.
         """

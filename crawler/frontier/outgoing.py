@@ -26,7 +26,7 @@ class _Record:
 
 
 class Outgoing:
-    """Knows what the domains have queued on others in this session; after a restart nothing."""
+    """Counts the URLs that domains queue on others; a restart begins at zero."""
 
     def __init__(self, domain_cap: int) -> None:
         """Bound the links of a domain by its cap; 0 is no bound."""

@@ -52,7 +52,7 @@ class Hosts:
         head_of: Callable[[int], tuple[float, int]],
         scores_of_leases: Callable[[], Iterable[float]],
     ) -> None:
-        """Know no host yet.
+        """Begin without hosts.
 
         `head_of` returns minus the score and the id of the best URL of the host with that id.
         """
@@ -80,7 +80,7 @@ class Hosts:
         return self._hosts.get(host_id)
 
     def enter(self, host: QueuedHost) -> None:
-        """Take in a host that is not there."""
+        """Add a host."""
         self._hosts[host.id] = host
         self.queued += host.queued
 
@@ -137,7 +137,7 @@ class Hosts:
     def best(self) -> float | None:
         """Return the score of the URL that `take` would return, None if no host is ready."""
         while self._heap:
-            if self._stands(self._heap[0]):
+            if self._is_current(self._heap[0]):
                 score = -self._heap[0][0]
                 return score if score > self._above else None
             heappop(self._heap)
@@ -197,7 +197,7 @@ class Hosts:
             heappop(self._promising)
         return False
 
-    def _stands(self, head: Head) -> bool:
+    def _is_current(self, head: Head) -> bool:
         # The same object, because an equal entry may be void and later be pushed again.
         host = self._hosts.get(head[2])
         return host is not None and host.head is head and host.is_ready
@@ -214,7 +214,7 @@ class Hosts:
         self._show(host)
 
     def _show(self, host: QueuedHost) -> None:
-        """Let the best URL of a host take part in the choice, or be hoped for."""
+        """Add the best URL of a ready host to the choice, or of a resting one to the hopes."""
         if host.head is None:
             return
         if host.is_resting and -host.head[0] > self.threshold > float("-inf"):
@@ -223,7 +223,7 @@ class Hosts:
             return
         heappush(self._heap, host.head)
         if len(self._heap) > 2 * self.ready + 1024:
-            self._heap = [entry for entry in self._heap if self._stands(entry)]
+            self._heap = [entry for entry in self._heap if self._is_current(entry)]
             heapify(self._heap)
 
 

@@ -6,7 +6,7 @@ request is sent. A fixed number would also stop a university with 300 sub-domain
 blogs. So relevant pages earn more slots, and URLs get penalties long before the slots end.
 
 Every other request takes a slot too: for robots.txt and other files, for a retry, and a lookup of a
-name that does not exist. A host that gives a page gives its domain the slots of its files back.
+name that does not exist. A page of a host releases the slots of its files at its domain.
 """
 
 from ipaddress import IPv6Address, IPv6Network
@@ -75,7 +75,7 @@ def penalties_for(cap: int, taken: int, relevant: int) -> int:
 
 
 def holder_of(address: str) -> str:
-    """Return the name under which an IP address gives slots; no host has such a name.
+    """Return the name under which an IP address has slots; no host has such a name.
 
     The addresses of a /64 of IPv6 are one, since a single machine may have them all.
     """

@@ -140,7 +140,7 @@ class SqliteFrontier:
         return outcome.admissions
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
-        """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
+        """Queue a leased URL for another fetch, at `url` if given; its host rests."""
         held = self._held(lease)
         host = held.host
         not_before = max(not_before, now + host.delay_s)
@@ -157,7 +157,7 @@ class SqliteFrontier:
         self._end_lease(lease, not_before, now)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
-        """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
+        """Queue a leased URL again; its host rests for its delay or until `not_before`."""
         host = self._held(lease).host
         self._end_lease(lease, now + host.delay_s if not_before is None else not_before, now)
 
@@ -263,7 +263,7 @@ class SqliteFrontier:
         lease = replace(lease, is_beyond_cap=True) if is_full else lease
         is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
         if self._learner is not None:
-            lease, score = self._learner.again(lease, url, penalties)
+            lease, score = self._learner.rescored(lease, url, penalties)
         else:
             score = with_penalties(before, penalties, self._rules.doubts_up_to)
         return _Held(
@@ -350,7 +350,7 @@ class SqliteFrontier:
         return HostStates(ready, known - ready - leased, leased, self._full)
 
     def close(self) -> None:
-        """Write what is grouped and give the leases back; the connection stays open."""
+        """Write the open group and release the leases; the connection stays open."""
         self._leased.clear()
         self._transactions.end_groups()
 
@@ -407,7 +407,7 @@ class SqliteFrontier:
         return outcome, dropped, is_new_host
 
     def _earn(self, lease: Lease, held: _Held, files: int, *, is_relevant: bool) -> None:
-        """Give slots to the domain of a page, and those that it earned to its address too."""
+        """Release the slots of files of a page's domain; a relevant page earns more slots."""
         holders = [domain_of(lease.host)] if self._rules.domain_cap else []
         if files:
             self._storage.repay(held.host.id, files, holders)

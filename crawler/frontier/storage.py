@@ -42,7 +42,7 @@ RESPELLED = 2
 
 @dataclass(slots=True)
 class HostRow:
-    """A host on disk, or a registered domain or an address (`slots.holder_of`) that gives slots."""
+    """The row of a host, or of a registered domain or an address that has slots (`holder_of`)."""
 
     id: int
     key: str
@@ -159,7 +159,7 @@ class Storage:
         """Return the highest id of the settled URLs of each score."""
         return dict(self._sql("SELECT score, MAX(id) FROM urls WHERE queued = 0 GROUP BY score"))
 
-    # Taking from the queue.
+    # Leases.
 
     def head(self, host: int) -> tuple[float, int]:
         """Return (minus score, id) of the best queued URL of a host that has one."""
@@ -216,7 +216,7 @@ class Storage:
         self._sql("UPDATE urls SET tries = tries + 1 WHERE id = ?", (url_id,))
 
     def respell(self, url_id: int, before: str, url: str, unit: str | None) -> None:
-        """Give a queued URL another spelling, and count a redirect of it instead of a try.
+        """Change the spelling of a queued URL, and count a redirect instead of a try.
 
         The spelling `before` stays a known one. Raises `KnownUrlError` if the other is known too.
         """
@@ -232,7 +232,7 @@ class Storage:
             self._add_known(before, host, url_id)
 
     def make_known(self, url: str, host: int, parent: int) -> bool:
-        """Make a URL of a host known, so that it will not be fetched; True if it was queued."""
+        """Mark a URL of a host as known, so that it is not fetched; True if it was queued."""
         key = fingerprint(url)
         row: tuple[int] | None = self._sql(
             "UPDATE urls SET queued = ?, evidence = NULL"
@@ -265,7 +265,7 @@ class Storage:
         return pages == 1 and is_page, files
 
     def repay(self, host: int, files: int, holders: Sequence[str]) -> None:
-        """Give back the slots of a host's files."""
+        """Release the slots that a host's files took of its domain."""
         self._sql("UPDATE hosts SET files = 0 WHERE id = ?", (host,))
         changed = [(files, holder) for holder in holders]
         self._many("UPDATE hosts SET taken = taken - ? WHERE host = ?", changed)
@@ -285,7 +285,7 @@ class Storage:
         return add_page(self._connection, page_values(lease, record) | {"queued": queued})
 
     def add_visit(self, page: int, visit: Visit) -> None:
-        """Write what a later run needs to know about a settled URL."""
+        """Write the state of a settled URL that a later run compares with."""
         values = (page, *visit)
         self._sql("INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
@@ -333,7 +333,7 @@ class Storage:
         )
 
     def count_relevant(self, holders: Sequence[str]) -> None:
-        """Count a relevant page for domains and addresses that have given slots."""
+        """Count a relevant page for domains and addresses."""
         self._many(
             "UPDATE hosts SET relevant = relevant + 1 WHERE host = ?", [(h,) for h in holders]
         )
@@ -343,7 +343,7 @@ class Storage:
         self._sql("UPDATE urls SET sent = max(1, sent), tries = tries + 1 WHERE id = ?", (url_id,))
 
     def set_score(self, url_id: int, score: float) -> None:
-        """Give a queued URL another score."""
+        """Change the score of a queued URL."""
         self._sql("UPDATE urls SET score = ? WHERE id = ?", (score, url_id))
 
     def new_url_id(self, score: float) -> int:

@@ -21,7 +21,7 @@ from langfocus.crawler.shared.keyspace import connect
 _PROGRAMS: Final = ("redis-server", "valkey-server")
 _STEP_S: Final = 0.05
 _PATIENT_STOPS: Final = 2
-_MOST_TOLD: Final = 1000
+_MOST_SHOWN: Final = 1000
 _MESSAGE: Final = "langfocus: "
 
 # PR_SET_PDEATHSIG is 1. The starter may have ended before the call.
@@ -112,7 +112,7 @@ class End(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        """The words of a message to the user."""
+        """Return the words of a message to the user."""
         killed = f"killed by signal {-self.code}" if self.code < 0 else ""
         return killed or self.message or f"exit code {self.code}"
 
@@ -135,7 +135,7 @@ class Crew:
         self.stops = 0
         self.ends: dict[str, End] = {}
         self._tell, self._take = tell, take
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
         self._messages: dict[str, str] = {}
         self._last: dict[str, str] = {}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
@@ -167,13 +167,13 @@ class Crew:
 
     def wait(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Return when all workers have ended; do something `meanwhile`, again and again."""
-        is_told = 0
+        announced = 0
         while self._running:
-            if is_told < self.stops:
-                is_told = self.stops
-                again = "; press Ctrl-C again to stop at once" if is_told == 1 else " at once"
+            if announced < self.stops:
+                announced = self.stops
+                hint = "; press Ctrl-C again to stop at once" if announced == 1 else " at once"
                 crawl = "the crawl" if len(self) == 1 else f"{len(self)} workers"
-                self._tell(f"stopping {crawl}{again}")
+                self._tell(f"stopping {crawl}{hint}")
             for name, process in list(self._running.items()):
                 if process.poll() is not None:
                     self._end(name, process.returncode)
@@ -183,8 +183,8 @@ class Crew:
     def _end(self, name: str, code: int) -> None:
         del self._running[name]
         self._logs[name].join(_STEP_S * 100)
-        told = self._messages.get(name) or self._last.get(name, "")
-        end = self.ends[name] = End(code, told)
+        message = self._messages.get(name) or self._last.get(name, "")
+        end = self.ends[name] = End(code, message)
         if code and not self.stops and self._running:
             self._tell(f"{name} has ended ({end}); {len(self._running)} go on")
 
@@ -198,7 +198,7 @@ class Crew:
                     self._messages[name] = line.removeprefix(_MESSAGE).strip()
                     continue
                 self._last[name] = line.strip() or self._last.get(name, "")
-                if line.strip() and not self.stops and line not in self._told:
-                    if len(self._told) < _MOST_TOLD:
-                        self._told.add(line)
+                if line.strip() and not self.stops and line not in self._shown:
+                    if len(self._shown) < _MOST_SHOWN:
+                        self._shown.add(line)
                     self._tell(f"{name}: {line.rstrip()}" if name else line.rstrip())

@@ -154,8 +154,8 @@ def _write(
     connection.execute(_GATHERED)
     # Redis first: records that a worker moves in the meantime are in its folder by then.
     if stored is not None:
-        told, settled = _gather_stored(connection, stored)
-        counts |= told
+        stored_counts, settled = _gather_stored(connection, stored)
+        counts |= stored_counts
     for share in shares:
         _gather_share(connection, share.folder)
     with storing(connection):

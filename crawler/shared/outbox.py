@@ -117,7 +117,7 @@ class Delivery:
         self.delivered_at = self._looked_at = -inf
 
     def has_arrivals(self, now: float, poll_s: float) -> bool:
-        """Deliver, now and then, all links on their way, also those of workers that died."""
+        """Deliver all links once per poll, also those of dead workers; True if there were any."""
         if now < self._looked_at + poll_s:
             return False
         self._looked_at = now

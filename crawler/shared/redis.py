@@ -228,7 +228,7 @@ class RedisFrontier:
         return Packed(self._packer.list_of(bodies), [])
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
-        """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
+        """Queue a leased URL for another fetch, at `url` if given; its host rests."""
         self.script.now = now
         held = self.held_as(lease)
         spelling: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent_now)}
@@ -240,7 +240,7 @@ class RedisFrontier:
             raise KnownUrlError(url)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
-        """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
+        """Queue a leased URL again; its host rests for its delay or until `not_before`."""
         self.script.now = now
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, **rests_until)
@@ -325,7 +325,7 @@ class RedisFrontier:
         if self._learner is not None:
             learner = self._learner.at(self.script)
             url = learner.leased(held.lease)
-            held.lease, held.score = learner.again(held.lease, url, int(penalties))
+            held.lease, held.score = learner.rescored(held.lease, url, int(penalties))
         return held
 
     def _put_back(self, held: _Held) -> None:

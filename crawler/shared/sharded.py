@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 _MOST_TURNS: Final = 64
 _IDLE_POLLS: Final = 5
-"""Polls after which shards that had nothing to return are asked for it again."""
+"""Polls after which idle shards are asked again to return budget."""
 
 
 class Shard:
@@ -152,7 +152,7 @@ class ShardedFrontier:
             frontiers.append(RedisFrontier(script, of_shard, membership, learner))
         if rules.budget_pages is not None or rules.budget_relevant is not None:
             quotas = [(one.keys.place, one.script.call("return_quota")) for one in frontiers]
-            whole.call("grant", told=quotas, is_all_told=True)
+            whole.call("grant", quotas=quotas, is_first_grant=True)
         for resting in (keys, *(frontier.keys for frontier in frontiers)):
             cast(RestingKeySpace, resting).rest_for(membership.wait_s)
         return cls(whole, frontiers, rules, membership, learner)
@@ -392,7 +392,7 @@ class ShardedFrontier:
     def _grant(self, quotas: Sequence[object], before: Sequence[int]) -> Sequence[int]:
         """Grant more to the last shard; `quotas` has what the others returned."""
         self._whole.now = self._now
-        return self._whole.keys.reach(lambda: self._whole.call("grant", told=quotas)) or before
+        return self._whole.keys.reach(lambda: self._whole.call("grant", quotas=quotas)) or before
 
     # The rest of the contract.
 

@@ -295,7 +295,7 @@ def _records(keys: KeySpace, worker: str, number: int, after: str) -> list[Settl
 def _settled(keys: KeySpace, entry: str, values: Mapping[str, str]) -> Settled:
     """Return the record of an entry; raises an error for a missing or invalid value.
 
-    A shard's records have every so-many-th number, so that no number comes twice.
+    The numbers of shards interleave: no two shards have the same.
     """
     row = json.loads(values["row"])
     number = (int(values["number"]) - 1) * keys.shards + keys.place + 1

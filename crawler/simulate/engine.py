@@ -163,7 +163,7 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
 
 
 def _shards(graph: WebGraph, number: int) -> tuple[Ints, Longs]:
-    """The shard of each server (S,), and where the queue of each begins (number + 1,).
+    """Return each server's shard (S,), and where the queue of each shard begins (number + 1,).
 
     The registered domain decides, as in a crawl; without URLs each server is one.
     """
@@ -285,7 +285,7 @@ def _facts_of_servers(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
 
 
 def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
-    """Each server is a registered domain of its own: units are domains, servers, directories."""
+    """Return deepest units and parents; each server is a registered domain of its own."""
     n, directory = graph.n_servers, graph.page_directory
     has_directory = np.flatnonzero(directory >= 0)
     server_of = np.zeros(graph.n_directories, np.int32)
@@ -296,7 +296,7 @@ def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
 
 
 def _learning(graph: WebGraph | None, target: str) -> Learning:
-    """Return what a compiled crawl knows at first, and changes; None: of a crawl that learns not.
+    """Return what a compiled crawl learns from; `graph` is None for a crawl that does not learn.
 
     Costs some microseconds for each URL of a graph.
     """

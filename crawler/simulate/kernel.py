@@ -66,7 +66,7 @@ is_irrelevant = inlined(filters.is_irrelevant)
 
 @inlined
 def declined(tolerance: int, half_life: int, n_pages: int) -> int:
-    """The tolerance after some pages; a half-life of 0 keeps it."""
+    """Return the tolerance after some pages; a half-life of 0 keeps it."""
     return tolerance >> min(n_pages // half_life, _MOST_HALVINGS) if half_life else tolerance
 
 
@@ -174,14 +174,14 @@ def _read(learning: Learning, number: int, vertex: int, host: int) -> None:
 
 @inlined
 def _score(learning: Learning, number: int, vertex: int, host: int) -> float:
-    """The score that a URL has now."""
+    """Return the current score of a URL."""
     _read(learning, number, vertex, host)
     return score_of(learning.row, learning.mean, learning.covariance)
 
 
 @inlined
 def _rescore(web: WebArrays, memory: Memory, learning: Learning, number: int, vertex: int) -> None:
-    """Score a queued URL anew; a small change is not written (`Learner.rescore`)."""
+    """Score a queued URL anew; a small change is not written (`Scorer.linked`)."""
     score, place, host = memory.score, memory.place, web.server[vertex]
     if place[number] == EMPTY:
         return
@@ -208,7 +208,7 @@ def _learn(learning: Learning, number: int, vertex: int, host: int, is_relevant:
 
 @inlined
 def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
-    """Count a page that links to a URL (`LinkOrigin.links`); a redirect gives its own links."""
+    """Count a page that links to a URL (`LinkOrigin.links`); a redirect passes its links on."""
     if column >= 0:
         links[number, column] = min(links[number, column] + 1, MOST_COUNTED)
     elif source != EMPTY:
@@ -222,13 +222,13 @@ def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
 
 @inlined
 def _queue_of(web: WebArrays, memory: Memory, shard: int) -> tuple[Ints, Longs]:
-    """The heap of a shard, and how far it is filled."""
+    """Return the heap of a shard, and how far it is filled."""
     return memory.heap[web.first[shard] : web.first[shard + 1]], memory.sizes[shard]
 
 
 @inlined
-def _is_set_aside(web: WebArrays, rules: Rules, memory: Memory, shard: int, at: int) -> bool:
-    """Remove the URL at a place of a heap if it is void, park it if its host rests."""
+def _is_skipped(web: WebArrays, rules: Rules, memory: Memory, shard: int, at: int) -> bool:
+    """Remove the URL at a place of a heap if it is void or its host rests; return True if so."""
     heap, size = _queue_of(web, memory, shard)
     number = heap[at]
     vertex = memory.found[number]
@@ -265,23 +265,23 @@ def _end_rests(web: WebArrays, memory: Memory) -> None:
 
 @inlined
 def _best(web: WebArrays, rules: Rules, memory: Memory, shard: int) -> int:
-    """The best URL of a shard, or EMPTY; it stays in its heap."""
+    """Return the best URL of a shard, or EMPTY; it stays in its heap."""
     heap, size = _queue_of(web, memory, shard)
     while size[SIZE] > 0:
-        if not _is_set_aside(web, rules, memory, shard, 0):
+        if not _is_skipped(web, rules, memory, shard, 0):
             return int(np.int64(heap[0]))
     return EMPTY
 
 
 @inlined
-def _has_fallen(
+def _is_outdone(
     web: WebArrays, rules: Rules, memory: Memory, learning: Learning, shard: int, rival: int
 ) -> bool:
-    """Score the best URL anew; True if it is then not the best (`SqliteFrontier._fell`)."""
+    """Score the best URL anew; return True if another one is better (`learning.chosen`)."""
     score = memory.score
     heap, size = _queue_of(web, memory, shard)
     other = second_place(heap, score, size)
-    while other != EMPTY and _is_set_aside(web, rules, memory, shard, other):
+    while other != EMPTY and _is_skipped(web, rules, memory, shard, other):
         other = second_place(heap, score, size)
     best_other = -np.inf if other == EMPTY else score[heap[other]]
     if rival != EMPTY:
@@ -300,7 +300,7 @@ def _has_fallen(
 
 @inlined
 def _take_best(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> int:
-    """The better of the best URLs of two shards that are drawn, else that of another, or EMPTY."""
+    """Remove the better of the best URLs of two drawn shards, else that of another; or EMPTY."""
     n_shards, score, tried = len(memory.sizes), memory.score, 0
     one = other = 0
     if n_shards > 1:
@@ -325,7 +325,7 @@ def _take_best(web: WebArrays, rules: Rules, memory: Memory, learning: Learning)
             number == EMPTY
             or rules.kind != LEARNED
             or tried == MOST_TRIED
-            or not _has_fallen(web, rules, memory, learning, one, rival)
+            or not _is_outdone(web, rules, memory, learning, one, rival)
         ):
             break
     if number != EMPTY:

@@ -1,4 +1,4 @@
-"""Which simulations there are: the arguments of a crawl on a graph, and all that a person asks for.
+"""The plan of simulations: the arguments of a crawl on a graph, and the combinations of them.
 
 Importing it is cheap: it knows nothing of the compiled code.
 """
@@ -142,7 +142,7 @@ def make_plan(given: Mapping[str, str], graph: WebGraph) -> list[Simulation]:
 
 
 def _orderings(graph: WebGraph, lang: str) -> list[str]:
-    """The orderings for which a graph has what they need."""
+    """Return the orderings that a graph has the data for."""
     known = [*ORDERINGS]
     if graph.server_domain is None:
         known.remove("cctld")
@@ -152,7 +152,7 @@ def _orderings(graph: WebGraph, lang: str) -> list[str]:
 
 
 def _pairs(given: Mapping[str, str], known: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs of a strategy and a filter, in their order."""
+    """Return the pairs of a strategy and a filter, in their order."""
     if "strategies" not in given and "filters" not in given:
         with_filters = [("soft", name) for name in PAPER_FILTERS]
         pairs = [(name, "none") for name in known if name != "soft"]

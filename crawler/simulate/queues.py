@@ -24,7 +24,7 @@ SIZE, FIRST = 0, 1
 
 @inlined
 def _next(chance: Words) -> np.uint64:
-    """The next 64 random bits (splitmix64)."""
+    """Return the next 64 random bits (splitmix64)."""
     chance[0] += np.uint64(0x9E3779B97F4A7C15)
     word = chance[0]
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -34,7 +34,7 @@ def _next(chance: Words) -> np.uint64:
 
 @inlined
 def draw_unit(chance: Words) -> float:
-    """A number drawn from [0, 1)."""
+    """Return a number drawn from [0, 1)."""
     return float(np.int64(_next(chance) >> np.uint64(11))) * (1.0 / 9007199254740992.0)
 
 
@@ -131,7 +131,7 @@ def remove_scored(heap: Ints, place: Ints, score: Doubles, counts: Longs, at: in
 
 @inlined
 def second_place(heap: Ints, score: Doubles, counts: Longs) -> int:
-    """The place of the best entry but the first, or EMPTY."""
+    """Return the place of the second best entry, or EMPTY."""
     size = counts[SIZE]
     if size < 2:
         return EMPTY

@@ -59,7 +59,7 @@ SOFT = Ordering("soft", lambda urls, source: [float(source.is_relevant)] * len(u
 
 
 def country_domain(score_urls: ScoreUrls) -> Ordering:
-    """Uniform among URLs whose top-level domain belongs to the language, then among the rest.
+    """Draw among URLs whose top-level domain belongs to the language, then among the rest.
 
     Baykan 2013, 5.2, "ccTLD". The paper does not describe the case that no URL matches.
     """
@@ -67,7 +67,7 @@ def country_domain(score_urls: ScoreUrls) -> Ordering:
 
 
 def confidence(score_urls: ScoreUrls) -> Ordering:
-    """Highest confidence of the URL model first (Baykan 2013, 5.2, "SVM allgrams").
+    """Fetch the highest confidence of the URL model first (Baykan 2013, 5.2, "SVM allgrams").
 
     A score is the decision value of the target language's binary classifier.
     """

@@ -55,7 +55,7 @@ local function drops(downloaded, relevant)
   return config.uses_relevance and relevant == 0 and downloaded > config.tolerance
 end
 
--- Returns whether the filter refuses the links of a page to a unit.
+-- Returns whether the filter rejects the links of a page to a unit.
 local function refuses(origin, unit)
   if not origin.page_is_relevant and not config.follows_irrelevant_pages then
     return true
@@ -65,8 +65,8 @@ local function refuses(origin, unit)
     or drops(downloaded, relevant)
 end
 
--- Returns a function that tells whether a link is refused, by its host and its directory; each is
--- looked up once.
+-- Returns a function from the host and the directory of a link to whether the filter rejects it; each
+-- unit is looked up once.
 local function filter_of(origin)
   local is_refused, is_closed = {}, {}
   return function(host, directory)
@@ -81,7 +81,7 @@ local function filter_of(origin)
   end
 end
 
--- Adds to the row of a queued URL what a page says of it; `packed_row` is that of a new URL. A list of
+-- Adds the evidence of a link to the row of a queued URL; `packed_row` is the row of a new URL. A list of
 -- seeds, with which each session begins, adds no links.
 local function add_evidence(row, packed_row, is_list)
   local found = unpack_one(packed_row)
@@ -93,9 +93,9 @@ local function add_evidence(row, packed_row, is_list)
   end
 end
 
--- Takes in a link to a known URL. Returns true if its place in the queue changed; that of a leased URL
--- does not.
-local function meet(host, fp, tier, packed_row, is_list)
+-- Updates the evidence and the score of a known URL after a link to it. Returns true if its place in the
+-- queue changed; a leased URL keeps its place.
+local function update_known(host, fp, tier, packed_row, is_list)
   if not (config.learns or config.lifts) then
     return false
   end
@@ -117,8 +117,8 @@ local function meet(host, fp, tier, packed_row, is_list)
   return is_moved
 end
 
--- Returns the order of a new URL. If URLs are drawn uniformly it is the tick until which the URL waits:
--- `langfocus.crawler.frontier.selection.UniformDraw` tells why.
+-- Returns the order of a new URL. If URLs are drawn uniformly it is the tick until which the URL waits
+-- (`langfocus.crawler.frontier.selection.UniformDraw`).
 local function order_of(place, tier, waits)
   return string.format('%015d', waits and number_in('drawn', tier) + waits or place)
 end
@@ -139,26 +139,27 @@ local function room_of(host)
 end
 
 -- Returns the links of the call.
-local function links_told()
+local function links_of_call()
   return ARGV[7] ~= '' and unpack_one(ARGV[7]) or {}
 end
 
--- Returns a name of the time since the server became a master, and the number of replicas that answered
--- in the last seconds; '' and 0 for a user who may not ask. Ids of entries grow only within that time: a
--- replica that takes over may have a slower clock, and may not have got the last ids.
+-- Returns the replication id of the server, which changes when it becomes a master, and the number of
+-- replicas that answered in the last seconds; '' and 0 for a user without the right to ask. Entry ids grow
+-- only under one replication id: a replica that becomes the master may have a slower clock, and may lack
+-- the last ids.
 local function replication()
-  local told, near = redis.pcall('INFO', 'replication'), 0
-  if type(told) ~= 'string' then
+  local info, near = redis.pcall('INFO', 'replication'), 0
+  if type(info) ~= 'string' then
     return '', 0
   end
-  for lag in string.gmatch(told, 'state=online,[^\r]*lag=(%d+)') do
+  for lag in string.gmatch(info, 'state=online,[^\r]*lag=(%d+)') do
     near = near + (tonumber(lag) <= MOST_LAG_S and 1 or 0)
   end
-  return string.match(told, 'master_replid:(%x+)'), near
+  return string.match(info, 'master_replid:(%x+)'), near
 end
 
--- Keeps the links of a page to other shards, { shard, number, links as JSON }, until they are delivered.
-local function send_links(origin)
+-- Stores the links of a page to other shards, { shard, number, links as JSON }, until their delivery.
+local function store_outgoing(origin)
   for _, one in ipairs(arguments.outbox or {}) do
     local target, number, links = unpack(one)
     redis_call('XADD', P .. 'outbox:' .. target, '*', 'number', number, 'links', links,
@@ -194,7 +195,7 @@ local function admit_links(groups, origin)
       local place, fp, tier, directory, row, times, waits = unpack(link)
       local answer = room <= 0 and 'host_full' or full or 'stored'
       if is_seen(fp) then
-        answer, is_changed = 'seen', meet(host, fp, tier, row, not origin) or is_changed
+        answer, is_changed = 'seen', update_known(host, fp, tier, row, not origin) or is_changed
       elseif is_refused and is_refused(host, directory) then
         answer = 'rejected'
       elseif answer == 'stored' and bytes_left < math.huge and bytes + bytes_of(row) > bytes_left then

@@ -18,7 +18,7 @@ function commands.open()
 end
 
 function commands.seed()
-  return admit_links(links_told())
+  return admit_links(links_of_call())
 end
 
 function commands.admit()
@@ -42,8 +42,8 @@ function commands.admit()
     part, downloaded, relevant = nil, tally_of(host)
   end
   local origin = origin_of(record, relevant)
-  local answers = admit_links(links_told(), origin)
-  send_links(origin)
+  local answers = admit_links(links_of_call(), origin)
+  store_outgoing(origin)
   if record.is_download == 1 and drops(downloaded, relevant) then
     drop_unit(host, part, 'dropped_irrelevant')
   end
@@ -59,8 +59,8 @@ function commands.admit()
   return answers
 end
 
--- Gives a leased URL back with another tier; its host was not contacted.
-local function give_back(back)
+-- Queues a leased URL again with another tier; its host was not contacted.
+local function queue_again(back)
   local order = order_of_held(back)
   if order then
     local row = row_of(back.fingerprint)
@@ -126,7 +126,7 @@ function commands.ask()
 end
 
 function commands.lower()
-  give_back(arguments.back)
+  queue_again(arguments.back)
   return 'ok'
 end
 
@@ -247,42 +247,41 @@ local function best_other(host, place)
   return found
 end
 
--- Returns for each budget what was granted to the shard and returned by it in all, and what is left of
--- it, or another number for that. A shard that used more, before there was a budget, counts that as
--- granted.
-local function quotas(told_left)
-  local leased, told = redis_call('ZCARD', P .. 'leases'), {}
+-- Returns for each budget { total granted to the shard, total returned by it, rest }; `fixed_left` replaces
+-- the rest. A shard that used more, before there was a budget, counts that as granted.
+local function quotas(fixed_left)
+  local leased, found = redis_call('ZCARD', P .. 'leases'), {}
   for i, name in ipairs(BUDGETS) do
     local budget, granted = budget_of(name), name .. ' granted'
     local left = budget and budget - number_in('counts', name) - leased or 0
     if left < 0 then
       redis_call('HINCRBY', P .. 'quota', granted, -left)
     end
-    left = told_left or math.max(0, left)
-    told[i] = { number_in('quota', granted), number_in('quota', name .. ' returned'), left }
+    left = fixed_left or math.max(0, left)
+    found[i] = { number_in('quota', granted), number_in('quota', name .. ' returned'), left }
   end
-  return told
+  return found
 end
 
--- Takes over what was granted of each budget in all.
-local function take_over(granted)
+-- Stores the total grant of each budget.
+local function store_grants(granted)
   for i, number in ipairs(granted) do
     local name = BUDGETS[i] .. ' granted'
     redis_call('HSET', P .. 'quota', name, math.max(number, number_in('quota', name)))
   end
 end
 
--- Returns why a shard leases nothing: whether it hopes for something better than a doubtful URL, and
--- what else it tells, as JSON.
-local function refusal(told)
-  told.hopes = config.waits_up_to ~= nil and may_wait()
-  return cjson.encode(told)
+-- Returns the state of a shard that leases nothing, as JSON, and whether something better than a doubtful
+-- URL may come soon.
+local function refusal(state)
+  state.hopes = config.waits_up_to ~= nil and may_wait()
+  return cjson.encode(state)
 end
 
 function commands.next()
-  take_over(arguments.granted or {})
+  store_grants(arguments.granted or {})
   if arguments.back then
-    give_back(arguments.back)
+    queue_again(arguments.back)
   end
   if take_back_expired() == BATCH or wake_rested() == BATCH then
     return 'again'
@@ -318,9 +317,8 @@ function commands.next()
   }
 end
 
--- Returns the time of the next URL, '' until a lease of the client ends; it has `held` leases. While
--- others have leases, it looks again every `poll_s` seconds, because they do not announce the links that
--- they find.
+-- Returns the time of the next URL, '' until a lease of the client ends; the client has `held` leases. While
+-- other clients have leases, the answer is at most `poll_s` seconds away: they do not announce their links.
 function commands.ready_at()
   local times = {}
   if redis_call('ZCARD', P .. 'leases') > arguments.held then
@@ -341,13 +339,13 @@ function commands.ready_at()
   return times[1] and string.format('%.17g', math.min(unpack(times))) or ''
 end
 
--- What only a crawl with several shards calls. Its outbox and its quotas: see `langfocus.crawler.shared.sharded`.
+-- Commands of crawls with several shards (`langfocus.crawler.shared.sharded`).
 
--- Takes in links that came from other shards: { shard and reign, id of the entry, origin }. An entry that
--- comes again is known by its id, as those of a shard and a reign come in their order. Returns the number of
--- replicas that should have them.
+-- Admits links from other shards: { shard and reign, entry id, origin }. A repeated entry is skipped by its
+-- id, because the entries of a shard and a reign arrive in order. Returns the number of replicas that should
+-- have the links.
 function commands.deliver()
-  for i, groups in ipairs(links_told()) do
+  for i, groups in ipairs(links_of_call()) do
     local source, id, origin = unpack(arguments.entries[i])
     if is_later(id, redis_call('HGET', P .. 'received', source)) then
       admit_links(groups, origin)
@@ -358,7 +356,7 @@ function commands.deliver()
   return replicas
 end
 
--- Forgets entries that were delivered: { shard, id, number of links }.
+-- Removes delivered entries from the outbox: { shard, id, number of links }.
 function commands.delivered()
   for _, entry in ipairs(arguments.entries) do
     local target, id, number = unpack(entry)
@@ -372,7 +370,7 @@ function commands.delivered()
   return 'ok'
 end
 
--- An address has its slots in one shard. Takes one for a URL of any shard, or tells why not.
+-- The slots of an address are in one shard. Takes one for a URL of any shard, or returns why not.
 function commands.address()
   local is_full, level = slots_of(arguments.address, config.address_cap)
   if is_full then
@@ -389,7 +387,7 @@ function commands.address_gets()
   return 'ok'
 end
 
--- Returns all that is left of the budgets; tells as `quotas` does, with -1 for what is left.
+-- Returns the rest of each budget to the whole crawl; the answer is that of `quotas` with a rest of -1.
 function commands.return_quota()
   for i, quota in ipairs(quotas()) do
     redis_call('HINCRBY', P .. 'quota', BUDGETS[i] .. ' returned', quota[3])
@@ -397,19 +395,18 @@ function commands.return_quota()
   return quotas(-1)
 end
 
--- Of the whole crawl: takes back what shards returned, { shard, quotas }, and grants one with nothing
--- left a part of the rest. Both sides only count up, so an answer that comes late or twice changes
--- nothing. A budget is in force when all shards told what they used. Returns what the last shard was
--- granted in all.
+-- For the whole crawl: adds the returned budgets of shards, { shard, quotas }, to the rest, and grants a
+-- part of it to a shard with nothing left. All totals only grow, so a late or repeated answer changes
+-- nothing. The first grant has the quotas of all shards. Returns the total grants to the last shard.
 function commands.grant()
-  local told = {}
+  local grants = {}
   local function add(name, number)
     redis_call('HINCRBY', P .. 'quota', name, number)
   end
-  for _, name in ipairs(arguments.is_all_told and BUDGETS or {}) do
+  for _, name in ipairs(arguments.is_first_grant and BUDGETS or {}) do
     redis_call('HSET', P .. 'quota', name .. ' most', config['budget_' .. name] or 0)
   end
-  for _, one in ipairs(arguments.told) do
+  for _, one in ipairs(arguments.quotas) do
     for i, name in ipairs(BUDGETS) do
       local granted, returned = name .. ' granted ' .. one[1], name .. ' returned ' .. one[1]
       local has, gave, left = unpack(one[2][i])
@@ -425,10 +422,10 @@ function commands.grant()
       end
       add(granted, more)
       add(name, more)
-      told[i] = number_in('quota', granted)
+      grants[i] = number_in('quota', granted)
     end
   end
-  return told
+  return grants
 end
 
 -- A call is done once: a client that lost the answer asks again and gets the same answer.
@@ -455,9 +452,9 @@ local is_done, answer = pcall(function()
   return (order or not arguments.token) and commands[command]()
 end)
 if not is_done then
-  local told = 'LOST ' .. (type(answer) == 'table' and answer.err or answer)
-  redis_call('SET', P .. 'seal', told)
-  return redis.error_reply(told)
+  local fault = 'LOST ' .. (type(answer) == 'table' and answer.err or answer)
+  redis_call('SET', P .. 'seal', fault)
+  return redis.error_reply(fault)
 end
 if command == 'next' or command == 'open' or command == 'renew' then
   redis_call('SET', P .. 'clock', ARGV[4])

@@ -64,7 +64,7 @@ local function best()
   end
 end
 
--- Returns the order of a URL that is leased as `lease` tells, or nil.
+-- Returns the order of the leased URL of a host, nil if `lease` has another fingerprint or token.
 local function order_of_held(lease)
   local leased, token, order = lease_of(lease.host)
   return leased == lease.fingerprint and token == lease.token and order or nil
@@ -102,7 +102,7 @@ end
 
 local BUDGETS = { 'pages', 'relevant' }
 
--- Returns a budget, of a shard its part; nil if there is none.
+-- Returns a budget, for a shard its part; nil if there is none.
 local function budget_of(name)
   local most = config['budget_' .. name]
   if not most or config.shards == 1 then
@@ -118,7 +118,7 @@ local function is_budget_leased()
     or relevant and number_in('counts', 'relevant') + leased >= relevant
 end
 
--- Returns whether something better than a doubtful URL may come soon.
+-- Returns whether a promising URL may be ready soon.
 local function may_wait()
   local soon = now + config.patience_s
   return redis_call('EXISTS', P .. 'hopes') == 1

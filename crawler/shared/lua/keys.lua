@@ -21,24 +21,24 @@
 --                          pages
 --   files, found           hashes: HOST -> requests for files since its last page; domain -> bytes
 --                          of URLs that its other hosts ever queued
---   belief                 hash, of an ordering that learns: WORKER -> what its pages add to the
---                          prior, as `langfocus.crawler.shared.learner` packs it
+--   belief                 hash, for an ordering that learns: WORKER -> the sums that its pages add to
+--                          the prior, as `langfocus.crawler.shared.learner` packs them
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
---                          ones, as one number that the workers read and tell how to change
---   delay, pages           hashes: HOST -> own delay, pages it gave
+--                          pages, as one number (`langfocus.crawler.shared.learner`)
+--   delay, pages           hashes: HOST -> crawl delay, downloaded pages
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
---   ready                  sorted set of hosts by their best URL (order of discovery + HOST); an entry
---                          that no longer holds is removed when it is the first
+--   ready                  sorted set of hosts by their best URL (order of discovery + HOST); an
+--                          outdated entry is removed when it is the first
 --   resting                sorted set: HOST by the time it may be contacted again
 --   promising, hopes       hosts of `resting` and of `leases` whose best URL is not doubtful
---   doubt                  the time from which on only doubtful URLs were ready, unix seconds
+--   doubt                  the time since which only doubtful URLs were ready, unix seconds
 --   leased, leases         hash: HOST -> {fingerprint, token, order}; sorted set of these hosts by the
 --                          end of their lease
 --   counts                 hash of the counters of the whole crawl
 --   counts:WORKER          hash of the other counters of a worker
 --   drawn                  hash, where URLs are drawn: TIER -> highest order of a leased URL of it
 --   clock                  the time of the latest call that asked for a URL
---   seal                   the name of this beginning of the crawl; after a fault what is wrong
+--   seal                   the name of this beginning of the crawl; after a fault the error
 --   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of the origins
 --                          by that time
 --   robots_bytes           bytes of `robots`, about
@@ -47,10 +47,10 @@
 -- A crawl with several shards has the prefix "{name/NN}:" for each shard, and these keys besides:
 --
 --   outbox:NN, outboxes    stream of links to a shard; set of the shards with such links
---   received               hash: shard and its server's reign -> the last entry that came from its
+--   received               hash: shard and its server's reign -> the last entry received from its
 --                          outbox
---   quota                  hash: what of the budgets was granted and returned in all, of the whole crawl
---                          (prefix "{name}:") by shard, with the sum that is granted now, and the most
+--   quota                  hash: total granted and returned budget; for the whole crawl (prefix
+--                          "{name}:") per shard, with the sum granted now and the budget itself
 
 local P = KEYS[1]
 local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -66,9 +66,9 @@ local ORDER_DIGITS = 15
 
 -- Fields of a URL's row. TRIES are requests, and failures before one. SENT is 1 after the first
 -- request, 2 after the server named another spelling. DOMAIN is the length of the host's registered
--- domain, 0 if no rule asks for it. The rows of an ordering that learns also have the evidence, packed
--- by the worker, what pages declared (1: the target language, -1: another), and the pages that link to
--- the URL, of four kinds.
+-- domain, 0 if no rule reads it. The rows of an ordering that learns also have the evidence, packed by
+-- the worker, the declared language (1: the target language, -1: another), and the numbers of pages that
+-- link to the URL, of four kinds.
 local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, TRIES, TIER, SENT, DOMAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local DECLARED, LINKS, KINDS = 11, 12, 4
 

@@ -1,6 +1,6 @@
 -- Part 4, settling.
 
--- Takes a URL out of the queue for good.
+-- Removes a settled URL from the queue.
 local function unqueue(host, fp, row, order)
   if row[SENT] > 0 then
     redis_call('HINCRBY', P .. 'settled', host, 1)
@@ -10,8 +10,8 @@ local function unqueue(host, fp, row, order)
   count_for_all('queued', -1)
 end
 
--- Drops URLs of a host that are queued and got no request: those that `is_meant` chooses by fingerprint
--- and row. Returns their number, which is counted under a name.
+-- Drops queued URLs of a host that got no request, if `is_meant` is true of their fingerprint and row.
+-- Returns their number, which is counted under a name.
 local function drop(host, name, is_meant)
   local leased, number = lease_of(host), 0
   for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1)) do
@@ -38,7 +38,7 @@ local function drop_unit(host, directory, name)
   end)
 end
 
--- Makes the URL that a page gives as its own a known one; it leaves the queue of the page's host.
+-- Marks the canonical URL of a page as known, and removes it from the queue of the page's host.
 local function make_known(host, fp)
   note_seen(fp)
   local row, order = row_of(fp)
@@ -57,7 +57,7 @@ local function count_page(host, record)
   end
 end
 
--- A page gives its domain the slots of the files of its host back. Not its address: the files may have
+-- Returns the slots of a host's files to its domain after a page. Not to its address: the files may have
 -- been requested from another one.
 local function repay(host)
   local files = number_in('files', host)
