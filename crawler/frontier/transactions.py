@@ -15,7 +15,7 @@ _MOST_KEYS: Final = 1024
 _KEPT_TALLIES: Final = 100_000
 
 
-def is_of_storage(error: sqlite3.Error) -> bool:
+def _is_of_storage(error: sqlite3.Error) -> bool:
     """Return True if the disk or the file caused an error, not the statement."""
     # sqlite3 has no error class for a damaged file.
     return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
@@ -80,7 +80,7 @@ class Transactions:
                 self._counts.update(counts)
         except BaseException as error:
             self._undo()
-            if isinstance(error, sqlite3.Error) and is_of_storage(error):
+            if isinstance(error, sqlite3.Error) and _is_of_storage(error):
                 raise StorageError(f"the run can no longer be written: {error}") from error
             raise
 

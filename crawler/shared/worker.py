@@ -10,14 +10,14 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.transactions import is_of_storage
+from langfocus.crawler.frontier.transactions import Transactions
 from langfocus.crawler.run.page_row import insert_pages
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.sharded import SharedFrontier
@@ -99,23 +99,9 @@ class Worker:
                 set_counts(self._connection, counts)
 
 
-@contextmanager
-def storing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run a block as one transaction; raises `StorageError` if it cannot be written.
-
-    After any other exception too, nothing of the block is kept.
-    """
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        yield
-        connection.execute("COMMIT")
-    except BaseException as error:
-        if connection.in_transaction:
-            with suppress(sqlite3.DatabaseError):
-                connection.execute("ROLLBACK")
-        if isinstance(error, sqlite3.Error) and is_of_storage(error):
-            raise StorageError(f"the run can no longer be written: {error}") from error
-        raise
+def storing(connection: sqlite3.Connection) -> AbstractContextManager[object]:
+    """Run a block as one transaction; raises `StorageError` if it cannot be written."""
+    return Transactions(connection).transaction()
 
 
 def set_counts(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
