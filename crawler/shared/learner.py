@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from langfocus.crawler.frontier.learning import Scorer, Tallies
 from langfocus.crawler.frontier.links import LinkOrigin, QueuedUrl, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.packing import queued_url
-from langfocus.crawler.shared.script import Script
 from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import units_of
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import fingerprint
+
+if TYPE_CHECKING:
+    from langfocus.crawler.shared.script import Script
 
 MERGED_EVERY: Final = 100
 """A worker merges its belief after so many pages with a label."""
@@ -40,7 +42,7 @@ A_LABEL: Final = 1 << 26
 class SharedLearner(Scorer):
     """Scores the URLs of a shared crawl by the belief of one worker."""
 
-    def __init__(self, worker: str, prior: Prior, rules: FrontierRules, script: Script) -> None:
+    def __init__(self, worker: str, prior: Prior, rules: FrontierRules, script: "Script") -> None:
         """Begin with the prior; `script` is that of the whole crawl."""
         super().__init__(Belief(prior), rules)
         self._worker = worker
@@ -58,7 +60,7 @@ class SharedLearner(Scorer):
         known = self._known([lease.fingerprint], [lease.url])[0]
         return known or QueuedUrl(lease.url, lease.score, lease.depth)
 
-    def at(self, script: Script) -> "SharedLearner":
+    def at(self, script: "Script") -> "SharedLearner":
         """Read the evidence and the records of a shard from now on."""
         self._script = script
         return self

@@ -8,14 +8,17 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from langfocus.crawler.frontier.links import LinkOrigin, Links
 from langfocus.crawler.shared.keyspace import KeySpace
-from langfocus.crawler.shared.redis import PageLinks, RedisFrontier
+from langfocus.crawler.shared.packing import PageLinks
 from langfocus.crawler.shared.stored import Question, StoredCrawl
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Link
+
+if TYPE_CHECKING:
+    from langfocus.crawler.shared.redis import RedisFrontier
 
 _ENTRIES_A_CALL: Final = 50
 _COPIED_MS: Final = 100
@@ -79,7 +82,7 @@ def ask_entries(keys: KeySpace, targets: Sequence[str]) -> Question[list[Entry]]
     return made, ask
 
 
-def receive(frontier: RedisFrontier, entries: Sequence[Entry], now: float) -> int:
+def receive(frontier: "RedisFrontier", entries: Sequence[Entry], now: float) -> int:
     """Admit links of other shards; entries that were received before are left out.
 
     Return the number of replicas that should have them.
@@ -90,13 +93,13 @@ def receive(frontier: RedisFrontier, entries: Sequence[Entry], now: float) -> in
     return int(frontier.script.call("deliver", packed, entries=names))
 
 
-def _is_replicated(frontier: RedisFrontier) -> bool:
+def _is_replicated(frontier: "RedisFrontier") -> bool:
     """Return True if a replica confirms all that this connection wrote."""
     keys = frontier.keys
     return bool(keys.insist(lambda: keys.send("WAIT", 1, _COPIED_MS)))
 
 
-def _remove(frontier: RedisFrontier, entries: Iterable[Entry]) -> None:
+def _remove(frontier: "RedisFrontier", entries: Iterable[Entry]) -> None:
     """Remove delivered entries from the outbox of their shard."""
     names = [[f"{entry.target:02d}", entry.id, entry.number] for entry in entries]
     frontier.script.call("delivered", entries=names)
@@ -108,7 +111,7 @@ class Delivery:
     def __init__(
         self,
         stored: StoredCrawl,
-        frontiers: Sequence[RedisFrontier],
+        frontiers: Sequence["RedisFrontier"],
         on_arrival: Callable[[int], object],
     ) -> None:
         """Deliver between `frontiers`; `on_arrival` is called with the place of a target."""

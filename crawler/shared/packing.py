@@ -42,6 +42,14 @@ class Packed(NamedTuple):
         return answers_to_all(self.keys, dict(answers))
 
 
+class PageLinks(NamedTuple):
+    """Links of one page to a shard; `parent` is the URL of the page."""
+
+    parent: str
+    origin: LinkOrigin
+    links: Sequence[Link]
+
+
 class LinkPacker:
     """Packs links by the rules of one crawl. Not for several threads at once."""
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.base import (
@@ -38,7 +38,7 @@ from langfocus.crawler.run.page_row import check_page, page_values
 from langfocus.crawler.shared.keyspace import Client, KeySpace
 from langfocus.crawler.shared.learner import SharedLearner
 from langfocus.crawler.shared.membership import Membership
-from langfocus.crawler.shared.packing import LinkPacker, Packed
+from langfocus.crawler.shared.packing import LinkPacker, Packed, PageLinks
 from langfocus.crawler.shared.script import Script
 from langfocus.crawler.shared.stored import StoredCrawl, queued_urls
 from langfocus.crawler.strategies.links import Link
@@ -50,14 +50,6 @@ _FIRST_WAIT_S: Final = 5.0
 
 Outbox = Callable[[LinkOrigin], Mapping[str, object]]
 """Returns arguments of `admit`: a page's links to other shards, by their origin."""
-
-
-class PageLinks(NamedTuple):
-    """Links of one page to a shard; `parent` is the URL of the page."""
-
-    parent: str
-    origin: LinkOrigin
-    links: Sequence[Link]
 
 
 @dataclass(slots=True, kw_only=True)

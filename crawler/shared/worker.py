@@ -14,13 +14,15 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.transactions import Transactions
 from langfocus.crawler.run.page_row import insert_pages
 from langfocus.crawler.shared.addresses import SharedOccupancy
-from langfocus.crawler.shared.sharded import SharedFrontier
+
+if TYPE_CHECKING:
+    from langfocus.crawler.shared.sharded import SharedFrontier
 
 _STEP_S = 0.05
 _MESSAGE_KEPT_S = 24 * 3600
@@ -44,7 +46,7 @@ class Worker:
 
     def __init__(
         self,
-        frontier: SharedFrontier,
+        frontier: "SharedFrontier",
         occupancy: SharedOccupancy,
         connection: sqlite3.Connection,
         *,
