@@ -1,4 +1,4 @@
-"""Languages, territories and scripts of Unicode CLDR, from the `cldr-*.txt` files of this folder.
+"""Unicode CLDR's languages, territories and scripts, from the `cldr-*.txt` files in this folder.
 
 `python -m benchmarks.facts` compares the files with an installed Babel.
 """
@@ -10,37 +10,37 @@ from langfocus.classifiers.tables import rows
 
 
 class Spoken(NamedTuple):
-    """A language of a territory."""
+    """A language spoken in a territory."""
 
     tag: str
     """Language, or language and script (`uz_Cyrl`)."""
     percent: float
-    """Share of the population that speaks it."""
+    """Share of speakers in the population."""
     status: str
     """`official`, `de_facto_official`, `official_regional`, or ''."""
 
 
 @cache
 def english_names() -> dict[str, str]:
-    """Tag of a language -> its English name."""
+    """Return language tag -> English name."""
     return rows("cldr-languages.txt")
 
 
 @cache
 def territory_names() -> dict[str, str]:
-    """Code of a territory -> its English name."""
+    """Return territory code -> English name."""
     return rows("cldr-territories.txt")
 
 
 @cache
 def aliases() -> dict[str, str]:
-    """Code of a language that has another one -> that tag."""
+    """Return language code -> preferred tag, for codes with an alias."""
     return rows("cldr-aliases.txt")
 
 
 @cache
 def spoken_in() -> dict[str, list[Spoken]]:
-    """Code of a territory -> its languages, the most spoken first."""
+    """Return territory code -> spoken languages, the most spoken first."""
     return {
         territory: [_spoken(*part.split(" ")) for part in text.split(", ")]
         for territory, text in rows("cldr-speakers.txt").items()
@@ -50,17 +50,17 @@ def spoken_in() -> dict[str, list[Spoken]]:
 def official_in(territory: str) -> list[str]:
     """Return the tags of the official languages, also de facto, the most spoken first."""
     official = {"official", "de_facto_official"}
-    return [each.tag for each in spoken_in().get(territory, ()) if each.status in official]
+    return [spoken.tag for spoken in spoken_in().get(territory, ()) if spoken.status in official]
 
 
 @cache
 def scripts() -> dict[str, frozenset[str]]:
-    """Code of a language -> its scripts: likely, used in a territory, or localised."""
-    found: dict[str, set[str]] = {}
+    """Return language code -> scripts: likely, used in a territory, or localised."""
+    by_code: dict[str, set[str]] = {}
     for script, codes in rows("cldr-scripts.txt").items():
         for code in codes.split():
-            found.setdefault(code, set()).add(script)
-    return {code: frozenset(names) for code, names in found.items()}
+            by_code.setdefault(code, set()).add(script)
+    return {code: frozenset(names) for code, names in by_code.items()}
 
 
 def _spoken(tag: str, percent: str, status: str = "") -> Spoken:

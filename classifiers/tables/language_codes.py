@@ -1,28 +1,28 @@
-"""The codes of the project, and its differences from CLDR."""
+"""Project codes, and differences from CLDR."""
 
 from typing import Final
 
 from langfocus.classifiers.tables import rows
 
 KNOWN: Final = frozenset(" ".join(rows("codes.txt").values()).split())
-"""ISO 639-1 without nb, sh and tw (see OWN), and the ISO 639-3 codes of languages that have their
-own encyclopedia, news, software or identifier of text."""
+"""ISO 639-1 codes without nb, sh and tw (see OWN), and ISO 639-3 codes of languages with an own
+encyclopedia, news, software or text identifier."""
 
 OWN: Final = rows("own-codes.txt")
-"""Codes of other standards for which CLDR has another answer or none; the varieties of written
-Chinese and of Arabic among them."""
+"""Codes from other standards that CLDR resolves differently or not at all, varieties of written
+Chinese and Arabic included."""
 
 TAGS: Final[dict[str, str]] = {"az-arab": "azb", "zh-yue": "yue"}
-"""Language and second part of a tag -> the code, where the language alone has another one."""
+"""Language subtag and second subtag -> code, where the language subtag alone has another code."""
 
-# Code -> CLDR's code of the same language.
+# Code -> CLDR code for the same language.
 CLDR: Final[dict[str, str]] = {"tl": "fil"}
 
 ENGLISH: Final = rows("english-names.txt")
-"""Names of ISO 639-3 for the codes that CLDR does not name, or names like another code (Ga)."""
+"""ISO 639-3 names for codes without a CLDR name, or whose CLDR name equals another code (Ga)."""
 
 NAMES: Final = rows("more-names.txt")
-"""Names in use that CLDR does not list -> their codes."""
+"""Names in use beyond CLDR -> codes."""
 
 COMPOSITE: Final[dict[str, tuple[str, ...]]] = {
     "Hans": ("Hani",),
@@ -30,17 +30,17 @@ COMPOSITE: Final[dict[str, tuple[str, ...]]] = {
     "Jpan": ("Hani", "Hira", "Kana"),
     "Kore": ("Hang", "Hani"),
 }
-"""Script of CLDR that no character has (UAX 24) -> the scripts of its characters."""
+"""CLDR script without characters (UAX 24) -> character scripts."""
 
 NOT_COUNTED: Final[dict[str, str]] = {"az": "Arab", "hi": "Latn", "kok": "Latn", "zh": "Latn"}
-"""Code -> a script of CLDR that does not count: romanised text, or a code of its own (`azb`)."""
+"""Code -> an excluded CLDR script: romanised text, or a script with an own code (`azb`)."""
 
 CONSTRUCTED: Final = frozenset({"Dsrt", "Shaw"})
-"""Scripts that were invented for English and are not in use."""
+"""Scripts invented for English and not in use."""
 
 MORE_SCRIPTS: Final = rows("more-scripts.txt")
-"""Spellings that Babel's part of CLDR leaves out: official, common, or in FLORES-200."""
+"""Scripts missing from Babel's part of CLDR: official, common, or in FLORES-200."""
 
 ALSO_ACCEPTED: Final[dict[str, str]] = {"no": "nb", "tl": "fil"}
-"""Code -> another code of the same language on servers: a site may know only `nb` and answer a
+"""Code -> a second code for the language on servers: a site that supports only `nb` may answer a
 request for `no` in English."""

@@ -1,6 +1,6 @@
-"""The letters of Unicode as the models learned them, whatever version a Python has.
+"""Unicode letters as in the trained models, whatever Python's Unicode version.
 
-`python -m benchmarks.facts` compares them with the Python that runs it.
+`python -m benchmarks.facts` compares the list with the running Python.
 """
 
 from functools import cache
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 LAST: Final = 0x10FFFF
-"""The last code point."""
+"""Last code point."""
 
 
 def letter_flags(size: int = LAST + 1) -> NDArray[np.bool_]:
-    """For each of the first code points whether it is a letter or a mark of one, (size,)."""
+    """Return which of the first `size` code points are letters or combining marks, (size,)."""
     flags = np.zeros(size, np.bool_)
     text = Path(__file__).with_name("letters.txt").read_text(encoding="ascii")
     for run in text.partition("\n")[2].split():
@@ -25,7 +25,7 @@ def letter_flags(size: int = LAST + 1) -> NDArray[np.bool_]:
 
 
 def is_letter(character: str) -> bool:
-    """Return True if a character is a letter or a mark of one."""
+    """Return True for a letter or a combining mark."""
     return bool(_all_flags()[ord(character)])
 
 

@@ -1,7 +1,7 @@
-"""The public suffix list of the project: under which names domains are registered.
+"""Public suffix list: the suffixes under which domains are registered.
 
-tldextract reads it from `public-suffixes.dat`, not from the snapshot of its own release.
-`python -m benchmarks.facts` compares the two.
+tldextract loads `public-suffixes.dat` instead of the snapshot in tldextract's own release. `python
+-m benchmarks.facts` compares both.
 """
 
 from functools import cache
@@ -16,9 +16,9 @@ SUFFIXES: Final = Path(__file__).with_name("public-suffixes.dat")
 
 @cache
 def suffix_reader(*, has_platforms: bool) -> "TLDExtract":
-    """Return a reader of host names; nothing is fetched or written.
+    """Return a host name parser; nothing is fetched or written.
 
-    With `has_platforms` the names of platforms (`github.io`) are public suffixes, too.
+    With `has_platforms`, platform names (`github.io`) count as public suffixes.
     """
     from tldextract import TLDExtract
 
@@ -29,21 +29,21 @@ def suffix_reader(*, has_platforms: bool) -> "TLDExtract":
         include_psl_private_domains=has_platforms,
     )
     session: Any = _FileSession()
-    reader("", session=session)  # reads the list, once
+    reader("", session=session)  # loads the list, once
     return reader
 
 
 class _FileSession:
-    """The part of a session of requests that tldextract uses.
+    """A stand-in for a requests session, with the methods that tldextract calls.
 
-    requests would guess the encoding of a file and leave it open.
+    requests would guess the file's encoding and leave the file open.
     """
 
     def get(self, url: str, **_: object) -> "_FileSession":
         return self
 
     def raise_for_status(self) -> None:
-        """A file has no status; a missing one raises OSError in `text`."""
+        """Do nothing: a file has no status, and a missing file raises OSError in `text`."""
 
     @property
     def text(self) -> str:
