@@ -1,7 +1,7 @@
-"""URLs as one array of code points, which functions of `classifiers.compiled` read.
+"""URL batches encoded as an array of code points, for functions of `classifiers.compiled`.
 
-Letters are decoded and in lower case: those of internationalised names, and those of
-percent-encoded UTF-8. A byte that is no part of a letter is the code point 0xDC00 + byte.
+Letters are decoded and lower-cased, in internationalised names and in percent-encoded UTF-8. A byte
+outside any letter is the code point 0xDC00 + byte.
 """
 
 import re
@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 MAX_CHARACTERS: Final = 2048
-"""Characters of a URL, and bytes of its UTF-8, that are read; the rest says little."""
+"""Characters of a URL, and bytes of the URL's UTF-8, that are read; the rest has little evidence.
+"""
 ENCODED: Final = 0x10FF00
-"""Added to a percent-encoded sign: it parts words, but no parts of a URL."""
+"""Offset of a percent-encoded sign, which separates words but not URL parts."""
 
 _SPACE_IN_HOST: Final = re.compile(
     r"\s++\S|(?:[A-Za-z][A-Za-z0-9+.-]*+:)?+/*+[^/?#\s]*+\s++\S", re.ASCII
@@ -29,7 +30,7 @@ _DECODED: Final = [
 
 
 def _lower_case() -> dict[int, int]:
-    """The lower case of the letters that the alphabets of many URLs have."""
+    """Return the lower case of letters in alphabets frequent in URLs."""
     far = (*range(0x41, 0x5B), *range(0xC0, 0xDF), *range(0x391, 0x3AA), *range(0x410, 0x430))
     even, odd = (
         (*range(0x100, 0x138), *range(0x14A, 0x178)),
@@ -47,7 +48,10 @@ _LOWER: Final = _lower_case()
 
 
 def encode(urls: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """The code points of URLs, one per line; the last line has no line end. Any text is a URL."""
+    """Return the code points of URLs, a line per URL, without a final line end.
+
+    Any text is a URL.
+    """
     if isinstance(urls, str):
         raise TypeError("expected a sequence of URLs, not one string")
     data = "\n".join(map(_read, urls)).encode("utf-32-le", "surrogatepass")
@@ -55,31 +59,31 @@ def encode(urls: Sequence[str]) -> npt.NDArray[np.uint32]:
 
 
 def unaddressed(urls: Sequence[str]) -> list[int]:
-    """The places of texts whose host would contain a space: they are no URLs."""
+    """Return the indices of texts with a space in the host: not URLs."""
     odd = ((at, url) for at, url in enumerate(urls) if " " in url or not url.isprintable())
     return [at for at, url in odd if _SPACE_IN_HOST.match(url)]
 
 
 def plain(url: str) -> str:
-    """The first characters of a URL, its IDN labels decoded and its letters composed."""
+    """Return the URL's first characters, with decoded IDN labels and composed letters."""
     text = _ACE_LABEL.sub(_unicode_label, url[:MAX_CHARACTERS])
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _read(url: str) -> str:
-    """The letters of a URL, in one line."""
+    """Decode a URL to letters in a single line."""
     text = url[:MAX_CHARACTERS].replace("\n", " ")
     if text.isascii():
         lower = text.lower()
         if "%" not in lower and "xn--" not in lower:  # most URLs: the rest takes ten times as long
             return lower
     data = plain(text).replace("\n", " ").encode("utf-8", "surrogatepass")[:MAX_CHARACTERS]
-    data = _ESCAPE.sub(lambda found: _DECODED[int(found[1], 16)], data)
+    data = _ESCAPE.sub(lambda escape: _DECODED[int(escape[1], 16)], data)
     return data.decode("utf-8", "surrogateescape").translate(_LOWER)
 
 
 def _unicode_label(match: re.Match[str]) -> str:
-    """The letters of an encoded label of an internationalised name, or the label itself."""
+    """Decode a label of an internationalised name; return an invalid label unchanged."""
     try:
         return match[1].encode("ascii").decode("punycode")
     except UnicodeError:

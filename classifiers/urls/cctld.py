@@ -1,4 +1,4 @@
-"""The baseline: the language of the top-level domain alone (Baykan 2013, 2.2 and 4.1)."""
+"""Baseline: the language of the top-level domain alone (Baykan 2013, 2.2 and 4.1)."""
 
 from collections.abc import Sequence
 
@@ -10,13 +10,13 @@ from langfocus.classifiers.languages import known, tlds_of
 
 
 def top_level_domain(url: str) -> str:
-    """The last label of a URL's host in lower case; '' if there is none."""
+    """Return the last host label of a URL in lower case; '' without any."""
     host = host_of(url[:2048])
     return host.rpartition(".")[2] if "." in host else ""
 
 
 def host_of(url: str) -> str:
-    """The host of a URL in lower case, without credentials, port and the last period."""
+    """Return a URL's host in lower case, without credentials, port and final period."""
     rest = url.partition("://")
     authority = rest[2] if rest[1] else rest[0]
     for delimiter in "/?#":
@@ -25,7 +25,7 @@ def host_of(url: str) -> str:
 
 
 def score(urls: Sequence[str], language: str) -> npt.NDArray[np.float32]:
-    """1.0 for each URL under a top-level domain of the language, 0.0 for the others, (n_urls,)."""
+    """Return 1.0 for URLs under a top-level domain of the language, else 0.0, (n_urls,)."""
     if language not in known():
         raise LanguageError(f"no language has the code {language!r}")
     domains = tlds_of(language)

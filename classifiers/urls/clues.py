@@ -1,8 +1,8 @@
-"""The clues of a URL that name a language: its top-level domain, codes, names and scripts.
+"""Language clues in a URL: top-level domain, codes, names and scripts.
 
-A clue is a kind and a token, hashed to 64 bits: `de` as a whole segment of the path is another clue
-than `de` as the value of a parameter. What a clue says about a language is learned, see
-:mod:`classifiers.urls.posteriors`; here it is only found. The words of a URL are the features of
+A clue is a kind and a token, hashed to 64 bits: `de` as a whole path segment is a different clue
+from `de` as a parameter value. This module only extracts clues; :mod:`classifiers.urls.posteriors`
+weighs the evidence learned for each clue. URL words are the features of
 :mod:`classifiers.urls.ngrams`.
 """
 
@@ -18,32 +18,32 @@ from langfocus.classifiers.urls.letters import LINE_END, Points, host_bounds, is
 from langfocus.classifiers.urls.ngrams import FACTOR, KIND_FACTOR, WORD_FACTOR, label_key, mixed
 
 TOP: Final = 0
-"""The top-level domain."""
+"""Top-level domain."""
 HOST: Final = 1
-"""A label of the host before the last two, or its part before a hyphen: `de.wikipedia.org`."""
+"""A host label before the last two, or the label's part before a hyphen: `de.wikipedia.org`."""
 SEGMENT: Final = 2
-"""A segment of the path, also with a file's ending: `/de/`, `/de.html`."""
+"""A path segment, also with a file extension: `/de/`, `/de.html`."""
 LOCALE: Final = 3
-"""The first part of a segment of two short words: `de` of `/de-AT/`."""
+"""First part of a segment of two short words: `de` in `/de-AT/`."""
 REGION: Final = 4
-"""The second part of such a segment: `at` of `/de-AT/`."""
+"""Second part of a segment of two short words: `at` in `/de-AT/`."""
 KEYED: Final = 5
-"""The value of a parameter of a language, or its first part: `lang=de`, `hl=de-AT`."""
+"""Value of a language parameter, or the value's first part: `lang=de`, `hl=de-AT`."""
 PARAMETER: Final = 6
-"""The value of another parameter."""
+"""Value of another parameter."""
 SUFFIX: Final = 7
-"""The last part of a longer segment: `page_de.html`, `/contact-de/`."""
+"""Last part of a longer segment: `page_de.html`, `/contact-de/`."""
 BLOCK: Final = 8
-"""128 characters of Unicode, of which a letter beyond ASCII is one."""
+"""Range of 128 Unicode characters around a letter beyond ASCII."""
 SEGMENT_PAIR: Final = 9
-"""Two segments of two letters, one after the other: `/my/en/`."""
+"""Two consecutive two-letter segments: `/my/en/`."""
 LOCALE_PAIR: Final = 10
-"""Both parts of LOCALE and REGION: `/ch-de/`."""
+"""LOCALE and REGION together: `/ch-de/`."""
 WORD: Final = 11
-"""A segment of two letters below another directory that is a word: `/how/to/`."""
+"""A two-letter segment below another directory that is a word: `/how/to/`."""
 
 MAX_CLUES: Final = 24
-"""Clues of a URL that are kept."""
+"""Clues kept per URL."""
 MIN_TOKEN: Final = 2
 MAX_TOKEN: Final = 12
 _CODE_LETTERS: Final = 3
@@ -52,10 +52,10 @@ LANGUAGE_KEYS: Final = (
     "lang language hl locale lng langue idioma lingua sprache kieli ln l setlang uselang langid"
     " langpref lc culture jazyk locales langcode languagecode"
 ).split()
-"""Names of parameters whose value is a language."""
+"""Parameter names whose value is a language."""
 
 WORD_CODES: Final = "am an as be by do go in me my of on or so to us".split()
-"""Codes of languages and countries that are English words: no code below another directory."""
+"""Language and country codes that are English words: no code below another directory."""
 
 Keys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
@@ -64,21 +64,21 @@ _BITS_64: Final = (1 << 64) - 1
 
 
 def key_of(kind: int, token: str) -> int:
-    """The key of a clue; the token in lower case. For BLOCK the token is one letter."""
+    """Return a clue's key; the token is in lower case. For BLOCK the token is a letter."""
     key = _chain([ord(token) >> 7] if kind == BLOCK else map(ord, token))
     key = (key + kind + 1) * KIND_FACTOR & _BITS_64
     return (key ^ key >> 32) * FACTOR & _BITS_64
 
 
 def pair_key_of(kind: int, first: str, second: str) -> int:
-    """The key of a clue of two tokens of two letters."""
+    """Return the key of a clue with two two-letter tokens."""
     return key_of(kind, f"{first} {second}")
 
 
 def _chain(points: Iterable[int]) -> int:
     key = 0
-    for each in points:
-        key = (key ^ each) * FACTOR & _BITS_64
+    for point in points:
+        key = (key ^ point) * FACTOR & _BITS_64
     return key
 
 
@@ -93,7 +93,7 @@ _PAIR_SPAN: Final = 2 * _PAIR_LETTERS + 1
 
 
 def _signs() -> npt.NDArray[np.uint8]:
-    """The meanings of each character of ASCII around a token."""
+    """Return the delimiter meanings of each ASCII character around a token."""
     table = np.zeros(128, np.uint8)
     for sign in b"/?#&;":
         table[sign] = _FINAL
@@ -110,7 +110,7 @@ _SIGNS = _signs()
 
 @inlined
 def _add(found: Keys, count: int, kind: int, key: np.uint64) -> int:
-    """Add a clue, unless it is there or there is no room."""
+    """Add a clue, unless present or full."""
     clue = mixed(kind + 1, key)
     for at in range(count):
         if found[at] == clue:
@@ -123,7 +123,7 @@ def _add(found: Keys, count: int, kind: int, key: np.uint64) -> int:
 
 @inlined
 def _label(points: Points, at: int, end: int) -> tuple[np.uint64, int]:
-    """The hash of a label up to a hyphen, and how many letters it has; 0 if there is a digit."""
+    """Return a label's hash up to a hyphen and the number of letters; 0 letters with a digit."""
     key, length = np.uint64(0), 0
     while at < end and points[at] != 0x2D:
         if not is_letter(points[at]):
@@ -154,7 +154,7 @@ def _add_host(points: Points, host: int, stop: int, found: Keys) -> int:
 
 @inlined
 def _kind(before: int, after: int, length: int, is_keyed: bool) -> int:
-    """The kind of a token between two signs, or -1."""
+    """Return the kind of a token between two signs, or -1."""
     if before & _EQUALS:
         if after & (_FINAL | _JOIN):
             return KEYED if is_keyed else PARAMETER
@@ -170,7 +170,7 @@ def _kind(before: int, after: int, length: int, is_keyed: bool) -> int:
 
 @inlined
 def _add_pair(points: Points, at: int, kind: int, found: Keys, count: int) -> int:
-    """Add the pair of tokens of two letters that ends before `at`, with one sign between."""
+    """Add the pair of two-letter tokens that ends before `at`, with a sign between."""
     if at < _PAIR_SPAN:
         return count
     key = np.uint64(0)
@@ -186,9 +186,9 @@ def _add_pair(points: Points, at: int, kind: int, found: Keys, count: int) -> in
 def _add_short(
     points: Points, at: int, state: tuple[int, bool], key: np.uint64, found: Keys, count: int
 ) -> int:
-    """Add a segment of two letters that ends before `at`, and its pair with the one before.
+    """Add a two-letter segment that ends before `at`, and the pair with the segment before.
 
-    `state` is where the first segment begins, and whether the segment before has two letters.
+    `state`: start of the first segment, and whether the segment before has two letters.
     """
     first, is_pair = state
     if is_pair:
@@ -200,7 +200,7 @@ def _add_short(
 
 @inlined
 def _sign(letter: int) -> int:
-    """The meaning of a sign; brackets may be percent-encoded."""
+    """Return the meaning of a sign; brackets may be percent-encoded."""
     if letter in (_OPEN, _CLOSE):
         letter -= ENCODED
     return int(_SIGNS[letter]) if letter < len(_SIGNS) else 0
@@ -216,7 +216,7 @@ def _add_block(point: int, found: Keys, count: int) -> int:
 
 @inlined
 def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tuple[int, int]:
-    """Add the tokens of the path; returns how many clues there are, and where the path ends."""
+    """Add the path tokens; return the number of clues and the end of the path."""
     key, length, before = np.uint64(0), 0, _SLASH
     open_kind, open_key, is_keyed = -1, np.uint64(0), False
     first, is_pair = at + 1, False
@@ -263,7 +263,7 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
 def clues(points: Points, start: int, found: Keys) -> tuple[int, int]:
     """Write the clues of a URL, at most MAX_CLUES.
 
-    Returns how many there are, and where the next URL begins.
+    Returns the number of clues and the start of the next URL.
     """
     end = min(len(points), start + MAX_CHARACTERS)
     host, stop, path = host_bounds(points, start, end)
@@ -276,7 +276,7 @@ def clues(points: Points, start: int, found: Keys) -> tuple[int, int]:
 
 @inlined
 def place_of(keys: Keys, clue: np.uint64) -> int:
-    """The place of a clue in sorted keys, or -1."""
+    """Return a clue's index in sorted keys, or -1."""
     low, high = 0, len(keys)
     while low < high:  # numpy.searchsorted takes seconds to compile
         middle = (low + high) // 2
@@ -289,9 +289,9 @@ def place_of(keys: Keys, clue: np.uint64) -> int:
 
 @compiled
 def find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
-    """The rows of the known clues of each URL, (n_urls, MAX_CLUES); -1 where there are fewer.
+    """Return the rows of each URL's known clues, (n_urls, MAX_CLUES); padded with -1.
 
-    `points` are those of `batch.encode`. `keys` are sorted; a row is a place in them.
+    `points` come from `batch.encode`. `keys` are sorted; a row is an index into `keys`.
     """
     found = np.empty(MAX_CLUES, np.uint64)
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)

@@ -1,8 +1,8 @@
-"""Facts about codes and names of languages that the labelled URLs of the training do not hold.
+"""Language codes and names missing from the labelled training URLs.
 
-The fit knows few URLs with `/srpski/`, `hl=iw` or `/my/en/`. Here the evidence of such clues gets
-a lower bound, codes of a country and of a language a tie that a second clue breaks, and pairs of a
-language and a country the language that is used there. Names and countries are CLDR's.
+The fit saw few URLs with `/srpski/`, `hl=iw` or `/my/en/`. Here such clues get a lower bound of
+evidence, codes shared by a country and a language get a tie for a second clue to break, and pairs
+of language and country get the language used in the country. Names and countries come from CLDR.
 """
 
 from collections import Counter
@@ -36,40 +36,41 @@ from langfocus.classifiers.urls.clues import (
 Values = npt.NDArray[np.float32]
 
 _NAME_NATS: Final = {HOST: 7.5, SEGMENT: 10.0, LOCALE: 6.0, KEYED: 11.0, SUFFIX: 5.0}
-"""Least evidence of a name or an old code, by its place."""
+"""Least evidence of a name or an old code, by clue kind."""
 _PAIR_NATS: Final = 13.0
 _SHARED_NATS: Final = 8.0
-"""Most evidence of a code of a language and of another country."""
+"""Most evidence of a language code that is also another country's code."""
 _WORD_NATS: Final = 3.0
-"""Most evidence of a code that is an English word; and of the word for English."""
+"""Most evidence of a code that is an English word; also the evidence of the word for English."""
 _INNER_NATS: Final = -6.0
-"""Evidence of such a word below another directory for its language: n-grams know `am` too well."""
+"""Evidence of a word code below another directory for the code's language: n-grams overrate `am`.
+"""
 _TIED: Final = rows("tied-codes.txt")
-"""Codes that a second clue has to decide; n-grams of their own language add to their evidence."""
+"""Codes decided by a second clue; n-grams of the code's own language add to the evidence."""
 _LONG_CODES: Final = (
     "ces cze deu dut ell eng fra fre ger gre hrv hun ita jpn kor nld pol ron rus slk slv spa srp"
     " swe ukr zho"
 ).split()
-"""Codes of three letters that are no words of English."""
+"""Three-letter codes that are not English words."""
 _PAIR_LETTERS: Final = 4
 _MOST_TERRITORIES: Final = 7
-"""A language that is official in more has no country of its own."""
+"""A language that is official in more territories has no country of its own."""
 _LEAST_SPEAKERS: Final = 5.0
-"""Percent of a country's people from which a language is used in its directory (`/us/es/`)."""
+"""Least percentage of speakers for a language to be used in a country's directory (`/us/es/`)."""
 _SHORTENED: Final = "ad id ip mm pc ps tv".split()
-"""Codes that other words have for an abbreviation: identifier, advertisement."""
+"""Codes that also abbreviate a word: identifier, advertisement."""
 _ENGLISH_COUNTRIES: Final = "au gb nz".split()
 WEB_CODES: Final = rows("web-shares.txt")
-"""Languages with a share of the Web's pages."""
+"""Languages with a share of Web pages."""
 _FREQUENT: Final = 250
-"""Of a million pages: a code of a language with more is hardly a country's, if it is not tied."""
+"""Pages per million: above, an untied language code is hardly a country code."""
 _USED_COUNTRIES: Final = rows("used-countries.txt")
 
 
 def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Values]:
-    """The keys and the evidence of clues with these facts, for the languages of the columns.
+    """Return clue keys and evidence completed with these codes, for the column languages.
 
-    Codes that the training found to be words have a row of zeros, and keep it.
+    Codes recognised as words in training keep a row of zeros.
     """
     if not len(keys):
         return keys, nats
@@ -86,7 +87,7 @@ def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Val
 
 
 def _facts() -> Iterator[tuple[int, str, str, float]]:
-    """A kind of clue, a text, the language that it means, and its least evidence."""
+    """Yield a clue kind, a text, the language meant, and the least evidence."""
     old, long = _codes_of(2), _codes_of(3)
     names = _names() | {"kr": "ko"}
     known = {code: code for code in languages.known()}
@@ -115,7 +116,7 @@ def _facts() -> Iterator[tuple[int, str, str, float]]:
 
 
 def _is_own(code: str) -> bool:
-    """True if the code is no country's, or one of a country with a rarer language."""
+    """Return True if the code is not a country code, or if the country's language is rarer."""
     other, pages = _country_language(code), int(WEB_CODES[code])
     return other in (None, code) or pages > min(_FREQUENT, int(WEB_CODES.get(other or "", 0)))
 
@@ -126,7 +127,7 @@ def _country_language(text: str) -> str | None:
 
 
 def _names() -> dict[str, str]:
-    """Names of one word: those in other letters than Latin may be short."""
+    """Return single-word names; names in other letters than Latin may be short."""
     return {
         name: code
         for name, code in languages.names().items()
@@ -138,14 +139,16 @@ def _names() -> dict[str, str]:
 
 @cache
 def _codes_of(length: int) -> dict[str, str]:
-    """Other codes of a length: those that ISO 639 had before, and those of three letters."""
+    """Return other codes with `length` letters: former ISO 639 codes, and three-letter codes."""
     aliases = (alias for alias in cldr.aliases() | rows("own-codes.txt") if len(alias) == length)
     return {alias: code for alias in aliases if (code := languages.canonical(alias))}
 
 
 def _countries() -> dict[str, str]:
-    """Codes of countries with a language of their own."""
-    official = Counter(code for each in cldr.spoken_in() for code in _codes(cldr.official_in(each)))
+    """Return codes of countries with an own language."""
+    official = Counter(
+        code for place in cldr.spoken_in() for code in _codes(cldr.official_in(place))
+    )
     found = {code: _country_language(code) for code in map(str.lower, cldr.spoken_in())}
     return dict.fromkeys(_ENGLISH_COUNTRIES, "en") | {
         country: code
@@ -159,7 +162,7 @@ def _codes(tags: Iterable[str]) -> set[str]:
 
 
 def _limit(found: dict[int, Values], column: dict[str, int]) -> None:
-    """Let a second clue decide what a code means that is a word, or a country's too."""
+    """Limit codes that are also words or country codes, so that a second clue decides."""
     shared = {code for code in column if _country_language(code) not in (None, code)}
     most = dict.fromkeys(shared, _SHARED_NATS) | dict.fromkeys(WORD_CODES, _WORD_NATS)
     for code in {*WORD_CODES} & column.keys() if "en" in column else ():
@@ -177,9 +180,9 @@ def _limit(found: dict[int, Values], column: dict[str, int]) -> None:
 
 
 def _pairs(found: dict[int, Values], column: dict[str, int]) -> dict[int, Values]:
-    """Pairs of a country and a language, in both orders, as one clue.
+    """Return country and language pairs, in both orders, as single clues.
 
-    The clues of both parts count, too, so a pair takes their evidence away.
+    Both parts also count as clues, so a pair subtracts the evidence of the parts.
     """
     pairs: dict[int, Values] = {}
     for (first, second), code in _paired().items():
@@ -201,11 +204,11 @@ _PAIRS: Final = ((SEGMENT_PAIR, (SEGMENT, SEGMENT)), (LOCALE_PAIR, (LOCALE, REGI
 
 
 def _paired() -> dict[tuple[str, str], str]:
-    """Both parts of a pair -> its language: `my en` is English."""
+    """Return pair of parts -> language: `my en` is English."""
     found: dict[tuple[str, str], str] = {}
     for territory, spoken in cldr.spoken_in().items():
         country = "uk" if territory == "GB" else territory.lower()
-        used = [each.tag for each in spoken if each.status or each.percent >= _LEAST_SPEAKERS]
+        used = [use.tag for use in spoken if use.status or use.percent >= _LEAST_SPEAKERS]
         official = _codes(cldr.official_in(territory))
         for code in sorted({*_codes(used), "en"}):
             found[country, code] = code

@@ -1,13 +1,13 @@
-"""What a URL says about one language, in one pass over a batch: the facts that a crawl learns with.
+"""URL features for one language, in one pass over a batch: the facts a crawl learns from.
 
-A crawl asks for a few URLs at a time, between much other work. Then most of the time goes into
-memory that the processor has not at hand, so all facts come from one compiled function.
+A crawl scores few URLs at a time, between much other work. Cold memory then dominates the time, so
+a single compiled function computes every fact.
 
-The marks of a language are its top-level domain, and its code in name, path or query. They need no
-training, so they exist for every language of the project. Marks of other languages speak against
-it: `/de/` and `.de` for German, `/fr/` and `.fr` against it. 1 stands for the language, -1 for
-another, 0 for none. A URL with a code of the language and one of another, as in `/de/en/`, has 1.
-A language beyond the project's codes has no top-level domain.
+The marks of a language are the top-level domain, and the language code in host name, path or query.
+Marks need no training, so marks exist for every project language. Marks of other languages count
+against the target language: `/de/` and `.de` for German, `/fr/` and `.fr` against German. 1 is a
+mark of the language, -1 of another, 0 none. A URL with a code of the language and another code, as
+in `/de/en/`, has 1. A language beyond the project codes has no top-level domain.
 """
 
 import math
@@ -42,24 +42,24 @@ from langfocus.classifiers.weights import Floats
 
 N_FACTS: Final = 4
 MOST_NATS: Final = 8.0
-"""The most log-odds of one language, for or against it, that a crawl learns with."""
+"""Bound on a language's log-odds, positive or negative, as a fact for a crawl."""
 MOST_DECISION: Final = 3.0
-"""The largest decision value, for or against a language, that a crawl learns with."""
+"""Bound on a decision value, positive or negative, as a fact for a crawl."""
 _NEGLIGIBLE: Final = -40.0
 
 _CODE_PLACES: Final = (HOST, SEGMENT, LOCALE, KEYED, SUFFIX)
-"""The kinds of clues that a code may be; the value of any parameter is too often a word."""
+"""Clue kinds that may be a code; the value of an arbitrary parameter is too often a word."""
 
 Facts = npt.NDArray[np.float64]
 
 
 class MarkTable(NamedTuple):
-    """The clues that are marks for one language."""
+    """Clues that are marks for a language."""
 
     keys: Keys
     """Sorted, (n,)."""
     values: npt.NDArray[np.int8]
-    """The column of the facts that a mark fills, and 1 for the language or -1, (n, 2)."""
+    """Column of the facts that a mark fills, and 1 for the language or -1, (n, 2)."""
 
 
 _DOMAIN, _CODE = 2, 3
@@ -67,13 +67,13 @@ _DOMAIN, _CODE = 2, 3
 
 @lru_cache(maxsize=8)
 def _mark_table(language: str) -> MarkTable:
-    """The marks of all languages, as they speak for or against one."""
+    """Return the marks of every language, signed for or against `language`."""
     of_key = {
         key_of(TOP, _as_read(domain)): (_DOMAIN, 1 if code == language else -1)
         for code in known()
         for domain in tlds_of(code)
     }
-    # Of other languages only codes of two letters: those of three are words too.
+    # Other languages count with two-letter codes only: three-letter codes are words too.
     for code in {code for code in known() if len(code) == 2} | {language}:
         sign = 1 if code == language else -1
         of_key |= {key_of(kind, code): (_CODE, sign) for kind in _CODE_PLACES}
@@ -82,31 +82,29 @@ def _mark_table(language: str) -> MarkTable:
 
 
 def _as_read(domain: str) -> str:
-    """A top-level domain as the reader of URLs spells it: decoded."""
+    """Decode a top-level domain to the spelling of `batch.encode`."""
     return domain.encode().decode("idna") if domain.startswith("xn--") else domain
 
 
 class _Asked(NamedTuple):
-    """What is known of the language that is asked about, and the weights.
-
-    `named` is its place among the languages that the model names, `classifier` that of its
-    classifier; each is -1 without it. `base` is the evidence of a URL without features and the
-    logarithm of the prior, padded.
-    """
+    """The target language and the weights, in the layout of the compiled code."""
 
     named: int
+    """Index among the languages the model can identify, or -1."""
     classifier: int
+    """Index of the language's classifier, or -1."""
     weights: Weights
     nats: Nats
     base: Floats
+    """Log-prior plus the evidence of a URL without features, padded."""
     marks: MarkTable
 
 
 class UrlFacts:
-    """Finds the facts about URLs for one language; the prior gives it half of all URLs."""
+    """Computes URL facts for a language; the prior assumes half of all URLs in the language."""
 
     def __init__(self, model: UrlModel, language: str) -> None:
-        """Prepare the arrays that the compiled code reads."""
+        """Prepare the arrays for the compiled code."""
         names, classifiers = model.named_languages, model.languages
         self.is_named = language in names
         self.has_classifier = language in classifiers
@@ -124,18 +122,17 @@ class UrlFacts:
     def of(self, urls: Sequence[str]) -> Facts:
         """Return the facts about URLs, (n_urls, 4).
 
-        The log-odds of the language by the model's one calibrated answer, within `MOST_NATS`; the
-        decision value of its classifier, within `MOST_DECISION`; the marks of its top-level domain
-        and of its code. A fact that the model does not know is 0. A
-        language that it does not name has no mark of a top-level domain: the weight of that mark
-        belongs beside the answer of a model.
+        The facts: the language's calibrated log-odds, within `MOST_NATS`; the classifier's decision
+        value, within `MOST_DECISION`; the mark of the top-level domain; the mark of the code. A
+        fact unknown to the model is 0. A language without calibrated log-odds has no top-level
+        domain mark, whose weight only complements a model's log-odds.
         """
         return _facts(encode(urls), len(urls), self._asked)
 
 
 @inlined
 def _log_odds(logits: Floats, place: int) -> float:
-    """Return the log-odds of one of some logits against all others, within `MOST_NATS`."""
+    """Return a logit's log-odds against all other logits, within `MOST_NATS`."""
     most = -math.inf
     for at in range(logits.shape[1]):
         if at != place and logits[0, at] > most:
@@ -151,7 +148,7 @@ def _log_odds(logits: Floats, place: int) -> float:
 
 @inlined
 def _mark(marks: MarkTable, clue: np.uint64, facts: Facts, row: int) -> None:
-    """Note the mark that a clue may be; one of the language counts more than one of another."""
+    """Record a clue's mark, if any; the language's mark overrides another language's mark."""
     at = place_of(marks.keys, clue)
     if at >= 0:
         column, sign = marks.values[at]

@@ -1,4 +1,4 @@
-"""The code points of a URL: which are letters, and where host, port and path begin and end.
+"""URL code points: letters, and the bounds of host, port and path.
 
 A letter becomes a symbol of 9 bits.
 """
@@ -28,7 +28,7 @@ def is_letter(point: int) -> bool:
 
 @inlined
 def symbol(point: int) -> np.uint64:
-    """A code point in 9 bits; those of one block of 256 stay apart."""
+    """Return a code point in 9 bits; code points within a block of 256 stay distinct."""
     if point < 0x80:
         return np.uint64(point)
     return np.uint64(256 | ((point ^ (point >> 8) * 0x9D) & 255))
@@ -36,7 +36,7 @@ def symbol(point: int) -> np.uint64:
 
 @inlined
 def decoded(point: int) -> int:
-    """The code point; of a percent-encoded sign the sign."""
+    """Return the code point, percent-decoded."""
     return point - ENCODED if point >= ENCODED else point
 
 
@@ -47,7 +47,7 @@ def _is_slash(point: int) -> bool:
 
 @inlined
 def _host_start(points: Points, start: int, end: int) -> int:
-    """Where the authority begins, after the scheme or after the two slashes without one."""
+    """Return the start of the authority, after the scheme or after two slashes without a scheme."""
     while start < end and points[start] <= 0x20 and points[start] != LINE_END:
         start += 1
     if end - start >= 2 and _is_slash(points[start]) and _is_slash(points[start + 1]):
@@ -62,7 +62,7 @@ def _host_start(points: Points, start: int, end: int) -> int:
 
 @inlined
 def host_bounds(points: Points, start: int, end: int) -> tuple[int, int, int]:
-    """Where the host begins, after scheme and user, where it ends, and where the path begins."""
+    """Return host start, after scheme and user, host end, and path start."""
     host = path = _host_start(points, start, end)
     stop = -1
     while path < end:
@@ -83,7 +83,7 @@ def host_bounds(points: Points, start: int, end: int) -> tuple[int, int, int]:
 
 @inlined
 def label_start(points: Points, host: int, end: int) -> int:
-    """Where the label that ends at `end` begins."""
+    """Return the start of the label that ends at `end`."""
     while end > host and points[end - 1] != 0x2E:
         end -= 1
     return end
@@ -91,7 +91,7 @@ def label_start(points: Points, host: int, end: int) -> int:
 
 @inlined
 def after_www(points: Points, host: int, end: int) -> int:
-    """Where the host goes on after `www.`, if two labels or more are left."""
+    """Return the host start after `www.`, if at least two labels remain."""
     rest = host + 4
     if rest > end or points[rest - 1] != 0x2E or label_start(points, rest, end) == rest:
         return host

@@ -1,7 +1,7 @@
-"""The URL model: one binary classifier for each language, and how one language is named.
+"""URL model: a binary classifier per language, and the choice of a single language.
 
-Its file is plain arrays in one .npz, read without unpickling. A process scores its first URLs in
-Python; then numba compiles the same code or reads it from its cache.
+The model file is an .npz of plain arrays, read without unpickling. A process scores the first URLs
+in Python; then numba compiles the same code or loads the cache.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from langfocus.classifiers.urls.scoring import Weights, best_of, score_many
 from langfocus.classifiers.weights import table_of
 
 FORMAT: Final = 3
-"""Increased when the features change: weights of other features are meaningless."""
+"""Increased when the features change: old weights do not fit new features."""
 SHIPPED: Final = arrayfile.MODELS / "url-v3.npz"
 
 _NAMES: Final = (
@@ -36,10 +36,10 @@ _NAMES: Final = (
 ).split()
 _MIN_BITS, _MAX_BITS = 4, 24
 _CHUNK: Final = 1024
-"""URLs that are named at a time: their logits stay in the cache."""
+"""URLs identified per batch, so that logits stay in the processor cache."""
 _WORD: Final = re.compile(r"((?:[^\W\d_]|%[89A-Fa-f][0-9A-Fa-f])+)")
 _NOTHING: Final = "0"
-"""Stands for a word that is left out: not a letter, and not a sign around a word."""
+"""Stand-in for a removed word: neither a letter nor a sign around a word."""
 
 Scores = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int16]
@@ -47,24 +47,25 @@ Places = npt.NDArray[np.int16]
 
 @dataclass(frozen=True)
 class UrlLanguage:
-    """The language that a URL suggests for its page."""
+    """The language that a URL suggests for the page."""
 
     language: str | None
-    """The most probable language; None for a URL without any evidence."""
+    """The most probable language; None for a URL without evidence."""
     confidence: float
-    """Its probability under the prior; 0 if `language` is None."""
+    """Probability of `language` under the prior; 0 if `language` is None."""
     scores: dict[str, float]
-    """Decision value of every language's classifier; positive means Yes. Empty for an empty URL."""
+    """Decision value per language with a classifier; positive means Yes. Empty for an empty URL."""
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """The part of a language's decision value that a word of a URL makes."""
+    """A word's part in the decision value of a language."""
 
     text: str
-    """In letters, also where the URL has them percent-encoded."""
+    """The word in letters, percent-decoded."""
     weight: float
-    """The decision value, less that of the URL without the word wherever it stands."""
+    """Decision value, minus the decision value of the URL with every occurrence of the word
+    removed."""
 
 
 @dataclass
@@ -72,25 +73,25 @@ class UrlModel:
     """Linear one-vs-rest classifiers over hashed n-grams (Baykan 2013, 2.1 and 2.2)."""
 
     languages: tuple[str, ...]
-    """The codes of the languages, in the order of the columns of `scores`."""
+    """Language codes, in the column order of `scores`."""
     codes: npt.NDArray[np.int8]
     """(n_languages, n_buckets), a power of two; a weight is code * abs(code) * scale.
 
-    The weights of top-level domains are many times the others; with even steps the others would be
-    rounded to 0.
+    The weights of top-level domains are many times larger than the rest; even steps would round
+    small weights to 0.
     """
     scales: Scores
     intercepts: Scores
     posterior: Evidence
-    """How one language is named from all decision values and the clues of a URL."""
+    """Log-likelihood ratios from decision values and clues, for the choice of a single language."""
     facts: dict[str, Any] = field(default_factory=dict)
     """Rows, sources and figures of the training."""
 
     @classmethod
     def load(cls, path: Path | None = None) -> UrlModel:
-        """The model in a file, or the one that ships.
+        """Load a model file; None loads the shipped model.
 
-        ModelError if the file is missing, damaged or of another format.
+        Raises ModelError if the file is missing, damaged or of another format.
         """
         path = SHIPPED if path is None else Path(path)
         arrays = arrayfile.read_arrays(path, *_NAMES)
@@ -100,7 +101,7 @@ class UrlModel:
             raise arrayfile.unreadable(path, error) from error
 
     def save(self, path: Path) -> None:
-        """Write the model's file; the same model gives the same bytes."""
+        """Write the model file; equal models produce equal bytes."""
         arrayfile.write_arrays(
             path,
             format=np.int64(FORMAT),
@@ -131,22 +132,22 @@ class UrlModel:
 
     @property
     def named_languages(self) -> tuple[str, ...]:
-        """Return all languages that can be named: those of `languages` come first."""
+        """Return every language the model can identify; `languages` come first."""
         return self.posterior.languages
 
     @cached_property
     def weights(self) -> Weights:
-        """The weights of all classifiers, as the compiled code reads them; in memory once."""
+        """Return the classifier weights in the layout of the compiled code; in memory once."""
         bits, table = self.bits, table_of(self.codes)
         self.codes = table[:-1, : len(self.languages)].T
         return Weights(bits, table, self.scales, self.intercepts)
 
     def scores(self, urls: Sequence[str]) -> Scores:
-        """Decision values, (n_urls, n_languages); positive means Yes. Any text is a URL."""
+        """Return decision values, (n_urls, n_languages); positive means Yes. Any text is a URL."""
         return score_many(encode(urls), len(urls), self.weights)
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
-        """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
+        """Return decision values for a language, (n_urls,); LanguageError without a classifier."""
         if language not in self.languages:
             raise LanguageError(
                 f"the URL model does not know {language!r}; it knows {', '.join(self.languages)}"
@@ -154,13 +155,13 @@ class UrlModel:
         return self.scores(urls)[:, self.languages.index(language)]
 
     def identify(self, url: str, prior: Prior | None = None) -> UrlLanguage:
-        """The language of one URL; for many URLs `identify_many` is far cheaper."""
+        """Identify the language of a URL; `identify_many` is far cheaper for many URLs."""
         return next(self.identify_many([url], prior))
 
     def identify_many(
         self, urls: Sequence[str], prior: Prior | None = None
     ) -> Iterator[UrlLanguage]:
-        """The language of each URL, in order; None is the default prior."""
+        """Yield the language of each URL, in order; None is the default prior."""
         codes, confidences, scores = self._named(urls, prior)
         for row, at in enumerate(codes.tolist()):
             named = dict(zip(self.languages, scores[row].tolist(), strict=True))
@@ -170,9 +171,9 @@ class UrlModel:
                 yield UrlLanguage(self.named_languages[at], float(confidences[row]), named)
 
     def name(self, urls: Sequence[str], prior: Prior | None = None) -> tuple[Places, Scores]:
-        """Places in `named_languages`, -1 for no language, and confidences, (n_urls,) each.
+        """Return indices into `named_languages`, -1 for none, and confidences, (n_urls,) each.
 
-        The same answers as those of `identify_many`, without Python objects for each URL.
+        The answers equal `identify_many`, without Python objects per URL.
         """
         codes, confidences = np.empty(len(urls), np.int16), np.empty(len(urls), np.float32)
         for first in range(0, len(urls), _CHUNK):
@@ -181,7 +182,7 @@ class UrlModel:
         return codes, confidences
 
     def shares(self, urls: Sequence[str], prior: Prior | None = None) -> Scores:
-        """The probability of each of `named_languages`, (n_urls, n_named); rows sum to 1."""
+        """Return probabilities over `named_languages`, (n_urls, n_named); rows sum to 1."""
         logits, _ = self.posterior.logits(self.scores(urls), encode(urls), prior)
         logits = logits[:, : len(self.named_languages)]
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -189,11 +190,11 @@ class UrlModel:
         return result
 
     def explain(self, url: str, language: str | None = None, top: int = 10) -> list[Contribution]:
-        """The words of a URL that change the decision value of a language most.
+        """Return the words with the largest effect on a language's decision value.
 
-        A word is left out, and the URL is scored again: no feature needs a name. Without a
-        language, the one with the highest score. A language that has no classifier, and is named by
-        its domains and codes alone, has no contributions.
+        Each word is removed and the URL scored anew, so features need no names. The default
+        language is the language with the highest score. A language without a classifier, identified
+        by domains and codes alone, has no contributions.
         """
         if language is None:
             language = self.languages[int(self.scores([url])[0].argmax())]
@@ -203,15 +204,15 @@ class UrlModel:
         words = list(dict.fromkeys(parts[1::2]))
         without = ["".join(_NOTHING if part == word else part for part in parts) for word in words]
         whole, *others = self.score(["".join(parts), *without], language).tolist()
-        found = [
+        contributions = [
             Contribution(unquote(word, errors="replace"), whole - other)
             for word, other in zip(words, others, strict=True)
             if other != whole
         ]
-        return sorted(found, key=lambda each: (-abs(each.weight), each.text))[:top]
+        return sorted(contributions, key=lambda word: (-abs(word.weight), word.text))[:top]
 
     def _named(self, urls: Sequence[str], prior: Prior | None) -> tuple[Places, Scores, Scores]:
-        """The place of the language of each URL, or -1, its probability, and all scores."""
+        """Return each URL's language index, or -1, the probability, and the decision values."""
         points = encode(urls)
         scores = score_many(points, len(urls), self.weights)
         logits, has_evidence = self.posterior.logits(scores, points, prior)
@@ -224,10 +225,10 @@ class UrlModel:
 
 
 def _checked(arrays: arrayfile.Arrays, path: Path) -> UrlModel:
-    """The model of some arrays; ValueError if they do not fit together."""
-    found = arrays["format"]
-    if found.shape != () or found.dtype.kind != "i" or int(found) != FORMAT:
-        raise ModelError(f"{path}: model format {found}, this version reads {FORMAT}; train anew")
+    """Build a model from arrays; ValueError for inconsistent arrays."""
+    version = arrays["format"]
+    if version.shape != () or version.dtype.kind != "i" or int(version) != FORMAT:
+        raise ModelError(f"{path}: model format {version}, this version reads {FORMAT}; train anew")
     languages, named = (
         tuple(str(code) for code in arrays[name].ravel()) for name in ("languages", "named")
     )

@@ -1,13 +1,12 @@
-"""The features of a URL, hashed: the one place where a URL becomes numbers.
+"""Hashed URL features: the single place that turns a URL into numbers.
 
-Training asks for a sparse matrix (`csr`), scoring for sums of weights (`classifiers.urls.scoring`).
-Both call `features`, so the learned features are the scored ones. The words and their n-grams are
-those of Baykan 2013, 2.1. Unlike there, the top-level domain and short words between their
-delimiters (`/de/`, `lang=de`) are features of their own, and percent-encoded letters of every
-script count as letters.
+Training needs a sparse matrix (`csr`), scoring needs weight sums (`classifiers.urls.scoring`). Both
+call `features`, so learned and scored features agree. Words and n-grams follow Baykan 2013, 2.1.
+Unlike the paper, the top-level domain and short words between delimiters (`/de/`, `lang=de`) are
+separate features, and percent-encoded letters of every script count as letters.
 
-A letter is a symbol of 9 bits, so that the last seven fit into one integer, the window. An n-gram
-is the low bits of the window, so no n-gram waits for the hash of another.
+A letter is a symbol of 9 bits, so that the last seven letters fit into an integer, the window. An
+n-gram is the low bits of the window, so no n-gram hash depends on another.
 """
 
 import math
@@ -34,10 +33,10 @@ from langfocus.classifiers.weights import Buckets, Floats, Ints
 MIN_GRAM: Final = 3
 MAX_GRAM: Final = 7
 STOP_WORDS: Final = ("www", "index", "html", "htm", "http", "https")
-"""Words without features; their letters and edges fit into a window."""
+"""Words without features; the letters and edges of a stop word fit into a window."""
 
 DOMAIN, SHORT, LETTER, BLOCK, WORD = range(1, 6)
-"""Kinds of features beside the n-grams: the same key makes another bucket in each."""
+"""Feature kinds beside n-grams: an equal key hashes to another bucket per kind."""
 EDGE: Final = 0x5F
 FACTOR: Final = 0x9E3779B97F4A7C15
 KIND_FACTOR: Final = 0xD6E8FEB86659FD93
@@ -51,14 +50,14 @@ GRAM_FACTORS: Final = (
 """Odd numbers that spread the 3- to 7-grams over the buckets (multiplicative hashing)."""
 
 MAX_WORD: Final = 48
-"""Letters of a word that are read."""
+"""Letters read per word."""
 MAX_MARKS: Final = 24
-"""Features beside n-grams that a URL may have: its domain, and short words."""
+"""Features beside n-grams per URL: domain and short words."""
 MAX_SHORT: Final = 3
 """Letters of a short word, or of a label that belongs to the top-level domain."""
 MARK_VALUE: Final = 0.5
-"""Value of a feature that is not an n-gram; the n-grams of a URL form a vector of length 1
-(where none occurs twice)."""
+"""Value of a feature other than an n-gram; a URL's n-grams form a vector of length 1 (without
+repeated n-grams)."""
 HOST, PATH = 0, 1
 
 # No URL has more: a word of n letters, n >= 2, takes n + 1 bytes with its delimiter, and has at
@@ -72,7 +71,7 @@ WORD_FACTOR = np.uint64(FACTOR)
 
 
 def _window(text: str) -> np.uint64:
-    """The window after some letters."""
+    """Return the window after the letters."""
     window = 0
     for letter in text:
         window = window << SYMBOL_BITS | ord(letter)
@@ -88,21 +87,21 @@ _STOP_WINDOWS = tuple(_window(f"_{word}_") for word in STOP_WORDS)
 
 Offsets = npt.NDArray[np.int64]
 Counts = tuple[int, int]
-"""Of n-grams and of marks."""
+"""Numbers of n-grams and of marks."""
 Room = tuple[Buckets, Buckets]
-"""For the n-grams of a URL, and for its marks."""
+"""Buffers for the n-grams and the marks of a URL."""
 
 
 @inlined
 def mixed(kind: int, key: np.uint64) -> np.uint64:
-    """A key of a kind as 64 bits that differ from those of the same key in another kind."""
+    """Return 64 hash bits for a key, different for each kind."""
     key = (key + np.uint64(kind)) * _KIND_FACTOR
     return (key ^ (key >> _HALF)) * WORD_FACTOR
 
 
 @inlined
 def bucket_of(kind: int, key: np.uint64, shift: np.uint64) -> np.uint32:
-    """The bucket of a feature that is not an n-gram; any 64 bits can be its key."""
+    """Return the bucket of a feature other than an n-gram; any 64 bits can be the key."""
     return np.uint32(mixed(kind, key) >> shift)
 
 
@@ -110,7 +109,7 @@ def bucket_of(kind: int, key: np.uint64, shift: np.uint64) -> np.uint32:
 def add_grams(window: np.uint64, length: int, shift: np.uint64, grams: Buckets, count: int) -> int:
     """Add the n-grams that end with a window; `length` symbols of the word are over.
 
-    All sizes are written, those too long for the word are written over by the next: no branch.
+    Every size is written without branches; the next window overwrites n-grams longer than the word.
     """
     grams[count] = np.uint32(window * _GRAM_FACTORS[0] >> shift)
     grams[count + 1] = np.uint32(window * _GRAM_FACTORS[1] >> shift)
@@ -122,7 +121,7 @@ def add_grams(window: np.uint64, length: int, shift: np.uint64, grams: Buckets, 
 
 @inlined
 def add_letter(point: int, shift: np.uint64, grams: Buckets, count: int) -> int:
-    """Add a letter beyond ASCII and its block: a script is told by letters never seen."""
+    """Add a letter beyond ASCII and the block: a block identifies a script by unseen letters."""
     grams[count] = bucket_of(LETTER, np.uint64(point) << _HALF, shift)
     grams[count + 1] = bucket_of(BLOCK, np.uint64(point >> 7) << _HALF, shift)
     return count + 2
@@ -132,7 +131,7 @@ def add_letter(point: int, shift: np.uint64, grams: Buckets, count: int) -> int:
 def short_word(
     window: np.uint64, place: int, delimiters: tuple[int, int], shift: np.uint64
 ) -> np.uint32:
-    """The bucket of a short word between its delimiters: `/de/` is not `-de-`."""
+    """Return the bucket of a short word between delimiters: `/de/` differs from `-de-`."""
     key = np.uint64(place) << np.uint64(45) | window
     key |= symbol(delimiters[0]) << np.uint64(46) | symbol(delimiters[1]) << np.uint64(55)
     return bucket_of(SHORT, key, shift)
@@ -140,7 +139,7 @@ def short_word(
 
 @inlined
 def make_room() -> Room:
-    """Room for the n-grams of a URL and for its marks, the features of other kinds."""
+    """Return buffers for a URL's n-grams and for the marks, the features of other kinds."""
     return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 8, np.uint32)
 
 
@@ -148,7 +147,7 @@ def make_room() -> Room:
 def label_key(
     points: Points, start: int, end: int, limit: int, key: np.uint64
 ) -> tuple[np.uint64, int]:
-    """The key with the first characters of a label, and how many these are."""
+    """Return the key extended by a label's first characters, and the number of characters."""
     stop = min(end, start + limit)
     for at in range(start, stop):
         key = (key ^ np.uint64(decoded(points[at]))) * WORD_FACTOR
@@ -159,9 +158,9 @@ def label_key(
 def _add_domain(
     points: Points, host: int, end: int, shift: np.uint64, marks: Buckets
 ) -> tuple[int, int]:
-    """Add the top-level domain, and with it the label before where that is short (`co.uk`).
+    """Add the top-level domain, and the domain with a short label before (`co.uk`).
 
-    Returns how many these are and where the rest of the host ends. A host of one label has none.
+    Returns the number of features and the end of the remaining host. A single-label host has none.
     """
     top = label_start(points, host, end)
     if top == host:
@@ -181,10 +180,9 @@ def _add_domain(
 def _words(
     points: Points, at: int, stop: int, place: int, shift: np.uint64, room: Room, counts: Counts
 ) -> tuple[int, int, int]:
-    """Add the features of the words from `at` to before `stop` or the end of the line.
+    """Add the features of the words from `at` to before `stop` or the line end.
 
-    `place` is HOST or PATH. Returns how many n-grams and marks there are now, and where the words
-    end.
+    `place` is HOST or PATH. Returns the new numbers of n-grams and marks, and the end of the words.
     """
     # One long loop: a call for each letter, or a tuple of arrays, takes a third more time.
     (grams, marks), (n_grams, n_marks) = room, counts
@@ -220,9 +218,9 @@ def _words(
 
 @inlined
 def features(points: Points, start: int, bits: int, room: Room) -> tuple[int, int, int]:
-    """Write the buckets of a URL's n-grams and of its marks.
+    """Write the buckets of a URL's n-grams and marks.
 
-    Returns how many of each there are, and where the next URL begins.
+    Returns both counts and the start of the next URL.
     """
     shift = np.uint64(64 - bits)
     end = min(len(points), start + MAX_CHARACTERS)
@@ -236,9 +234,9 @@ def features(points: Points, start: int, bits: int, room: Room) -> tuple[int, in
 
 @compiled
 def csr(points: Points, n_urls: int, bits: int) -> tuple[Offsets, Ints, Floats]:
-    """The row pointers (n_urls + 1,), columns and values of the features as a CSR matrix.
+    """Return row pointers (n_urls + 1,), columns and values of the features as a CSR matrix.
 
-    A column is a bucket; one may stand twice in a row.
+    A column is a bucket; a row may repeat a column.
     """
     grams, marks = room = make_room()
     pointers = np.zeros(n_urls + 1, np.int64)

@@ -1,7 +1,7 @@
-"""The scores of URLs, and the most probable language of each: sums over the bytes of a batch.
+"""URL scores and most probable languages, computed from the bytes of a batch.
 
-A score is the decision value of a classifier, a sum of weights of features. Decision values and
-clues together are the evidence for each language that can be named.
+A score is a classifier's decision value, a sum of feature weights. Decision values and clues
+together form the evidence for each named language.
 """
 
 import math
@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Weights(NamedTuple):
-    """The weights of some classifiers, as the compiled code reads them."""
+    """Classifier weights in the layout of the compiled code."""
 
     bits: int
     table: Codes
@@ -35,7 +35,7 @@ class Weights(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Arrays that are written over for each URL; the last two are as wide as the table."""
+    """Arrays overwritten for each URL; the last two are as wide as the table."""
 
     grams: Buckets
     marks: Buckets
@@ -45,7 +45,7 @@ class Room(NamedTuple):
 
 @inlined
 def rooms(width: int) -> Room:
-    """Room for tables of some width."""
+    """Return buffers for a table width."""
     grams, marks = make_room()
     return Room(grams, marks, np.empty(width, np.int32), np.empty(width, np.int32))
 
@@ -54,9 +54,9 @@ def rooms(width: int) -> Room:
 def score_row(
     points: Points, start: int, weights: Weights, room: Room, scores: Floats, row: int
 ) -> int:
-    """Write the decision values of the URL that begins at `start` into a row of `scores`.
+    """Write the decision values of the URL at `start` into a row of `scores`.
 
-    Returns where the next URL begins. A weight is code * |code| * scale: fine steps near zero.
+    Returns the start of the next URL. A weight is code * |code| * scale: fine steps near zero.
     """
     n_grams, n_marks, after = features(points, start, weights.bits, (room.grams, room.marks))
     length, zeros = math.sqrt(max(n_grams, 1)), len(weights.table) - 1
@@ -72,7 +72,7 @@ def score_row(
 
 @compiled_for_many
 def score_many(points: Points, n_urls: int, weights: Weights) -> Floats:
-    """Decision values of some classifiers, (n_urls, n_languages)."""
+    """Return the classifiers' decision values, (n_urls, n_languages)."""
     written = rooms(weights.table.shape[1])
     scores = np.empty((n_urls, len(weights.scales)), np.float32)
     start = 0
@@ -85,24 +85,24 @@ class Nats(NamedTuple):
     """Evidence in nats for m languages, padded."""
 
     mixing: Floats
-    """For each unit of the decision values of the first languages, (n_classifiers, n_first)."""
+    """Nats per unit of decision value for the first languages, (n_classifiers, n_first)."""
     base: Floats
-    """Of a URL without features, (m,); -inf in the padding."""
+    """Nats for a URL without features, (m,); -inf in the padding."""
     keys: Keys
     """Keys of the known clues, sorted, (n_clues,)."""
     of_clues: Floats
-    """The evidence of each clue, (n_clues, m)."""
+    """Nats per clue, (n_clues, m)."""
 
 
 def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats) -> Nats:
-    """The evidence with `mixing` (n_classifiers, m), without padding."""
+    """Return padded evidence from unpadded arrays; `mixing` is (n_classifiers, m)."""
     n_first = 1 + int(np.flatnonzero(mixing.any(axis=0)).max(initial=0))
     mixed = _padded(mixing[:, :n_first])
     return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues))
 
 
 def _padded(values: Floats, fill: float = 0.0) -> Floats:
-    """The values, their last axis filled up to a multiple of _LANES."""
+    """Pad the last axis to a multiple of _LANES."""
     width = -(-values.shape[-1] // _LANES) * _LANES
     result = np.full((*values.shape[:-1], width), fill, np.float32)
     result[..., : values.shape[-1]] = values
@@ -111,7 +111,7 @@ def _padded(values: Floats, fill: float = 0.0) -> Floats:
 
 @inlined
 def _mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
-    """Add the evidence of the decision values of a URL."""
+    """Add the evidence of a URL's decision values."""
     first = 0
     while first + 4 <= len(mixing):  # each step loads and stores all logits
         a, b = scores[row, first], scores[row, first + 1]
@@ -132,10 +132,10 @@ def _mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
 def weigh(
     nats: Nats, base: Floats, scores: Floats, found: tuple[Keys, int], row: int, logits: Floats
 ) -> bool:
-    """Write the evidence of a URL into a row of `logits`; True if one of its clues is known.
+    """Write a URL's evidence into a row of `logits`; True with a known clue.
 
-    `base` is the evidence of a URL without features, with that of a prior; `found` are the clues of
-    the URL and their number, and its decision values are in the same row of `scores`.
+    `base` is the prior plus the evidence of a URL without features; `found` are the URL's clues and
+    the number of clues. The same row of `scores` holds the URL's decision values.
     """
     logits[row] = base
     _mix(nats.mixing, scores, row, logits)
@@ -150,10 +150,10 @@ def weigh(
 
 @compiled_for_many
 def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple[Floats, Flags]:
-    """The evidence of each URL, (n_urls, m), padded, and which have a known clue.
+    """Return the evidence of each URL, (n_urls, m), padded, and flags of URLs with a known clue.
 
-    `scores` are the decision values of the URLs in `points`, (n_urls, n_classifiers); `base` is as
-    in `weigh`.
+    `scores` are decision values for the URLs in `points`, (n_urls, n_classifiers); `base` is as in
+    `weigh`.
     """
     n_urls = len(scores)
     logits, has_clue = np.empty((n_urls, len(base)), np.float32), np.empty(n_urls, np.bool_)
@@ -167,7 +167,7 @@ def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple
 
 @compiled_for_many
 def best_of(logits: Floats) -> tuple[Places, Floats]:
-    """The place of the largest logit of each row and its share in the softmax, (n_urls,) each."""
+    """Return the index of each row's largest logit and the softmax share, (n_urls,) each."""
     places, shares = np.empty(len(logits), np.int16), np.empty(len(logits), np.float32)
     for row in range(len(logits)):
         best, total = int(np.argmax(logits[row])), 0.0
