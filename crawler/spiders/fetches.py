@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -41,12 +41,6 @@ _UNLIMITED = "download_maxsize"
 """The key in `Request.meta` for a limit of the download; 0: none. The unpacked body has its own."""
 
 _log = logging.getLogger("langfocus")
-
-
-class CrawlingSpider(Protocol):
-    """A spider with an open crawl, which is all that this room needs of a spider."""
-
-    crawl: Crawl
 
 
 def crawl_of(crawler: Crawler) -> Crawl:
