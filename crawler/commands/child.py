@@ -21,31 +21,30 @@ def command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: P
     ]
 
 
-def run_child(line: Sequence[str], *, shows_progress: bool = True) -> End:
+def run_child(command_line: Sequence[str], *, shows_progress: bool = True) -> End:
     """Run a crawl to its end.
 
-    If it `shows_progress`, a terminal shows the panel of the crawl and its messages above; else
-    standard error of the crawl is repeated. Ctrl-C in a terminal reaches the crawl once, from
-    here, and stops it in order; a second one kills it. `KeyboardInterrupt` is raised when it has
-    ended.
+    With `shows_progress` a terminal shows the crawl's panel below its messages; otherwise the
+    crawl's standard error is repeated. The first Ctrl-C stops the crawl in order, the second kills
+    it. `KeyboardInterrupt` is raised after its end.
     """
     display = Display(sys.stderr)
     progress = Progress(display)
     is_panel = shows_progress and display.is_terminal
     environment = {**os.environ, PASSED_ON: "1"} if is_panel else None
 
-    def tell(told: str) -> None:
+    def show(line: str) -> None:
         if shows_progress:
-            display.tell(told)
+            display.tell(line)
 
-    def take(told: str) -> bool:
-        if told.startswith(MARK):
-            snapshot = decoded(told.removeprefix(MARK))
+    def passed_on(line: str) -> bool:
+        if line.startswith(MARK):
+            snapshot = decoded(line.removeprefix(MARK))
             (progress.close if snapshot.state == "finished" else progress.show)(snapshot)
-        return told.startswith(MARK)
+        return line.startswith(MARK)
 
     with display:
-        crew = Crew({"": line}, tell, take, environment=environment)
+        crew = Crew({"": command_line}, show, passed_on, environment=environment)
         try:
             crew.wait()
         except BaseException:

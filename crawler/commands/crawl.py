@@ -160,9 +160,9 @@ def _judge(crawl: Crawl) -> None:
         raise KeyboardInterrupt(f"stopped; {continuation}")
     if ending.finish_reason == UNANSWERED:
         reasons = ending.failures
-        told = ": names cannot be resolved here"
-        told = told if set(reasons) == {NO_ADDRESS} else _in_words(reasons, "host")
-        raise CrawlError(f"no seed answered{told}; try -a web=sample")
+        cause = ": names cannot be resolved here"
+        cause = cause if set(reasons) == {NO_ADDRESS} else _in_words(reasons, "host")
+        raise CrawlError(f"no seed answered{cause}; try -a web=sample")
     counts = crawl.queue.counts()
     if counts.labelled or (counts.pages and ending.finish_reason != _NOTHING_LEFT):
         return
@@ -180,8 +180,8 @@ def _in_words(reasons: Mapping[str, int], noun: str) -> str:
     """Return reasons with the number of hosts or URLs, the most frequent first."""
     from langfocus.crawler.report.details import meaning
 
-    told = [
+    parts = [
         f"{meaning(name)}: {number:,} {noun}{'s' if number > 1 else ''}"
         for name, number in Counter(reasons).most_common()
     ]
-    return f"; {', '.join(told)}" if reasons else ""
+    return f"; {', '.join(parts)}" if reasons else ""

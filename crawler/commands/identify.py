@@ -264,8 +264,8 @@ class _Pages:
                 else:
                     yield self._read(found.url, page)
         if is_empty:
-            told = f"no answer of a server in this WARC file{unusual_records(seen)}"
-            yield self._unread(str(path), told)
+            fault = f"no answer of a server in this WARC file{unusual_records(seen)}"
+            yield self._unread(str(path), fault)
 
     def _read(self, name: str, download: Download) -> Record:
         from langfocus.crawler.reading.time_limit import UnreadError, identified_in_time

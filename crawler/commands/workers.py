@@ -94,7 +94,7 @@ def crawl_by_workers(
 
 
 class _Shown:
-    """The last snapshot of a worker, which has the figures of all, and the run's live files."""
+    """The newest snapshot, with the figures of all workers, and the live files of the run."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -123,7 +123,7 @@ class _Shown:
 
 
 def _merged(folder: Path, stored: StoredCrawl, config: Config) -> int:
-    """Make one run of the runs of all workers of all sessions; return the missing records."""
+    """Merge the runs of all workers into one; return the number of missing records."""
     shares = [path.parent for path in sorted(folder.glob("worker-*/run.db"))]
     if not shares:
         return 0
@@ -147,11 +147,13 @@ def _judge(crew: Crew, folder: Path, missing: int) -> None:
         raise KeyboardInterrupt(f"{state}; {continuation}")
     if failed and len(failed) == len(crew.ends):
         # Of its own folder each worker tells what is true of the whole run.
-        told = {str(end).replace(str(folder / name), str(folder)) for name, end in failed.items()}
+        failures = {
+            str(end).replace(str(folder / name), str(folder)) for name, end in failed.items()
+        }
         kind = SettingError if codes == {ExitCode.MISUSED} else CrawlError
-        raise kind("; ".join(sorted(told)))
+        raise kind("; ".join(sorted(failures)))
     if failed:
-        told = {f"{name} ended ({end})" for name, end in failed.items()}
-        raise CrawlError(f"{', '.join(sorted(told))}; the others finished the crawl")
+        failures = {f"{name} ended ({end})" for name, end in failed.items()}
+        raise CrawlError(f"{', '.join(sorted(failures))}; the others finished the crawl")
     if missing:
         raise CrawlError(f"{missing:,} records are in none of the workers' folders")

@@ -238,5 +238,5 @@ class WarcFile:
             yield
         except OSError as error:
             path = self._folder / self.name
-            told = f"{path} can no longer be written: {error.strerror or error}"
-            raise StorageError(told) from error
+            message = f"{path} can no longer be written: {error.strerror or error}"
+            raise StorageError(message) from error

@@ -1,4 +1,4 @@
-"""The report of a crawl: its files, the tables at its end, and why one of its pages was fetched."""
+"""The report of a crawl: its files, its closing tables, and the explanation of a fetch."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -199,8 +199,8 @@ def _story(summary: Summary, lang: str) -> str:
     pages, idle = summary.pages, summary.pages - summary.last_relevant
     if not pages:
         counted = summary.outcomes.items()
-        told = ", ".join(f"{meaning(name)} ({_of(number, 'URL')})" for name, number in counted)
-        return f"No page was fetched{': ' if told else ''}{told}."
+        reasons = ", ".join(f"{meaning(name)} ({_of(number, 'URL')})" for name, number in counted)
+        return f"No page was fetched{': ' if reasons else ''}{reasons}."
     if not summary.relevant:
         return f"No page in {lang} was found."
     after = pages - (summary.last_expected or pages)

@@ -1,4 +1,4 @@
-"""What the page of a crawl tells beside its summary: yields, examples, seeds, drops with advice."""
+"""Details of a crawl's page: yields, examples, seeds, and drops with advice."""
 
 import csv
 import sqlite3
@@ -63,7 +63,7 @@ def reasons() -> Mapping[tuple[str, str], Reason]:
 
 
 def meaning(outcome: str) -> str:
-    """Return what an outcome means; a word that is none stands for itself."""
+    """Return the meaning of an outcome; an unknown word is returned unchanged."""
     reason = reasons().get(("outcome", outcome))
     return reason.meaning if reason else outcome.replace("_", " ")
 
@@ -105,7 +105,7 @@ def _sites(connection: sqlite3.Connection, lang: str, of: str) -> Table:
 
 
 def examples(connection: sqlite3.Connection, lang: str) -> Table:
-    """Return a page of each language, the one of which the identifier is surest."""
+    """Return one page per language, that with the highest confidence."""
     return Table(
         "A page of each language",
         ("language", "address"),
@@ -141,8 +141,8 @@ def _fate(connection: sqlite3.Connection, key: int) -> str:
     if language is not None:
         return f"{outcome} in {language_name(language)}"
     reason = reasons().get(("outcome", outcome))
-    told = f"{outcome}, {reason.meaning}" if reason and reason.advice else outcome
-    return f"{told}, status {status}" if status and status != 200 else told
+    text = f"{outcome}, {reason.meaning}" if reason and reason.advice else outcome
+    return f"{text}, status {status}" if status and status != 200 else text
 
 
 def _cut(url: str) -> str:

@@ -36,7 +36,7 @@ FROM numbered GROUP BY number / :size ORDER BY number / :size"""
 _LISTS: Final = ("seeds", "gaps")
 _NAMES: Final = ("lang", "strategy", "filter", "web", "command")
 _APART: Final = (*_LISTS, "command")
-"""Keys of `meta` that are no settings, or have their own figure."""
+"""Keys of `meta` that are not settings, or have a figure of their own."""
 
 _COUNTERS: Final = ("outcomes", "languages", "statuses", "methods")
 _TALLIES: Final = """\
@@ -298,7 +298,7 @@ def _calibration(
 
 
 def _changes(connection: sqlite3.Connection) -> dict[str, int] | None:
-    """What a run found of the pages of an earlier run; None if it asked for none."""
+    """The results of a run for the pages of an earlier run; None without `-a since`."""
     (earlier,) = connection.execute("SELECT COUNT(*) FROM earlier").fetchone()
     if not earlier:
         return None

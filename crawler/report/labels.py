@@ -1,4 +1,4 @@
-"""A person's check of the harvest rate: pages to label, the labels, what they tell of the run.
+"""A harvest rate checked by hand: pages to label, the labels, and the estimate from them.
 
 The sample is stratified by the identifier's answer, the language of the crawl or another; pages
 without an answer are in no harvest rate and not in the sample. The estimator is the sum over strata

@@ -143,13 +143,13 @@ class Snapshot:
         return min(self.goals, key=key, default=None)
 
 
-def together(own: Snapshot, name: str, told: Mapping[str, str]) -> Snapshot:
-    """Return the snapshot of a worker with what the others have `told` of themselves.
+def together(own: Snapshot, name: str, others: Mapping[str, str]) -> Snapshot:
+    """Return the snapshot of a worker, merged with those of the other workers.
 
-    Each of them, by name, told its `live_json`; that of another version is left out.
+    `others` has the `live_json` of each by name; one of another version is skipped.
     """
     all_of = {name: own}
-    for other, text in told.items():
+    for other, text in others.items():
         with suppress(msgspec.MsgspecError):
             all_of[other] = decoded(text)
     found = list(all_of.values())
@@ -205,8 +205,8 @@ def read_live(folder: Path) -> Snapshot:
     except OSError as error:
         raise RunFolderError(f"{path}: {error.strerror}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        told = one_line(str(error))
-        raise RunFolderError(f"{path} is not that of a crawl of this version: {told}") from error
+        fault = one_line(str(error))
+        raise RunFolderError(f"{path} is not that of a crawl of this version: {fault}") from error
 
 
 def live_html(snapshot: Snapshot) -> str:
@@ -218,7 +218,7 @@ def live_html(snapshot: Snapshot) -> str:
     parts = [share_of(*part) for part in snapshot.course]
     line = [((n + 0.5) * snapshot.pages / len(parts), share) for n, share in enumerate(parts)]
     pages = [(page.url, page.language, f"{page.score:.2f}") for page in snapshot.last]
-    rows = [(name, ", ".join(told)) for name, told in figures(snapshot).items() if told]
+    rows = [(name, ", ".join(parts)) for name, parts in figures(snapshot).items() if parts]
     if goal := goal_of(snapshot):
         rows.insert(0, ("goal", goal))
     return Report(
@@ -252,10 +252,10 @@ def goal_of(snapshot: Snapshot) -> str:
         return ""
     noun = "relevant pages" if goal.name == "relevant" else goal.name
     whole = duration(goal.of) if goal.name == "hours" else f"{goal.of:,.0f} {noun}"
-    told = f"{percent(goal.done / goal.of)} of {whole}"
+    text = f"{percent(goal.done / goal.of)} of {whole}"
     if goal.left_s is not None and snapshot.state != "finished":
-        told += f", {duration(goal.left_s)} left"
-    return told
+        text += f", {duration(goal.left_s)} left"
+    return text
 
 
 def figures(snapshot: Snapshot) -> dict[str, list[str]]:

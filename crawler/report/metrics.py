@@ -21,8 +21,8 @@ def metrics(snapshot: Snapshot) -> str:
     lines = []
     for name, kind, meaning, samples in _families(snapshot):
         lines += [f"# HELP {_PREFIX}{name} {meaning}", f"# TYPE {_PREFIX}{name} {kind}"]
-        told = {end: value for end, value in samples.items() if value is not None}
-        lines += [f"{_PREFIX}{name}{end} {value:.15g}" for end, value in told.items()]
+        known = {end: value for end, value in samples.items() if value is not None}
+        lines += [f"{_PREFIX}{name}{end} {value:.15g}" for end, value in known.items()]
     return "\n".join([*lines, ""])
 
 

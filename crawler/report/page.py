@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RELOAD_S: Final = 10
 _RELOAD: Final = f"setTimeout(() => location.reload(), {1000 * RELOAD_S})"
 RELOADS: Final = f"script-src 'sha256-{b64encode(sha256(_RELOAD.encode()).digest()).decode()}'"
-"""What the content security policy of a page says that loads itself again."""
+"""The content security policy of a page that reloads itself."""
 
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _FIRST_HUE: Final = 250

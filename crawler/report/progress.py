@@ -159,9 +159,9 @@ class Progress:
         self._shown: Future[None] | None = None
 
     def show_meanwhile(self, snapshot: Snapshot) -> None:
-        """Show a snapshot in a thread, unless the stream has not taken the one before.
+        """Show a snapshot in a thread; skip it while the previous one is being written.
 
-        So a terminal that is slow or stands still (Ctrl-S) does not hold up the crawl.
+        So a slow or paused terminal (Ctrl-S) does not block the crawl.
         """
         before = self._shown
         if before is None or before.done():
@@ -220,13 +220,13 @@ def panel(snapshot: Snapshot, width: int, height: int) -> Group:
     """The state of a crawl in rows that fit a terminal; the last pages take the rows left."""
     # A character in the last column makes some terminals begin another row.
     width = max(20, width - 1)
-    told = figures(snapshot)
-    if rates := told.get("harvest"):
+    by_name = figures(snapshot)
+    if rates := by_name.get("harvest"):
         room = width - _LABEL_COLUMNS - sum(len(rate) + 2 for rate in rates)
         rates.append(spark(snapshot.course, room))
     rows = [
         *(_head(snapshot, width), _goal(snapshot, width)),
-        *(_row(name, parts, width) for name, parts in told.items()),
+        *(_row(name, parts, width) for name, parts in by_name.items()),
     ]
     # One row more for the cursor: the "^C" that a terminal writes there disappears.
     room = height - len(rows) - 2
@@ -256,10 +256,10 @@ def _goal(snapshot: Snapshot, width: int) -> Text:
     goal = snapshot.goal
     if goal is None:
         return _text(("─" * width, "dim"))
-    told = f" {goal_of(snapshot)}"
-    room = max(8, width - len(told))
+    label = f" {goal_of(snapshot)}"
+    room = max(8, width - len(label))
     done = round(room * min(1.0, max(0.0, goal.done / goal.of)))
-    return _text(("━" * done, "green"), ("─" * (room - done), "dim"), (told, ""))
+    return _text(("━" * done, "green"), ("─" * (room - done), "dim"), (label, ""))
 
 
 def _row(name: str, parts: Iterable[str], width: int) -> Text:
@@ -294,7 +294,7 @@ def _page(page: LastPage, width: int) -> Text:
     # The pages of an earlier run go before all others.
     score = f"{page.score:6.2f}" if page.score < FIRST_SCORE else " first"
     style = "green" if page.is_relevant else "dim"
-    told = f"{score}  {page.language or '-':<5}  "
-    row = _text((told, style), (page.url[:width], ""))
+    start = f"{score}  {page.language or '-':<5}  "
+    row = _text((start, style), (page.url[:width], ""))
     row.truncate(width)  # some letters take two columns
     return row

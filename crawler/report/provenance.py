@@ -60,12 +60,12 @@ def _commit() -> str | None:
     if git is None or not (ROOT / ".git").exists():
         return None
 
-    def told(*words: str) -> str:
+    def output(*words: str) -> str:
         done = subprocess.run([git, *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - git itself
         return done.stdout.strip()
 
-    changed = " with changes" if told("status", "--porcelain") else ""
-    return f"{told('rev-parse', '--short', 'HEAD')}{changed}"
+    changed = " with changes" if output("status", "--porcelain") else ""
+    return f"{output('rev-parse', '--short', 'HEAD')}{changed}"
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:

@@ -80,7 +80,7 @@ class Table:
 def counts_table(
     title: str, head: Sequence[str], counts: Mapping[str, int], most: int, marked: str = ""
 ) -> Table:
-    """The `most` largest counts with their share of all; the others together in one row.
+    """The `most` largest counts with their shares, the rest summed in one row.
 
     `head` has the names of the first two columns. The marked name has a row of its own.
     """

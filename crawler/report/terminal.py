@@ -24,10 +24,10 @@ class PrintableStream:
 
     def write(self, text: str | bytes) -> int:
         """Write a text."""
-        told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        if not told.replace("\n", "").replace("\t", "").isprintable():  # faster for many lines
-            told = _LINES.sub(lambda line: printable(line[0]), told)
-        self.stream.write(told)
+        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        if not shown.replace("\n", "").replace("\t", "").isprintable():  # faster for many lines
+            shown = _LINES.sub(lambda line: printable(line[0]), shown)
+        self.stream.write(shown)
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
