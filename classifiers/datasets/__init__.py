@@ -1,4 +1,4 @@
-"""Readers of labelled URLs, texts and pages, and splits of the data."""
+"""Readers of labelled URLs, texts and pages, and train/test splits."""
 
 from pathlib import Path
 from typing import Final
@@ -10,16 +10,16 @@ from langfocus.classifiers.tables import shipped_folder
 
 _Reader = type[LabelledUrls] | type[OdpUrls]
 FORMATS: Final[dict[str, _Reader]] = {"tsv": LabelledUrls, "rdf": OdpUrls, "u8": OdpUrls}
-"""Ending of a file's name -> its reader; each may be followed by .gz."""
+"""File name ending -> reader; `.gz` may follow each ending."""
 SAMPLE: Final = "sample"
-"""The name of the small table that ships."""
+"""Name of the small table shipped with the package."""
 
 
 def open_dataset(path: str | Path) -> Dataset[LabelledUrl]:
-    """The labelled URLs of a file, in the format of its name; nothing is read yet.
+    """Return the labelled URLs of a file, in the format named by its ending; nothing is read yet.
 
-    The path `sample` is the table that ships, unless there is such a file. DatasetError if there is
-    no such file, or if no format has its name.
+    The path `sample` is the shipped table, unless a file has this path. DatasetError if the file is
+    missing or no format has its ending.
     """
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():

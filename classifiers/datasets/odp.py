@@ -1,7 +1,7 @@
 """Labelled URLs from the dump of the Open Directory Project (DMOZ), which Curlie continues.
 
-The dump is nearly valid XML with a tag on each line. Only the address and the category of each page
-are read: whatever else is wrong in it costs nothing.
+The dump is nearly valid XML with a tag on each line. Only page addresses and categories are parsed;
+other damage in the dump is harmless.
 """
 
 import re
@@ -17,10 +17,10 @@ from langfocus.classifiers.languages import canonical
 from langfocus.classifiers.tables import rows
 
 _NAMES: Final = rows("odp-categories.txt")
-"""Categories of Top/World whose names are no usual names of the language."""
+"""Top/World categories with unusual language names."""
 
 _LONGEST: Final = 1 << 20
-"""Bytes of the longest line; a longer one is read in parts, so that memory stays bounded."""
+"""Maximum line length in bytes; longer lines are read in parts to bound memory."""
 _TOKEN: Final = re.compile(
     rb'<(?P<page>ExternalPage)\b(?:\s+about="(?P<address>[^"<]*)")?'
     rb"|<topic>(?P<topic>[^<]*)</topic>|<(?P<dump>/?RDF)\b"
@@ -32,12 +32,12 @@ _PLACE: Final = re.compile(
 
 
 class OdpUrls(Dataset[LabelledUrl]):
-    """The pages of content.rdf.u8, plain or .gz, each with the language of its category.
+    """The pages of content.rdf.u8, plain or .gz, labelled by category.
 
-    The language is that of the category in Top/World, none in Top/Regional, and English everywhere
-    else (Baykan 2013, 3.1). Unlike in the paper, Top/Adult/World and
-    Top/Kids_and_Teens/International are read like Top/World, since they are not English. A URL that
-    is listed several times is given several times: `distinct` leaves out those of two languages.
+    A category in Top/World names the language; Top/Regional has no language; every other category
+    is English (Baykan 2013, 3.1). Unlike in the paper, Top/Adult/World and
+    Top/Kids_and_Teens/International are parsed like Top/World, since their pages are not English. A
+    URL in several listings is yielded for each listing: `distinct` rejects URLs with two languages.
 
     DatasetError with file and byte if the file is no dump, cannot be unpacked or ends early.
     """
@@ -60,7 +60,7 @@ class OdpUrls(Dataset[LabelledUrl]):
             raise DatasetError(f"{self.path}: byte {read}: {fault}")
 
     def _listed(self, address: bytes, topic: bytes) -> Iterator[LabelledUrl]:
-        """Yield the row of a listing, unless it is left out and counted."""
+        """Yield the row of a listing; count a skipped listing."""
         url, language = _text(address), _language_of(_text(topic))
         if not url:
             self.reasons["no URL"] += 1
@@ -75,14 +75,14 @@ class OdpUrls(Dataset[LabelledUrl]):
 
 
 def _text(raw: bytes) -> str:
-    """The text of an attribute or an element, with U+FFFD for what is no character."""
+    """Return the text of an attribute or element, with U+FFFD for undecodable bytes."""
     text = raw.decode("utf-8", "replace")
     return unescape(text, {"&quot;": '"', "&apos;": "'"}).strip()
 
 
 @lru_cache(maxsize=1 << 14)
 def _language_of(topic: str) -> str | None:
-    """The language of a category; '' in Top/Regional, None if it is not known."""
+    """Return the language of a category; '' in Top/Regional, None if unknown."""
     place = _PLACE.match(topic)
     if place is None:
         return None

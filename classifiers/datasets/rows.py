@@ -25,28 +25,28 @@ COLUMNS: Final = ("url", "lang", "label_kind", "source")
 
 
 class LabelledUrl(NamedTuple):
-    """One URL with the language of its page, labelled by a person or from the page itself."""
+    """A URL and its page language, labelled by a person or from the page content."""
 
     url: str
     language: str
-    """A code of the project."""
+    """Language code of the project."""
     label_kind: str
     """Origin of the label: document, content, editor, site-list, outlink, country."""
     source: str
-    """The source of the row."""
+    """Source name."""
 
 
 @dataclass
 class Dataset(ABC, Generic[Row_co]):
-    """Labelled rows of a file or folder, read anew by each iteration and never all in memory.
+    """Labelled rows of a file or folder, read again by every iteration and never all in memory.
 
-    Unusable rows are left out and counted. DatasetError with the place if the data are missing or
+    Unusable rows are skipped and counted. DatasetError with the place if the data are missing or
     damaged.
     """
 
     path: Path
     reasons: Counter[str] = field(default_factory=Counter, init=False)
-    """Reason -> rows that were left out, in the latest iteration so far."""
+    """Reason -> rows skipped by the latest iteration so far."""
 
     @property
     def skipped(self) -> int:
@@ -54,30 +54,30 @@ class Dataset(ABC, Generic[Row_co]):
         return self.reasons.total()
 
     def __iter__(self) -> Iterator[Row_co]:
-        """Yield the rows that can be used, in the order of the data."""
+        """Yield the usable rows in data order."""
         self.reasons = Counter()
         return self._rows()
 
     @abstractmethod
     def _rows(self) -> Iterator[Row_co]:
-        """Yield the usable rows, and count the others in `reasons`."""
+        """Yield the usable rows; count skipped rows in `reasons`."""
 
 
 def opened(path: Path) -> IO[bytes] | gzip.GzipFile:
-    """The bytes of a file, unpacked if its name ends in .gz."""
+    """Open a file for reading bytes, unpacked if its name ends in .gz."""
     if path.suffix == ".gz":
         return gzip.open(path, "rb")
     return path.open("rb")
 
 
 def unreadable(place: str, error: Exception) -> DatasetError:
-    """The error of one line with the reason and the place that reading had reached."""
+    """Return a one-line error with the reason and the place of the failed read."""
     reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return DatasetError(f"{place}: cannot be read ({reason or type(error).__name__})")
 
 
 def left_out(reasons: Counter[str]) -> str:
-    """The number of rows left out, and of each reason, the most frequent reason first."""
+    """Return the number of skipped rows, in total and by reason, the most frequent reason first."""
     counts = [f"{reason} {count}" for reason, count in reasons.most_common()]
     return f"{reasons.total()} rows left out" + (f" ({', '.join(counts)})" if counts else "")
 
@@ -86,8 +86,8 @@ def left_out(reasons: Counter[str]) -> str:
 class LabelledUrls(Dataset[LabelledUrl]):
     """The rows of a .tsv or .tsv.gz file with the columns of COLUMNS, in any order.
 
-    A row that is cut short, has no URL or an unknown language is skipped and counted. DatasetError
-    with file and line if the file lacks a column, is damaged or is not UTF-8.
+    A row is skipped and counted if it is cut short, without URL or in an unknown language.
+    DatasetError with file and line if the file lacks a column, is damaged or is not UTF-8.
     """
 
     def _rows(self) -> Iterator[LabelledUrl]:
@@ -104,10 +104,10 @@ class LabelledUrls(Dataset[LabelledUrl]):
 def cells_of(
     path: Path, columns: Sequence[str], reasons: Counter[str], others: Sequence[str] = ()
 ) -> Iterator[list[str]]:
-    """Yield the cells of each row in the order of `columns`, without white space around them.
+    """Yield the cells of each row in the order of `columns`, stripped of white space.
 
-    After them those of `others`, columns that the table may lack, '' without a cell. A row that is
-    cut short is counted in `reasons`; DatasetError as for `LabelledUrls`.
+    The cells of the optional columns `others` follow, '' for a missing column or cell. A row that
+    is cut short is counted in `reasons`; DatasetError as for `LabelledUrls`.
     """
     line = 1
     try:
@@ -139,7 +139,7 @@ def cells_of(
 
 @lru_cache(maxsize=1)
 def domain_reader() -> Callable[[str], str]:
-    """A function from a URL to its registered domain (`bbc.co.uk`), or its host if it has none."""
+    """Return a function from a URL to its registered domain (`bbc.co.uk`), else to its host."""
     extract = suffix_reader(has_platforms=False)
 
     @lru_cache(maxsize=1 << 18)
@@ -151,7 +151,7 @@ def domain_reader() -> Callable[[str], str]:
 
 
 def distinct(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
-    """Each URL once, without those that are listed under two languages (Baykan 2013, 3.1)."""
+    """Return each URL once, without URLs listed under two languages (Baykan 2013, 3.1)."""
     first: dict[str, LabelledUrl] = {}
     ambiguous: set[str] = set()
     for row in rows:
@@ -161,7 +161,7 @@ def distinct(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
 
 
 def stable_share(text: str, seed: int, purpose: str = "split") -> float:
-    """A number in [0, 1) that depends only on the arguments."""
+    """Return a number in [0, 1) that depends only on the arguments."""
     key = f"{purpose}:{seed}:{text}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "big") / 2**56
 
@@ -169,10 +169,9 @@ def stable_share(text: str, seed: int, purpose: str = "split") -> float:
 def split(
     rows: Iterable[LabelledUrl], *, test_share: float = 0.1, seed: int = 0
 ) -> tuple[list[LabelledUrl], list[LabelledUrl]]:
-    """Training and test rows that share no registered domain.
+    """Return training and test rows without a common registered domain.
 
-    A hash of a domain's name decides its part: the same names and seed give the same parts, even
-    beside other data.
+    A domain's part depends only on a hash of its name and the seed, whatever the other rows.
     """
     if not 0 <= test_share <= 1:
         raise ValueError(f"test_share is a share between 0 and 1, not {test_share}")

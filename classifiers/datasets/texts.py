@@ -23,7 +23,7 @@ TEXT_COLUMNS = ("text", "lang", "kind", "source")
 SIB_COLUMNS = ("text", "flores_code", "split")
 """Columns of SIB-200: the same news in many languages, each named by language and script."""
 NEWS = "news"
-"""Kind of a text of SIB-200."""
+"""Kind of SIB-200 texts."""
 PAGE_COLUMNS = ("id", "lang")
 MORE_PAGE_COLUMNS = ("url", "kind")
 PAGE_TABLE, PAGE_ARCHIVE = "pages.tsv", "html.tar"
@@ -32,28 +32,28 @@ _HEADER_BYTES = 4096
 
 
 class LabelledText(NamedTuple):
-    """A text and the language it is written in."""
+    """A text and its language."""
 
     text: str
     language: str
-    """A code of the project."""
+    """Language code of the project."""
     kind: str
     """sentence, word-pair, single-word, udhr-paragraph, page-title or news."""
     source: str
-    """The source of the row."""
+    """Source name."""
 
 
 class LabelledPage(NamedTuple):
-    """A page as a server sent it, and the language it is written in."""
+    """A page as sent by its server, and its language."""
 
     name: str
-    """Its number in the table."""
+    """Number in the table."""
     url: str
-    """Its address; empty if it is not known."""
+    """URL; empty if unknown."""
     language: str
-    """A code of the project."""
+    """Language code of the project."""
     kind: str
-    """Its source: web, docs, feed-charset, html-charset."""
+    """Page source: web, docs, feed-charset, html-charset."""
     body: bytes
 
 
@@ -61,10 +61,10 @@ class LabelledPage(NamedTuple):
 class LabelledTexts(Dataset[LabelledText]):
     """The rows of a .tsv or .tsv.gz file with the columns of TEXT_COLUMNS, in any order.
 
-    A file with the columns of SIB_COLUMNS is read, too; its texts have the kind NEWS, and their
-    source is the FLORES code (`zho_Hant`). A row that is cut short, has no text or an unknown
-    language is skipped and counted. DatasetError with the line if the file lacks a column, is
-    damaged or is not UTF-8.
+    A file with the columns of SIB_COLUMNS is parsed too; its texts have the kind NEWS and a FLORES
+    code (`zho_Hant`) as source. A row is skipped and counted if it is cut short, empty or in an
+    unknown language. DatasetError with the line if the file lacks a column, is damaged or is not
+    UTF-8.
     """
 
     def _rows(self) -> Iterator[LabelledText]:
@@ -87,12 +87,12 @@ class LabelledTexts(Dataset[LabelledText]):
 
 @dataclass
 class LabelledPages(Dataset[LabelledPage]):
-    """The pages of a folder with `pages.tsv` and `html.tar`, in the order of the archive.
+    """The pages of a folder with `pages.tsv` and `html.tar`, in archive order.
 
-    The table has the columns id and lang, and may have url and kind. The
-    archive has one file `ID.html.gz` or `ID.html` for each row. Skipped and counted are files
-    without a row, repeated or damaged files, rows without a file, and unknown languages.
-    DatasetError if the table or the archive is missing or damaged.
+    The table has the columns id and lang, and optionally url and kind. The archive has one file
+    `ID.html.gz` or `ID.html` for each row. Files without a row, repeated or damaged files, rows
+    without a file, and unknown languages are skipped and counted. DatasetError if the table or the
+    archive is missing or damaged.
     """
 
     def _rows(self) -> Iterator[LabelledPage]:
@@ -136,10 +136,10 @@ class LabelledPages(Dataset[LabelledPage]):
 
 
 def is_held_out(row: LabelledText | LabelledPage | LabelledUrl, share: float) -> bool:
-    """Whether a row is in the share that is held out for measuring.
+    """Return True for a row of the held-out share, used for evaluation.
 
-    A hash of the text, of the host, or of the name of a page without an address decides, so that
-    equal texts and all pages of a host stay together.
+    A hash of the text, the host, or the page name without a URL decides: equal texts, and all pages
+    of a host, stay together.
     """
     if isinstance(row, LabelledText):
         return stable_share(row.text, 0) < share
@@ -149,10 +149,10 @@ def is_held_out(row: LabelledText | LabelledPage | LabelledUrl, share: float) ->
 
 
 def recognised(path: Path) -> LabelledTexts | LabelledPages | None:
-    """The reader of labelled texts or pages for a file or folder; None if it is neither.
+    """Return the reader of labelled texts or pages for a file or folder, or None.
 
-    Pages are in a folder with `pages.tsv` or `html.tar`. Texts are in a table with a column text
-    that lacks one of the columns of labelled URLs.
+    Pages are in a folder with `pages.tsv` or `html.tar`. Texts are in a table with a text column
+    and not all columns of labelled URLs.
     """
     if path.is_dir():
         is_pages = (path / PAGE_TABLE).exists() or (path / PAGE_ARCHIVE).exists()
@@ -163,7 +163,7 @@ def recognised(path: Path) -> LabelledTexts | LabelledPages | None:
 
 
 def _header(path: Path) -> frozenset[str]:
-    """The column names of the first line; empty if it cannot be read."""
+    """Return the column names in the first line; empty if unreadable."""
     try:
         with opened(path) as file:
             line = file.readline(_HEADER_BYTES)
