@@ -1,7 +1,7 @@
-"""The figures of a census: servers by country, pages by language (Cai 2009, chapter 5).
+"""Census figures: servers by country, pages by language (Cai 2009, chapter 5).
 
-Runs and WARC files are gathered in a temporary database on disk. So a census of any number of
-servers takes little memory, and a page that two sources have is counted once.
+Runs and WARC files are merged in a temporary database on disk. Memory is therefore small for any
+number of servers, and a page in two sources is counted once.
 """
 
 import json
@@ -35,7 +35,7 @@ ABSENT: Final = frozenset(
     "dns timeout refused unreachable private_address robots_unreachable tls "
     "not_archived address_full origins_full error".split()
 )
-"""Outcomes that do not show that there is a server."""
+"""Outcomes without evidence of a server."""
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -72,15 +72,15 @@ WHERE facts.outcome <> 'page' AND excluded.outcome = 'page'"""  # noqa: S608  # 
 
 @dataclass
 class Source:
-    """The facts about one source."""
+    """The facts about a source."""
 
     name: str
-    is_census: bool = False  # its pages are the portal pages of listed hosts
-    started_at: str | None = None  # of its fetches, ISO 8601 in UTC
+    is_census: bool = False  # the pages are portal pages of listed hosts
+    started_at: str | None = None  # first fetch, ISO 8601 in UTC
     ended_at: str | None = None
     rows: int = 0
     damaged: int = 0
-    lack: str = ""  # of a source without an answer: what it has instead
+    lack: str = ""  # content of a source without an answer
 
     def include(self, *times: float) -> None:
         """Extend the period to some times, unix seconds."""
@@ -104,7 +104,7 @@ def _of_run(path: Path, source: Source) -> Iterator[Fact]:
 
 
 def _is_portal_url(url: str) -> bool:
-    """Return True for the page that a host gives first: the path `/` without a query."""
+    """Return True for a host's portal page: the path `/` without a query."""
     return url.count("/") == 3 and url.endswith("/")
 
 
@@ -123,20 +123,20 @@ def _of_archive(path: Path, source: Source, method: PageMethod) -> Iterator[Fact
 
 
 def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
-    """Return the row of an archived answer; None for a robots.txt or an odd URL."""
+    """Return the row of an archived answer; None for a robots.txt or an invalid URL."""
     url, answer = normalise(found.url), found.answer
     if url is None or url.endswith("/robots.txt"):
         return None
     outcome = PAGE
     page: ParsedPage | None = None
-    told: PageLanguage | None = None
+    identified: PageLanguage | None = None
     download = page_in(found)
     if not isinstance(download, str):
         try:
-            page, told = identified_in_time(download, method)
+            page, identified = identified_in_time(download, method)
         except UnreadError as error:
             outcome = TIMEOUT if str(error) == TOO_SLOW else "error"
-        if page and told and leads_to(download, page, told):
+        if page and identified and leads_to(download, page, identified):
             outcome, page = REDIRECT, None
     elif 300 <= answer.status < 400 and answer.header("Location"):
         outcome = REDIRECT
@@ -149,8 +149,8 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
         is_present=True,
         outcome=outcome,
         status=answer.status,
-        language=told.language if told and page else None,
-        method=told.method if told and page else None,
+        language=identified.language if identified and page else None,
+        method=identified.method if identified and page else None,
         charset=page.charset if page else None,
         address=answer.ip,
         country=None,
@@ -163,14 +163,14 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
 Pages = Literal["portals", "all"]
 
 UNKNOWN: Final = "unknown"
-"""The country of a server without a known address, and the language of a page without one."""
+"""Country of a server without a known address, and language of an unidentified page."""
 
 _COUNTED: Final = """
 CREATE TABLE counted AS
 SELECT host, COALESCE(language, 'unknown') AS language, method, charset,
     COALESCE(country, 'unknown') AS country, answers
 FROM facts WHERE outcome = 'page' AND status BETWEEN 200 AND 299"""
-# Several addresses of a page, such as http and https, are one portal page: the first.
+# URL variants of a page, such as http and https, are one portal page: the first.
 _ONLY_PORTALS: Final = """
  AND is_portal AND place = (
     SELECT MIN(other.place) FROM facts AS other WHERE other.host = facts.host
@@ -185,9 +185,9 @@ LEFT JOIN (
     WHERE address IS NOT NULL OR country IS NOT NULL GROUP BY host) AS located
 ON located.host = present.host"""
 
-# The answer of each kind of evidence about each page; NULL: it knew none.
-_TOLD: Final = """
-CREATE VIEW told AS
+# The language of each page by each kind of evidence; NULL: none.
+_EVIDENCE: Final = """
+CREATE VIEW evidence AS
 SELECT counted.rowid AS page, answer.key AS kind, answer.value AS code, counted.language,
     answer.id AS place
 FROM counted, json_each(counted.answers) AS answer"""
@@ -195,10 +195,10 @@ FROM counted, json_each(counted.answers) AS answer"""
 
 @dataclass(frozen=True, kw_only=True)
 class MethodFigures:
-    """How often one kind of evidence told a language (Cai 2009, Table 4-4).
+    """Pages identified by a kind of evidence (Cai 2009, Table 4-4).
 
-    `identified` pages got an answer from it, `agreeing` of them the language of the page. `alone`
-    has the pages that no other kind of evidence told, by the language of its answer.
+    `identified` counts the pages identified by this evidence, `agreeing` the pages where it matches
+    the page language. `alone` counts, by language, the pages that no other evidence identified.
     """
 
     name: str
@@ -211,11 +211,11 @@ class MethodFigures:
 class CensusFigures:
     """The figures of a census. Every counter is in falling order of its counts.
 
-    `pages` tells which pages are counted: the portal page of each server, or all. `servers` counts
-    hosts that answered, by country, `addresses` the different IP addresses, and `hosts` all hosts
-    that were asked. `by_country` is language -> country -> pages. `decided` counts the pages whose
-    language each method decided. `methods` is () if no source kept all answers; `answered` counts
-    the pages with answers. `by_encoding` counts the pages of a language whose encoding tells it.
+    `pages` selects the counted pages: the portal page of each server, or all. `servers` counts
+    hosts that answered, by country, `addresses` the distinct IP addresses, and `hosts` all
+    requested hosts. `by_country` is language -> country -> pages. `decided` counts pages by
+    deciding method. `methods` is () if no source kept all answers; `answered` counts the pages with
+    answers. `by_encoding` counts, by language, the pages whose encoding determines the language.
     """
 
     sources: Sequence[Source]
@@ -233,18 +233,20 @@ class CensusFigures:
 
     @property
     def all_servers(self) -> int:
-        """The number of servers."""
+        """Number of servers."""
         return sum(self.servers.values())
 
     @property
     def all_pages(self) -> int:
-        """The number of pages that are counted."""
+        """Number of counted pages."""
         return sum(self.languages.values())
 
     def languages_of(self, country: str) -> Mapping[str, int]:
         """Return the pages of a country by language (Table 5-5)."""
-        found = {code: row[country] for code, row in self.by_country.items() if country in row}
-        return falling(Counter(found))
+        by_language = {
+            code: row[country] for code, row in self.by_country.items() if country in row
+        }
+        return falling(Counter(by_language))
 
 
 def census_figures(
@@ -256,7 +258,7 @@ def census_figures(
 ) -> CensusFigures:
     """Return the figures of runs and WARC files.
 
-    `country_of` gives the countries of addresses; None: those that runs recorded. `method`
+    `country_of` maps IP addresses to countries; None: the countries recorded by the runs. `method`
     identifies the pages of WARC files. `pages` None: portal pages if every source is a census, else
     all pages. A source without an answer is logged. Raises `CrawlError` for a path that is neither
     a run nor a WARC file, and if no source has an answer.
@@ -300,7 +302,7 @@ def _figures(
     ):
         matrix[language][country] = number
     languages = falling(Counter({code: row.total() for code, row in matrix.items()}))
-    connection.execute(_TOLD)
+    connection.execute(_EVIDENCE)
     return CensusFigures(
         sources=sources,
         pages=chosen,
@@ -331,12 +333,13 @@ def _figures(
 def _methods(connection: sqlite3.Connection) -> Iterator[MethodFigures]:
     alone: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for kind, code, number in connection.execute(
-        "SELECT kind, code, COUNT(*) FROM (SELECT kind, code FROM told WHERE code IS NOT NULL"
+        "SELECT kind, code, COUNT(*) FROM (SELECT kind, code FROM evidence WHERE code IS NOT NULL"
         " GROUP BY page HAVING COUNT(*) = 1) GROUP BY 1, 2"
     ):
         alone[kind][code] = number
     for kind, pages, agreeing in connection.execute(
-        "SELECT kind, COUNT(code), TOTAL(code = language) FROM told GROUP BY 1 ORDER BY MIN(place)"
+        "SELECT kind, COUNT(code), TOTAL(code = language) FROM evidence"
+        " GROUP BY 1 ORDER BY MIN(place)"
     ):
         yield MethodFigures(
             name=kind, identified=pages, agreeing=int(agreeing), alone=falling(alone[kind])

@@ -1,4 +1,4 @@
-"""The report of a census in the form of Cai 2009, chapter 5."""
+"""Census report in the form of Cai 2009, chapter 5."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,11 @@ from langfocus.crawler.run.whole_file import write_whole
 _ENGLISH: Final = "en"
 _MOST_ALONE: Final = 5
 _MOST_ROWS: Final = 20
-"""Rows of a table, the others are counted in one more."""
+"""Row limit of a table; one further row counts the rest."""
 
 
 def written(folder: Path, labels: Path | None = None) -> Written:
-    """Write `summary.json`, `census.json` and `census.html` of a run, each in one step."""
+    """Write `summary.json`, `census.json` and `census.html` of a run, each atomically."""
     if labels is not None:
         raise SettingError(f"{folder}: is a census; --labels is for the harvest rate of a crawl")
     summary = summarise(folder)
@@ -46,9 +46,9 @@ def written(folder: Path, labels: Path | None = None) -> Written:
 def census_report(
     figures: CensusFigures, countries: Sequence[str] = (), languages: Sequence[str] = ()
 ) -> Report:
-    """The report of a census with Table 5-5 for each country and Table 5-6 for each language.
+    """Return a census report with Table 5-5 by country and Table 5-6 by language.
 
-    By default for the country with the most pages and for the largest language but English.
+    Defaults: the country with the most pages, and the largest language except English.
     """
     sources = ", ".join(source.name for source in figures.sources)
     things, countries_known = _things(figures), len(figures.servers.keys() - {UNKNOWN})
@@ -78,7 +78,7 @@ def census_report(
 
 
 def _overview(figures: CensusFigures) -> Table:
-    """The numbers of hosts, servers and pages, and the outcomes of all URLs."""
+    """Return the counts of hosts, servers and pages, and the outcomes of all URLs."""
     identified, things = _identified(figures), _things(figures)
     damaged = sum(source.damaged for source in figures.sources)
     rows: list[tuple[str, Cell]] = [
@@ -97,7 +97,7 @@ def _overview(figures: CensusFigures) -> Table:
 
 
 def _methods_table(figures: CensusFigures) -> Table:
-    """The share of pages that each kind of evidence told, and told alone (Table 4-4)."""
+    """Return each evidence's page share, also without other evidence (Table 4-4)."""
     if not figures.methods:
         return Table(
             "Deciding evidence of the languages (Table 4-4, Figure 5-1)",
@@ -108,7 +108,7 @@ def _methods_table(figures: CensusFigures) -> Table:
     return Table(
         "Evidence of the languages (Table 4-4, Figure 5-1)",
         ("evidence", "pages", "coverage", "agree", "told alone", "share", "alone, languages"),
-        [_evidence(one, figures.answered) for one in figures.methods],
+        [_evidence(evidence, figures.answered) for evidence in figures.methods],
         notes=[
             f"Of {figures.answered:,} {_things(figures)}. agree: with the language of the page. "
             "coverage: the share with such evidence. told alone: no other evidence told a "
@@ -117,15 +117,17 @@ def _methods_table(figures: CensusFigures) -> Table:
     )
 
 
-def _evidence(one: MethodFigures, answered: int) -> tuple[Cell, ...]:
-    alone = sum(one.alone.values())
-    most = [f"{language_name(code)} {n:,}" for code, n in list(one.alone.items())[:_MOST_ALONE]]
-    others = len(one.alone) - len(most)
+def _evidence(evidence: MethodFigures, answered: int) -> tuple[Cell, ...]:
+    alone = sum(evidence.alone.values())
+    most = [
+        f"{language_name(code)} {n:,}" for code, n in list(evidence.alone.items())[:_MOST_ALONE]
+    ]
+    others = len(evidence.alone) - len(most)
     return (
-        one.name,
-        one.identified,
-        share_of(one.identified, answered),
-        share_of(one.agreeing, one.identified),
+        evidence.name,
+        evidence.identified,
+        share_of(evidence.identified, answered),
+        share_of(evidence.agreeing, evidence.identified),
         alone,
         share_of(alone, answered),
         ", ".join([*most, *([f"{others} others"] if others else [])]),
@@ -135,7 +137,7 @@ def _evidence(one: MethodFigures, answered: int) -> tuple[Cell, ...]:
 def _count_tables(
     figures: CensusFigures, countries: Sequence[str], languages: Sequence[str]
 ) -> list[Table]:
-    """Tables 5-2 to 5-6, whose bars are Figures 5-2 to 5-5."""
+    """Return Tables 5-2 to 5-6; their bars are Figures 5-2 to 5-5."""
     things = _things(figures)
     encodings = [
         (language_name(code), number, pages, number / pages)
@@ -190,12 +192,12 @@ def _counted(title: str, head: tuple[str, str], counts: Mapping[str, int]) -> Ta
 
 
 def _things(figures: CensusFigures) -> str:
-    """The name of the pages that are counted."""
+    """Return the name of the counted pages."""
     return "portal pages" if figures.pages == "portals" else "pages"
 
 
 def _identified(figures: CensusFigures) -> int:
-    """The pages with a language."""
+    """Return the number of pages with a language."""
     return figures.all_pages - figures.languages.get(UNKNOWN, 0)
 
 
