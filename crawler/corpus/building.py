@@ -1,7 +1,7 @@
-"""Makes the texts of pages: extraction in parallel, then copies and repeated lines of all pages.
+"""Text extraction from pages in parallel, then detection of copies and repeated lines.
 
-The work folder keeps the texts of each part of a source until the end, so that an export that was
-interrupted goes on where it was. In memory are about 50 bytes for each page; all else is in files.
+The work folder keeps each part's texts until the export ends, so an interrupted export resumes.
+Memory is about 50 bytes per page; everything else is in files.
 """
 
 import json
@@ -29,19 +29,18 @@ OTHER_LICENSE = "without such a license"
 _OWN: Final = "und"  # the code of an undetermined language (ISO 639-2)
 
 OnProgress = Callable[[int, int], None]
-"""Called with the number of parts that were read, and that of all parts."""
+"""Called with the number of finished parts and the number of parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """How texts are made.
+    """Options of text extraction.
 
-    `lang` is the language of the pages; None: that of their run, "all": any. Texts with fewer words
-    than `min_words` are left out, and pages that are reserved from text and data mining, unless
-    `keeps_reserved`. With a `license`, pages whose license does not begin with it are left out.
-    `has_markup` keeps headings and lists as Markdown. Without `has_metadata` author, date and the
-    like are not searched. `processes` is the number of processes, 0:
-    one for each core.
+    `lang` is the page language; None: the run's language, "all": any. Texts with fewer than
+    `min_words` words are skipped, and pages reserved from text and data mining, unless
+    `keeps_reserved`. `license` is the required prefix of a page's license. `has_markup` keeps
+    headings and lists as Markdown. `has_metadata` False skips the search for author, date and
+    further metadata. `processes` 0 is one process per core.
     """
 
     extractor: str = "combined"
@@ -60,10 +59,9 @@ class TextOptions:
 class CorpusSummary:
     """The figures of a corpus.
 
-    `pages` are its texts. `copies` are pages with nearly the text of an earlier one. `languages`
-    are the paragraphs of each language, `left_out` the pages of each reason for which a page has no
-    text. `downloaded` are the megabytes that were read from servers. `hosts` and `licenses` count
-    the pages of each, `days` those that were fetched on a day (UTC).
+    `pages` counts texts, `copies` near-duplicates of an earlier page, `languages` paragraphs by
+    language, `left_out` pages without a text by reason. `downloaded` is in megabytes received from
+    servers. `hosts`, `licenses` and `days` (date of the fetch, UTC) count pages.
     """
 
     extractor: str
@@ -80,7 +78,7 @@ class CorpusSummary:
     days: Counter[str] = field(default_factory=Counter)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures by name, as `--json` writes them."""
+        """Return the figures by name, as written by `--json`."""
         per_megabyte = self.words / self.downloaded if self.downloaded else None
         return {
             "extractor": self.extractor,
@@ -97,11 +95,11 @@ class CorpusSummary:
 
 
 class Corpus:
-    """The texts of the pages of some runs, WARC files or HTML files.
+    """The page texts of runs, WARC files or HTML files.
 
-    Iteration yields the items of a run by host and URL, those of files in their order;
-    `summary` is complete after it. The same files give the same items with any number of
-    processes. Of pages with nearly the same text the one that was fetched first is the original.
+    Iteration yields the items of a run by host and URL, the items of files in file order; `summary`
+    is complete afterwards. The number of processes does not change the items. The page fetched
+    first is the original of its near-duplicates.
     """
 
     def __init__(
@@ -135,7 +133,7 @@ class Corpus:
             self.summary.left_out += source.left_out
 
     def __iter__(self) -> Iterator[PageItem]:
-        """Yield the items of the pages with a text."""
+        """Yield the items of pages with a text."""
         self._read_pages()
         with closing(Comparison(self._work)) as comparison:
             for page in self._pages(Counter()):
@@ -148,36 +146,36 @@ class Corpus:
                     yield item
 
     def _pages(self, left_out: Counter[str]) -> Iterator[PageText]:
-        """Yield the pages with a text, and count the others by their reasons."""
+        """Yield the pages with a text; count skipped pages by reason."""
         for part in self._parts:
-            for found in part.read():
-                if isinstance(found, str):
-                    left_out[found] += 1
-                elif self._is_left_out(found.values["directives"]):
+            for page in part.read():
+                if isinstance(page, str):
+                    left_out[page] += 1
+                elif self._is_left_out(page.values["directives"]):
                     left_out[RESERVED] += 1
-                elif not self._has_license(found.values["license"]):
+                elif not self._has_license(page.values["license"]):
                     left_out[OTHER_LICENSE] += 1
                 else:
-                    yield found
+                    yield page
 
     def _is_left_out(self, statements: str | None) -> bool:
         """Return True if the statements of a page forbid a corpus, and are obeyed."""
         obeys = not self._options.keeps_reserved and statements is not None
         return obeys and is_reserved(json.loads(statements or "{}"))
 
-    def _has_license(self, found: str | None) -> bool:
-        """Return True for a page with the license that was asked for."""
+    def _has_license(self, stated: str | None) -> bool:
+        """Return True for a page with the required license."""
         wanted = self._options.license
-        return wanted is None or _folded(found or "").startswith(_folded(wanted))
+        return wanted is None or _folded(stated or "").startswith(_folded(wanted))
 
     def _item(self, page: PageText, marks: Sequence[bool], copy_of: str | None) -> PageItem | None:
-        """Return the item of a page and count it; None if it is left out."""
-        told, options = self.summary, self._options
-        told.copies += copy_of is not None
+        """Return and count the item of a page; None for a skipped page."""
+        summary, options = self.summary, self._options
+        summary.copies += copy_of is not None
         if copy_of is not None and not options.keeps_copies:
-            told.left_out[COPY] += 1
+            summary.left_out[COPY] += 1
             return None
-        told.repeated_lines += sum(marks)
+        summary.repeated_lines += sum(marks)
         kept = [
             (part, is_repeated)
             for part, is_repeated in zip(page.paragraphs, marks, strict=True)
@@ -186,20 +184,20 @@ class Corpus:
         own = [(part, mark) for part, mark in kept if part.language is None]
         words = sum(part.words for part, _ in own)
         if words < max(1, options.min_words):
-            told.left_out[TOO_SHORT if words else NO_MAIN_TEXT] += 1
+            summary.left_out[TOO_SHORT if words else NO_MAIN_TEXT] += 1
             return None
         others = [part for part, _ in kept if part.language is not None]
-        told.pages += 1
-        told.words += words
-        told.languages[page.values["language"] or _OWN] += len(own)
-        told.page_languages[page.values["language"] or _OWN] += 1
-        told.hosts[page.host] += 1
+        summary.pages += 1
+        summary.words += words
+        summary.languages[page.values["language"] or _OWN] += len(own)
+        summary.page_languages[page.values["language"] or _OWN] += 1
+        summary.hosts[page.host] += 1
         if page.values["license"]:
-            told.licenses[page.values["license"]] += 1
+            summary.licenses[page.values["license"]] += 1
         if page.values["fetched_at"]:
             fetched = datetime.fromtimestamp(page.values["fetched_at"], UTC)
-            told.days[fetched.date().isoformat()] += 1
-        told.languages.update(part.language or _OWN for part in others)
+            summary.days[fetched.date().isoformat()] += 1
+        summary.languages.update(part.language or _OWN for part in others)
         return PageItem(
             **page.values,
             text="\n".join(part.text for part, _ in own),
@@ -212,8 +210,8 @@ class Corpus:
         )
 
     def _read_pages(self) -> None:
-        """Make the texts of all parts, in parallel."""
-        parts = {part.path: part for part in self._parts}  # a path may be given twice
+        """Extract the texts of all parts in parallel."""
+        parts = {part.path: part for part in self._parts}  # a path may be repeated
         while waiting := [part for part in parts.values() if not part.is_made()]:
             done = len(parts) - len(waiting)
             self._on_progress(done, len(parts))
@@ -221,11 +219,11 @@ class Corpus:
                 for number, _ in enumerate(self._in_parallel(waiting, self._processes()), done + 1):
                     self._on_progress(number, len(parts))
             except BrokenProcessPool:
-                for part in (each for each in waiting if each.is_begun()):
+                for part in filter(PartTexts.is_begun, waiting):
                     self._read_alone(part)
 
     def _read_alone(self, part: PartTexts) -> None:
-        """Make the texts of a part by one process, and leave out the pages that end it."""
+        """Extract a part's texts in one process, and skip every page that kills the process."""
         while not part.is_made():
             try:
                 list(self._in_parallel([part], 1))
@@ -238,7 +236,7 @@ class Corpus:
     def _in_parallel(parts: Sequence[PartTexts], processes: int) -> Iterator[None]:
         from joblib import Parallel, delayed
 
-        # One process alone would be this one, which a page must not end.
+        # With one job, joblib runs in this process, and a page must not kill it.
         pool = Parallel(
             n_jobs=max(2, processes),
             backend="loky",
@@ -255,7 +253,7 @@ class Corpus:
 
 
 def _folded(license_name: str) -> str:
-    """Return the name of a license as it is compared: `cc` is Creative Commons, `cc0` CC Zero."""
+    """Return the normalised license name: `cc` is Creative Commons, `cc0` CC Zero."""
     folded = license_name.lower().replace("creative commons", "cc")
     return folded.replace("cc zero", "cc0").strip()
 

@@ -1,4 +1,4 @@
-"""The data card of an export: Markdown with the metadata that hubs of data sets read."""
+"""Data card of an export: Markdown with the metadata parsed by data set hubs."""
 
 import json
 from collections import Counter
@@ -30,9 +30,9 @@ _ESCAPED: Final = str.maketrans({"|": "\\|", "\n": " ", "<": "&lt;", "`": "\\`"}
 
 
 def card_of(corpus: CorpusSummary, file: Path, command: str, today: date) -> str:
-    """Return the card of a corpus in `file`, which `command` has made.
+    """Return the card of a corpus that `command` wrote into `file`.
 
-    Its head is YAML, as in a data set's README.md on Hugging Face.
+    The head is YAML, as in a data set's README.md on Hugging Face.
     """
     codes = [code for code in corpus.page_languages if code in languages.known()]
     title = f"{', '.join(map(languages.name, codes[:3])) or 'Texts'}: texts of Web pages"
@@ -77,21 +77,21 @@ def _head(corpus: CorpusSummary, codes: Sequence[str], file: Path, title: str) -
     if any(ending in file.suffixes for ending in _READ_BY_HUBS):
         lines += ["configs:", "- config_name: default", f"  data_files: {json.dumps(file.name)}"]
     if any(ending in file.suffixes for ending in _OF_ITEMS):
-        # A reader that infers types refuses a field that is empty at first and filled later.
+        # Type inference fails on a field that is empty in the first rows and filled later.
         features = json.dumps(_features(get_type_hints(PageItem)))
         lines += ["dataset_info:", "  config_name: default", f"  features: {features}"]
     return "\n".join([*lines, "---", ""])
 
 
 def _features(hints: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return fields in the form of the library `datasets`."""
+    """Return fields in the format of the library `datasets`."""
     return [{"name": name, **_kind(hint)} for name, hint in hints.items()]
 
 
 def _kind(hint: Any) -> dict[str, Any]:
-    """Return a type: `dtype` of a single value; `list` of a list's values, or of their fields."""
+    """Return a type: `dtype` of a scalar; `list` of the item type, or of the item fields."""
     options = (hint,) if get_origin(hint) is list else (*get_args(hint), hint)
-    hint = next(each for each in options if each is not NoneType)
+    hint = next(option for option in options if option is not NoneType)
     if get_origin(hint) is not list:
         return {"dtype": _TYPES[hint]}
     (value,) = get_args(hint)

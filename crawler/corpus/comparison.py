@@ -1,13 +1,14 @@
-"""Compares all pages of a corpus: which are near-duplicates, and which lines a host repeats.
+"""Page comparison in a corpus: near-duplicates, and lines repeated by a host.
 
-Two texts are near-duplicates if the Jaccard index of their sets of three words in a row is at least
-`THRESHOLD` (Broder 1997), as `VALUES` MinHash values of both estimate it. Texts with a common band
+Two texts are near-duplicates if the Jaccard index of their word trigram sets is at least
+`THRESHOLD` (Broder 1997), estimated from `VALUES` MinHash values per text. Texts with a common band
 of `_BAND` values are compared (Leskovec, Rajaraman and Ullman 2014, 3.4): a pair at the threshold
-has one in 99.8 of 100 cases.
+shares at least one band with probability 99.8 %.
 
-Menus, notices and footers that an extractor left in stand on many pages. A line is repeated if it
-stands on `LEAST_PAGES` pages of its host that are no copies of each other. A long line, which may
-be the beginning of an article on the pages that list articles, must also stand on half of them.
+Menus, notices and footers missed by an extractor recur on many pages. A line is repeated if
+`LEAST_PAGES` pages of its host contain the line and are no copies of each other. A long line may be
+an article's lead on overview pages, so half of the host's distinct pages must also contain the
+line.
 """
 
 import sqlite3
@@ -32,7 +33,7 @@ Numbers = npt.NDArray[np.int64]
 
 LEAST_PAGES: Final = 3
 LONG_LINE: Final = 100
-"""Characters from which a line is long."""
+"""Minimum length of a long line in characters."""
 
 _TABLES = """\
 PRAGMA journal_mode = OFF;
@@ -57,7 +58,7 @@ WHERE p.id = ? AND p.original <> p.id"""
 
 
 class Comparison:
-    """The pages of a corpus in files of a work folder, numbered from 0 in the order of adding."""
+    """The pages of a corpus in files of a work folder, numbered from 0 in insertion order."""
 
     def __init__(self, work: Path) -> None:
         path = work / "compared.db"
@@ -81,7 +82,7 @@ class Comparison:
         self._number += 1
 
     def compare(self) -> None:
-        """Find originals and repeated lines, when all pages were added."""
+        """Find originals and repeated lines after the last `add`."""
         self._file.close()
         if self._number:
             signatures = np.memmap(self._signatures, np.uint32, "r", shape=(self._number, VALUES))
@@ -89,21 +90,21 @@ class Comparison:
             order = np.fromiter((number for (number,) in in_time), np.int64, self._number)
             rank = np.empty_like(order)
             rank[order] = np.arange(self._number)
-            found = originals(signatures, rank)
-            copies = np.flatnonzero(found != np.arange(self._number))
-            pairs = zip(found[copies].tolist(), copies.tolist(), strict=True)
+            original = originals(signatures, rank)
+            copies = np.flatnonzero(original != np.arange(self._number))
+            pairs = zip(original[copies].tolist(), copies.tolist(), strict=True)
             self._connection.executemany("UPDATE pages SET original = ? WHERE id = ?", pairs)
         self._connection.execute(_COUNTED)
         self._connection.execute(_REPEATED, {"least": LEAST_PAGES})
 
     def original_of(self, number: int) -> str | None:
-        """Return the URL of the page of which a page is a copy, None if it is of none."""
+        """Return the URL of the original page, or None."""
         row = self._connection.execute(_ORIGINAL, (number,)).fetchone()
         return None if row is None else str(row[0])
 
     def are_repeated(self, number: int) -> list[bool]:
-        """Return for each line of a page whether its host repeats it."""
-        return [bool(found) for (found,) in self._connection.execute(_IS_REPEATED, (number,))]
+        """Return for each line of a page whether the host repeats the line."""
+        return [bool(mark) for (mark,) in self._connection.execute(_IS_REPEATED, (number,))]
 
     def close(self) -> None:
         """Close the files."""
@@ -112,25 +113,25 @@ class Comparison:
 
 
 def _key(host: str, line: str) -> int:
-    """Return a number of 64 bits for a line on a host; that of a long line is odd."""
+    """Return a 64-bit number for a line on a host, odd for a long line."""
     data = f"{host}\n{line.lower()}".encode("utf-8", "replace")
     number = int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
     return number & ~1 | (len(line) >= LONG_LINE)
 
 
 def originals(signatures: Signatures, rank: Numbers) -> Numbers:
-    """Return for each text the text of which it is a copy, itself if it is of none.
+    """Return the original of each text; an original is its own.
 
-    `rank` are the places of the texts in time, each once: the earliest of a chain of
-    near-duplicates is the original of all. `signatures` may lie in a file; of them only one band at
-    a time is in memory.
+    `rank` are unique places in time: the earliest text in a chain of near-duplicates is the
+    original of the whole chain. `signatures` may be a memory-mapped file; only one band at a time
+    is in memory.
     """
     original = np.arange(len(signatures), dtype=np.int64)
     for band in range(_BANDS):
         order, is_first = _groups(_keys(signatures, band), rank)
         group = np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))
         later = np.flatnonzero(~is_first)
-        # The earliest text with the band, and the one before; other members rarely tell more.
+        # The earliest text with the band, and the previous text; other members rarely add copies.
         for earlier in (group[later], later - 1):
             _join(original, signatures, rank, order[later], order[earlier])
     while not np.array_equal(original, original[original]):
@@ -139,7 +140,7 @@ def originals(signatures: Signatures, rank: Numbers) -> Numbers:
 
 
 def _keys(signatures: Signatures, band: int) -> npt.NDArray[np.uint64]:
-    """Return a number for the values of a band of each text."""
+    """Return a number for each text's values in a band."""
     keys = np.empty(len(signatures), np.uint64)
     columns = slice(band * _BAND, (band + 1) * _BAND)
     for at in range(0, len(keys), _AT_ONCE):
@@ -151,7 +152,7 @@ def _keys(signatures: Signatures, band: int) -> npt.NDArray[np.uint64]:
 
 
 def _groups(keys: npt.NDArray[np.uint64], rank: Numbers) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """Return the texts sorted by key and time, and which are the first ones with their key."""
+    """Return the texts sorted by key and time, and a mask of the first text per key."""
     order = np.lexsort((rank, keys)).astype(np.int64)
     in_order = keys[order]
     is_first = np.ones(len(order), np.bool_)
@@ -162,7 +163,7 @@ def _groups(keys: npt.NDArray[np.uint64], rank: Numbers) -> tuple[Numbers, npt.N
 def _join(
     original: Numbers, signatures: Signatures, rank: Numbers, later: Numbers, earlier: Numbers
 ) -> None:
-    """Make texts copies of earlier ones that are near-duplicates and earlier than those known."""
+    """Mark near-duplicates as copies if `earlier` precedes the original found so far."""
     wanted = rank[earlier] < rank[original[later]]
     later, earlier = later[wanted], earlier[wanted]
     for at in range(0, len(later), _AT_ONCE):

@@ -1,4 +1,4 @@
-"""Files with the texts of pages, in any of the formats, packed or not."""
+"""Text exports to files in any format, packed or not."""
 
 import fcntl
 import shutil
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 FORMATS: Final = (*WRITERS, "parquet")
 PACKINGS: Final = ("gz", "zst")
-"""Endings of packed files, behind that of their format; Parquet packs itself."""
+"""Endings of packed files, after the format's ending; Parquet packs itself."""
 
 _ROWS: Final = 250
-"""Rows of a group in a Parquet file, so that memory stays bounded."""
+"""Rows per Parquet row group, which bounds memory."""
 
 
 def format_of(path: Path | None) -> str:
-    """Return the format of a file by its name, JSON lines for standard output.
+    """Return the format for a file name, JSON lines for standard output.
 
-    Raises `SettingError` for a name of another format.
+    Raises `SettingError` for an unknown ending.
     """
     if path is None:
         return FORMATS[0]
@@ -47,7 +47,7 @@ def format_of(path: Path | None) -> str:
 
 
 def _packing(path: Path) -> str:
-    """Return how a file is packed by its name, "" if it is not."""
+    """Return the packing for a file name, "" if unpacked."""
     ending = path.suffix.removeprefix(".")
     return ending if ending in PACKINGS else ""
 
@@ -59,14 +59,14 @@ def export(
     options: TextOptions | None = None,
     on_progress: OnProgress = lambda done, total: None,
 ) -> CorpusSummary:
-    """Write the texts of pages into a file, which is replaced as a whole; None: standard output.
+    """Write page texts into a file, replaced atomically; None: standard output.
 
-    `paths` are runs, WARC files, packages, or folders of them or of HTML files. The work folder
-    beside the file stays after an interruption, and the next export goes on there. Raises
+    `paths` are runs, WARC files, packages, folders of these, or folders of HTML files. The work
+    folder beside the file survives an interruption, and the next export resumes. Raises
     `CrawlError` for a path without pages and `SettingError` if the format cannot be written there.
     """
     if kind == "parquet" or (path and _packing(path) == "zst"):
-        _arrow()  # it is missing before anything is read, not after
+        _arrow()  # raise for a missing pyarrow before any page is read
     if kind == "parquet" and path is None:
         raise SettingError("parquet needs --output FILE")
     with _working(path) as work, _opened(path) as file:
@@ -82,9 +82,9 @@ def export(
 
 @contextmanager
 def work_folder(folder: Path) -> Iterator[Path]:
-    """Yield a work folder, and delete it after the block if that succeeds or has left nothing.
+    """Yield a work folder; delete the folder if the block succeeds or the folder is empty.
 
-    Raises `CrawlError` if another process works in it.
+    Raises `CrawlError` if another process uses the folder.
     """
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -120,7 +120,7 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
     with replacing(path) as unfinished, unfinished.open("wb") as file:
         packing = _packing(path)
         if packing == "gz":
-            # Without name and time: the same texts are the same bytes.
+            # No name, no time: equal texts give equal bytes.
             with GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                 yield cast(IO[bytes], packed)
         elif packing == "zst":
@@ -150,7 +150,7 @@ def _arrow() -> Any:
 
 
 def _schema() -> "pyarrow.Schema":
-    """Return the columns of a file, the fields of `PageItem`."""
+    """Return the Parquet columns, the fields of `PageItem`."""
     arrow = _arrow()
     of_type = {
         str: arrow.string(),

@@ -1,6 +1,6 @@
-"""The main text of a page, by an extractor that the user chooses, and its metadata.
+"""Main text and metadata of a page, by a selectable extractor.
 
-The languages of its paragraphs are compared with that of the page.
+Paragraph languages are compared with the page language.
 
 docs/research/corpus.md compares the extractors.
 """
@@ -21,18 +21,18 @@ from langfocus.classifiers.pages.text.textgrams import without_unseen
 from langfocus.classifiers.pages.text.words import number_of_words
 
 MAX_CHARACTERS: Final = 500_000
-"""Characters of a page's main text that are kept."""
+"""Length limit of a page's main text in characters."""
 
 MAX_PARAGRAPHS: Final = 5_000
 
 _MAX_METADATA: Final = 1_000
-"""Characters of an author, a description and the like."""
+"""Length limit of an author, description or similar field in characters."""
 
 _MAX_BYTES: Final = 1_000_000
-"""Bytes of a page without scripts and styles that an extractor reads."""
+"""Byte limit of an extractor's input: a page without scripts and styles."""
 
 _SENTENCE: Final = 6
-"""Words of a line that may be a sentence."""
+"""Minimum words of a possible sentence line."""
 
 _MUCH_LESS: Final = 0.7
 """Share of resiliparse's words below which trafilatura has missed the main text."""
@@ -43,16 +43,16 @@ _ARTICLE: Final = re.compile(
 )
 
 FEWEST_LETTERS: Final = 80
-"""A shorter paragraph has the language of its page."""
+"""Minimum letters of a paragraph; a shorter paragraph has the page language."""
 
 _LEAD: Final = 4.0
-"""Nats by which another language must lead over that of the page."""
+"""Lead in nats by which another language must outscore the page language."""
 _READ_CHARACTERS: Final = 500
 _READ_PARAGRAPHS: Final = 50
 
 
 class Metadata(NamedTuple):
-    """What a page says about itself; None where it says nothing, or nothing was found.
+    """A page's metadata; None where unstated or not found.
 
     `published` is a date of the form 2026-11-28. `license` is a short name or a URL.
     """
@@ -66,7 +66,7 @@ class Metadata(NamedTuple):
 
 
 class MainText(NamedTuple):
-    """The title of a page, the paragraphs of its main text with single spaces, and its metadata."""
+    """A page's title, main text paragraphs with single spaces, and metadata."""
 
     title: str
     paragraphs: list[str]
@@ -81,11 +81,12 @@ def main_text_of(
     has_markup: bool = False,
     has_metadata: bool = True,
 ) -> MainText:
-    """Return the main text of a page; no paragraphs if it has none.
+    """Return the main text of a page; no paragraphs if the page has none.
 
-    With markup, headings begin with `#` signs and items of lists with `- `, as in Markdown. A plain
-    text has its own lines. Of a page that takes a parser too long the beginning is read. Without
-    `has_metadata` the metadata, a third of the time, is empty. Raises any error of the extractor.
+    With markup, headings begin with `#` signs and list items with `- `, as in Markdown. Plain text
+    keeps its lines. Only the beginning is read of a page that is too slow to parse. Without
+    `has_metadata` the metadata is empty, which saves a third of the time. Raises any error of the
+    extractor.
     """
     html = decode(body[:MAX_BYTES], content_type).utf8
     if (content_type or "").strip().lower().startswith("text/plain"):
@@ -102,7 +103,7 @@ _DATA: Final = b"ld+json"
 
 
 def _without_scripts(page: bytes) -> bytes:
-    """Return a page without the elements and comments that have no text; linear time.
+    """Return a page without textless elements and comments; linear time.
 
     Scripts with linked data stay.
     """
@@ -120,13 +121,13 @@ def _without_scripts(page: bytes) -> bytes:
 
 
 def metadata_of(html: str) -> Metadata:
-    """Return what a page says about itself; 15 ms."""
+    """Return the metadata of a page; 15 ms."""
     from trafilatura.metadata import extract_metadata
 
     tree = _tree(html)
     if tree is None:
         return Metadata()
-    # Only dates that the page names as its own: an extensive search reads any date in its text.
+    # Only dates in metadata: an extensive search would use any date in the text.
     dates = {"original_date": True, "extensive_search": False, "max_date": f"{date.max:%Y-%m-%d}"}
     found = extract_metadata(tree, date_config=dates, extensive=False)
     return Metadata(
@@ -141,7 +142,7 @@ def metadata_of(html: str) -> Metadata:
 
 @lru_cache(maxsize=1)
 def _tree(html: str) -> Any:
-    """Return trafilatura's tree of a page, None if it has none; text and metadata share it."""
+    """Return trafilatura's tree of a page, or None; text and metadata share the tree."""
     from trafilatura.utils import load_html
 
     return load_html(html)
@@ -154,7 +155,7 @@ def _short(text: str | None) -> str | None:
 def _lines(text: str) -> list[str]:
     text = without_unseen(repaired(text[:MAX_CHARACTERS]))
     lines = (" ".join(line.split()) for line in text.split("\n"))
-    # A line of signs alone is an ornament, or a link to the top of the page.
+    # A line without letters is an ornament, or a link to the page top.
     return [line for line in lines if any(map(str.isalnum, line))][:MAX_PARAGRAPHS]
 
 
@@ -173,7 +174,7 @@ def _by_trafilatura(html: str, has_markup: bool) -> str:
     text = _extracted(html, has_markup, is_strict=False)
     if not text or _has_sentence(text):
         return text
-    # A page with little text gets all of it, menus included, unless the mode is strict.
+    # Unless strict, the extractor keeps the whole text of a short page, menus included.
     return _extracted(html, has_markup, is_strict=True)
 
 
@@ -182,13 +183,13 @@ def _extracted(html: str, has_markup: bool, *, is_strict: bool) -> str:
     from trafilatura import bare_extraction
     from trafilatura.xml import xmltotxt
 
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns of each odd page
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # a warning for each odd page
     tree = _tree(html)
     if tree is None:
         return ""
-    # Where links are known, rows of links are left out; without them they are lines.
+    # Link rows are dropped only if links are included; otherwise they become lines.
     found = bare_extraction(
-        tree,  # of which it takes a copy
+        tree,  # copied by trafilatura
         favor_precision=is_strict,
         include_comments=False,
         include_tables=True,
@@ -203,9 +204,9 @@ def _extracted(html: str, has_markup: bool, *, is_strict: bool) -> str:
 
 
 def _combined(html: str, has_markup: bool) -> str:
-    """Return what trafilatura finds, or what resiliparse does where that is much more text.
+    """Return trafilatura's text, or resiliparse's where this text is much longer.
 
-    Of a page that calls itself an article trafilatura's text is nearly always the better one.
+    For self-declared articles, trafilatura's text is nearly always better.
     """
     text = _by_trafilatura(html, has_markup)
     if _ARTICLE.search(html):
@@ -224,7 +225,7 @@ EXTRACTORS: Final[dict[str, Callable[[str, bool], str]]] = {
     "trafilatura": _by_trafilatura,
     "resiliparse": _by_resiliparse,
 }
-"""Name of an extractor -> function from a page to its main text, a paragraph in each line.
+"""Extractor name -> function from a page to its main text, one paragraph per line.
 
 The second argument keeps headings and lists as Markdown.
 """
@@ -233,20 +234,20 @@ The second argument keeps headings and lists as Markdown.
 def differing_languages(
     paragraphs: Sequence[str], language: str | None, engine: LangfocusEngine | None = None
 ) -> list[str | None]:
-    """Return the language of each paragraph that is not in the page's, None for the others.
+    """Return the language of each paragraph outside the page language, None for else None.
 
-    Only the first long paragraphs are read. Without a language of the page, or if the text model
-    does not know it, all are None. 0.1 ms for each paragraph that is read.
+    Only the first long paragraphs are identified. All are None if the page language is missing or
+    unknown to the text model. 0.1 ms per identified paragraph.
     """
     engine = engine or shipped_engine()
-    found: list[str | None] = [None] * len(paragraphs)
+    languages: list[str | None] = [None] * len(paragraphs)
     if language is None or language not in engine.languages:
-        return found
+        return languages
     alike = {language}.union(*(twins for twins in TWINS if language in twins))
     long = (place for place, text in enumerate(paragraphs) if len(text) >= FEWEST_LETTERS)
     for _, place in zip(range(_READ_PARAGRAPHS), long, strict=False):
-        found[place] = _other(paragraphs[place][:_READ_CHARACTERS], language, alike, engine)
-    return found
+        languages[place] = _other(paragraphs[place][:_READ_CHARACTERS], language, alike, engine)
+    return languages
 
 
 def _other(text: str, language: str, alike: set[str], engine: LangfocusEngine) -> str | None:

@@ -1,4 +1,4 @@
-"""The formats of exported texts that are written as text; each makes lines of items, in order."""
+"""Text formats of exports; each writer yields the lines of items in order."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ _OF_CSV: Final = tuple(
     name for name in FIELDS if name not in ("text", "other_paragraphs", "repeated", "links")
 )
 _OF_DOC: Final = ("id", "url", "title", "author", "published", "site", "license", "language")
-"""The attributes of `<doc>` in vertical text."""
+"""Attributes of `<doc>` in vertical text."""
 
 # Full stops, marks of exclamation and question, the danda; then closing signs.
 _MARKS: Final = ".!?\u2026\u0964\u061f\u06d4"
@@ -37,18 +37,18 @@ def _json_lines(items: Iterable[PageItem]) -> Iterator[str]:
 
 
 def _plain(items: Iterable[PageItem]) -> Iterator[str]:
-    """Yield each text with an empty line after it."""
+    """Yield each text, followed by an empty line."""
     for item in items:
         yield f"{item.text}\n\n"
 
 
 def _csv(items: Iterable[PageItem]) -> Iterator[str]:
-    """Yield the metadata of each page, a header first; several categories with a bar between."""
+    """Yield a header, then each page's metadata; a bar separates categories."""
     yield _csv_row(_OF_CSV)
     for item in items:
         values = (getattr(item, name) for name in _OF_CSV)
-        texts = (" | ".join(each) if isinstance(each, list) else each for each in values)
-        yield _csv_row(safe_cell(each) if isinstance(each, str) else each for each in texts)
+        cells = (" | ".join(value) if isinstance(value, list) else value for value in values)
+        yield _csv_row(safe_cell(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
 def _csv_row(values: Iterable[object]) -> str:
@@ -76,19 +76,19 @@ def _vertical(items: Iterable[PageItem]) -> Iterator[str]:
 def sentences(text: str) -> list[str]:
     """Return the sentences of a paragraph.
 
-    One ends with its mark, before a space that no lower-case letter follows. Abbreviations before
-    a capital end one too, and Thai, which has no marks, is not divided.
+    A sentence ends with its mark, before a space without a following lower-case letter. An
+    abbreviation before a capital also ends a sentence. Thai, without marks, is not divided.
     """
-    found, start = [], 0
+    ended, start = [], 0
     for end in _SENTENCE_END.finditer(text):
         if end.end() < len(text) and not text[end.end()].islower():
-            found.append(text[start : end.end()].strip())
+            ended.append(text[start : end.end()].strip())
             start = end.end()
-    return [*found, text[start:].strip()]
+    return [*ended, text[start:].strip()]
 
 
 def _tei(items: Iterable[PageItem]) -> Iterator[str]:
-    """Yield a corpus of TEI P5, a `TEI` element for each page (trafilatura's headers)."""
+    """Yield a TEI P5 corpus, a `TEI` element per page (trafilatura's headers)."""
     from lxml import etree
 
     title = "Texts of Web pages"
@@ -103,7 +103,7 @@ def _tei(items: Iterable[PageItem]) -> Iterator[str]:
 
 
 def tei_of(item: PageItem) -> "_Element":
-    """Return the `TEI` element of a page; headings and lists are paragraphs."""
+    """Return a page's `TEI` element; headings and lists are paragraphs."""
     from lxml import etree
     from trafilatura.settings import Document
     from trafilatura.xml import build_tei_output
@@ -120,7 +120,7 @@ def tei_of(item: PageItem) -> "_Element":
         ("language", item.language),
     ):
         setattr(page, name, _xml(value) if value else None)
-    page.categories, page.tags = [_xml(each) for each in item.categories or ()], []
+    page.categories, page.tags = [_xml(category) for category in item.categories or ()], []
     page.body, page.commentsbody = etree.Element("body"), etree.Element("body")
     for paragraph in (item.text or "").split("\n"):
         etree.SubElement(page.body, "p").text = _xml(paragraph)
@@ -128,7 +128,7 @@ def tei_of(item: PageItem) -> "_Element":
 
 
 def _xml(text: str) -> str:
-    """Return a text without the characters that XML cannot hold."""
+    """Return a text without characters that are invalid in XML."""
     return _NOT_XML.sub("", text)
 
 
@@ -139,4 +139,4 @@ WRITERS: Final[dict[str, Callable[[Iterable[PageItem]], Iterator[str]]]] = {
     "vert": _vertical,
     "xml": _tei,
 }
-"""Ending of a file's name -> its text, piece by piece."""
+"""File name ending -> writer that yields text in pieces."""

@@ -1,4 +1,4 @@
-"""The item of a page: what feeds and pipelines get during a crawl, and exports after it."""
+"""Page item: the object of feeds and pipelines during a crawl, and of exports afterwards."""
 
 import sqlite3
 from dataclasses import asdict, dataclass, fields
@@ -10,11 +10,11 @@ from langfocus.crawler.run.page_row import PAGE_COLUMNS
 
 _LINKS = "SELECT urls FROM links WHERE page = (SELECT id FROM pages WHERE fingerprint = ?)"
 _FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-"""The first letters of a cell that spreadsheet programs may take for a formula."""
+"""First letters of a cell that a spreadsheet may evaluate as a formula."""
 
 
 class OtherParagraph(TypedDict):
-    """A paragraph that is not in the language of its page."""
+    """A paragraph in another language than its page."""
 
     language: str
     text: str
@@ -25,7 +25,7 @@ class PageItem:
     """A page with a final status and its text.
 
     Fields without a comment are columns of the run's table `pages`
-    (`crawler.run.page_row.PageRow`); a page that no run knows has None for `parent`, `score` and
+    (`crawler.run.page_row.PageRow`). A page outside a run has None for `parent`, `score` and
     `depth`, and a file without a date for `fetched_at`. The last fields, from `id`, are None in the
     feeds of a crawl.
     """
@@ -36,7 +36,7 @@ class PageItem:
     language: str | None
     confidence: float | None
     method: str | None
-    is_relevant: bool  # the page is in the language that was asked for
+    is_relevant: bool  # the page is in the target language
     charset: str | None
     country: str | None
     directives: str | None
@@ -46,22 +46,22 @@ class PageItem:
     depth: int | None
     fetched_at: float | None
     id: str | None = None  # a UUID of the URL and the bytes of the page
-    warc_file: str | None = None  # where the page is archived
-    warc_offset: int | None = None  # bytes before its record
-    digest: str | None = None  # of its payload, as its record has it
-    title: str | None = None  # of the page
-    author: str | None = None  # as the page names it, like the next fields
+    warc_file: str | None = None  # archive file of the page
+    warc_offset: int | None = None  # byte offset of its record
+    digest: str | None = None  # payload digest, as in the WARC record
+    title: str | None = None  # page title
+    author: str | None = None  # as stated by the page, like the next fields
     published: str | None = None  # date, such as 2026-11-28
     site: str | None = None  # name of the site
     license: str | None = None  # such as CC BY-SA 4.0
-    description: str | None = None  # from its head
+    description: str | None = None  # from the page head
     categories: list[str] | None = None  # sections of the site
-    text: str | None = None  # a paragraph in each line, without those of `other_paragraphs`
-    words: int | None = None  # of the text
-    other_paragraphs: list[OtherParagraph] | None = None  # those in other languages
+    text: str | None = None  # one paragraph per line, without `other_paragraphs`
+    words: int | None = None  # word count of `text`
+    other_paragraphs: list[OtherParagraph] | None = None  # paragraphs in other languages
     repeated: list[int] | None = None  # numbers, from 0, of repeated lines (--keep-repeated)
     duplicate_of: str | None = None  # an earlier page with nearly this text (--keep-copies)
-    links: list[str] | None = None  # of the page, with LANGFOCUS_LINKS
+    links: list[str] | None = None  # page links, with LANGFOCUS_LINKS
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields by name."""
@@ -70,11 +70,11 @@ class PageItem:
 
 FIELDS = tuple(field.name for field in fields(PageItem))
 ROW_FIELDS = tuple(name for name in FIELDS[: FIELDS.index("id")] if name in PAGE_COLUMNS)
-"""The fields that are columns of the run's table `pages`."""
+"""Fields that are columns of the run's table `pages`."""
 
 
 def settled_item(connection: sqlite3.Connection, lease: Lease, record: Record) -> PageItem:
-    """Return the item of a page that was just settled, without its text."""
+    """Return the item of a newly settled page, without its text."""
     sources = {"url": lease.url, "parent": lease.parent, "score": lease.score, "depth": lease.depth}
     values: dict[str, Any] = {
         name: sources[name] if name in sources else getattr(record, name) for name in ROW_FIELDS
@@ -89,5 +89,5 @@ def settled_item(connection: sqlite3.Connection, lease: Lease, record: Record) -
 
 
 def safe_cell(text: str) -> str:
-    """Return a text that no spreadsheet program takes for a formula."""
+    """Return a text that no spreadsheet evaluates as a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,6 +1,6 @@
-"""The pages that an export reads: those of runs, of other WARC files, and of HTML files.
+"""Page sources of an export: runs, other WARC files, and HTML files.
 
-A source is divided into parts. A part reads its pages in another process, one after the other.
+A source is divided into parts. Each part is read sequentially in a worker process.
 """
 
 import json
@@ -50,10 +50,10 @@ from langfocus.crawler.url import host_of, is_site_file, normalise
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250
-"""Pages of a part: enough to spend little on starting it, few enough for all processes."""
+"""Pages per part: enough to amortise its start, few enough to keep all processes busy."""
 
 _SLICE: Final = 16_000_000
-"""Bytes of a WARC file that are a part."""
+"""Bytes per part of a WARC file."""
 
 _HTML: Final = (".html", ".htm", ".xhtml")
 _MEGABYTE: Final = 1_000_000
@@ -68,7 +68,7 @@ NO_LANGUAGE = "without a language"
 DAMAGED = "damaged"
 
 _OUTCOMES = {"page": PAGE, "unchanged": UNCHANGED, "noarchive": f'%"{NOARCHIVE}"%'}
-# The order of the crawl is another one after a kill; that of the URLs is not.
+# A kill changes the crawl order, but not the URL order.
 _NUMBERS = (
     "SELECT a.id FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"
     " WHERE p.outcome IN (:page, :unchanged) AND p.language IS NOT NULL"
@@ -93,7 +93,7 @@ _PAGE_OF = (
 
 
 class Found(NamedTuple):
-    """A page: the fields of its `PageItem` that its source knows, its host and its bytes."""
+    """A page: `PageItem` fields known to the source, host and body."""
 
     values: dict[str, Any]
     host: str
@@ -102,13 +102,13 @@ class Found(NamedTuple):
 
 
 class Part(Protocol):
-    """Some pages of a source."""
+    """Pages of a source."""
 
     def stamp(self) -> str:
-        """Return a text that no other part has, nor this one after a change of it."""
+        """Return a text unique to the part and its current content."""
 
     def pages(self, first: int = 0) -> Iterator[Found | str]:
-        """Yield the pages from a number on, and for those that are left out the reasons."""
+        """Yield the pages from number `first`, and a reason for each skipped page."""
 
 
 @dataclass(slots=True)
@@ -123,8 +123,8 @@ class Source:
 def source_of(path: Path, lang: str | None) -> Source:
     """Return the source at a path: a run, WARC files, packages or HTML files.
 
-    `lang` is the language of the pages; None: that of the run, and any for pages without a run;
-    "all": any. Raises `CrawlError` for a path with no pages.
+    `lang` is the page language; None: the run's language, and any language for pages outside a run;
+    "all": any. Raises `CrawlError` for a path without pages.
     """
     if (path / "run.db").is_file() or path.name == "run.db":
         return _of_run(path.parent if path.name == "run.db" else path, lang)
@@ -151,7 +151,7 @@ def source_of(path: Path, lang: str | None) -> Source:
 
 
 def _html_files(path: Path) -> list[Path]:
-    """Return the HTML files of a path; none of a folder with WARC files or packages."""
+    """Return the HTML files of a path; empty for a folder with WARC files or packages."""
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     if any(file.name.lower().endswith((*WARC_ENDINGS, *PACKAGE_ENDINGS)) for file in files):
         return []
@@ -180,7 +180,7 @@ def _of_run(folder: Path, lang: str | None) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class _RunPart:
-    """Pages of a run, by the numbers of their exchanges."""
+    """Pages of a run, by exchange number."""
 
     folder: Path
     numbers: "array[int]"
@@ -188,8 +188,8 @@ class _RunPart:
     def stamp(self) -> str:
         numbers = json.dumps(list(self.numbers))
         with reading(self.folder) as connection:
-            found = connection.execute(_STAMP, (numbers,)).fetchone()
-        return f"run {self.folder.resolve()} {found!r} {numbers}"
+            row = connection.execute(_STAMP, (numbers,)).fetchone()
+        return f"run {self.folder.resolve()} {row!r} {numbers}"
 
     def pages(self, first: int = 0) -> Iterator[Found | str]:
         with reading(self.folder) as connection:
@@ -200,7 +200,7 @@ class _RunPart:
     def _page(
         self, connection: sqlite3.Connection, number: int, target: tuple[str] | None
     ) -> Found | str:
-        """Return the page of an exchange, or the reason for which it is left out."""
+        """Return the page of an exchange, or the skip reason."""
         row = connection.execute(_PAGE_OF, (number,)).fetchone()
         place = archived.found_archived(connection, "id = ?", number)
         if row is None or place is None:
@@ -226,8 +226,8 @@ def _kept_answer(
 ) -> Answer | None:
     """Return the answer of an exchange in a run, None if its body was never kept.
 
-    An unchanged page has the answer that the earlier run kept. Raises `ArchiveError` for a record
-    that is damaged or missing.
+    An unchanged page has the answer kept by the earlier run. Raises `ArchiveError` for a damaged or
+    missing record.
     """
     record = _record(folder, row)
     if row.is_revisit == archived.SAME_PAYLOAD_AS:
@@ -240,11 +240,11 @@ def _kept_answer(
 
 
 def _earlier_answer(connection: sqlite3.Connection, url: str, date: str) -> Answer | None:
-    """Return the answer that an earlier run kept, None if that run is not at its place."""
-    told = connection.execute("SELECT value FROM meta WHERE key = 'since'").fetchone()
-    if told is None or not told[0]:
+    """Return an answer kept by an earlier run, None if the earlier run is missing."""
+    since = connection.execute("SELECT value FROM meta WHERE key = 'since'").fetchone()
+    if since is None or not since[0]:
         return None
-    folder = Path(told[0])
+    folder = Path(since[0])
     try:
         with reading(folder) as earlier:
             where = "url = ? AND date = ? AND is_revisit = 0"
@@ -266,7 +266,7 @@ def _record(folder: Path, row: archived.ArchivedRow) -> ArchiveRecord:
 
 @dataclass(frozen=True, slots=True)
 class _ArchivePart:
-    """The answers in a slice of a WARC file that are in a language, or the revisits of files."""
+    """Answers in a WARC file slice that are in a language, or the revisits of files."""
 
     volumes: tuple[Volume, ...]
     lang: str
@@ -274,8 +274,8 @@ class _ArchivePart:
 
     def stamp(self) -> str:
         stats = [(volume.path.resolve(), volume.path.stat()) for volume in self.volumes]
-        told = [(str(path), stat.st_mtime_ns, stat.st_size) for path, stat in stats]
-        return f"archive {told} {self!r}"
+        facts = [(str(path), stat.st_mtime_ns, stat.st_size) for path, stat in stats]
+        return f"archive {facts} {self!r}"
 
     def pages(self, first: int = 0) -> Iterator[Found | str]:
         read = revisits_in if self.is_of_revisits else answers_in
@@ -297,7 +297,7 @@ class _ArchivePart:
 
 @dataclass(frozen=True, slots=True)
 class _FilesPart:
-    """HTML files. The host of a file is the first folder on its path."""
+    """HTML files; a file's host is the first folder of its path."""
 
     folder: Path
     files: Sequence[Path]
@@ -305,8 +305,8 @@ class _FilesPart:
 
     def stamp(self) -> str:
         stats = [(str(file.resolve()), file.stat()) for file in self.files]
-        told = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
-        return f"files {told} {self.lang}"
+        facts = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+        return f"files {facts} {self.lang}"
 
     def pages(self, first: int = 0) -> Iterator[Found | str]:
         for file in self.files[first:]:
@@ -322,7 +322,7 @@ class _FilesPart:
 
 
 def page_in(found: ArchivedAnswer) -> Download | str:
-    """Return an answer as a crawl sees it, or the reason why it is no page."""
+    """Return an answer as downloaded by a crawl, or the reason why it is no page."""
     answer, url = found.answer, normalise(found.url) or ""
     kind = content_type_of(answer.all("Content-Type"))
     if not 200 <= answer.status < 300:
@@ -340,30 +340,30 @@ def page_in(found: ArchivedAnswer) -> Download | str:
 
 
 def _identified(download: Download, host: str, at: float | None, lang: str) -> Found | str:
-    """Return a page that no run has identified, if it is in the language."""
+    """Identify and return a page from outside a run, or the reason for skipping it."""
     try:
-        page, told = identified_in_time(download, method(DEFAULT_METHOD, fasttext_file()))
+        page, identified = identified_in_time(download, method(DEFAULT_METHOD, fasttext_file()))
     except UnreadError as error:
         return str(error)
-    if page is None or leads_to(download, page, told):
+    if page is None or leads_to(download, page, identified):
         return NO_PAGE
-    told_by = {"header": download.statements, "page": directives.of_metas(page.statements)}
-    if any(NOARCHIVE in statements for statements in told_by.values()):
+    statements_by = {"header": download.statements, "page": directives.of_metas(page.statements)}
+    if any(NOARCHIVE in statements for statements in statements_by.values()):
         return NO_COPY
-    if told.language is None:
+    if identified.language is None:
         return NO_LANGUAGE
-    if lang not in (told.language, ALL_LANGUAGES):
+    if lang not in (identified.language, ALL_LANGUAGES):
         return OTHER_LANGUAGE
     values = {
         **dict.fromkeys(("parent", "country", "robots_txt", "score", "depth", "links")),
         "url": download.url,
         "status": download.status or None,
-        "language": told.language,
-        "confidence": told.confidence,
-        "method": told.method,
-        "is_relevant": lang == told.language,
+        "language": identified.language,
+        "confidence": identified.confidence,
+        "method": identified.method,
+        "is_relevant": lang == identified.language,
         "charset": page.charset,
-        "directives": directives.written(told_by),
+        "directives": directives.written(statements_by),
         "bytes": len(download.body),
         "fetched_at": at,
     }

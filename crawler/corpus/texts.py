@@ -1,7 +1,7 @@
-"""The texts of one part of a corpus, in a file of the work folder of an export.
+"""Texts of a corpus part, in a file of an export's work folder.
 
-The file has a line for each page: its text, or the reason for which it is left out. It gets its
-name when it is complete. A process that reads a part goes on after the last line that is there.
+Each line is a page's text or skip reason. A complete file is renamed to its final name. A process
+that reads a part resumes after the last complete line.
 """
 
 import fcntl
@@ -30,14 +30,14 @@ _FORMAT: Final = "4"
 _PACKAGES: Final = ("trafilatura", "htmldate", "resiliparse")
 
 VALUES: Final = 126
-"""Numbers of 32 bits in a signature; the index is estimated with a standard error of 0.036."""
+"""Number of 32-bit values in a signature; the index has a standard error of 0.036."""
 
 _RUN: Final = 3
 _MOST_UNITS: Final = 50_000
 
 
 class Paragraph(NamedTuple):
-    """A paragraph of a main text; `language` is None if it is that of the page."""
+    """A main text paragraph; `language` is None for the page language."""
 
     text: str
     language: str | None
@@ -45,7 +45,7 @@ class Paragraph(NamedTuple):
 
 
 class PageText(NamedTuple):
-    """A page with a main text: the fields of its item that are known, its host and paragraphs."""
+    """A page with a main text: known item fields, host, paragraphs and signature."""
 
     values: dict[str, Any]
     host: str
@@ -55,7 +55,7 @@ class PageText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PartTexts:
-    """The texts of a part in a work folder."""
+    """Texts of a part in a work folder."""
 
     part: Part
     path: Path
@@ -73,7 +73,7 @@ class PartTexts:
         has_markup: bool = False,
         has_metadata: bool = True,
     ) -> "PartTexts":
-        """Return the texts of a part, whose file has another name after a change of the part."""
+        """Return the texts of a part; the file name changes with the part's content."""
         versions = " ".join(map(version, _PACKAGES))
         made_by = f"{_FORMAT} {extractor} {has_markup} {has_metadata} {versions} {part.stamp()}"
         name = blake2b(made_by.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
@@ -88,17 +88,19 @@ class PartTexts:
         return self.path.exists()
 
     def is_begun(self) -> bool:
-        """Return True if a process began the file and did not end it."""
+        """Return True if a process started and did not finish the file."""
         return self._unfinished.exists()
 
     def make(self) -> None:
-        """Write the file, or the rest of it."""
+        """Write the file, or the rest of a started file."""
         with self._unfinished.open("a+b") as file:
-            # A process of an export that was interrupted may still write it.
+            # A worker of an interrupted export may still write the file.
             fcntl.flock(file, fcntl.LOCK_EX)
             if self.is_made():
                 return
-            main_text_of(TRIAL.body, None, self.extractor)  # no page pays for what is loaded
+            main_text_of(
+                TRIAL.body, None, self.extractor
+            )  # load the extractor before the first page is timed
             for found in self.part.pages(_whole_lines(file)):
                 text = found if isinstance(found, str) else self._text_of(found)
                 file.write(json.dumps(text).encode() + b"\n")
@@ -106,13 +108,13 @@ class PartTexts:
         self._unfinished.rename(self.path)
 
     def leave_out(self) -> None:
-        """Leave out the page at which the process that wrote the file ended."""
+        """Skip the page that killed the writing process."""
         with self._unfinished.open("a+b") as file:
             _whole_lines(file)
             file.write(json.dumps(STOPPED).encode() + b"\n")
 
     def read(self) -> Iterator[PageText | str]:
-        """Yield the pages, and for those that were left out the reasons."""
+        """Yield the pages, and a reason for each skipped page."""
         with self.path.open("rb") as file:
             for line in map(json.loads, file):
                 if isinstance(line, str):
@@ -122,7 +124,7 @@ class PartTexts:
                     yield PageText(values, host, [Paragraph(*p) for p in paragraphs], signature)
 
     def _text_of(self, found: Found) -> PageText | str:
-        """Return the text of a page, or the reason for which it has none."""
+        """Return the text of a page, or the reason for its absence."""
         try:
             with limited():
                 text = main_text_of(
@@ -134,7 +136,7 @@ class PartTexts:
                 )
         except TooSlow:
             return TOO_SLOW
-        except Exception:  # whatever an extractor makes of a page
+        except Exception:  # an extractor may raise any error
             return FAILED
         words = units(" ".join(text.paragraphs))
         if not words:
@@ -151,7 +153,7 @@ class PartTexts:
 
 
 def _whole_lines(file: BinaryIO) -> int:
-    """Cut a line without an end, which a kill left; return the number of the others."""
+    """Truncate an incomplete last line, left by a kill; return the number of complete lines."""
     file.seek(0)
     data = file.read()
     file.truncate(data.rfind(b"\n") + 1)
@@ -159,7 +161,7 @@ def _whole_lines(file: BinaryIO) -> int:
 
 
 def signature_of(units: Sequence[str]) -> list[int]:
-    """Return the signature of a text with these words; a text of less than three is one run."""
+    """Return the signature of a text from its words; fewer than three words are one trigram."""
     kept = [*units[:_MOST_UNITS]]
     kept += [""] * (_RUN - len(kept))
     runs = {" ".join(kept[at : at + _RUN]) for at in range(len(kept) - _RUN + 1)}
