@@ -1,1 +1,1 @@
-"""The encoding of a page: declared, detected, decoded."""
+"""Page encodings: declaration, detection, decoding."""

@@ -1,4 +1,4 @@
-"""Legacy encodings: their labels, codecs and languages, and the neighbours of their characters."""
+"""Legacy encodings: labels, codecs, languages and character neighbours."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from langfocus.classifiers.tables import rows
 
 _CODECS = rows("codecs.txt")
-"""WHATWG name -> Python's codec where it has another name, or one that reads more."""
+"""WHATWG name -> Python codec, where differently named or more tolerant."""
 
 _LABELS = {
     label: name
@@ -30,55 +30,54 @@ class CodePage(NamedTuple):
     """The use of a single-byte encoding."""
 
     rarity: float
-    """Its rarity on the Web relative to others with the same letters, in nats; an estimate."""
+    """Estimated rarity on the Web, in nats, relative to other encodings with the same letters."""
     languages: list[str]
-    """Codes of the languages that were written in it."""
+    """Codes of the languages written in the encoding."""
 
 
 CODE_PAGES = {
     name: CodePage(float(rarity), codes)
     for name, (rarity, *codes) in ((n, use.split()) for n, use in rows("code-pages.txt").items())
 }
-"""Single-byte encodings that are distinguished, by their WHATWG names."""
+"""Single-byte encodings that detection distinguishes, by WHATWG name."""
 
 _SPACE, _DIGIT, _MARK, _APOSTROPHE = 1, 2, 3, 4
 FIRST_LETTER = 5
 """Context of a neighbour `a` or `A`."""
 BEYOND_ASCII = FIRST_LETTER + 26
-"""Context of a neighbour beyond ASCII outside of `characters`; the contexts of `characters` follow.
-"""
+"""Context of a neighbour beyond ASCII outside `characters`, before the contexts of `characters`."""
 
 
 def canonical_label(label: str) -> str | None:
-    """The WHATWG name of an encoding label, `Latin1` -> `windows-1252`; None if unknown.
+    """Return the WHATWG name for an encoding label, `Latin1` -> `windows-1252`; None if unknown.
 
-    Unlike in the standard, ibm855 has a label: such pages exist.
+    Unlike the standard, ibm855 has a label, since pages in ibm855 exist.
     """
     return _LABELS.get(label.strip().lower())
 
 
 def codec(name: str) -> str:
-    """The Python codec of a WHATWG name."""
+    """Return the Python codec for a WHATWG name."""
     return _CODECS.get(name, name)
 
 
 def characters() -> dict[str, int]:
-    """The characters beyond ASCII of all readings, in order, with their numbers from 1 on."""
-    found: set[str] = set()
+    """Return the characters beyond ASCII in any reading, in order, numbered from 1."""
+    every: set[str] = set()
     high = bytes(range(128, 256))
     for name in CODE_PAGES:
-        found.update(high.decode(codec(name), "ignore"))
-    kept = sorted(c for c in found if not "\x80" <= c <= "\x9f")
+        every.update(high.decode(codec(name), "ignore"))
+    kept = sorted(c for c in every if not "\x80" <= c <= "\x9f")
     return {c: number for number, c in enumerate(kept, start=1)}
 
 
 def triples(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each character beyond ASCII with the character before it and the one after it."""
+    """Yield each character beyond ASCII with the characters before and after."""
     return (match.groups() for match in _TRIPLES.finditer(text))  # type: ignore[misc]
 
 
 def context(character: str, number: Mapping[str, int]) -> int:
-    """The number of a neighbour: its kind within ASCII, else its place among the characters."""
+    """Return a neighbour's context: the kind within ASCII, else by index among the characters."""
     if character.isascii():
         return int(ascii_contexts()[ord(character)])
     return BEYOND_ASCII + number.get(character, 0)
@@ -86,7 +85,7 @@ def context(character: str, number: Mapping[str, int]) -> int:
 
 @cache
 def ascii_contexts() -> NDArray[np.int64]:
-    """The context of each ASCII character: space, digit, apostrophe, letter or other mark."""
+    """Return each ASCII character's context: space, digit, apostrophe, letter or other mark."""
     kinds = np.full(128, _MARK)
     kinds[: ord(" ") + 1] = _SPACE
     kinds[ord("0") : ord("9") + 1] = _DIGIT

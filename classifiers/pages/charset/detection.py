@@ -1,8 +1,8 @@
-"""Detects the legacy encoding of bytes that have no trustworthy declaration.
+"""Legacy encoding detection for bytes without a trustworthy declaration.
 
-Detection is deterministic and needs no package. A multi-byte encoding is recognised by its
-structure and by the share of signs that are common in its language. Single-byte encodings are
-compared by the probability of their letters, given the neighbours (`letters`).
+Detection is deterministic and needs no package. A multi-byte encoding is recognised by byte
+structure and by the share of common signs in the encoding's language. Single-byte encodings are
+ranked by letter probability, given the neighbours (`letters`).
 """
 
 import re
@@ -16,9 +16,9 @@ from langfocus.classifiers.pages.charset.letters import letter_model
 Signs = NDArray[np.uint32]
 
 _LIMIT_BYTES = 10_000_000
-"""Bytes of a body that are searched for bytes beyond ASCII."""
+"""Bytes of a body searched for bytes beyond ASCII."""
 
-# Longer bodies are read in stretches that are spread evenly over their bytes beyond ASCII.
+# Longer bodies are sampled in stretches, spread evenly over the bytes beyond ASCII.
 _WHOLE_BYTES = 65_536
 _STRETCHES, _STRETCH_BYTES, _RARE_BYTES = 12, 4_096, 60
 _FEWEST_VISIBLE = 8
@@ -37,16 +37,16 @@ _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|[\xc0\xc1][\x80-\xbf]")
 # Least number of characters beyond ASCII for an East Asian encoding.
 _FEWEST_SIGNS = 3
 _DAMAGE, _INSIDE = 0.1, 0.25
-# Most nats per byte beyond ASCII for a reading as single bytes. Measured on sentences: 7 to 11 for
-# the right one, 20 to 24 for the best one of Chinese.
+# Most nats per byte beyond ASCII for a single-byte reading. Measured on sentences: 7 to 11 for the
+# right reading, 20 to 24 for the best single-byte reading of Chinese.
 _EXPLAINED = 14.0
 
-# Shares of half-width kana in a text that has many, and of their marks in it.
+# Least share of half-width kana in half-width text, and of voicing marks.
 _HALF_WIDTH, _MARKED = 0.2, 0.03
-# Likeness of such a text, below that of most texts in Chinese and Korean.
+# Likeness of half-width text, below most texts in Chinese and Korean.
 _UNSURE = 0.12
 
-# Nats by which a declared encoding is preferred: tools write ISO-8859-1 by default.
+# Nats in favour of a declared encoding: tools write ISO-8859-1 by default.
 _DECLARED, _DECLARED_LATIN = 12.0, 2.0
 
 # Signs on nearly every page in Chinese, simplified and traditional.
@@ -55,7 +55,7 @@ _CHINESE = (
     "生能而子那得于於着下自之年过過发發后後作里裡用道行所然家种事成方多经經么麼去法学學如都同现現"
     "当當没沒动動面起看定天分还還进進好小部其些主样樣理心本前开開但因只从從想实實日新文中網网"
 )
-# Kanji of menus, addresses and tables, which may be without kana.
+# Kanji in menus, addresses and tables, possibly without kana.
 _KANJI = (
     "日本年大会人国月中一社出上学東分京市業行地新事金生時発高見部場電合方前定長理間動関入名通内"
     "公所田県用取実機体物気小設性代来現品案報情問対協経保料書"
@@ -64,27 +64,27 @@ _KOREAN = "이다는에의을하고가로지한은기도를사리인어자으나
 
 
 def detect(text: bytes, declared: str | None = None) -> str:
-    """The WHATWG name of the encoding of a `sample` that is neither ASCII nor valid UTF-8.
+    """Detect the encoding of a `sample` that is neither ASCII nor valid UTF-8; WHATWG name.
 
-    windows-1252 if there is no evidence for another one. Unlike in the standard, `johab` is known.
-    `declared` is an encoding that is preferred if the bytes fit several. 1 to 5 ms, the first
-    time 0.3 s.
+    Returns windows-1252 without evidence for another encoding. Unlike the standard, `johab` can be
+    detected. `declared` is preferred if several encodings fit. Costs 1 to 5 ms, the first call 0.3
+    s.
     """
     if is_mostly_utf8(text):
         return "utf-8"
     costs, n_bytes = letter_model().costs(text)
     if costs.min() > _EXPLAINED * n_bytes:
-        found = _multibyte(text)
-        if found:
-            return found
+        name = _multibyte(text)
+        if name:
+            return name
     return _single_byte(text, costs, declared)
 
 
 def sample(body: bytes) -> bytes:
-    """The visible bytes of at most 64 kB of a body; with markup if hardly any are beyond ASCII.
+    """Return at most 64 kB of visible bytes; with markup if hardly any are beyond ASCII.
 
-    From a longer body, stretches are cut between words, so that no character is cut. They are
-    spread evenly over the bytes beyond ASCII in its first 10 MB.
+    A longer body is sampled in stretches between spaces, so that no character is cut. The stretches
+    are spread evenly over the bytes beyond ASCII in the first 10 MB.
     """
     if len(body) > _WHOLE_BYTES:
         body = _stretches(body)
@@ -97,14 +97,14 @@ def _count_high(text: bytes) -> int:
 
 
 def is_mostly_utf8(text: bytes) -> bool:
-    """Whether a text that is not valid UTF-8 is UTF-8 with some damage.
+    """Return True if text that is not valid UTF-8 is damaged UTF-8.
 
-    Valid sequences hardly occur in other encodings, so a majority of valid ones is enough.
+    Valid sequences hardly occur in other encodings, so a majority of valid sequences is enough.
     Surrogates (CESU-8) and overlong forms occur in damaged UTF-8 only.
     """
     units = np.frombuffer(text, dtype=np.uint8)
     is_first = (units[:-1] >= 0xC0) & (units[1:] >= 0x80) & (units[1:] < 0xC0)
-    # A sequence has four bytes at most, so that the next condition cannot be true.
+    # A sequence has four bytes at most, so too few first bytes exclude UTF-8.
     if 5 * np.count_nonzero(is_first) <= _count_high(text):
         return False
     text = _SURROGATE.sub(b"", text)
@@ -119,10 +119,10 @@ def _stretches(body: bytes) -> bytes:
     if not len(at):
         return b""
     chosen = at[np.linspace(0, len(at) - 1, _STRETCHES).astype(np.int64)].tolist()
-    # Encodings that are nearly alike differ in bytes that are rare.
+    # Nearly identical encodings differ in rare bytes.
     rare = at[np.unique(np.frombuffer(body, dtype=np.uint8)[at], return_index=True)[1]].tolist()
     lengths = dict.fromkeys(rare, _RARE_BYTES) | dict.fromkeys(chosen, _STRETCH_BYTES)
-    found, end = [], 0
+    pieces, end = [], 0
     for place in sorted(lengths):
         start = max(end, place - _RARE_BYTES)
         end = max(end, place + lengths[place])
@@ -130,12 +130,12 @@ def _stretches(body: bytes) -> bytes:
         edge = _EDGES.search(piece, 0, _RARE_BYTES) if start else None
         first = edge.start() if edge else 0
         last = max(piece.rfind(b" "), piece.rfind(b"<"), piece.rfind(b"\n"))
-        found.append(piece[first : last if last > first else len(piece)])
-    return b" ".join(found)
+        pieces.append(piece[first : last if last > first else len(piece)])
+    return b" ".join(pieces)
 
 
 def _multibyte(text: bytes) -> str | None:
-    """The encoding with the most signs that are common in its language; Japanese by its kana."""
+    """Return the encoding with most common signs in its language; Japanese by kana."""
     best, best_share = None, 0.0
     for name, likeness in _MULTIBYTE.items():
         points = _points(text.decode(codec(name), "replace"))
@@ -169,7 +169,10 @@ def _japanese(signs: Signs) -> float:
 
 
 def _are_marked(signs: Signs) -> bool:
-    """Whether half-width kana have marks of voice, which are signs of their own, where they may."""
+    """Return True if half-width kana have voicing marks, which are separate signs.
+
+    At least nine in ten marks must follow kana that can be voiced.
+    """
     voiced = (signs[:-1] == 0xFF73) | ((signs[:-1] >= 0xFF76) & (signs[:-1] <= 0xFF84))
     voiced |= (signs[:-1] >= 0xFF8A) & (signs[:-1] <= 0xFF8E)
     is_mark = (signs[1:] == 0xFF9E) | (signs[1:] == 0xFF9F)
@@ -178,7 +181,10 @@ def _are_marked(signs: Signs) -> bool:
 
 
 def _common(signs: Signs, common: str, first: int, last: int) -> float:
-    """The share of common signs; 0 of a text of other signs, or of 30 with hardly a common one."""
+    """Return the share of common signs.
+
+    0 for text in other signs, and for 30 signs or more with hardly a common one.
+    """
     share = float(np.isin(signs, _points(common)).mean())
     is_likely = len(signs) < 30 or share > 0.03
     return share + 1e-3 if is_likely and _share(signs, first, last) > 0.55 else 0
@@ -209,7 +215,7 @@ def _single_byte(text: bytes, costs: NDArray[np.float64], declared: str | None) 
         if name == declared:
             costs[place] -= _DECLARED_LATIN if name == "windows-1252" else _DECLARED
     best = model.readings[int(costs.argmin())][0]
-    # If two encodings give the same text, the one that the page names wins, else the usual one.
+    # If encodings decode to the same text, the declared encoding wins, else windows-1252.
     for name in filter(None, (declared, "windows-1252")):
         if text.decode(codec(name), "replace") == text.decode(codec(best), "replace"):
             return name

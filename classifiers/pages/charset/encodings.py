@@ -1,16 +1,17 @@
-"""The character encoding of a page, and its text; data that are no page.
+"""Page encoding and decoded text; binary data.
 
-Order of evidence: a byte order mark; valid UTF-8 with characters beyond ASCII; the charset of
-HTTP, else the last valid one in META, unless the bytes contradict it; the bytes themselves
+Order of evidence: a byte order mark; valid UTF-8 with characters beyond ASCII; the HTTP charset,
+else the last valid META charset, unless the bytes contradict the declaration; the bytes alone
 (`detection.detect`).
 
-A declaration of ISO-8859-1 is weak: many tools write it without being asked (Tamura 2007, 2.2).
-Labels have the meaning of the WHATWG Encoding Standard: `latin1` is windows-1252, `gb2312` is
-gb18030, `shift_jis` is its Windows superset. UTF-7 and x-user-defined are never believed.
-Unlike in the standard, ibm855, Johab and ISO-2022-KR are read, since such pages exist.
+A declaration of ISO-8859-1 is weak: many tools write ISO-8859-1 by default (Tamura 2007, 2.2).
+Labels follow the WHATWG Encoding Standard: `latin1` is windows-1252, `gb2312` is gb18030,
+`shift_jis` is the Windows superset. Declarations of UTF-7 and x-user-defined are never believed.
+Unlike the standard, ibm855, Johab and ISO-2022-KR are decoded, since pages in these encodings
+exist.
 
-META is read in the first 16 kB, not only in the first 1,024 bytes. It does not count in comments,
-scripts and styles, because browsers ignore it there.
+META is parsed in the first 16 kB, not only in the first 1,024 bytes. META in comments, scripts and
+styles does not count, as in browsers.
 """
 
 import codecs
@@ -28,9 +29,9 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16be"),
 )
 
-# The part of a page that is searched for META; heads with inline scripts are long.
+# Bytes searched for META; heads with inline scripts are long.
 _HEAD_BYTES = 16_384
-# Each piece of an attribute's value is read once, so that reading a head is linear.
+# The pattern reads each part of an attribute value once, so matching a head is linear.
 _META = re.compile(
     rb"<[mM][eE][tT][aA][\s/](?![^<>]*\b[nN][aA][mM][eE]\s*=)[^<>]*?\b[cC][hH][aA][rR][sS][eE][tT]\s*+=\s*+[\"']?\s*+([\w:.-]+)"
 )
@@ -40,69 +41,69 @@ _NO_MARKUP = re.compile(
 _XML = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)")
 _CONTENT_TYPE = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w:.-]+)", re.IGNORECASE)
 
-# A page in a declared encoding may contain this share of bytes that are invalid in it (a cut end, a
-# pasted line); more means that the declaration is wrong.
+# Share of invalid bytes tolerated in a declared encoding (a cut end, a pasted line); a larger share
+# means a wrong declaration.
 _DAMAGE = 0.02
 
-# What text that was decoded correctly has not: damage and C1 control characters.
+# Characters absent from correctly decoded text: damage and C1 control characters.
 _BAD = re.compile("[\x80-\x84\x86-\x9f\ufffd]")
 
-# This number of multi-byte sequences is not valid UTF-8 by chance in another encoding.
+# In another encoding, so many multi-byte sequences are not valid UTF-8 by chance.
 _SURE_SEQUENCES = 10
 
 DECLARING = frozenset({"http", "meta"})
-"""Sources of a declared encoding; a detected one is no declaration."""
+"""Sources of a declared encoding; a detected encoding is no declaration."""
 
 STRONG_LANGUAGES = rows("strong-encodings.txt")
-"""Encodings that are used for one language only (Cai 2009; Tamura 2007, 2.2)."""
+"""Encodings used for a single language (Cai 2009; Tamura 2007, 2.2)."""
 
 WEAK_LANGUAGES: dict[str, str] = {"windows-1254": "tr", "koi8-u": "uk"}
-"""Encodings that are mostly used for one language, but also, by mistake, for others."""
+"""Encodings mostly used for a single language, but also, by mistake, for others."""
 
 SNIFFED: Final = 1444
-"""Bytes of a file that are looked at."""
+"""Bytes inspected per file."""
 
 MOST_CONTROL: Final = 0.03
-"""Share of control bytes from which data without a signature are binary; random bytes have 0.1."""
+"""Share of control bytes above which unsigned data are binary; random bytes have 0.1."""
 
-# The signatures of the WHATWG's MIME Sniffing Standard (6.1 to 6.3) and of the formats that are
-# often saved beside pages.
+# Signatures from the WHATWG MIME Sniffing Standard (6.1 to 6.3), and of formats often saved beside
+# pages.
 _SIGNED: Final = re.compile("|".join(rows("signatures.txt").values()).encode(), re.DOTALL)
-# The binary data bytes of the MIME Sniffing Standard, 3, without the shifts of ISO-2022-KR.
+# Binary data bytes by the MIME Sniffing Standard, 3, without the shifts of ISO-2022-KR.
 _CONTROL: Final = bytes({*range(9), 0x0B, *range(0x10, 0x1B), *range(0x1C, 0x20)})
 _NO_TEXT: Final = dict.fromkeys([*_CONTROL, 0xFFFD])
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The text of a page, in UTF-8 for parsers.
-
-    `charset` is the WHATWG name of the page's encoding. `source` is the evidence for it: `bom`,
-    `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`. `declared` is the WHATWG
-    name in the last valid META, else in the XML declaration, even if it was not believed; None if
-    there is none, and after a byte order mark.
-    """
+    """Decoded page text, in UTF-8 for parsers."""
 
     utf8: bytes
     charset: str
+    """WHATWG name of the page's encoding."""
     source: str
+    """Evidence for `charset`: `bom`, `utf-8` (valid bytes), `http`, `meta`, `detected`, `ascii`."""
     declared: str | None = None
+    """WHATWG name in the last valid META, else in the XML declaration, whether believed or not.
+
+    None without a declaration, and after a byte order mark.
+    """
 
     @property
     def text(self) -> str:
-        """The text as a string."""
+        """Return the text as a string."""
         return self.utf8.decode("utf-8")
 
 
 _Claim = tuple[str, str]
-"""A declared encoding by its WHATWG name, and where it is declared."""
+"""A declared encoding, by WHATWG name, and the source of the declaration."""
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
-    """The text of a page from any bytes; damaged sequences become U+FFFD. Never raises.
+    """Decode a page from any bytes; damaged sequences become U+FFFD. Never raises.
 
-    UTF-8 costs 0.5 ms per MB. Other encodings cost 2 to 75 ms per MB, and 1 ms more if they have
-    to be detected. The caller cuts long pages (`parse.MAX_BYTES`).
+    UTF-8 costs 0.5 ms per MB. Other encodings cost 2 to 75 ms per MB, plus 1 ms for detection. The
+    caller cuts long pages (`parse.MAX_BYTES`).
     """
     for mark, charset in BOMS:
         if body.startswith(mark):
@@ -112,41 +113,41 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     outside = charsets.canonical_label(header[1]) if header else None
     claims = [*([(outside, "http")] if outside else []), *inside]
     # UTF-16 is visible in the bytes; a header alone does not prove it.
-    found = _decode(body, [claim for claim in claims if not claim[0].startswith("utf-16")])
-    return replace(found, declared=inside[0][0]) if inside else found
+    decoded = _decode(body, [claim for claim in claims if not claim[0].startswith("utf-16")])
+    return replace(decoded, declared=inside[0][0]) if inside else decoded
 
 
 def _claims_inside(body: bytes) -> list[_Claim]:
-    """The encodings that the page declares, the last one first."""
+    """Return the encodings that the page declares, the last first."""
     head = body[:_HEAD_BYTES]
-    end = max((found.end() for found in _metas(head)), default=0)
-    labels = [found[1] for found in _metas(_NO_MARKUP.sub(b" ", head[:end]))]
+    end = max((meta.end() for meta in _metas(head)), default=0)
+    labels = [meta[1] for meta in _metas(_NO_MARKUP.sub(b" ", head[:end]))]
     written = [label.decode("ascii", "replace") for label in (*_XML.findall(head), *labels)]
     names = map(charsets.canonical_label, reversed(written))
     return [(name, "meta") for name in names if name]
 
 
 def _metas(head: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield each meta element that names a charset, in time linear in the head."""
+    """Yield each META element with a charset, in time linear in the head."""
     lower = head.lower()
     end = 0
     place = lower.find(b"charset")
     while place >= 0:
         start = lower.rfind(b"<meta", end, place)
         end = place + 1
-        found = _META.match(head, start) if start >= 0 else None
-        if found:
-            end = found.end()
-            yield found
+        meta = _META.match(head, start) if start >= 0 else None
+        if meta:
+            end = meta.end()
+            yield meta
         place = lower.find(b"charset", end)
 
 
 def _decode(body: bytes, claims: list[_Claim]) -> Decoded:
     if body.isascii():
         return _decode_ascii(body, claims)
-    found = _wide(body) or _as_utf8(body, claims)
-    if found:
-        return found
+    unicode = _wide(body) or _as_utf8(body, claims)
+    if unicode:
+        return unicode
     sample = detection.sample(body)
     for charset, source in claims:  # windows-1252 is left to detection
         if charset != "windows-1252" and _fits(sample, charset):
@@ -156,7 +157,7 @@ def _decode(body: bytes, claims: list[_Claim]) -> Decoded:
 
 
 def _decode_ascii(body: bytes, claims: list[_Claim]) -> Decoded:
-    """Seven-bit bytes: ASCII, or a seven-bit or two-byte encoding that uses seven bits only."""
+    """Decode seven-bit bytes: ASCII, or an encoding whose bytes happen to be seven-bit."""
     if b"\x1b$" in body:
         charset = "iso-2022-kr" if b"\x1b$)C" in body else "iso-2022-jp"
         source = dict(reversed(claims)).get(charset, "detected")
@@ -175,7 +176,7 @@ def _wide(body: bytes) -> Decoded | None:
 
 
 def wide_charset(body: bytes) -> str | None:
-    """The UTF-16 of bytes without a mark, by the zero bytes of its ASCII, else None."""
+    """Detect UTF-16 without a byte order mark, by the zero bytes of ASCII; None for other bytes."""
     head = body[:1024]
     even, odd = head[::2].count(0), head[1::2].count(0)
     if max(even, odd) < max(4, len(head) // 50) or min(even, odd) > max(even, odd) // 10:
@@ -196,7 +197,7 @@ def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
 
 
 def _fits(sample: bytes, charset: str) -> bool:
-    """Whether hardly any character is damaged or a C1 control character."""
+    """Return True if hardly any character is damaged or a C1 control character."""
     text = sample.decode(charsets.codec(charset), "replace")
     bad = 0 if text.isascii() else len(_BAD.findall(text))
     if not bad:
@@ -213,7 +214,7 @@ def _decoded(body: bytes, charset: str, source: str) -> Decoded:
 
 
 def is_binary(data: bytes) -> bool:
-    """Return True for data that are no text of any encoding.
+    """Return True for data that are not text in any encoding.
 
     About 5 µs. UTF-16 is text, with a byte order mark or without.
     """
@@ -225,7 +226,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def _is_wide_text(start: bytes) -> bool:
-    """Return True for UTF-16 in which hardly any character is a control character."""
+    """Return True for UTF-16 with hardly any control character."""
     charset = next((name for mark, name in BOMS if start.startswith(mark)), wide_charset(start))
     if charset is None:
         return False

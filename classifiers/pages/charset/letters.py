@@ -1,9 +1,9 @@
-"""The neighbours of letters in each language, which distinguish single-byte encodings.
+"""Letter neighbours per language, the evidence that distinguishes single-byte encodings.
 
-Each byte beyond ASCII is one character. Its cost is the negative logarithm of the probability of
-the character in a language and of its two neighbours. Readings of the same bytes are compared by
-the sum of these costs. `classifiers.training.letters` learns the counts. The file (56
-kB) is read on first use and turned into tables of bytes (0.2 s, 10 MB).
+Each byte beyond ASCII is a character. A character costs the negative log probability, in a
+language, of the character and both neighbours. Readings of the same bytes are ranked by the sum of
+costs. `classifiers.training.letters` learns the counts. The file (56 kB) is loaded on first use and
+expanded to byte tables (0.2 s, 10 MB).
 """
 
 import unicodedata
@@ -32,13 +32,13 @@ Keys = NDArray[np.int64]
 Shares = NDArray[np.float64]
 Table = NDArray[np.float32]
 
-# Shares of a language's characters that are reserved for letters of other languages and for signs.
+# Shares of a language's characters reserved for foreign letters and for signs.
 _FOREIGN_LETTERS, _SIGNS = 0.01, 0.06
 _PSEUDO_COUNT = 3.0
 _STEPS_PER_NAT = 8.0
 _FLOOR = 1e-6
 _MOST_TRIPLES = 1_500
-# Signs that occur on pages but not in sentences.
+# Signs on pages but not in sentences.
 _PAGE_SIGNS = (
     " © 2004 a\xa0b \xa0 \xa0a\xa0 © 1999-2005 a © b a\xa0b 1\xa0a a \xa0 b  »   « a » b « a · b • "
     "a – b 1–2 a — b … a…  ® a® ™ a™ 1 € €1 1€ £1 20°C 10° § 1 m² 1½ “a” ‘a’ a’s l’a d’e „a“ "  # noqa: RUF001
@@ -47,7 +47,7 @@ _PAGE_SIGNS = (
 
 
 class LetterModel:
-    """The costs of reading bytes as the letters of a language in an encoding.
+    """Costs of reading bytes as letters of a language in an encoding.
 
     `readings` are the columns of `costs`: pairs of encoding and language.
     """
@@ -62,7 +62,7 @@ class LetterModel:
             n / max(float(n[key & 1 == 0].sum()), 1.0) for key, n in zip(keys, counts, strict=True)
         ]
         self._number = characters()
-        # Number 0, any other character, is neither.
+        # Number 0, any other character, is neither letter nor Latin.
         self._is_letter = _flags(unicodedata.category(c)[0] in "LM" for c in self._number)
         self._is_latin = _flags("LATIN" in unicodedata.name(c, "") for c in self._number)
         self.readings: list[tuple[str, str]] = [
@@ -75,31 +75,30 @@ class LetterModel:
         self._rarity = np.array([CODE_PAGES[name].rarity for name, _ in self.readings])
 
     def costs(self, sample: bytes) -> tuple[NDArray[np.float64], float]:
-        """Nats that explain the bytes beyond ASCII in each reading; fewer are better.
+        """Return nats per reading for the bytes beyond ASCII, fewer are better, and the byte count.
 
-        The second value is the number of bytes that they explain. Differences of costs are
-        log-likelihood ratios. The same three bytes count less at each repetition. At most 1 ms for
-        the 64 kB of a sample.
+        The byte count is the number of explained bytes. Cost differences are log-likelihood ratios.
+        Repeated byte triples count less. At most 1 ms for a sample of 64 kB.
         """
         units = np.frombuffer(b" " + sample + b" ", dtype=np.uint8).astype(np.int64)
         at = np.flatnonzero(units >= 128)
-        found, times = np.unique(
+        triple, times = np.unique(
             (units[at] - 128) * 65_536 + units[at - 1] * 256 + units[at + 1], return_counts=True
         )
-        # Use every n-th triple of many, since nearly all triples of East Asian texts differ.
-        step = 1 + len(found) // _MOST_TRIPLES
-        found, times = found[::step], times[::step]
+        # Sample every n-th triple, since nearly all triples in East Asian texts differ.
+        step = 1 + len(triple) // _MOST_TRIPLES
+        triple, times = triple[::step], times[::step]
         weights = (1 + np.log(times)).astype(np.float32)
-        rows = found >> 16 << 8
-        total: Table = weights @ self._before[rows + (found >> 8 & 255)].astype(np.float32)
-        total += weights @ self._after[rows + (found & 255)].astype(np.float32)
+        rows = triple >> 16 << 8
+        total: Table = weights @ self._before[rows + (triple >> 8 & 255)].astype(np.float32)
+        total += weights @ self._after[rows + (triple & 255)].astype(np.float32)
         nats: NDArray[np.float64] = total.astype(np.float64) / _STEPS_PER_NAT + self._rarity
         return nats, float(weights.sum())
 
     def _tables(
         self, languages: list[str], keys: list[Keys], shares: list[Shares]
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Costs of (byte beyond ASCII * 256 + neighbour, reading), before and after the byte."""
+        """Return costs before and after a byte, (byte beyond ASCII * 256 + neighbour, reading)."""
         numbers = {name: self._numbers(codec(name)) for name in dict(self.readings)}
         tables = {}
         mixtures = self._mixtures(keys, shares)
@@ -112,20 +111,20 @@ class LetterModel:
         return before, after
 
     def _numbers(self, python: str) -> tuple[Keys, Keys]:
-        """Byte beyond ASCII -> number of its character; any byte -> its context as neighbour."""
+        """Return byte beyond ASCII -> character number, and any byte -> context as neighbour."""
         high = [bytes([byte]).decode(python, "replace") for byte in range(128, 256)]
         beyond = np.array([self._number.get(c, 0) for c in high])
         return beyond, np.concatenate((ascii_contexts(), BEYOND_ASCII + beyond))
 
     def _dense(self, key: Keys, share: Shares) -> Table:
-        """Shares of (character, neighbour), before and after; (2, n_characters, n_contexts)."""
+        """Return (character, neighbour) shares, before and after; (2, n_characters, n_contexts)."""
         size = len(self._number) + 1
         table = np.zeros((2, size, BEYOND_ASCII + size), dtype=np.float32)
         table.reshape(2, -1)[key & 1, key >> 1] = share
         return table
 
     def _mixtures(self, keys: list[Keys], shares: list[Shares]) -> Iterator[Table]:
-        """Yield the additions to each language: signs, and letters of the other Latin languages."""
+        """Yield the additions per language: signs, and letters of other Latin languages."""
         whole = np.zeros_like(self._dense(keys[0], shares[0]))
         for key, share in zip(keys, shares, strict=True):
             whole.reshape(2, -1)[key & 1, key >> 1] += share
@@ -138,7 +137,7 @@ class LetterModel:
             yield (latin if share[is_latin].sum() > 0.5 else signs).astype(np.float32, copy=False)
 
     def _signs(self, whole: Table) -> Table:
-        """The neighbours of signs in any language: in sentences, on pages, and any neighbour."""
+        """Return sign neighbours in any language: in sentences, on pages, and any neighbour."""
         number = self._number
         page = np.zeros_like(whole)
         for piece in _PAGE_SIGNS:
@@ -158,7 +157,7 @@ class LetterModel:
 
 @cache
 def letter_model() -> LetterModel:
-    """The model that ships, read on first use."""
+    """Return the shipped model, loaded on first use."""
     return LetterModel()
 
 
@@ -167,14 +166,14 @@ def _flags(found: Iterable[bool]) -> NDArray[np.bool_]:
 
 
 def _beside(table: Table) -> Table:
-    """The share of each neighbour that every character has beside its own neighbours."""
+    """Return each neighbour's share, added beside every character's own neighbours."""
     shares: Table = table.sum(axis=0) + 1e-4
     shares *= _PSEUDO_COUNT / 20_000 / shares.sum()
     return shares
 
 
 def _nats(table: Table, beside: Table, beyond: Keys, around: Keys) -> NDArray[np.uint8]:
-    """-log of half the character's probability (each side has a half) and of its neighbour's.
+    """Return -log of half the character's probability (each side has half) and of the neighbour's.
 
     In eighths of a nat, by byte beyond ASCII * 256 + neighbouring byte.
     """

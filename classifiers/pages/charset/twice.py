@@ -1,7 +1,7 @@
-"""Texts in UTF-8 that was encoded twice: `Ã¤` stands for `ä`, `à¤¹` for one letter of Hindi.
+"""Repair of double-encoded UTF-8: `Ã¤` stands for `ä`, `à¤¹` for a letter of Hindi.
 
-The bytes of UTF-8 were taken for a single-byte encoding, whose characters were encoded again. A
-text in which most characters beyond ASCII form such sequences is decoded; any other stays.
+UTF-8 bytes were decoded in a single-byte encoding, and the characters encoded again. Text is
+repaired if most characters beyond ASCII form double-encoded sequences; other text is unchanged.
 """
 
 import re
@@ -18,21 +18,21 @@ TAKEN_FOR: Final = (
     *("windows-1252 windows-1254 iso-8859-1", "windows-1251", "windows-1250"),
     *("iso-8859-2", "windows-1253", "cp437"),
 )
-"""Encodings for which UTF-8 is taken. Mac Roman is none of these: `l’été` reads as Armenian."""  # noqa: RUF001  # as pages write it
+"""Encodings that UTF-8 is mistaken for. Mac Roman is excluded: `l’été` decodes as Armenian."""  # noqa: RUF001  # as pages write it
 _LEAST: Final = 3
-"""Sequences from which a text may be encoded twice."""
+"""Least sequences in a double-encoded text."""
 _MOST: Final = 0.6
-"""Share of the characters beyond ASCII in sequences, above which a text is encoded twice."""
+"""Share of characters beyond ASCII in sequences, above which a text is double-encoded."""
 _TIMES: Final = 3
-"""Times that a text is decoded at most."""
+"""Decoding passes at most."""
 _LOST: Final = "\ufffd"
 
 
 class _View(NamedTuple):
-    """How sequences of UTF-8 look in a single-byte encoding."""
+    """UTF-8 sequences as seen in a single-byte encoding."""
 
     octets: Mapping[int, int]
-    """Character -> its byte."""
+    """Character -> byte."""
     sequence: re.Pattern[str]
 
 
@@ -40,7 +40,7 @@ class _View(NamedTuple):
 def _views() -> list[_View]:
     views = []
     for names in TAKEN_FOR:
-        # A byte without a character is a control character, or is lost.
+        # A byte without a character decodes to a control character, or is lost.
         read = (bytes(range(256)).decode(codec(name), "replace") for name in names.split())
         each = map("".join, zip(*read, strict=True))
         signs = [found.replace(_LOST, chr(octet)) for octet, found in enumerate(each)]
@@ -57,7 +57,7 @@ def _views() -> list[_View]:
 
 @cache
 def _kinds() -> NDArray[np.uint16]:
-    """For each code unit: the views in which it begins a sequence; times 256, ends one; as bits."""
+    """Return per code unit the views in which a sequence starts; times 256, ends; as bits."""
     kinds = np.zeros(0x10000, np.uint16)
     for number, view in enumerate(_views()):
         for sign, octet in view.octets.items():
@@ -67,15 +67,15 @@ def _kinds() -> NDArray[np.uint16]:
 
 
 def repaired(text: str) -> str:
-    """The text, decoded if it is encoded twice, else the same object.
+    """Return the text with double encoding decoded, else the same object.
 
     20 us for 2,000 characters.
     """
     for _ in range(_TIMES):
-        found = text if text.isascii() else _once(text)
-        if found is text:
+        decoded = text if text.isascii() else _once(text)
+        if decoded is text:
             break
-        text = found
+        text = decoded
     return text
 
 
@@ -84,11 +84,11 @@ def _once(text: str) -> str:
     kinds, beyond = _kinds().take(units), np.count_nonzero(units > 0x7F)
     if 4 * np.count_nonzero(kinds[:-1] & kinds[1:] >> 8) < max(_LEAST, _MOST * beyond):
         return text
-    found = [(view.sequence.findall(text), view) for view in _views()]
-    sequences, view = max(found, key=lambda each: sum(map(len, each[0])))
+    readings = [(view.sequence.findall(text), view) for view in _views()]
+    sequences, view = max(readings, key=lambda reading: sum(map(len, reading[0])))
     if len(sequences) < _LEAST or sum(map(len, sequences)) <= _MOST * beyond:
         return text
-    return view.sequence.sub(lambda found: _decoded(found[0], view), text)
+    return view.sequence.sub(lambda match: _decoded(match[0], view), text)
 
 
 def _decoded(sequence: str, view: _View) -> str:
