@@ -1,1 +1,1 @@
-"""The HTML of a page: its tree, its links, and protection against pages that parse slowly."""
+"""HTML parsing: tree, links, and protection against pages that parse slowly."""

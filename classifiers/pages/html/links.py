@@ -1,7 +1,7 @@
-"""The links of a page as absolute URLs, made in the same way as in browsers.
+"""Page links resolved to absolute URLs, as in browsers.
 
-`Resolver.resolve` gives the same URLs as the parser of `classifiers.urls.standard`, at a fifth of
-the cost for links that need no change, which are nearly all.
+`Resolver.resolve` returns the same URLs as the parser of `classifiers.urls.standard`, at a fifth of
+the cost for links that need no change, which are nearly all links.
 """
 
 import codecs
@@ -13,15 +13,15 @@ from langfocus.classifiers.pages.charset.charsets import codec
 from langfocus.classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
 
 MAX_LINKS = 10_000
-"""Most links that are kept of one page; further ones are counted as dropped."""
+"""Links kept per page; further links are counted as dropped."""
 
 MAX_ODD_LINKS = 10_000
-"""Most links of one page that the parser reads, 5 us each; further ones are dropped."""
+"""Links per page resolved by the parser, 5 us each; further odd links are dropped."""
 
 MAX_URL_LENGTH = 2_048
-"""Characters of the longest URL that is kept."""
+"""Characters of the longest kept URL."""
 
-# Text that the parser does not change: in a name, in a path and its segments, in a query.
+# Text unchanged by the URL parser: in a host name, in a path and its segments, in a query.
 _LABEL = rf"(?!xn--)[a-z0-9_-]{{1,{MAX_LABEL}}}+"
 _LAST = rf"(?!xn--)[a-z][a-z0-9_-]{{0,{MAX_LABEL - 1}}}+"
 _PORT = r":(?!80\b|443\b)[1-9][0-9]{0,3}"
@@ -33,8 +33,8 @@ _QUERY = r"\?[A-Za-z0-9._~!$&()*+,;=@%|\[\]:/?{}\\^`-]*+"
 _FROM_HOST = rf"{_HOST}(?:/{_NO_DOTS}[{_SIGN}:]*+){_SEGMENTS}(?:{_QUERY})?"
 _FROM_ROOT = rf"/(?!/){_NO_DOTS}[{_SIGN}:]*+{_SEGMENTS}(?:{_QUERY})?"
 _FROM_FOLDER = rf"{_NO_DOTS}[{_SIGN}]++{_SEGMENTS}(?:{_QUERY})?"
-# One link per line: absolute, from the scheme, the root, the folder or the page. A line without a
-# group is not plain.
+# One link per line: absolute, or relative to the scheme, root, folder or page. A line without a
+# matched group is not plain.
 _PLAIN = re.compile(
     rf"^(?:(https?:{_FROM_HOST})|({_FROM_HOST})|({_FROM_ROOT})|({_FROM_FOLDER})|({_QUERY}))"
     r"(?:#.*)?$|^.*$",
@@ -43,12 +43,12 @@ _PLAIN = re.compile(
 _BASE = re.compile(r"(https?:)(//[^/]*)(/[^?]*/|/)[^?/]*")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ENDS = "".join(map(chr, range(0x21)))
-# The characters that a query keeps when its page has an old charset (URL Standard, 1.3).
+# Characters unescaped in a query on a page with a legacy charset (URL Standard, 1.3).
 _KEPT_IN_QUERY = "".join(map(chr, range(0x21, 0x7F))).translate(str.maketrans("", "", "\"#<>'"))
 
 
 def _escaped_reference(error: UnicodeError) -> tuple[str, int]:
-    """A letter that the encoding of a page lacks, as browsers write it in a query: `&#8364;`."""
+    """Escape letters missing in the page's encoding, as browsers do in a query: `&#8364;`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     letters = error.object[error.start : error.end]
@@ -59,47 +59,47 @@ codecs.register_error("escaped-reference", _escaped_reference)
 
 
 class Resolver:
-    """Makes the links of one page absolute.
+    """Resolves a page's links to absolute URLs.
 
     >>> Resolver("http://example.org/a/b.html").resolve(" ../c#top ")
     'http://example.org/c'
     """
 
     def __init__(self, base: str, charset: str = "utf-8") -> None:
-        """Resolve links against `base`, the address of a page or its base element.
+        """Resolve links against `base`, the URL of a page or of the base element.
 
-        `charset` is the WHATWG name of the page's encoding. Like browsers, letters outside ASCII
-        are written in this encoding in a query, and in UTF-8 elsewhere.
+        `charset` is the WHATWG name of the page's encoding. As in browsers, letters outside ASCII
+        are encoded in `charset` in a query, and in UTF-8 elsewhere.
         """
-        found = absolute(base)
-        self._base = found
-        parts = _BASE.match(found) if found else None
+        url = absolute(base)
+        self._base = url
+        parts = _BASE.match(url) if url else None
         self._scheme = parts[1] if parts else None
         self._origin = parts[1] + parts[2] if parts else None
         self._folder = parts[1] + parts[2] + parts[3] if parts else None
         self._page = parts[0] if parts else None
-        # The letters of a query are in UTF-8 on a page in UTF-16, too.
+        # A page in UTF-16 also encodes queries in UTF-8.
         self._codec = None if charset.startswith("utf-") else codec(charset)
 
     def resolve(self, link: str) -> str | None:
-        """The absolute URL without its fragment; None if it is not http or https.
+        """Return the absolute URL without the fragment; None for other schemes than http and https.
 
-        None also for a link that gives no valid URL (no host, a bad port, a bad IPv6 address).
+        Also returns None for an invalid URL (no host, a bad port, a bad IPv6 address).
         """
         return self.resolve_all([link])[0]
 
     def resolve_all(self, links: Sequence[str]) -> list[str | None]:
-        """The same for many links, in one pass over all of them: 0.5 us each."""
-        found = self._plainly(links)
-        odd = [at for at, url in enumerate(found) if not url]
+        """Resolve many links in one pass, 0.5 us per link; see `resolve`."""
+        urls = self._plainly(links)
+        odd = [at for at, url in enumerate(urls) if not url]
         for at in odd[:MAX_ODD_LINKS]:
-            found[at] = absolute(self._encoded(links[at]), self._base)
+            urls[at] = absolute(self._encoded(links[at]), self._base)
         for at in odd[MAX_ODD_LINKS:]:
-            found[at] = None
-        return found
+            urls[at] = None
+        return urls
 
     def _plainly(self, links: Sequence[str]) -> list[str | None]:
-        """The URLs of plain links; '' or None for others."""
+        """Return the URLs of plain links; '' or None for other links."""
         if not links:
             return []
         text = "\n".join(links)
@@ -116,7 +116,7 @@ class Resolver:
         ]
 
     def _encoded(self, link: str) -> str:
-        """A link whose query is written in the encoding of the page."""
+        """Encode the link's query in the page's encoding."""
         if self._codec is None or link.isascii():
             return link
         before, mark, rest = link.partition("?")
@@ -128,19 +128,19 @@ class Resolver:
 
 
 def kept_links(written: Iterable[str], resolver: Resolver) -> tuple[dict[str, str], int]:
-    """Each link as a page writes it with its URL, in document order; the number of dropped ones.
+    """Return link as written -> URL, in document order, and the number of dropped links.
 
     Links that are too long, broken or too many are dropped. Links to the page itself (empty, or
-    beginning with "#") and of other schemes are left out.
+    starting with "#") and other schemes are left out.
     """
     new = [link for link in dict.fromkeys(written) if link and link[0] != "#"]
     short = [link for link in new if len(link) <= 2 * MAX_URL_LENGTH]
-    found = dict(zip(short, resolver.resolve_all(short), strict=True))
+    resolved = dict(zip(short, resolver.resolve_all(short), strict=True))
     kept: dict[str, str] = {}
     urls: set[str] = set()
     dropped = 0
     for link in new:
-        url = found.get(link)
+        url = resolved.get(link)
         if url is None or len(url) > MAX_URL_LENGTH:
             scheme = _SCHEME.match(link[:40].strip(_ENDS))
             dropped += scheme is None or scheme[0].lower() in {"http:", "https:"}

@@ -1,7 +1,7 @@
-"""The main text of a page: the texts that read as prose, from all of its length.
+"""Main text extraction: the texts that read as prose, from the whole page.
 
-A menu, a row of names or a table is no prose, wherever it stands. Of a long main text pieces are
-kept from its beginning to its end, so that a consent form before an article does not stand for it.
+A menu, a row of names or a table is not prose, at any position. A long main text is sampled from
+start to end, so that a consent form before an article does not stand in for the article.
 """
 
 import re
@@ -11,39 +11,40 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 PIECES: Final = 8
-"""Pieces of a long main text."""
+"""Pieces sampled from a long main text."""
 _LEAST: Final = 40
-"""Characters from which a text may be prose."""
+"""Least characters of a prose text."""
 _LEAST_WHOLE: Final = 80
-"""Characters from which a main text is one."""
+"""Least characters of a main text."""
 _JUDGED: Final = 400
-"""Characters by which a text is judged."""
+"""Characters by which a text is classified."""
 _MOST_CAPITALS: Final = 0.5
-"""Share of words with a capital letter, above which a text is a row of names."""
+"""Share of capitalised words above which a text is a row of names."""
 _LONGEST: Final = 250
-"""Characters for each of which prose has the end of a sentence."""
+"""Characters per sentence end at most in prose."""
 _STOP: Final = re.compile(
-    # Scripts without a sign at the end of a sentence count, too. With one class of first signs the
-    # search is twice as fast.
-    r"[.!?…:。！？｡।॥۔؟።։។။།༎꯫᱾᱿߹\u0e00-\u0eff]"  # noqa: RUF001  # of their scripts
+    # Scripts without a sentence-final sign count, too. A single class of first signs makes the
+    # search twice as fast.
+    r"[.!?…:。！？｡।॥۔؟።։។။།༎꯫᱾᱿߹\u0e00-\u0eff]"  # noqa: RUF001  # native signs
     r"(?:(?<=[.!?…])[\"'”’»)\]]*(?:\s|$|[A-ZÀ-Ý])|(?<=[\u0561-\u0587]:)|(?<=[^.!?…:]))"  # noqa: RUF001
 )
 _LONG: Final = 1_000
-"""Characters of a text from which its parts are judged each: a page may be one text."""
+"""Characters above which the parts of a text are classified separately: a page may be a single
+text."""
 _MOST_CHARACTERS: Final = 200_000
 
 
 class Texts(NamedTuple):
-    """The main text, one piece a line, and the beginning of the text around it."""
+    """The main text, a piece per line, and the start of the surrounding text."""
 
     prose: str = ""
     around: str = ""
 
 
 def texts_of(root: LexborNode, limit: int, main: LexborNode | None = None) -> Texts:
-    """The texts under a node, the main text with at most `limit` characters.
+    """Return the texts under a node, with at most `limit` characters of main text.
 
-    A main text that is too short for one is empty. About 0.2 ms per 100 kB of HTML.
+    A main text shorter than `_LEAST_WHOLE` is empty. About 0.2 ms per 100 kB of HTML.
     """
     texts, inner = _text(root), "" if main is None else _text(main)
     prose, others, n_others = list[str](), list[str](), 0
@@ -74,7 +75,7 @@ def _tidy(text: str) -> str:
 
 
 def _parts(texts: str) -> Iterator[str]:
-    """The texts of elements, long ones in parts."""
+    """Yield the texts of elements, long texts in parts."""
     for text in texts.split("\0"):
         if len(text) <= _LONG:
             yield text

@@ -1,25 +1,25 @@
-"""The page to which a page leads on by itself: META refresh, or the header Refresh."""
+"""Page redirects by META refresh or by the Refresh header."""
 
 from typing import Final, NamedTuple
 
 MOST_S: Final = 30
-"""Seconds after which a page leads nowhere: it only loads itself or other pages anew."""
+"""Longest redirect delay in seconds; a longer refresh only reloads the page or rotates pages."""
 
 _LONGEST: Final = 4_000
 _BLANKS: Final = " \t\n\f\r"
 
 
 class Refresh(NamedTuple):
-    """The seconds that a page waits, and the URL that it leads to, as it is written."""
+    """The delay in seconds, and the target URL as written."""
 
     delay_s: int
     url: str
 
 
 def read_refresh(content: str | None) -> Refresh | None:
-    """Return where a text such as `5; url=b.html` leads (HTML, 4.2.5.3), None for another text.
+    """Parse a refresh such as `5; url=b.html` (HTML, 4.2.5.3); None for other text.
 
-    None also for the page itself, and for a wait of more than `MOST_S`.
+    Also returns None for a refresh of the page itself, and for a delay above `MOST_S`.
     """
     text = (content or "").lstrip(_BLANKS)[:_LONGEST]
     rest = text.lstrip("0123456789")

@@ -1,8 +1,7 @@
-"""The parts of a page that identification and the crawl need, from one tree.
+"""Page parts for identification and the crawl, from a single parse tree.
 
-lexbor reads a page in the same way as browsers, at 250 MB/s. Of a page with too many open elements
-or attributes it reads the beginning. A page for which lexbor raises is written anew by
-BeautifulSoup.
+lexbor parses pages as browsers do, at 250 MB/s. Pages with too many open elements or attributes are
+cut. Pages on which lexbor raises are rewritten by BeautifulSoup.
 """
 
 import math
@@ -22,17 +21,17 @@ from langfocus.classifiers.pages.charset.twice import repaired
 from langfocus.classifiers.pages.html.prose import PIECES, texts_of
 
 MAX_SOUP_BYTES = 50_000
-"""Bytes of a page that BeautifulSoup reads: 0.05 s, or 0.2 s if every closing tag is wrong."""
+"""Bytes of a page parsed by BeautifulSoup: 0.05 s, or 0.2 s if every closing tag is wrong."""
 
 MAX_ELEMENTS = 12_000
-"""Elements with links or metadata that are read; further ones are counted as dropped links."""
+"""Elements with links or metadata kept; further elements are counted as dropped links."""
 
 MOST_TAGS = 80_000
-"""Tags that are read of a page, four times as many as in any of 1,546 real pages."""
+"""Tags parsed per page, four times the most in 1,546 real pages."""
 
-# A tag may be compared with all open elements, and each unclosed formatting element is made again
-# in each block that follows: nanoseconds for each of them and each tag after it. 0 for elements
-# that have no content or end with the next of their kind.
+# lexbor may compare a tag with every open element, and reopens each unclosed formatting element in
+# every following block: nanoseconds per open element and following tag. 0 for elements without
+# content, or closed by the next element of the same kind.
 _OPEN, _OPEN_FORMATTING, _MOST_NS = 10, 1_500, 500_000_000
 _COSTS = {
     **dict.fromkeys(
@@ -45,16 +44,16 @@ _COSTS = {
     ),
 }
 _HARMLESS_TAGS = 2_000
-# An odd number that makes a number of the name of a tag.
+# Odd factor of the tag name hash.
 _FACTOR = 0x9E3779B97F4A7C15
 
-# lexbor compares each attribute with all others of its tag. A page that is not small is read up to
-# a tag of `_MOST_ATTRIBUTES`, which takes 15 ms.
+# lexbor compares every pair of attributes in a tag. A page that is not small is parsed up to a tag
+# with `_MOST_ATTRIBUTES`, which takes 15 ms.
 _MOST_ATTRIBUTES = 3_000
 SMALL_BYTES = 50_000
 _LESS, _GREATER, _SLASH, _EQUALS, _QUOTE, _APOSTROPHE = b"<>/=\"'"
 _STEP = 500
-# The attributes of further tags html and body are added to the first; 7 are the most in 1,546 real
+# Attributes of repeated tags html and body are added to the first; at most 7 repeat in 1,546 real
 # pages.
 _MOST_ROOTS = 16
 
@@ -68,57 +67,60 @@ Slots = NDArray[np.int32]
 _WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta"
 
 _NO_TEXT = "script style noscript noframes noembed iframe textarea template rp".split()
-# Elements that the page may hide by an attribute.
+# Elements possibly hidden by an attribute.
 _HIDING = "[hidden],[aria-hidden=true],[style*=none i],[style*=hidden i],dialog"
-# Dialogs and forms that ask for consent, by the names that sites give them in any language.
+# Consent dialogs and forms, by the usual names on sites in any language.
 _FORMS = "[role$=dialog],[id*=ookie],[class*=ookie],[id*=onsent],[class*=onsent]"
 _FORM_NAMES = re.compile("[Cc]ookie|[Cc]onsent|dialog ")
 _CONTENT = "h1,article,main"
 _HIDING_STYLE = re.compile(r"display:none|visibility:hidden")
 _MOST_STYLE = 1_000
-# A page with fewer characters beside them is read with what it hides.
+# A page with fewer visible characters is read with the hidden elements.
 _FEWEST = 100
 
 _HIDDEN = (
     "head title script style noscript template code kbd samp option textarea"
     " iframe svg math rp noframes noembed"
 )
-# Elements that occur inside words; every other one separates the text around it.
+# Elements inside words; any other element separates the surrounding text.
 _INSIDE_WORDS = "b i em strong u s font wbr nobr mark big small sub sup tt"
 
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
-# In feeds, and if letters of other scripts follow later, this many times more text is read, and
-# this many pieces of it are kept.
+# In feeds, and if letters of other scripts follow later, so many times more text is read, and so
+# many pieces are kept.
 _SAMPLED = 20
 
-# Most nodes that are searched for text, 20 ms; a page has no useful text after these.
+# Nodes searched for text at most, 20 ms; later nodes have no useful text.
 _MAX_NODES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """A page before its links are resolved.
-
-    `elements` are the elements with links and metadata in document order, each a name and its
-    attributes (of `a` only `href`, and `rel` and `hreflang` if the page has the words nofollow or
-    hreflang); `unread` counts those beyond `MAX_ELEMENTS`. `root` and `body` are the attributes of
-    `html` and `body`; `parser` is `lexbor`, `lexbor-cut` or `beautifulsoup`.
-    """
+    """A parsed page with unresolved links."""
 
     text: str = ""
     prose: str = ""
     title: str = ""
     root: dict[str, str | None] = field(default_factory=dict)
+    """Attributes of `html`."""
     body: dict[str, str | None] = field(default_factory=dict)
+    """Attributes of `body`."""
     elements: list[Element] = field(default_factory=list)
+    """Name and attributes of the elements with links and metadata, in document order.
+
+    `a` has only `href`, plus `rel` and `hreflang` if the page contains the words nofollow or
+    hreflang.
+    """
     unread: int = 0
+    """Number of elements beyond `MAX_ELEMENTS`."""
     parser: str = "lexbor"
+    """`lexbor`, `lexbor-cut` or `beautifulsoup`."""
 
 
 def affordable(html: bytes) -> bytes:
-    """The page, or its beginning whose tags take about half a second to parse.
+    """Cut a page before its tags take more than about half a second to parse.
 
-    A page that is not cut is the same object.
+    An uncut page is the same object.
     """
     octets = np.frombuffer(html, np.uint8)
     places, end = np.flatnonzero(octets == _LESS), len(html)
@@ -133,7 +135,7 @@ def affordable(html: bytes) -> bytes:
 
 @cache
 def _costs() -> tuple[Names, Costs]:
-    """The names of tags with a cost of their own, as numbers, and their costs."""
+    """Return the hashed names and the costs of tags with a cost of their own."""
     return np.array(list(map(_number, _COSTS)), np.uint64), np.array(list(_COSTS.values()), float)
 
 
@@ -146,9 +148,9 @@ def _number(name: bytes) -> int:
 
 @compiled
 def _before_many(html: Octets, places: Places) -> int:
-    """Where a tag begins that has too many attributes; the end of the page if none has.
+    """Return the start of a tag with too many attributes, else the page end.
 
-    `places` are those of all signs "<". Attributes are told apart as in HTML, 13.2.5.32 to
+    `places` are the positions of every sign "<". Attributes are split as in HTML, 13.2.5.32 to
     13.2.5.39.
     """
     at, end = 0, len(html)
@@ -171,7 +173,7 @@ def _before_many(html: Octets, places: Places) -> int:
 
 @compiled
 def _before_root(html: Octets, places: Places) -> int:
-    """Where a tag html or body begins after the most that are read; the end if none does."""
+    """Return the start of the first tag html or body beyond the limit, else the page end."""
     count = 0
     for tag in places:
         after = tag + 5
@@ -189,7 +191,7 @@ def _before_root(html: Octets, places: Places) -> int:
 
 @compiled
 def _before_costly(html: Octets, places: Places, names: Names, costs: Costs) -> int:
-    """Where a step of tags begins that takes too long with those before; the end if none does."""
+    """Return the start of the tag step that exceeds the time limit, else the page end."""
     most = len(names) + len(places)
     n_names, n_slots = 0, 1 << int(math.log2(most) + 2)
     slots = np.full(n_slots, -1, np.int32)
@@ -226,7 +228,7 @@ def _before_costly(html: Octets, places: Places, names: Names, costs: Costs) -> 
 
 @inlined
 def _tag_name(html: Octets, at: int) -> tuple[int, np.uint64]:
-    """Where the name of a tag ends, and the name in lower case as a number."""
+    """Return the end of a tag name, and the lower-case name as a number."""
     key = np.uint64(0)
     while at < len(html) and html[at] not in (_SLASH, _GREATER) and not _is_space(html[at]):
         octet = html[at] | 32 if 65 <= html[at] <= 90 else html[at]
@@ -237,7 +239,7 @@ def _tag_name(html: Octets, at: int) -> tuple[int, np.uint64]:
 
 @inlined
 def _slot(name: np.uint64, known: Names, slots: Slots) -> int:
-    """The slot of a name, or the free one where it belongs."""
+    """Return the name's slot, or the free slot for an unknown name."""
     slot = int((name * np.uint64(_FACTOR)) >> np.uint64(40)) & (len(slots) - 1)
     while slots[slot] >= 0 and known[slots[slot]] != name:
         slot = (slot + 1) & (len(slots) - 1)
@@ -256,7 +258,7 @@ def _is_word(octet: int) -> bool:
 
 @inlined
 def _attribute_end(html: Octets, at: int) -> int:
-    """Where an attribute ends that begins with the octet at a place."""
+    """Return the end of the attribute that starts at a position."""
     at = _word_end(html, at + 1, _SLASH, _EQUALS)
     value = _spaces_end(html, at)
     if value == len(html) or html[value] != _EQUALS:
@@ -272,7 +274,7 @@ def _attribute_end(html: Octets, at: int) -> int:
 
 @inlined
 def _word_end(html: Octets, at: int, one: int, other: int) -> int:
-    """Where a space, the end of a tag or one of two other signs follows."""
+    """Return the position of the next space, tag end or either of two other signs."""
     while at < len(html) and not _is_space(html[at]):
         if html[at] in (_GREATER, one, other):
             break
@@ -293,7 +295,7 @@ def _is_space(octet: int) -> bool:
 
 
 def read(html: bytes, max_characters: int) -> RawPage:
-    """The parts of a page given in UTF-8; `text` is at most `max_characters` long."""
+    """Parse a page in UTF-8; `text` has at most `max_characters`."""
     kept = affordable(html)
     with suppress(Exception):
         return _read_lexbor(kept, max_characters, "lexbor" if kept is html else "lexbor-cut")
@@ -301,7 +303,7 @@ def read(html: bytes, max_characters: int) -> RawPage:
 
 
 def title_of(html: str) -> str:
-    """The title of a page, empty if it has none; a fifth of the time of `read`."""
+    """Return the page title, empty without one; a fifth of the time of `read`."""
     with suppress(Exception):
         return _title(LexborHTMLParser(html))
     return read(html.encode("utf-8", "replace"), 1).title
@@ -319,7 +321,7 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
         return RawPage(parser=parser)
     body = tree.body
     nodes = tree.css(_WANTED)
-    # META may forbid to follow links: each of them is read.
+    # META may forbid following links, so every META is read.
     kept = nodes[:MAX_ELEMENTS] + [node for node in nodes[MAX_ELEMENTS:] if node.tag == "meta"]
     lower = html.lower()
     is_qualified = b"nofollow" in lower or b"hreflang" in lower
@@ -338,16 +340,16 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
         shown = LexborHTMLParser(html, scripting=True).body or shown
         text, prose = _texts(shown, html, max_characters)
     if repaired(text) is not text:
-        # Single spaces have cost letters: a no-break space may be the second half of one.
+        # Normalised spaces lose letters: a no-break space may be a letter's second half.
         whole = repaired((shown.html or "").replace("&nbsp;", "\xa0"))
         text, prose = _texts(LexborHTMLParser(whole).body or shown, html, max_characters)
     return replace(page, text=text, prose=prose)
 
 
 def _remove_hidden(root: LexborNode) -> bool:
-    """Remove scripts, forms and what an attribute hides; whether there are such texts."""
+    """Remove scripts, forms and hidden elements; True if any hidden element was found."""
     hides = False
-    # Inner elements are later ones.
+    # Inner elements come later in document order.
     for node in reversed(root.css(",".join((*_NO_TEXT, _HIDING, _FORMS)))):
         is_text = node.tag not in _NO_TEXT
         if node.mem_id != root.mem_id and (not is_text or _is_hidden(node)):
@@ -372,7 +374,7 @@ def _is_hidden(node: LexborNode) -> bool:
 
 
 def _element(node: LexborNode, *, is_qualified: bool) -> Element:
-    """An element; an `a` has only its `href`, with `rel` and `hreflang` if it `is_qualified`."""
+    """Return an element; an `a` keeps `href`, plus `rel` and `hreflang` if `is_qualified`."""
     if node.tag == "a":
         get = node.attrs.get
         if is_qualified:
@@ -382,10 +384,10 @@ def _element(node: LexborNode, *, is_qualified: bool) -> Element:
 
 
 def _texts(root: LexborNode, html: bytes, limit: int) -> tuple[str, str]:
-    """The visible text, or parts of a longer one, and the main text in it.
+    """Return the visible text, sampled if longer than `limit`, and the main text.
 
-    A page with much main text is read from its beginning to its end; so is a feed, which may begin
-    with a page of English before its own language.
+    A page with much main text is sampled from start to end; so is a feed, which may start with an
+    English page before the feed's own language.
     """
     most = limit - limit // 4
     main = root.css_first("main") if b"<main" in html else None
@@ -405,13 +407,13 @@ def _texts(root: LexborNode, html: bytes, limit: int) -> tuple[str, str]:
 
 
 def _visible(root: LexborNode, limit: int) -> str:
-    """Visible text under a node, with a space at each edge that separates words.
+    """Return the visible text under a node, with a space at each separating edge.
 
     A loop, not a recursion, since pages may nest deeply. Each node costs 0.2 us.
     """
     hidden, inside_words, text = _kinds()
     parts: list[str] = []
-    found = 0
+    n_characters = 0
     is_apart = True
     goes_on_at = 0
     for node in islice(root.traverse(include_text=True), _MAX_NODES):
@@ -427,8 +429,8 @@ def _visible(root: LexborNode, limit: int) -> str:
             piece = node.text_content or ""
             parts.append(piece if len(piece) <= 4 * limit else " " + piece.lstrip()[: 4 * limit])
             is_apart = False
-            found += len(piece.strip())
-            if found > limit:
+            n_characters += len(piece.strip())
+            if n_characters > limit:
                 break
         elif kind in hidden and node.first_child is not None:
             following = _following(node, root)
@@ -439,7 +441,7 @@ def _visible(root: LexborNode, limit: int) -> str:
 
 
 def _follows_edge(node: LexborNode, inside_words: frozenset[int]) -> bool:
-    """Whether an element that separates words ends just before a node."""
+    """Return True if an element that separates words ends just before a node."""
     before = node.prev
     while before is not None:
         if before.tag_id not in inside_words:
@@ -449,7 +451,7 @@ def _follows_edge(node: LexborNode, inside_words: frozenset[int]) -> bool:
 
 
 def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
-    """The next node in document order that is not inside `node`."""
+    """Return the next node in document order outside `node`."""
     here: LexborNode | None = node
     while here is not None and here.mem_id != root.mem_id:
         sibling = here.next
@@ -461,7 +463,7 @@ def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
 
 @cache
 def _kinds() -> tuple[frozenset[int], frozenset[int], int]:
-    """Lexbor's numbers of hidden tags, of tags that do not separate words, and of text."""
+    """Return lexbor's ids of hidden tags, of tags that do not separate words, and of text."""
     tree = LexborHTMLParser("text<!-- -->")
     nodes = tree.css("body")[0].traverse(include_text=True)
     number = {node.tag: node.tag_id for node in nodes}
@@ -473,7 +475,7 @@ def _kinds() -> tuple[frozenset[int], frozenset[int], int]:
 
 
 def _read_anew(html: bytes, max_characters: int) -> RawPage:
-    """A page that lexbor refuses, as BeautifulSoup writes its beginning; empty if both refuse."""
+    """Parse a page that lexbor rejects, rewritten by BeautifulSoup; empty if both fail."""
     from bs4 import BeautifulSoup
 
     with warnings.catch_warnings(), suppress(Exception):
@@ -484,5 +486,5 @@ def _read_anew(html: bytes, max_characters: int) -> RawPage:
 
 
 def _tidy(text: str, limit: int) -> str:
-    """A text with single spaces, cut to `limit` characters."""
+    """Normalise to single spaces and cut to `limit` characters."""
     return " ".join(text.split())[:limit]
