@@ -1,1 +1,1 @@
-"""Pages: parsing, and identification of their language."""
+"""Page parsing and language identification."""

@@ -1,4 +1,4 @@
-"""The contract of all methods that identify the language of a page."""
+"""Interface of page language identification methods."""
 
 from __future__ import annotations
 
@@ -14,73 +14,72 @@ if TYPE_CHECKING:
     from langfocus.classifiers.pages.parse import ParsedPage
 
 MIN_REFERENCE_LENGTH: Final = 150
-"""Characters of text from which a page's language counts for its neighbours (Hayati 2004, 5.4)."""
+"""Least text characters for a page's language to count as a neighbour's (Hayati 2004, 5.4)."""
 
 Ranking = list[tuple[str, float]]
-"""Languages with probabilities, best first; empty if a text has no evidence."""
+"""Languages with probabilities, best first; empty without evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageLanguage:
-    """The language of a page.
-
-    `language` is a code of `classifiers.languages`; None if it is unknown. `confidence` is 0..1.
-    `method` names the evidence that decided (`none` if the language is unknown), and `reason` is a
-    short text about it.
-    """
+    """The identified language of a page."""
 
     language: str | None
+    """A code of `classifiers.languages`; None if unknown."""
     confidence: float
+    """0..1."""
     method: str
+    """The deciding evidence; `none` if the language is unknown."""
     reason: str
+    """A short text about the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A page that links to another one or is linked from it."""
+    """A page that links to another page, or is linked from another page."""
 
     language: str | None
-    """The language it was identified as; None if it is unknown."""
+    """Identified language; None if unknown."""
     characters: int
-    """Length of its visible text."""
+    """Length of the visible text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Facts about a page other than its bytes."""
+    """Page facts other than the body."""
 
     url: str = ""
-    """Its address; empty if it has none."""
+    """Page URL; empty if unknown."""
     inlinks: tuple[Neighbour, ...] = ()
-    """Pages that link to it."""
+    """Pages that link to the page."""
     outlinks: tuple[Neighbour, ...] = ()
-    """Pages that it links to."""
+    """Pages linked from the page."""
 
 
 NOTHING = Surroundings()
 
 
 class PageMethod(Protocol):
-    """A way to identify the language of a page; the same page always gets the same answer."""
+    """A page language identification method; the same page always gets the same answer."""
 
     @property
     def name(self) -> str:
-        """The name by which `methods.method` finds it."""
+        """Return the method's name in `methods.method`."""
 
     @property
     def languages(self) -> frozenset[str]:
-        """All languages that it can answer; empty if it can answer any."""
+        """Return every possible answer; empty for a method without a fixed list."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of a page; never raises."""
+        """Identify a page's language; never raises."""
 
 
 def answers_of(
     method: PageMethod, page: ParsedPage, surroundings: Surroundings = NOTHING
 ) -> dict[str, str | None]:
-    """Return the answer of each kind of evidence alone, for counts such as Table 4-4 of Cai 2009.
+    """Return each evidence kind's own answer, for counts such as Table 4-4 of Cai 2009.
 
-    A method without kinds of evidence has its own answer.
+    A method without evidence kinds returns a single answer under the method's name.
     """
     by_kind: Callable[[ParsedPage], dict[str, str | None]] | None = getattr(method, "answers", None)
     if by_kind is None:
@@ -89,7 +88,7 @@ def answers_of(
 
 
 class RankingMethod(ABC):
-    """A method that returns the first language of its ranking; a subclass has `name` and `rank`."""
+    """A method that answers the first language of `rank`; subclasses define `name` and `rank`."""
 
     name: str
 
@@ -98,19 +97,19 @@ class RankingMethod(ABC):
         self.languages = frozenset(self._languages)
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of the visible text; None if the ranking is empty."""
+        """Identify the language of the visible text; None for an empty ranking."""
         return by_ranking(self.rank(page.text))
 
     @abstractmethod
     def rank(self, text: str) -> Ranking:
-        """The languages of a text with probabilities, best first; empty without evidence.
+        """Rank the languages of a text by probability, best first; empty without evidence.
 
         The same text always gets the same ranking. Never raises.
         """
 
 
 def merged(answers: Iterable[tuple[str | None, float]]) -> Ranking:
-    """A ranking of pairs of code and probability; those of one language are added up.
+    """Rank pairs of code and probability, with the probabilities summed per language.
 
     Answers without a code and probabilities of 0 are left out.
     """
@@ -122,12 +121,12 @@ def merged(answers: Iterable[tuple[str | None, float]]) -> Ranking:
 
 
 def unknown(reason: str) -> PageLanguage:
-    """The answer without a language, for that reason."""
+    """Return an answer without a language, for the given reason."""
     return PageLanguage(None, 0.0, "none", reason)
 
 
 def by_ranking(ranking: Ranking) -> PageLanguage:
-    """The first language of a ranking by text; None if the ranking is empty."""
+    """Return the first language in a text ranking; None for an empty ranking."""
     if not ranking:
         return unknown("no text with evidence")
     language, share = ranking[0][0], min(ranking[0][1], 1.0)
@@ -138,7 +137,7 @@ def by_ranking(ranking: Ranking) -> PageLanguage:
 def softmax(
     languages: tuple[str, ...], evidence: npt.NDArray[np.float64], temperature: float = 1.0
 ) -> Ranking:
-    """The languages by probability; `evidence` is in nats, (n_languages,)."""
+    """Rank the languages by probability; `evidence` is in nats, (n_languages,)."""
     weights = np.exp((evidence - evidence.max()) / temperature)
     weights /= weights.sum()
     order = np.argsort(-evidence, kind="stable")

@@ -1,4 +1,4 @@
-"""Parses a page once: its text, its links and the languages that it declares.
+"""Page parser: text, links and declared languages in a single pass.
 
 page = parse_page(body, content_type="text/html; charset=utf-8", url="http://example.org/")
 page.text, page.links, page.declarations
@@ -14,12 +14,12 @@ from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
 from langfocus.classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
-"""Characters of visible text that are kept: of a longer one, pieces of the main text from all of it
-and the beginning of the text around it. Bytes of the page are not a measure: its first 64 kB often
-hold only head and scripts."""
+"""Visible text characters kept. Longer text is sampled: pieces across the main text, and the start
+of the surrounding text. A byte limit is no substitute: the first 64 kB often hold only head and
+scripts."""
 
 MAX_BYTES = 2_000_000
-"""Bytes of a page that are parsed; the rest is ignored."""
+"""Bytes parsed per page; the rest is ignored."""
 
 _TARGETS = {"a": "href", "area": "href", "frame": "src", "iframe": "src", "link": "href"}
 _LINK_RELATIONS = frozenset({"alternate", "next", "prev", "previous"})
@@ -40,7 +40,7 @@ _Attributes = dict[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A language that a page declares: the place of the declaration and the tag as written."""
+    """A declared language: the place of the declaration and the tag as written."""
 
     source: str
     tag: str
@@ -48,42 +48,44 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """The parts of a page that identification and the crawl use.
-
-    `text` is the visible text in reading order with single spaces, menus included, without
-    scripts, code, fields of forms and elements that an attribute hides; of a long page the menus
-    come first, then pieces of the main text. `prose` are the lines of the main text.
-    `links` are absolute http(s) URLs without fragments, each
-    once, in document order; `dropped_links` counts those that were too long, broken or too many.
-    `declarations` go from the most to the least reliable. `charset_source` is the
-    evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `statements` are
-    the names and contents of META elements about the use of the page, names in lower case,
-    and `license` with the URL of a license of RSL (Really Simple Licensing).
-    `nofollowed` are those of `links` to which every element says `rel=nofollow`. `alternates` are
-    the translations that the page names, and the language tag of each. `feeds` are the URLs of its
-    RSS and Atom feeds, which are not among the links. `refresh` is its first META refresh, with an
-    absolute URL, which is not among the links either.
-    `charset_declared` is the WHATWG name of the encoding in META, whether it was believed or not;
-    None if there is none. `canonical` is the URL that the
-    page gives as its own; None if there is none. `parser` is `lexbor`; `lexbor-cut` if the
-    rest would take too long; `beautifulsoup` if lexbor cannot read the page.
-    """
+    """Page parts for identification and the crawl."""
 
     text: str
+    """Visible text in reading order with single spaces, menus included.
+
+    Without scripts, code, form fields and elements hidden by an attribute. The text of a long page
+    is the menus, then pieces of the main text.
+    """
     links: list[str]
+    """Distinct absolute http(s) URLs without fragments, in document order."""
     dropped_links: int
+    """Number of links that were too long, broken or too many."""
     charset: str
     charset_source: str
+    """Evidence for `charset`: `bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`."""
     declarations: tuple[Declaration, ...]
+    """Declared languages, from the most to the least reliable."""
     parser: str
+    """`lexbor`; `lexbor-cut` if the rest would take too long; `beautifulsoup` if lexbor fails."""
     canonical: str | None = None
+    """The canonical URL that the page declares; None if absent."""
     charset_declared: str | None = None
+    """WHATWG name of the encoding in META, whether believed or not; None if absent."""
     statements: tuple[tuple[str, str], ...] = ()
+    """Lower-case names and contents of META elements about the use of the page.
+
+    Also `license`, with the URL of an RSL license (Really Simple Licensing).
+    """
     nofollowed: frozenset[str] = frozenset()
+    """The `links` on which every element has `rel=nofollow`."""
     alternates: tuple[tuple[str, str], ...] = ()
+    """URLs and language tags of the translations that the page links."""
     feeds: tuple[str, ...] = ()
+    """URLs of RSS and Atom feeds, not among `links`."""
     refresh: Refresh | None = None
+    """The first META refresh, with an absolute URL that is not among `links`."""
     prose: str = ""
+    """Lines of the main text."""
 
 
 def parse_page(
@@ -93,10 +95,10 @@ def parse_page(
     url: str,
     content_language: str | None = None,
 ) -> ParsedPage:
-    """The text, links and declarations of a page.
+    """Parse a page into text, links and declarations.
 
-    `content_type` and `content_language` are the values of the HTTP headers, None if there is
-    none. Any bytes give a page; nothing raises. About 0.8 ms per 100 kB.
+    `content_type` and `content_language` are HTTP header values, None if absent. Accepts any bytes
+    and never raises. About 0.8 ms per 100 kB.
     """
     decoded = decode(body[:MAX_BYTES], content_type)
     raw = read(decoded.utf8, MAX_CHARACTERS)
@@ -133,7 +135,7 @@ def parse_page(
 
 
 def _base(elements: list[Element], url: str) -> str:
-    """The base URL of the links: the first `base` if it is a usable URL, else the page."""
+    """Return the base URL for links: the first `base` if usable, else the page URL."""
     for name, attributes in elements:
         if name == "base":
             return Resolver(url).resolve(attributes.get("href") or "") or url
@@ -141,7 +143,7 @@ def _base(elements: list[Element], url: str) -> str:
 
 
 def _target(element: Element) -> str | None:
-    """The link of an element as it is written; None if it is no link to a page."""
+    """Return an element's link as written; None if the element links to no page."""
     name, attributes = element
     if name == "link":  # to a translation or a neighbour page, not to a feed
         kind = (attributes.get("type") or "text/html").lower()
@@ -170,7 +172,7 @@ def _declaring_places(
     resolver: Resolver,
     own: set[str | None],
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield the places that may declare the language of a page, the most reliable first."""
+    """Yield places that may declare the page's language, the most reliable first."""
     yield "html lang", raw.root.get("lang")
     yield "html xml:lang", raw.root.get("xml:lang")
     yield "body lang", raw.body.get("lang")
@@ -184,17 +186,17 @@ def _declaring_places(
         tag = _translation(attributes)
         if tag and resolver.resolve(attributes.get("href") or "") in own:
             yield "hreflang self", tag
-    # The first object of structured data (schema.org, JSON-LD) that has a language.
+    # The first structured data object (schema.org, JSON-LD) with a language.
     place = html.find(b'"inLanguage"')
-    found = _JSON_LANGUAGE.match(html, place) if place >= 0 else None
-    yield "JSON-LD inLanguage", found and found[1].decode()
+    inside = _JSON_LANGUAGE.match(html, place) if place >= 0 else None
+    yield "JSON-LD inLanguage", inside and inside[1].decode()
 
 
 def _translation(attributes: _Attributes) -> str:
-    """The language of the translation to which an element leads; `x-default` names none."""
+    """Return the language of the translation linked by an element; '' for `x-default`."""
     tag = (attributes.get("hreflang") or "").strip()
-    is_one = tag and tag.lower() != "x-default" and "alternate" in _relations(attributes)
-    return tag if is_one else ""
+    is_translation = tag and tag.lower() != "x-default" and "alternate" in _relations(attributes)
+    return tag if is_translation else ""
 
 
 def _statements(metas: list[_Attributes]) -> Iterator[tuple[str, str]]:
@@ -207,17 +209,17 @@ def _statements(metas: list[_Attributes]) -> Iterator[tuple[str, str]]:
 def _refresh(metas: list[_Attributes], resolver: Resolver) -> Refresh | None:
     for attributes in metas:
         if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
-            found = read_refresh(attributes.get("content"))
-            url = found and resolver.resolve(found.url)
-            if found and url:
-                return Refresh(found.delay_s, url)
+            refresh = read_refresh(attributes.get("content"))
+            url = refresh and resolver.resolve(refresh.url)
+            if refresh and url:
+                return Refresh(refresh.delay_s, url)
     return None
 
 
 def _nofollowed(elements: list[Element], kept: Mapping[str, str]) -> frozenset[str]:
-    """The kept links that no element gives without `nofollow`."""
+    """Return the kept links on which every element has `nofollow`."""
     relations = [attributes.get("rel") for _, attributes in elements]
-    marks = ["nofollow" in each.lower() if each else False for each in relations]
+    marks = ["nofollow" in relation.lower() if relation else False for relation in relations]
     if True not in marks:
         return frozenset()
     urls = [kept.get(_target(element) or "") for element in elements]
@@ -226,7 +228,7 @@ def _nofollowed(elements: list[Element], kept: Mapping[str, str]) -> frozenset[s
 
 
 def _alternates(elements: list[Element], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The translations among the kept links."""
+    """Yield the translations among the kept links."""
     for _, attributes in elements:
         tag = attributes.get("hreflang") and _translation(attributes)
         if tag and (url := kept.get(attributes.get("href") or "")):

@@ -1,4 +1,4 @@
-"""The methods that identify the language of a page, by name."""
+"""Page language identification methods, by name."""
 
 import os
 from functools import cache
@@ -12,9 +12,9 @@ from langfocus.classifiers.pages.method import PageMethod
 DEFAULT_METHOD: Final = "composite"
 FASTTEXT: Final = "fasttext"
 FASTTEXT_FILE: Final = "LANGFOCUS_FASTTEXT_MODEL"
-"""The environment variable, and the setting of a crawl, with the path of a model of fastText."""
+"""Environment variable, and crawl setting, with the path of a fastText model."""
 NEIGHBOURLY: Final = ("inlinks", "outlinks")
-"""The methods that read the languages of the pages around a page."""
+"""Methods that read the languages of neighbouring pages."""
 
 _BUILDERS: Final[dict[str, str]] = {
     "composite": "langfocus.classifiers.pages.methods.composite:shipped",
@@ -28,20 +28,20 @@ _BUILDERS: Final[dict[str, str]] = {
     "tamura": "langfocus.classifiers.papers.tamura.method:shipped",
     "cai": "langfocus.classifiers.papers.cai.method:shipped",
 }
-"""Name -> module, and what in it makes the method."""
+"""Name -> module and factory for the method."""
 
 
 def names() -> tuple[str, ...]:
-    """The names that `method` knows, the default first."""
+    """Return the method names, the default first."""
     return *_BUILDERS, FASTTEXT
 
 
 def method(name: str = DEFAULT_METHOD, fasttext: Path | None = None) -> PageMethod:
-    """The method of that name; one object per process.
+    """Return the named method; one object per process.
 
-    The model file of fastText of `fasttext` adds its languages to the default method. LanguageError
-    for an unknown name; MissingPackageError if its extra is not installed; ModelError if its file
-    cannot be read.
+    `fasttext`, a fastText model file, adds languages to the default method. Raises LanguageError
+    for an unknown name; MissingPackageError without the method's extra; ModelError for an
+    unreadable file.
     """
     if name not in names():
         raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(names())}")
@@ -49,7 +49,7 @@ def method(name: str = DEFAULT_METHOD, fasttext: Path | None = None) -> PageMeth
 
 
 def fasttext_file(given: Path | str | None = None) -> Path | None:
-    """Return the model file that is given, or that the environment names; None without either."""
+    """Return the given model file, or the environment's; None without either."""
     named = given or os.environ.get(FASTTEXT_FILE)
     return Path(named) if named else None
 
