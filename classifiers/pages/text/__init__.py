@@ -1,1 +1,1 @@
-"""The language of a text from the text alone."""
+"""Language identification by text alone."""

@@ -1,4 +1,4 @@
-"""Texts read by the package langdetect."""
+"""Language identification by the package langdetect."""
 
 from langdetect import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import LangDetectException
@@ -19,11 +19,11 @@ class LangdetectEngine(RankingMethod):
         super().__init__(filter(None, map(canonical, self._factory.get_lang_list())))
 
     def rank(self, text: str) -> Ranking:
-        """The languages to which langdetect gives more than a tenth of the probability."""
+        """Return the languages with more than a tenth of langdetect's probability."""
         detector = self._factory.create()
         detector.append(text)
         try:
-            found = detector.get_probabilities()
+            guesses = detector.get_probabilities()
         except LangDetectException:
             return []
-        return merged((canonical(each.lang), float(each.prob)) for each in found)
+        return merged((canonical(guess.lang), float(guess.prob)) for guess in guesses)

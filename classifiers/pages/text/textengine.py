@@ -1,12 +1,11 @@
-"""The default reader of texts: n-grams that are more likely in a language than in its script.
+"""Default text engine: n-grams more likely in a language than in the language's script.
 
-For each script there is a table of its languages. A value is the logarithm of
-P(n-gram | language) / P(n-gram | script), where the probability in a script is the mean of its
-languages: multinomial naive Bayes with Dirichlet smoothing toward the script. The sum over a text
-is the evidence for a language in nats. Divided by the number of n-grams it also tells whether the
-text is in any of the languages: a text in an unknown language is no more likely than its script.
-The size of a language's Web is the prior. The probabilities are right on texts of all lengths
-(`langfocus evaluate`, docs/research/page-identification.md).
+Each script has a table of languages. A value is the logarithm of P(n-gram | language) / P(n-gram |
+script), where the script's probability is the mean over the script's languages: multinomial naive
+Bayes with Dirichlet smoothing toward the script. The sum over a text is a language's evidence in
+nats. The mean per n-gram also indicates an unknown language: text in an unknown language is no more
+likely than the script. The prior is the size of a language's Web. Probabilities are calibrated for
+texts of any length (`langfocus evaluate`, docs/research/page-identification.md).
 
 Values have one byte. `classifiers.training.texts` trains the model.
 """
@@ -42,28 +41,28 @@ COMMON: Final = frozenset(SINGLE_SCRIPTS.values()) - {"mni"} | frozenset(
 )
 """Languages whose Web is not small."""
 TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozenset({"id", "ms"}))
-"""Languages whose texts can hardly be told apart in the Latin script."""
+"""Languages hardly distinguishable in the Latin script."""
 HAN_LANGUAGES: Final = frozenset({"ja", "yue", "zh"})
 _SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
-"""Twins with the smaller Web in Latin letters -> nats against them."""
+"""Twins with the smaller Web in Latin letters -> nats against the twin."""
 _TRANSFER: Final = 0.35
-"""Factor of the log-odds that a text is in a known language: pages of the Web differ more from the
-learned texts than these differ from each other."""
+"""Factor on the log-odds of a known language: Web pages differ more from the training texts than
+the training texts from each other."""
 _WEB: Final = 3.9
-"""Log-odds by which texts in known languages are more frequent on the Web than in the training."""
+"""Log-odds by which texts in known languages are more frequent on the Web than in training."""
 _BY_LETTERS: Final = 3.0
-"""Log-odds that a text is in the one language of its script, if the model lacks the script."""
+"""Log-odds of a single-script language, if the model lacks the script."""
 _BY_WORDS: Final = frozenset({"bs", "hr", "sr"})
 _NATS_OF_WORD: Final = 3.0
-"""Nats of a word for each of these languages that has it."""
+"""Nats of a distinctive word, for each of these languages with the word."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _CANTONESE: Final = "嘅咗喺哋啲咁嘢畀"
-"""Signs of written Cantonese that Standard Chinese hardly uses, and Gan and Hakka neither."""
+"""Signs of written Cantonese that are rare in Standard Chinese, and in Gan and Hakka."""
 _CANTONESE_SHARE: Final = 0.01
-"""Share of these signs in a text from which it is Cantonese."""
+"""Least share of Cantonese signs in Cantonese text."""
 
 _AGAIN: Final = 0.1
-"""Share of the main text after its beginning that may be in the language of the beginning."""
+"""Share of the main text after the opening that may be in the opening's language."""
 
 _ADDRESS: Final = re.compile(
     r"https?://[-_.?&~;+=/#0-9A-Za-z]{1,2076}|[-_.0-9A-Za-z]{1,64}@[-_.0-9A-Za-z]{1,255}"
@@ -73,36 +72,36 @@ FORMAT: Final = 3
 """Increased when the features or the values change."""
 SHIPPED: Final = arrayfile.MODELS / "text-v3.npz"
 N_TYPICALITY: Final = 6
-"""Coefficients of the probability that a text is in a known language."""
+"""Coefficients for the probability of a known language."""
 MAX_LEAD: Final = 0.7
-"""Lead over the second language, in nats of an n-gram, that counts at most."""
+"""Largest lead over the second language that counts, in nats per n-gram."""
 MAX_DEFICIT: Final = 4.0
-"""Nats of an n-gram below a typical text that count at most."""
+"""Largest deficit against a typical text that counts, in nats per n-gram."""
 
 _PARTS: Final = ("tags", "codes", "scale", "floors", "typical")
 
 
 def language_of(tag: str) -> str:
-    """The language of a column: `zh` of `zh-Hant`."""
+    """Return the language of a column: `zh` for `zh-Hant`."""
     return tag.partition("-")[0]
 
 
 @dataclass
 class ScriptModel:
-    """The languages of one script."""
+    """The languages of a script."""
 
     script: str
-    """The winner of a vote; `Hani` for Chinese and Japanese."""
+    """Winning script of a vote; `Hani` for Chinese and Japanese."""
     tags: tuple[str, ...]
-    """The columns: codes of languages, some with a variety (`zh-Hant`)."""
+    """Columns: language codes, some with a variety (`zh-Hant`)."""
     codes: Codes
-    """Roots of the values beyond the floor, (n_buckets, n_tags)."""
+    """Roots of the values above the floor, (n_buckets, n_tags)."""
     scale: float
-    """Nats of a squared code."""
+    """Nats per squared code."""
     floors: Floats
-    """Nats of an n-gram that a language does not have, (n_tags,)."""
+    """Nats of an n-gram absent from a language, (n_tags,)."""
     typical: Floats
-    """Mean nats of an n-gram in texts of the language, (n_tags,)."""
+    """Mean nats per n-gram in texts of the language, (n_tags,)."""
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
@@ -111,7 +110,7 @@ class ScriptModel:
 
     @cached_property
     def table(self) -> Codes:
-        """The table that `classifiers.weights.sum_rows` reads; in memory once, with the codes."""
+        """Return the table for `classifiers.weights.sum_rows`; in memory once, with the codes."""
         table = table_of(self.codes.T)
         self.codes = table[:-1, : self.codes.shape[1]]
         return table
@@ -124,22 +123,22 @@ class ScriptModel:
 
 @dataclass(frozen=True)
 class TextModel:
-    """The models of all scripts."""
+    """Script models and the typicality regression."""
 
     scripts: Mapping[str, ScriptModel]
     typicality: Values
     """Coefficients of `typicality_facts`, (N_TYPICALITY,)."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """About the training; `languages` maps each code to the facts about it."""
+    """Facts about the training; `languages` maps each code to the language's facts."""
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """Return the codes of all languages, sorted."""
-        found = {code for model in self.scripts.values() for code in model.languages}
-        return tuple(sorted(found))
+        """Return the language codes, sorted."""
+        codes = {code for model in self.scripts.values() for code in model.languages}
+        return tuple(sorted(codes))
 
     def save(self, path: Path) -> None:
-        """Write the file; the same model gives the same bytes."""
+        """Write the model file; equal models produce equal bytes."""
         arrays: dict[str, Any] = {}
         for script, model in sorted(self.scripts.items()):
             arrays[f"tags_{script}"] = np.array(model.tags)
@@ -158,14 +157,13 @@ class TextModel:
 
 
 def typicality_facts(deficit: Values, lead: Values, n_features: Values) -> Values:
-    """What tells whether texts are in a known language at all, (n_texts, N_TYPICALITY).
+    """Return the evidence for a known language, (n_texts, N_TYPICALITY).
 
-    `deficit` is how many nats an n-gram in the third of a text that is most like its first language
-    lacks compared with typical texts of it, `lead` how many an n-gram of the whole text has more
-    for the first language than for the second, (n_texts,) each. A text in an unknown language,
-    program code or random letters lacks the nats, the lead or both; of a text in a known language
-    names and foreign words fill two thirds at most. A logistic regression on cross-validated texts
-    weighs these facts.
+    `deficit`: nats per n-gram missing in the most similar third of a text, against typical texts of
+    the first language. `lead`: nats per n-gram of the whole text by which the first language leads
+    the second. Both are (n_texts,). A text in an unknown language, program code or random letters
+    lacks the nats, the lead or both; in a known language, names and foreign words fill two thirds
+    at most. A logistic regression on cross-validated texts weighs these facts.
     """
     size = np.log(np.maximum(n_features, 1))
     lacking = np.clip(deficit, -MAX_DEFICIT, MAX_DEFICIT)
@@ -174,20 +172,20 @@ def typicality_facts(deficit: Values, lead: Values, n_features: Values) -> Value
 
 
 def load(path: Path | None = None) -> TextModel:
-    """The model in a file, or the one that ships; ModelError if it cannot be read."""
+    """Load a model file; None loads the shipped model. Raises ModelError for an unreadable file."""
     path = SHIPPED if path is None else Path(path)
     head = arrayfile.read_arrays(path, "format", "scripts", "typicality", "facts")
     if head["format"].shape != () or int(head["format"]) != FORMAT:
-        found = head["format"]
-        raise ModelError(f"{path}: model format {found}, this version reads {FORMAT}; train anew")
+        version = head["format"]
+        raise ModelError(f"{path}: model format {version}, this version reads {FORMAT}; train anew")
     names = [str(script) for script in head["scripts"].ravel()]
-    arrays = arrayfile.read_arrays(path, *(f"{part}_{each}" for each in names for part in _PARTS))
+    arrays = arrayfile.read_arrays(path, *(f"{part}_{name}" for name in names for part in _PARTS))
     scripts = {}
-    for each in names:
-        tags, codes, scale, floors, typical = (arrays[f"{part}_{each}"] for part in _PARTS)
+    for name in names:
+        tags, codes, scale, floors, typical = (arrays[f"{part}_{name}"] for part in _PARTS)
         nats = float(scale) if scale.shape == () else 0.0
         columns = tuple(map(str, tags.ravel()))
-        scripts[each] = ScriptModel(each, columns, codes, nats, floors, typical)
+        scripts[name] = ScriptModel(name, columns, codes, nats, floors, typical)
     typicality = head["typicality"]
     if typicality.shape != (N_TYPICALITY,) or not all(map(_fits, scripts.values())):
         raise ModelError(f"{path}: not a text model: its arrays do not fit together")
@@ -204,36 +202,37 @@ def _fits(model: ScriptModel) -> bool:
         and 1 << 4 <= n_buckets <= 1 << 24
         and n_buckets.bit_count() == 1
         and 0 < model.scale < np.inf
-        and all(each.shape == (n_tags,) and each.dtype == np.float32 for each in columns)
-        and all(np.isfinite(each).all() for each in columns)
+        and all(values.shape == (n_tags,) and values.dtype == np.float32 for values in columns)
+        and all(np.isfinite(values).all() for values in columns)
     )
 
 
 @dataclass(frozen=True)
 class TextReading:
-    """The evidence for the languages that a text may be in, best first."""
+    """Evidence for the candidate languages of a text, best first."""
 
     ballot: ScriptVote
     codes: tuple[str, ...] = ()
-    """The candidates; empty without evidence."""
+    """Candidate languages; empty without evidence."""
     nats: Values = field(default_factory=lambda: np.zeros(0))
-    """Their evidence, (n_candidates,)."""
+    """Evidence per candidate, (n_candidates,)."""
     known: float = 0.0
     """Log-odds that the text is in a known language."""
     parts: Mapping[str, float] = field(default_factory=dict)
-    """Language -> share of the main text whose pieces name it, if the pieces name several."""
+    """Language -> main text share of the pieces in the language, if the pieces differ in language.
+    """
     opening: tuple[str, float] = ("", 0.0)
-    """The language of the beginning of the main text and its share, if the rest is in another."""
+    """Language and share of the main text's opening, if the rest is in another language."""
 
     @property
     def twins(self) -> frozenset[str]:
-        """The languages that can hardly be told from the first one."""
+        """Return the languages hardly distinguishable from the first."""
         groups = (*TWINS, *([HAN_LANGUAGES] if self.ballot.is_open else []))
         first = self.codes[0] if self.codes else None
         return next((group - {first} for group in groups if first in group), frozenset())
 
     def behind(self, code: str) -> float:
-        """Nats by which a language is behind the first one; 0 if it is no candidate."""
+        """Return the nats by which a language trails the first; 0 if not a candidate."""
         return float(self.nats[0] - self.nats[self.codes.index(code)]) if code in self.codes else 0
 
 
@@ -248,11 +247,11 @@ class LangfocusEngine(RankingMethod):
         super().__init__((*self.model.languages, "yue"))
 
     def read(self, text: str, prose: str = "", only: str = "", without: str = "") -> TextReading:
-        """The candidates of a text with the evidence for them; never raises.
+        """Return a text's candidates with evidence; never raises.
 
-        `prose` are the lines of the text that are its main text. Where the text around it is in
-        another language, it counts for a fifth. With `only`, the main text that names another
-        language and the text around it are left out; with `without`, those that name this one.
+        `prose` are the lines of the main text. Surrounding text in another language counts a fifth.
+        `only` leaves out main text and surrounding text identified as another language; `without`
+        leaves out text identified as the given language.
         """
         rest = _units(_without(text, prose) if prose else "")
         main = _units(prose or text)
@@ -283,10 +282,9 @@ class LangfocusEngine(RankingMethod):
         return TextReading(ballot, codes, nats, known, dict(parts), opening)
 
     def rank(self, text: str) -> Ranking:
-        """The candidates of a text with their probabilities, best first.
+        """Rank the candidates by probability, best first.
 
-        They sum to the probability that the text is in a known language. Empty if that is less
-        than a half.
+        The probabilities sum to the probability of a known language. Empty below one half.
         """
         reading = self.read(text)
         if not reading.codes or reading.known < 0:
@@ -296,7 +294,7 @@ class LangfocusEngine(RankingMethod):
         return list(zip(reading.codes, chances.tolist(), strict=True))
 
     def _known(self, typical: float, sums: Sums) -> float:
-        """Log-odds that the first language is right, whose n-grams have `typical` nats."""
+        """Return the log-odds of a right first language, whose n-grams have `typical` nats."""
         whole, n_features = sums.whole.tolist(), sums.n_features
         lead = (whole[0] - whole[1]) / n_features if len(whole) > 1 else MAX_LEAD
         lacking = max(-MAX_DEFICIT, min(typical - sums.best, MAX_DEFICIT))
@@ -306,7 +304,7 @@ class LangfocusEngine(RankingMethod):
         return _TRANSFER * (odds + _WEB)
 
     def _table(self, model: ScriptModel) -> Table:
-        """A script as the compiled code reads it, with nats by the size of a language's Web."""
+        """Return a script model in the layout of the compiled code, with a prior by Web size."""
         if model.script not in self._tables:
             twins = _SMALLER_TWINS if model.script == "Latn" else {}
             codes = model.languages
@@ -324,7 +322,7 @@ class LangfocusEngine(RankingMethod):
 
 
 def _opening(named: Sequence[str], shares: Sequence[float]) -> tuple[str, float]:
-    """The language of the first pieces, if hardly a later one is in it, and their share of all."""
+    """Return language and share of the first pieces, if hardly any later piece agrees."""
     length = next((at for at, code in enumerate(named) if code != named[0]), len(named))
     again = math.fsum(
         share
@@ -338,26 +336,26 @@ def _opening(named: Sequence[str], shares: Sequence[float]) -> tuple[str, float]
 
 
 def model_script(script: str) -> str:
-    """The script of the model that reads a script; Chinese and Japanese are read by one."""
+    """Return the script of the model for a script; Chinese and Japanese share a model."""
     return "Hani" if script == "Jpan" else script
 
 
 def _candidates(model: ScriptModel, ballot: ScriptVote) -> Flags:
-    """Whether each column is a language that a text may be in, (n_tags,)."""
+    """Return for each column whether the language is a candidate, (n_tags,)."""
     if not ballot.own_signs:
         return np.ones(len(model.tags), np.bool_)
     return np.array([(code == "ja") == (ballot.script == "Jpan") for code in model.languages])
 
 
 def _units(text: str) -> Units:
-    """A text as the model reads it, without addresses, which are in no language."""
+    """Return the text's code units without addresses, which are in no language."""
     if "@" in text or "://" in text:
         text = _ADDRESS.sub(" ", text)
     return textgrams.units(text)
 
 
 def _without(text: str, lines: str) -> str:
-    """A text without some of its lines."""
+    """Remove lines from a text."""
     for line in lines.split("\n"):
         text = text.replace(line, " ", 1)
     return text
@@ -365,41 +363,41 @@ def _without(text: str, lines: str) -> str:
 
 @cache
 def _words_of_twins() -> dict[str, str]:
-    """Word -> the languages, of those in `_BY_WORDS`, that have it."""
+    """Return word -> languages in `_BY_WORDS` with the word."""
     table = rows("twin-words.txt")
     return {word: codes for codes, words in table.items() for word in words.split()}
 
 
 def _by_words(text: str, codes: tuple[str, ...], nats: Values) -> tuple[tuple[str, ...], Values]:
-    """The candidates with the evidence of words that one or two of some near languages have."""
+    """Add the evidence of words that only some twin languages use, and rank the candidates anew."""
     table = _words_of_twins()
     own = [table[word] for word in {*_WORD.findall(text.lower())} if word in table]
     if not own:
         return codes, nats
-    added = [_NATS_OF_WORD * sum(code in each.split() for each in own) for code in codes]
+    added = [_NATS_OF_WORD * sum(code in users.split() for users in own) for code in codes]
     total = nats + np.array(added)
     order = np.argsort(-total, kind="stable")
     return tuple(codes[at] for at in order), total[order] - (total[order[0]] - nats[0])
 
 
 def _is_cantonese(text: str) -> bool:
-    found = [text.count(sign) for sign in _CANTONESE]
-    return sum(found) > max(2, _CANTONESE_SHARE * len(text)) and found.count(0) < len(found) - 1
+    counts = [text.count(sign) for sign in _CANTONESE]
+    return sum(counts) > max(2, _CANTONESE_SHARE * len(text)) and counts.count(0) < len(counts) - 1
 
 
 @cache
 def shipped_engine() -> LangfocusEngine:
-    """The engine with the model that ships; one for each process."""
+    """Return the engine with the shipped model; one per process."""
     return LangfocusEngine()
 
 
 def known_languages(path: Path = SHIPPED) -> dict[str, dict[str, Any]]:
-    """What a text model was trained and measured on, by the code of each language.
+    """Return training and test facts of a text model, by language code.
 
-    `sentences` is the number of texts that it learned from, 0 for Cantonese, which is known by its
-    own signs; `scripts` are those of the texts. `sentence` and `page` are the percentages of right
-    answers on single sentences and on pages of 20 sentences that a model had not learned, None if
-    that was not measured. Raises ModelError for a file that is damaged.
+    `sentences` is the number of training texts, 0 for Cantonese, which is identified by distinctive
+    signs; `scripts` are the scripts of the texts. `sentence` and `page` are the percentages of
+    right answers on single unseen sentences and on unseen pages of 20 sentences, None if
+    unmeasured. Raises ModelError for a damaged file.
     """
     facts = json.loads(str(arrayfile.read_arrays(path, "facts")["facts"]))["languages"]
     cantonese = {"sentences": 0, "scripts": ["Hani"], "sentence": None, "page": None}

@@ -1,9 +1,9 @@
-"""The n-grams of a text, hashed, and the sums of their weights: where a text becomes numbers.
+"""Hashed n-grams of a text and weight sums: the single place that turns text into numbers.
 
-Training asks for the buckets, scoring for sums of weights. Both call `_features`, so the learned
-features are the scored ones. Features are the 1- to 5-grams of each word with a mark at both ends,
-and the word itself; of scripts without spaces between words they are the 1- to 3-grams. A text is
-summed in pieces of some hundred letters.
+Training needs the buckets, scoring needs weight sums. Both call `_features`, so learned and scored
+features agree. Features are the 1- to 5-grams of each word with a mark at both ends, and the whole
+word; in scripts without spaces the 1- to 3-grams. A text is summed in pieces with some hundred
+letters.
 """
 
 import math
@@ -21,17 +21,17 @@ from langfocus.classifiers.tables.letters import letter_flags
 from langfocus.classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 MAX_WORD: Final = 32
-"""Letters of a word that are read; longer strings are not words."""
+"""Letters read per word; longer strings are not words."""
 PIECE: Final = 240
 """Letters after which a piece ends with the next word."""
 LINE: Final = 120
-"""Letters after which a piece ends with its line."""
+"""Letters after which a piece ends with the line."""
 MAX_PIECES: Final = 20
-"""Pieces of a text that are read."""
+"""Pieces read per text."""
 AROUND: Final = 0.2
-"""The weight of a text around a main text in another language."""
+"""Weight of surrounding text in another language than the main text."""
 BEST: Final = 1 / 3
-"""The share of a text that tells whether it is in the language that it resembles."""
+"""Share of the text that decides whether the text is in the most similar language."""
 
 _EDGE: Final = np.uint64(0x5F)
 _STEP: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -55,27 +55,27 @@ _POINTS = ((0x591, 0x5C8), (0x610, 0x61B), (0x640, 0x641), (0x64B, 0x660), (0x67
 _SMALL_CAPITALS = ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz")
 _FOLDS = str.maketrans(
     {
-        # Yiddish is written with and without these.
+        # Yiddish is written with and without these ligatures.
         "\u05f0": "\u05d5\u05d5",
         "\u05f1": "\u05d5\u05d9",
         "\u05f2": "\u05d9\u05d9",
         **dict.fromkeys("\u02bb\u02bc\u2018", "'"),
-        # Small capitals, with which posts are set off.
+        # Small capitals, used to style posts.
         **dict(zip(*_SMALL_CAPITALS, strict=True)),
     }
 )
 _ODD = re.compile(f"[{''.join(map(chr, _FOLDS))}\u00ad\u200b\u200c\u2060\ufeff]")
-# Scripts from Hebrew on use the sign that keeps letters apart, others do not.
+# Scripts from Hebrew on use the zero-width non-joiner, other scripts do not.
 _UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]+|(?<=[^\u0590-\uffff])\u200c+")
-# Letters with another usual form: of Arabic, full or half width, mathematical, raised, circled.
+# Letters with another usual form: Arabic, full or half width, mathematical, raised, circled.
 _FORMS = re.compile(
     "[\u1d2c-\u1d6a\u2070-\u209c\u2100-\u2149\u24b6-\u24e9\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee"
     "\U0001d400-\U0001d7ff\U0001f130-\U0001f149]+"
 )
 _DENSE_SCRIPTS = frozenset({"Hani", "Kana", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 _APOSTROPHES = (0x27, 0x2019)
-# Room for a piece: it ends after at most PIECE + MAX_WORD letters, each of which and each word's
-# end adds six buckets at most; eight more fill up the last row of sums.
+# Room for a piece: at most PIECE + MAX_WORD letters, where each letter and each word end adds at
+# most six buckets; eight more fill up the last row of sums.
 _MAX_GRAMS = 6 * 2 * (PIECE + MAX_WORD + 2) + 8
 
 Kinds = npt.NDArray[np.uint8]
@@ -85,16 +85,16 @@ Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Values = npt.NDArray[np.float64]
 Hashes = tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]
-"""Of the last one to five letters of a word, and of all its letters."""
+"""Hashes of a word's last one to five letters, and of every letter."""
 
 
 @cache
 def kinds(script: str) -> Kinds:
-    """The kind of each code unit in a text of one script, (65536,).
+    """Return the kind of each code unit in a text of one script, (65536,).
 
-    A kind is a letter, an apostrophe, a dense sign, a skipped sign, or 0 for none of these. Letters
-    of other scripts are none: names in Latin letters say nothing about a Russian text. Points and
-    vowel signs that Hebrew and Arabic texts may have or not are skipped.
+    A kind is a letter, an apostrophe, a dense sign, a skipped sign, or 0. Foreign letters are 0:
+    names in Latin letters are no evidence in a Russian text. Optional points and vowel signs in
+    Hebrew and Arabic are skipped.
     """
     table = _all_kinds().copy()
     table[foreign(script)] = 0
@@ -115,40 +115,40 @@ def _all_kinds() -> Kinds:
 
 
 def units(text: str) -> Units:
-    """The UTF-16 code units of a text in lower case, its letters composed and folded."""
+    """Return UTF-16 code units in lower case, with composed and folded letters."""
     if not text.isascii():
         text = _folded(text)
     return np.frombuffer(text.lower().encode("utf-16-le", "surrogatepass"), "<u2")
 
 
 def without_unseen(text: str) -> str:
-    """A text without soft hyphens and spaces of no width; U+200C stays where its script uses it."""
+    """Strip soft hyphens and zero-width spaces; U+200C stays in scripts that use U+200C."""
     return _UNSEEN.sub("", text)
 
 
 def _folded(text: str) -> str:
-    """A text without signs that nobody sees, each letter in its usual form."""
+    """Strip invisible signs, and fold each letter to the usual form."""
     if _ODD.search(text):  # a table is slow, and few texts need it
         text = without_unseen(text).translate(_FOLDS)
-    text = _FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    text = _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
     return unicodedata.normalize("NFC", text)
 
 
 def buckets(text: str, script: str, bits: int) -> Buckets:
-    """The buckets of a text's features in a script, (n_features,); one may stand there twice."""
+    """Return the feature buckets of a text in a script, (n_features,), with repetitions."""
     return all_buckets(units(text), kinds(script), bits)
 
 
 @inlined
 def _word_start() -> Hashes:
-    """The hashes before the first letter of a word: only its mark is read."""
+    """Return the hashes before a word's first letter: the edge mark alone."""
     zero = np.uint64(0)
     return _EDGE_HASH, zero, zero, zero, zero, _EDGE_HASH
 
 
 @inlined
 def _after(hashes: Hashes, unit: np.uint64) -> Hashes:
-    """The hashes with one letter more."""
+    """Return the hashes with a further letter."""
     return (
         unit * _STEP,
         (hashes[0] + unit) * _STEP,
@@ -161,7 +161,7 @@ def _after(hashes: Hashes, unit: np.uint64) -> Hashes:
 
 @inlined
 def _add_grams(grams: Buckets, n: int, hashes: Hashes, shift: np.uint64) -> None:
-    """Write the 1- to 5-grams that end with a letter; the next ones overwrite those too long."""
+    """Write the 1- to 5-grams that end with a letter; the next letter overwrites overlong ones."""
     for size in range(5):
         grams[n + size] = np.uint32((hashes[size] * _FACTORS[size]) >> shift)
 
@@ -177,9 +177,9 @@ def _add_end(grams: Buckets, n: int, hashes: Hashes, shift: np.uint64) -> None:
 
 @inlined
 def _sign(text: Units, at: int, table: Kinds, length: int) -> tuple[np.uint64, int]:
-    """The code unit at a position after `length` letters of a word, and its kind.
+    """Return the code unit at a position after `length` word letters, and the unit's kind.
 
-    All apostrophes are one; before a word they are no letter. The text ends with a space.
+    Apostrophes are equal; an apostrophe before a word is no letter. The text ends with a space.
     """
     if at == len(text):
         return np.uint64(0x20), 0
@@ -193,9 +193,9 @@ def _sign(text: Units, at: int, table: Kinds, length: int) -> tuple[np.uint64, i
 def _features(
     text: Units, at: int, table: Kinds, shift: np.uint64, grams: Buckets
 ) -> tuple[int, int, int]:
-    """Write the buckets of the next piece of a text.
+    """Write the buckets of a text's next piece.
 
-    Returns how many they are, how many letters the piece has and where the next one begins.
+    Returns the number of buckets, the number of letters and the start of the next piece.
     """
     n, letters, length, is_over = 0, 0, 0, False
     hashes = _word_start()
@@ -222,7 +222,7 @@ def _features(
 
 @compiled
 def all_buckets(text: Units, table: Kinds, bits: int) -> Buckets:
-    """The buckets of all pieces, (n_features,)."""
+    """Return the buckets of every piece, (n_features,)."""
     shift = np.uint64(64 - bits)
     grams = np.empty(_MAX_GRAMS, np.uint32)
     found = np.empty(12 * (len(text) + 1), np.uint32)
@@ -235,46 +235,46 @@ def all_buckets(text: Units, table: Kinds, bits: int) -> Buckets:
 
 
 class Table(NamedTuple):
-    """The model of a script as the compiled code reads it."""
+    """A script model in the layout of the compiled code."""
 
     kinds: Kinds
     bits: int
     codes: Codes
-    """A table of `classifiers.weights.table_of`."""
+    """Weight table from `classifiers.weights.table_of`."""
     scale: float
     floors: Floats
     prior: Values
     languages: Ints
-    """The number of the language of each column, (n_tags,)."""
+    """Language number of each column, (n_tags,)."""
 
 
 class Sums(NamedTuple):
-    """The evidence of a text in nats."""
+    """Text evidence in nats."""
 
     order: Ints
-    """The best column of each candidate language, the best first, (n_candidates,)."""
+    """Best column of each candidate language, the best first, (n_candidates,)."""
     nats: Values
-    """Evidence and prior of these columns, (n_candidates,)."""
+    """Evidence and prior per candidate column, (n_candidates,)."""
     whole: Values
-    """Nats of the whole text in these columns, (n_candidates,)."""
+    """Nats of the whole text per candidate column, (n_candidates,)."""
     n_features: int
     best: float
-    """Nats of an n-gram for the first column in the share BEST of the text that is most like it."""
+    """Nats per n-gram for the first column, in the most similar share BEST of the text."""
     n_main: int
-    """Pieces of the main text; they come first."""
+    """Number of main text pieces, which precede other pieces."""
     parts: Ints
-    """The number of the language that each piece names, (n_pieces,)."""
+    """Number of each piece's language, (n_pieces,)."""
     shares: Values
-    """The share of each piece, (n_pieces,)."""
+    """Share of each piece, (n_pieces,)."""
 
 
 @compiled
 def read(main: Units, rest: Units, table: Table, is_candidate: Flags, is_read: Flags) -> Sums:
-    """All that the language of a text needs; the columns (n_tags,) that may be its language.
+    """Return the evidence of a text for the candidate columns, (n_tags,).
 
-    The text around a main text counts for a part if it is in another language. Pieces in a language
-    that is not read, (n_languages,), do not count. The n-grams of a text overlap, so their nats are
-    divided by the square root of their number.
+    Surrounding text in another language than the main text counts in part. Pieces in an excluded
+    language (`is_read`, (n_languages,)) do not count. The n-grams of a text overlap, so the nats
+    are divided by the square root of the number of n-grams.
     """
     n_tags, shift = len(table.floors), np.uint64(64 - table.bits)
     nats = np.zeros((2 * MAX_PIECES, n_tags), np.float32)
@@ -304,7 +304,7 @@ def read(main: Units, rest: Units, table: Table, is_candidate: Flags, is_read: F
 
 @inlined
 def _best(each: Values, shares: Values) -> float:
-    """The mean of the largest values, which have BEST of all shares."""
+    """Return the mean of the largest values, up to BEST of the total share."""
     total, left = 0.0, BEST
     for piece in np.argsort(-each):
         part = min(shares[piece], left)
@@ -317,7 +317,7 @@ def _best(each: Values, shares: Values) -> float:
 def _weigh(
     text: Units, table: Table, shift: np.uint64, nats: Rows, sizes: Values, piece: int
 ) -> int:
-    """Write the evidence of the pieces of a text; returns the number of the piece after them."""
+    """Write the evidence of a text's pieces; return the next piece number."""
     zeros, most = len(table.codes) - 1, piece + MAX_PIECES
     grams, sums = np.empty(_MAX_GRAMS, np.uint32), np.empty(table.codes.shape[1], np.int32)
     at = 0
@@ -326,7 +326,7 @@ def _weigh(
         if n:
             sum_rows(table.codes, grams, filled(grams, n, zeros), sums)
             for tag in range(nats.shape[1]):
-                # Pieces have 32 bits, so that the sums are those that the odds were learned with.
+                # Pieces have 32 bits, as in the sums from which the odds were learned.
                 found = sums[tag] * table.scale + n * np.float64(table.floors[tag])
                 nats[piece, tag] = np.float32(found)
             sizes[piece] = n
@@ -336,7 +336,7 @@ def _weigh(
 
 @inlined
 def _sum(nats: Rows, sizes: Values, weights: Floats, start: int, end: int) -> tuple[Floats, float]:
-    """The evidence and the size of some pieces."""
+    """Return evidence and size summed over pieces."""
     whole, size = np.zeros(nats.shape[1], np.float32), 0.0
     for piece in range(start, end):
         for tag in range(len(whole)):
@@ -347,7 +347,7 @@ def _sum(nats: Rows, sizes: Values, weights: Floats, start: int, end: int) -> tu
 
 @inlined
 def _first(nats: Floats, size: float, table: Table, is_candidate: Flags) -> int:
-    """The best column."""
+    """Return the best column."""
     best, most, scale = 0, -np.inf, 1 / math.sqrt(max(size, 1.0))
     for tag in range(len(nats)):
         value = nats[tag] * scale + table.prior[tag]
@@ -358,7 +358,7 @@ def _first(nats: Floats, size: float, table: Table, is_candidate: Flags) -> int:
 
 @inlined
 def _ranked(nats: Values, is_candidate: Flags, languages: Ints) -> Ints:
-    """The best column of each candidate language, the best first; of equal ones the first."""
+    """Return the best column of each candidate language, the best first; ties by column."""
     order, is_ranked = np.empty(len(nats), np.int32), np.zeros(len(nats), np.bool_)
     count = 0
     for tag in range(len(nats)):

@@ -1,8 +1,8 @@
-"""Words of a text: their number, and the units by which texts are compared.
+"""Word counts and tokens, as units for text comparison.
 
-A word is a part of a text between spaces that has a letter. Scripts without spaces between words
-are counted by their letters. A word then has as many letters as the same sentences have for one
-word of English; measured on the 800 sentences of the SIB-200 train and dev sets (FLORES-200).
+A word is a text part between spaces with a letter. Scripts without spaces are counted by letters: a
+word has as many letters as the same sentences need per English word, measured on the 800 sentences
+in the SIB-200 train and dev sets (FLORES-200).
 """
 
 import re
@@ -26,7 +26,7 @@ _WORD: Final = re.compile(r"[^\W\d_]\S*")  # from the first letter of a part to 
 
 
 def number_of_words(text: str) -> int:
-    """Return the number of words of a text, about, in scripts without spaces."""
+    """Return the number of words, approximate in scripts without spaces."""
     number = 0.0
     if _UNSPACED.search(text):
         for letters, per_word in _KINDS:
@@ -36,24 +36,24 @@ def number_of_words(text: str) -> int:
 
 
 def units(text: str) -> list[str]:
-    """Return the words of a text in lower case; letters of scripts without spaces are one each."""
+    """Return lower-case words; letters of scripts without spaces are separate units."""
     if _UNSPACED.search(text):
         text = _UNSPACED.sub(r" \g<0> ", text)
     return text.lower().split()
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words and signs of a text as they are written, for corpus tools.
+    """Return words and signs as written, for corpus tools.
 
-    Signs before and after a word are tokens; those inside of it stay (`isn't`, `a.de`). A letter of
-    a script without spaces is one token.
+    Signs before and after a word are tokens; signs inside a word stay (`isn't`, `a.de`). A letter
+    of a script without spaces is a token.
     """
-    found: list[str] = []
+    result: list[str] = []
     for part in _UNSPACED.sub(r" \g<0> ", text).split():
         inside = [number for number, sign in enumerate(part) if _is_of_word(sign)]
         start, end = (inside[0], inside[-1] + 1) if inside else (len(part), len(part))
-        found += [*part[:start], *([part[start:end]] if inside else []), *part[end:]]
-    return found
+        result += [*part[:start], *([part[start:end]] if inside else []), *part[end:]]
+    return result
 
 
 def _is_of_word(sign: str) -> bool:
