@@ -1,12 +1,12 @@
-"""The default method: the text names the language, and a declaration settles what it leaves open.
+"""Default method: the text decides the language, and a declaration breaks near ties.
 
-Every piece of evidence adds to the logarithm of the odds of a language. The n-grams of the text
-count in full, so where there is enough text a declaration or an encoding decides only between the
-languages that are nearly as probable. Of a shorter text the odds are bounded by its length: there a
-declaration may name the language. Neither the URL of the page nor its links are read: a crawl chose
-the page for them, so its harvest rate would measure its own guesses.
+Every piece of evidence adds to the log-odds of a language. Text n-grams count in full, so with
+enough text a declaration or an encoding decides only between nearly equally probable languages. The
+odds of a short text are bounded by text length, so a declaration may decide the language. The
+page's URL and links are not read: a crawl selected the page by URL and links, so the harvest rate
+would measure the crawl's own guesses.
 
-Unlike in Cai 2009, 3.2.3, no declaration goes before the text.
+Unlike Cai 2009, 3.2.3, no declaration overrides the text.
 """
 
 import math
@@ -45,106 +45,111 @@ _DIGIT: Final = re.compile(r"\d")
 _SENTENCE_END: Final = re.compile(r"[.!?\u0964\u06d4\u061f]\s|\n")
 
 MIN_LETTERS: Final = 3
-"""Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
+"""Least letters in a text with evidence; a Chinese, Japanese or Korean sign counts as three."""
 LETTERS_PER_NAT: Final = 5
-"""Letters of a text for each nat against a language that other evidence names: from 33 letters on
-a declaration cannot outweigh a clear text."""
+"""Text letters per nat against a language with other evidence: from 33 letters on a declaration
+cannot outweigh a clear text."""
 DECLARED_PART: Final = 0.34
-"""Share of the main text in the declared language from which the page is in it."""
+"""Least share of the main text in the declared language for the page to be in the declared
+language."""
 OPENING: Final = (0.5, 0.6)
-"""Share of the main text below which its beginning in another language, and in English, is not the
-page's: a consent form, a notice or a licence stands before the article."""
+"""Main text share below which an opening in another language (first value) or in English (second)
+is ignored: a consent form, a notice or a licence precedes the article."""
 CLEAR: Final = 10.0
-"""Nats by which the language of the beginning is behind that of the rest, if not a near one."""
+"""Least lead, in nats, over the opening's language for the opening to be ignored."""
 TWO_LANGUAGES: Final = 0.97
-"""Share of a text in two languages from which it has no third."""
+"""Share of a text in two languages above which a third language is excluded."""
 CANDIDATES: Final = 12
-"""Candidates by the text; other languages need other evidence, such as a declaration."""
+"""Candidates by the text; further languages need other evidence, such as a declaration."""
 DECLARED: Final = 5.5
-"""Nats for a language other than English that is declared; those are right on 99.8 % of pages."""
+"""Nats for a declared language other than English; such declarations are right on 99.8 % of pages.
+"""
 DECLARED_AGAIN: Final = 1.0
-"""Nats for another place that declares the same language."""
+"""Nats for a repeated declaration of the same language at another place."""
 LISTED: Final = 4.0
-"""Nats for the one language beside English in a list (`de, en`): some sites list those of all of
-their pages on each. It was chosen below DECLARED; no labelled page has such a list."""
+"""Nats for the only language beside English in a list (`de, en`): some sites list every site
+language on each page. Chosen below DECLARED; no labelled page has such a list."""
 DISPUTED: Final = 2.0
 """Nats for a declared language if two are declared."""
 DECLARED_ENGLISH: Final = 1.0
-"""Nats for English if nothing else is declared; tools write it by default."""
+"""Nats for English without another declaration; tools declare English by default."""
 MAX_LEAD: Final = 7.0
 """Nats at most by which the text alone excludes a candidate, so that no confidence is 1: the text
-of a page may be in a language that nobody thought of."""
+may be in an unconsidered language."""
 MAX_TWIN: Final = 3.0
-"""Nats of the text at most between two languages that can hardly be told apart."""
+"""Nats of text evidence at most between two hardly distinguishable languages."""
 WRITTEN_AS: Final = {"yue": "zh"}
-"""Languages whose pages are mostly written in another one: a declaration tells them apart."""
+"""Languages whose pages are mostly written in another language: only a declaration distinguishes.
+"""
 MAX_NONE: Final = 6.0
-"""Nats at most for a text in no known language."""
+"""Nats at most for a text in an unknown language."""
 UNSEEN: Final = 5.0
-"""Nats by which a language that the text model lacks is behind all such languages: a declaration
-names it only if the text is hardly in a known one."""
+"""Nats by which a language missing from the text model trails every missing language together: a
+declaration wins only if the text hardly fits a known language."""
 UNSEEN_NEAR: Final = (3.6, 3.5)
-"""The same if a short, or a long text reads as a language near the declared one. 1 % of English
-pages would be Scots if they said so; pages in Scots resemble English less."""
+"""UNSEEN if a short, or a long text reads as a language near the declared language. 1 % of English
+pages would be Scots if declared as Scots; pages in Scots resemble English less."""
 UNSEEN_SCRIPT: Final = 3.0
-"""The same if the declaration names the script of the text (`pa-Arab`)."""
+"""UNSEEN if the declaration includes the script of the text (`pa-Arab`)."""
 STRONG_ENCODING: Final = 6.0
-"""Nats for the language of an encoding that is used for it alone, if the letters fit."""
+"""Nats for the language of a single-language encoding, if the letters fit."""
 EMPTY_ENCODING: Final = 3.5
-"""Nats for such an encoding if the text is in ASCII: English pages in Thai encodings exist."""
+"""Nats for a single-language encoding of ASCII text: English pages in Thai encodings exist."""
 WEAK_ENCODING: Final = 2.0
 THIN: Final = 0.25
 """Confidence below which the language is unknown."""
 EVEN: Final = 0.5
-"""Probability of no known language that is as large as that of all known ones together."""
+"""Probability of an unknown language at even odds with the known languages together."""
 MOST_NONE: Final = 0.35
-"""The same up to which a language is named for a long text alone; chosen with each language left
-out of the model in turn (docs/page-identification.md)."""
+"""Largest probability of an unknown language at which a long text alone gets a language; chosen
+with each language left out of the model in turn (docs/page-identification.md)."""
 MOST_NONE_LARGE: Final = 0.2
-"""The same for languages that many unknown ones resemble; 1 % of their own pages have more."""
+"""MOST_NONE for languages that many unknown languages resemble; 1 % of their own pages exceed the
+limit."""
 LARGE: Final = frozenset({"de", "en", "es", "fr", "it", "pt", "ru"})
 MOST_NONE_AGREED: Final = 0.7
-"""The same for a small language that many sentences name one by one: what the model learned of it
-is little, so a long text is the less like it."""
+"""MOST_NONE for a small language identified in many single sentences: the model saw little training
+text, so a long text resembles the training text less."""
 MANY_SENTENCES: Final = 8
-"""Sentences that are many: of an unknown language they seldom name all the same one, while five
-often do."""
+"""Least number of agreeing sentences: eight sentences in an unknown language seldom get the same
+language, while five often do."""
 SENTENCE: Final = 20
-"""Characters from which a sentence tells its language."""
+"""Least characters of a sentence with a reliable language."""
 AGREED: Final = 0.95
-"""Share of the sentences that name the language."""
+"""Least share of sentences identified as the language."""
 SUPPORT: Final = 1.0
-"""Nats of other evidence from which a text is not alone."""
+"""Least nats of other evidence for a text not to be alone."""
 UNLIKE: Final = 1.0
-"""Log-odds of a known language below which a text may be codes, or few words again and again."""
+"""Log-odds of a known language below which a text may be codes, or few words repeated."""
 REPEATED: Final = 0.25
-"""Share of different words below which each counts once: a chart of colours, a table of parts."""
+"""Share of distinct words below which each word counts once: a chart of colours, a table of parts.
+"""
 LONG_TEXT: Final = 200
-"""Letters from which a text is long."""
+"""Least letters of a long text."""
 FONT_SCRIPTS: Final = frozenset(
     "Beng Deva Gujr Guru Khmr Knda Laoo Mlym Mymr Orya Sinh Taml Telu Tibt".split()
 )
-"""Scripts that fonts showed for ASCII letters before Unicode was usual."""
+"""Scripts that fonts displayed for ASCII letters before Unicode was usual."""
 FONT_CAPITALS: Final = 0.15
-"""Share of words with a capital inside, from which such a font may show a text."""
+"""Share of words with an inner capital above which a font may display another script."""
 
 
 @dataclass
 class _Scales:
-    """The odds of each language so far, in nats, with the evidence for them."""
+    """Accumulated odds per language, in nats, and the evidence."""
 
     reading: TextReading
     nats: dict[str, float] = field(default_factory=dict)
     text: tuple[str, float, str] | None = None
-    """The first language of the text, its lead in nats, and words about it."""
+    """The text's first language, the lead in nats, and a description."""
     pieces: list[tuple[str, str, float, str]] = field(default_factory=list)
-    """The other evidence: (kind, language, nats, words)."""
+    """Further evidence: (kind, language, nats, description)."""
     none: float | None = None
-    """Nats of a text in no known language; None without enough letters."""
+    """Nats for a text in an unknown language; None without enough letters."""
     scripted: set[str] = field(default_factory=set)
-    """The languages that are declared with the script of the text."""
+    """Languages declared with the script of the text."""
     is_agreed: bool = False
-    """Whether many sentences name the first language of the text one by one."""
+    """Whether many single sentences are identified as the text's first language."""
 
     @property
     def ballot(self) -> ScriptVote:
@@ -152,7 +157,7 @@ class _Scales:
 
     @property
     def bound(self) -> float:
-        """Nats of the text at most against a language that other evidence names."""
+        """Return the nats of text evidence at most against a language with other evidence."""
         return self.ballot.letters / LETTERS_PER_NAT
 
     def add(self, kind: str, language: str, nats: float, words: str) -> None:
@@ -161,7 +166,7 @@ class _Scales:
         self.pieces.append((kind, language, nats, words))
 
     def _start(self, language: str) -> float:
-        """Nats of the text for a language that other evidence names."""
+        """Return the text's nats for a language with other evidence."""
         if self.none is None:
             return 0.0
         codes = self.reading.codes
@@ -173,7 +178,7 @@ class _Scales:
         if language in codes and not (language in self.scripted and codes[0] in _near(language)):
             return -min(behind, self.bound)
         if len(codes) == 1 and codes[0] not in HAN_LANGUAGES:
-            return -min(MAX_TWIN, self.bound)  # its letters are all that is known of the text
+            return -min(MAX_TWIN, self.bound)  # the letters are the only text evidence
         is_long = self.ballot.letters >= LONG_TEXT
         unseen = UNSEEN
         if codes[0] in _near(language):
@@ -181,15 +186,15 @@ class _Scales:
         return max(-self.bound, -behind, self.none - unseen)
 
     def support(self, language: str | None) -> dict[str, float]:
-        """The nats for a language of each kind of evidence other than the text."""
-        found: dict[str, float] = {}
+        """Return the nats for a language by evidence kind, without the text."""
+        by_kind: dict[str, float] = {}
         for kind, code, nats, _ in self.pieces:
             if code == language:
-                found[kind] = found.get(kind, 0.0) + nats
-        return found
+                by_kind[kind] = by_kind.get(kind, 0.0) + nats
+        return by_kind
 
     def ranking(self) -> tuple[list[tuple[str, float]], float]:
-        """The languages with their probabilities, best first, and that of no known language."""
+        """Return languages with probabilities, best first, and the probability of none."""
         if not self.nats:
             return [], 0.0
         first = max(self.nats.values())
@@ -205,13 +210,13 @@ class Composite:
 
     name = "composite"
     languages: frozenset[str] = frozenset()
-    """Empty: a declaration may name any language."""
+    """Empty: any language may be declared."""
 
     def __init__(self, engine: LangfocusEngine) -> None:
         self.engine = engine
 
     def answers(self, page: ParsedPage) -> dict[str, str | None]:
-        """The language by each kind of evidence alone; None of one that tells none."""
+        """Return the language by each evidence kind alone; None without evidence."""
         is_declared = page.charset_source in DECLARING
         meant_by = (code for declaration in page.declarations for code in meant(declaration.tag))
         return {
@@ -221,7 +226,7 @@ class Composite:
         }
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of a page with the probability that the evidence gives it.
+        """Identify the language of a page, with the probability given the evidence.
 
         The surroundings are not read.
         """
@@ -234,18 +239,18 @@ class Composite:
         return _settled(scales, page, by_text) if scales.pieces else by_text
 
     def _is_agreed(self, scales: _Scales, page: ParsedPage) -> bool:
-        """Whether many sentences name a small language of which a long text is in doubt."""
+        """Return True if many sentences agree on a small language of a doubtful long text."""
         first = scales.reading.codes[:1]
         none = 1 / (1 + math.exp(scales.reading.known))
         is_open = MOST_NONE < none <= MOST_NONE_AGREED
         if not first or first[0] in COMMON or not is_open or scales.ballot.letters < LONG_TEXT:
             return False
         sentences = {*map(str.strip, _SENTENCE_END.split(page.prose or page.text))}
-        named = [self.engine.read(each).codes[:1] for each in sentences if len(each) >= SENTENCE]
+        named = [self.engine.read(text).codes[:1] for text in sentences if len(text) >= SENTENCE]
         return len(named) >= MANY_SENTENCES and named.count(first) >= AGREED * len(named)
 
     def _reading(self, page: ParsedPage) -> TextReading:
-        """The evidence of the text; of a text in two languages, that of its main one."""
+        """Return the text evidence; the main language's evidence for a text in two languages."""
         reading = self.engine.read(page.text, page.prose)
         if reading.codes[:1] == ("la",) and (rest := without_filler(page.text)) != page.text:
             around = self.engine.read(rest)
@@ -255,7 +260,7 @@ class Composite:
         if not page.prose or len(reading.parts) < 2:
             return reading
         (first, share), (_, further) = list(reading.parts.items())[:2]
-        declared = [code for each in page.declarations for code in meant(each.tag)]
+        declared = [code for place in page.declarations for code in meant(place.tag)]
         opening, opened = reading.opening
         if 0 < opened < (DECLARED_PART if opening in declared else OPENING[opening == "en"]):
             main = self.engine.read(page.text, page.prose, without=opening)
@@ -265,32 +270,35 @@ class Composite:
         if chosen in reading.twins or reading.parts.get(chosen, 0.0) < DECLARED_PART:
             chosen = first
         if chosen == first and share + further < TWO_LANGUAGES:
-            return reading  # pieces in a language that is not known resemble several
+            return reading  # pieces in an unknown language resemble several
         return self.engine.read(page.text, page.prose, chosen)
 
 
 def _words_if_few(text: str) -> str | None:
-    """The words of a text, each once, if it repeats few words; those with a digit are none."""
+    """Return the distinct words without digits if a text repeats few words, else None."""
     words = [word for word in text.split() if not _DIGIT.search(word)]
     once = [*dict.fromkeys(words)]
     return " ".join(once) if len(once) < REPEATED * len(words) else None
 
 
 def _settled(scales: _Scales, page: ParsedPage, by_text: PageLanguage) -> PageLanguage:
-    """The answer of all evidence; what is declared of other languages names none."""
-    found = _answer(scales, page)
-    support = scales.support(found.language)
-    if found.language == by_text.language or found.language is None:
-        return found
+    """Return the answer from all evidence.
+
+    Without evidence for the new language beside the text, the text's answer is kept.
+    """
+    answer = _answer(scales, page)
+    support = scales.support(answer.language)
+    if answer.language == by_text.language or answer.language is None:
+        return answer
     if not support:
         return by_text
-    kind = max(support, key=lambda each: (support[each], each))
+    kind = max(support, key=lambda kind: (support[kind], kind))
     is_long = scales.bound >= DECLARED + DECLARED_AGAIN  # no declaration outweighs the text
-    return replace(found, method=f"text+{kind}" if is_long else kind)
+    return replace(answer, method=f"text+{kind}" if is_long else kind)
 
 
 def _answer(scales: _Scales, page: ParsedPage) -> PageLanguage:
-    """The answer of the evidence so far, as if the text had decided."""
+    """Return the answer from the evidence so far, with the text as the deciding evidence."""
     ranking, none = scales.ranking()
     if not ranking:
         few = "too few letters" if scales.ballot.letters else "no letters of a known script"
@@ -305,10 +313,10 @@ def _answer(scales: _Scales, page: ParsedPage) -> PageLanguage:
 
 
 def _most_none(scales: _Scales, language: str, *, has_prose: bool) -> float:
-    """The probability of no known language up to which a language is named.
+    """Return the largest probability of an unknown language at which a language is answered.
 
-    A page in an unknown language often resembles a known one: that needs more than an even chance
-    if a long text is all there is for it. Pages without a main text have names and single words.
+    A page in an unknown language often resembles a known language, so a long text without other
+    evidence needs more than even odds. Pages without main text contain names and single words.
     """
     if scales.is_agreed and language == scales.reading.codes[0]:
         return MOST_NONE_AGREED
@@ -320,7 +328,7 @@ def _most_none(scales: _Scales, language: str, *, has_prose: bool) -> float:
 
 @cache
 def shipped() -> Composite:
-    """The method with the text model that ships; one for each process."""
+    """Return the method with the shipped text model; one per process."""
     return Composite(shipped_engine())
 
 
@@ -341,7 +349,7 @@ def _weigh_text(scales: _Scales) -> None:
 
 @cache
 def _near(language: str) -> frozenset[str]:
-    """The known languages whose texts those of an unknown one resemble."""
+    """Return the known languages that texts in an unknown language resemble."""
     groups = rows("near-languages.txt").items()
     return frozenset(
         near for known, all_ in groups if language in all_.split() for near in known.split()
@@ -349,8 +357,8 @@ def _near(language: str) -> frozenset[str]:
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
-    """Add the declarations of each language together; further places count little."""
-    found: dict[str, list[str]] = {}
+    """Add the declarations per language; repeated places count little."""
+    places_of: dict[str, list[str]] = {}
     alone: set[str] = set()
     for declaration in page.declarations:
         codes = _meant(declaration.tag, scales)
@@ -362,34 +370,34 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
             is_near = script is None and not _near(code).isdisjoint(scales.reading.codes[:1])
             fitting = is_near or code in scales.scripted or _may_be(code, scales.ballot)
             if fitting or _may_be_font(code, scales, page.text):
-                found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
-    others = {code: places for code, places in found.items() if code != "en"}
+                places_of.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
+    others = {code: places for code, places in places_of.items() if code != "en"}
     for code, places in others.items():
         is_read = code in scales.reading.codes
         nats = DISPUTED if len(others) > 1 else DECLARED + is_read * _again(places)
         if code not in alone:
             nats = min(nats, LISTED)
         scales.add("declaration", code, nats, ", ".join(places[:3]))
-    if "en" in found and not others:
-        scales.add("declaration", "en", DECLARED_ENGLISH, found["en"][0])
+    if "en" in places_of and not others:
+        scales.add("declaration", "en", DECLARED_ENGLISH, places_of["en"][0])
 
 
 def _script_of(tag: str) -> str | None:
-    """The script that a tag names; Western Punjabi is in Arabic letters."""
+    """Return the script in a tag; Western Punjabi is in Arabic letters."""
     first, *further = tag.strip().replace("_", "-").lower().split("-")[:3]
     named = "Arab" if first == "pnb" else next((x.title() for x in further if len(x) == 4), None)
     return named if named in SCRIPTS else None
 
 
 def _again(places: list[str]) -> float:
-    """Nats for further places; `lang` and `xml:lang` of one element are one."""
+    """Return the nats for repeated places; `lang` and `xml:lang` on the same element count once."""
     return DECLARED_AGAIN * any(not place.startswith("html") for place in places[1:])
 
 
 def _meant(tag: str, scales: _Scales) -> tuple[str, ...]:
-    """The languages of a declaration; a country's code may stand in place of its language.
+    """Return the declared languages; a country code may replace the country's language.
 
-    `se` is Northern Sami, but on a page that reads as Swedish it is Sweden.
+    `se` is Northern Sami, but Sweden on a page that reads as Swedish.
     """
     spoken = languages.language_of_tld(tag.strip()) if len(tag.strip()) == 2 else None
     if spoken is not None and scales.reading.codes[:1] == (spoken,):
@@ -412,14 +420,14 @@ def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
 
 
 def _may_be(language: str, ballot: ScriptVote) -> bool:
-    """Whether a language has letters of this script; a text without letters may be in any."""
+    """Return True if the language uses the winning script, or if the text has no letters."""
     return ballot.script is None or fits(language, ballot)
 
 
 def _may_be_font(language: str, scales: _Scales, text: str) -> bool:
-    """Whether ASCII letters may stand for letters of India, which a font shows (Kruti Dev).
+    """Return True if ASCII letters may encode Indian letters, displayed by a font (Kruti Dev).
 
-    Such a text is in no known language, and has capitals inside of words.
+    Such a text is in no known language, and has capitals inside words.
     """
     is_open = scales.ballot.script == "Latn" and scales.none is not None and scales.none > 0
     if not is_open or FONT_SCRIPTS.isdisjoint(languages.scripts(language)):
@@ -430,11 +438,11 @@ def _may_be_font(language: str, scales: _Scales, text: str) -> bool:
 
 
 def _reason(scales: _Scales, ranking: list[tuple[str, float]], none: float) -> str:
-    """The evidence for the first language, and the second language."""
+    """Return a description of the evidence for the first language, and of the second language."""
     language, confidence = ranking[0]
     evidence = [scales.text] if scales.text else []
     evidence += [piece[1:] for piece in scales.pieces]
-    said = [f"{words}: +{n:.1f}" for code, n, words in evidence if code == language and n > 0]
+    parts = [f"{words}: +{n:.1f}" for code, n, words in evidence if code == language and n > 0]
     rivals = [*ranking[1:2], ("none", none)] if none else ranking[1:2]
     against = "; against {} {:.2f}".format(*max(rivals, key=lambda x: x[1])) if rivals else ""
-    return f"{language} {confidence:.2f} ({', '.join(said) or 'nothing against it'}){against}"
+    return f"{language} {confidence:.2f} ({', '.join(parts) or 'nothing against it'}){against}"

@@ -1,13 +1,12 @@
-"""A model of fastText that the user has, such as lid.176.ftz or GlotLID: alone, or as an addition.
+"""A user's fastText model, such as lid.176.ftz or GlotLID: alone, or as an addition.
 
-The extra `fasttext` installs the packages. Labels are read as tags of languages: `is`, `isl`,
-`isl_Latn`. A model may know languages that have no code of the project; their codes are those of
-ISO 639-3.
+The extra `fasttext` installs the packages. Labels are parsed as language tags: `is`, `isl`,
+`isl_Latn`. Languages beyond the project codes have ISO 639-3 codes.
 
-fastText itself reads a file that was cut short without an error, and then gives answers of no
-value or does not return. So the whole file is walked first, which also gives its labels. The
-layout is that of fastText's `FastText::saveModel`, version 12: magic number and version, options,
-dictionary, the matrix of words, the matrix of labels; each matrix plain or as a product quantiser.
+fastText itself loads a truncated file without an error, and then returns worthless answers or
+hangs. So the whole file is walked first, which also extracts the labels. The layout follows
+fastText's `FastText::saveModel`, version 12: magic number and version, options, dictionary, word
+matrix, label matrix; each matrix plain or as a product quantiser.
 """
 
 import mmap
@@ -34,11 +33,11 @@ from langfocus.classifiers.pages.text.scripts import fits, utf16_units, vote
 from langfocus.classifiers.pages.text.textengine import known_languages, shipped_engine
 
 KIND: Final = "fasttext"
-"""The method, and the evidence of an answer of the model beside the text model."""
+"""Method name, and evidence kind of a fastText answer beside the text model."""
 LEAST_SHARE: Final = 0.5
-"""Probability from which the model's answer counts: more likely than all other labels together."""
+"""Least probability of an accepted fastText answer: above the sum of every other label."""
 LEAST_LETTERS: Final = 50
-"""Letters of a text from which the model is asked; on shorter ones it names rare languages for
+"""Least letters for a fastText prediction; on shorter text, fastText predicts rare languages for
 menus and addresses."""
 
 _LABEL: Final = "__label__"
@@ -47,11 +46,11 @@ _VERSIONS: Final = (11, 12)
 _CENTROIDS: Final = 256
 
 _ANSWERS: Final = 5
-"""Labels that are asked for; later ones have hardly any probability."""
+"""Labels predicted per text; later labels have hardly any probability."""
 _MOST_CHARACTERS: Final = 20_000
-"""Characters of a text that are read: more cost time and do not change the answer."""
+"""Characters read per text: more characters cost time without changing the answer."""
 
-# Beyond the Basic Multilingual Plane the last two code points of each plane are no characters.
+# The last two code points of each supplementary plane are noncharacters.
 _PLANES = "".join(chr(plane * 0x10000 + last) for plane in range(1, 17) for last in (65534, 65535))
 _UNSHOWN = re.compile(
     f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{_PLANES}]"
@@ -59,10 +58,10 @@ _UNSHOWN = re.compile(
 
 
 class FasttextEngine(RankingMethod):
-    """A language identification model of fastText.
+    """A fastText language identification model.
 
     Raises MissingPackageError without the package, and ModelError if the file is missing, damaged
-    or cut short, is not a model of fastText, or no label of it names a language.
+    or truncated, is not a fastText model, or has no label of a language.
     """
 
     name = KIND
@@ -71,14 +70,14 @@ class FasttextEngine(RankingMethod):
         package = optional("fasttext.FastText", "fasttext-numpy2-wheel")
         self.codes = codes_of(path)
         try:
-            # `load_model` does the same with a warning on stderr.
+            # `load_model` also prints a warning on stderr.
             self._model = package._FastText(model_path=str(path))
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ModelError(f"{path}: not a model of fastText ({error})") from error
         super().__init__(self.codes.values())
 
     def rank(self, text: str) -> Ranking:
-        """Languages by probability, best first; empty for a text without words."""
+        """Rank the languages by probability, best first; empty for a text without words."""
         line = " ".join(without_unshown(text[:_MOST_CHARACTERS]).split())
         if not line:
             return []
@@ -88,10 +87,10 @@ class FasttextEngine(RankingMethod):
 
 
 class WithAdded(Composite):
-    """The default method; for languages that its text model lacks, a model of fastText.
+    """The default method, with fastText for languages missing from the text model.
 
-    Where the model names such a language for a text, that is the answer, since the text model
-    does not have it among its candidates. All other answers are those of the default method.
+    If fastText predicts an added language for a text, the prediction is the answer, since the text
+    model has no such candidate. Any other answer equals the default method's.
     """
 
     name = "composite with fasttext"
@@ -102,32 +101,32 @@ class WithAdded(Composite):
         self.added = fasttext.languages - set(known_languages())
 
     def answers(self, page: ParsedPage) -> dict[str, str | None]:
-        """The language by each kind of evidence alone; None of one that tells none."""
+        """Return the language by each evidence kind alone; None without evidence."""
         by_model = next((code for code, _ in self._fasttext.rank(page.text)), None)
         return super().answers(page) | {KIND: by_model}
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of a page; never raises."""
+        """Identify the language of a page; never raises."""
         ballot = vote(utf16_units(page.text))
         if ballot.letters >= LEAST_LETTERS:
             for code, share in self._fasttext.rank(page.text)[:1]:
-                is_fit = not scripts(code) or fits(code, ballot)  # of some no script is known
+                is_fit = not scripts(code) or fits(code, ballot)  # some have no known script
                 if code in self.added and share >= LEAST_SHARE and is_fit:
                     return PageLanguage(code, share, KIND, f"fastText: {code} {share:.2f}")
         return super().identify(page)
 
 
 def without_unshown(text: str) -> str:
-    """Return a text with spaces for control characters, lone surrogates and the like."""
+    """Replace control characters, lone surrogates and noncharacters by spaces."""
     return _UNSHOWN.sub(" ", text)
 
 
 @cache
 def codes_of(path: Path) -> dict[str, str]:
-    """Return the label -> the code of its language, of all labels that name a language.
+    """Return label -> language code, for every label of a language.
 
-    The package is not needed. Raises ModelError if the file is missing, of another kind or cut
-    short, or if no label names a language.
+    The package is not needed. Raises ModelError if the file is missing, of another kind or
+    truncated, or has no label of a language.
     """
     if not path.is_file():
         raise ModelError(f"{path}: no such model file of fastText")
@@ -135,7 +134,7 @@ def codes_of(path: Path) -> dict[str, str]:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             labels = _walk(data)
             if data.tell() != len(data):
-                raise ValueError(f"it has {len(data) - data.tell():,} bytes too many")
+                raise ValueError(f"{len(data) - data.tell():,} bytes too many")
     except (ValueError, OverflowError, struct.error) as fault:
         raise ModelError(f"{path}: not a whole model of fastText ({fault})") from fault
     codes = {label: code for label in labels if (code := canonical(label) or further(label))}
@@ -146,10 +145,10 @@ def codes_of(path: Path) -> dict[str, str]:
 
 
 def _walk(data: mmap.mmap) -> list[str]:
-    """Go through a whole file and return its labels; struct.error or ValueError if it ends."""
+    """Walk a whole file and return the labels; struct.error or ValueError if truncated."""
     magic, version = _numbers(data, "ii")
     if magic != _MAGIC or version not in _VERSIONS:
-        raise ValueError("it begins otherwise")
+        raise ValueError("no magic number of fastText at the start")
     _numbers(data, "12id")
     n_entries, _, _, _, n_pruned = _numbers(data, "iiiqq")
     labels = []
@@ -185,5 +184,5 @@ def _skip_matrix(data: mmap.mmap, is_quantised: bool) -> None:
 
 
 def with_added(path: Path) -> WithAdded:
-    """The default method with the languages of a model file of fastText."""
+    """Return the default method with added languages from a fastText model file."""
     return WithAdded(FasttextEngine(path))
