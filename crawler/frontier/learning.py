@@ -134,7 +134,7 @@ class Scorer(ABC):
         ]
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Taken:
     """A URL that was taken from the queue: it is queued again, or leased until that ends."""
 

@@ -11,7 +11,7 @@ slot of its URL is written: a host that was asked for ten URLs is full after a k
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from langfocus.crawler.errors import StorageError
@@ -51,12 +51,12 @@ _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links pass each filter."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class _Held(Taken):
     """A URL that was taken from the queue of a host."""
 
-    host: QueuedHost
-    url_id: int
+    host: QueuedHost = field(kw_only=True)
+    url_id: int = field(kw_only=True)
 
 
 class SqliteFrontier:
@@ -266,15 +266,7 @@ class SqliteFrontier:
             lease, score = self._learner.rescored(lease, url, penalties)
         else:
             score = with_penalties(before, penalties, self._rules.doubts_up_to)
-        return _Held(
-            lease=lease,
-            before=before,
-            score=score,
-            is_penalized=is_penalized,
-            was_sent=was_sent,
-            host=host,
-            url_id=url_id,
-        )
+        return _Held(lease, before, score, is_penalized, was_sent, host=host, url_id=url_id)
 
     def _domain_state(self, host: str) -> tuple[bool, int]:
         """Return True if a host's domain has no slot left, and the penalties of its next URL."""

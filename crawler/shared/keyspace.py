@@ -113,7 +113,8 @@ class KeySpace:
         if not crawl or "{" in crawl or "}" in crawl:
             fault = f"the name of a crawl must not be empty or contain braces: {crawl!r}"
             raise SettingError(fault)
-        self.crawl, self.client, self.wait_s = crawl, client, wait_s
+        self.client: Any = client
+        self.crawl, self.wait_s = crawl, wait_s
         self.place, self.shards = shard or (0, 1)
         self.prefix = f"{{{crawl}}}:" if shard is None else f"{{{crawl}/{shard[0]:02d}}}:"
         self.losses: list[str] = []  # the script's reports of lost keys, of all shards
@@ -159,15 +160,14 @@ class KeySpace:
         """Return a client for the server that holds the keys."""
         if not self._is_cluster:
             return self.client
-        client: Any = self.client
-        return client.get_redis_connection(client.get_node_from_key(self.prefix))
+        node = self.client.get_node_from_key(self.prefix)
+        return self.client.get_redis_connection(node)
 
     def servers(self) -> list[Any]:
         """Return clients for all servers that may hold keys of the crawl."""
         if not self._is_cluster:
             return [self.client]
-        client: Any = self.client
-        return [client.get_redis_connection(node) for node in client.get_primaries()]
+        return [self.client.get_redis_connection(node) for node in self.client.get_primaries()]
 
     def _find_server(self) -> None:
         """Ask a cluster again which server has the keys."""
@@ -176,10 +176,9 @@ class KeySpace:
         if self._connection is not None:
             self._connection.disconnect()
             self._connection = None
-        client: Any = self.client
         # While no server of the cluster answers, the old table stays.
         with suppress(self.errors.RedisError, self.errors.RedisClusterException):
-            client.nodes_manager.initialize()
+            self.client.nodes_manager.initialize()
 
     # Commands.
 
@@ -243,8 +242,7 @@ class KeySpace:
                 self._find_server()
                 self._check_patience(waited_s, error)
                 if isinstance(error, errors.ReadOnlyError):
-                    client: Any = self.client
-                    client.connection_pool.disconnect()  # the name may have a new address
+                    self.client.connection_pool.disconnect()  # the name may have a new address
             except errors.ResponseError as error:
                 if str(error).startswith(_LOST):
                     self.losses.append(str(error))

@@ -13,7 +13,7 @@ delay between two contacts is the difference of their clocks.
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final, Self
 
@@ -52,12 +52,12 @@ Outbox = Callable[[LinkOrigin], Mapping[str, object]]
 """Returns arguments of `admit`: a page's links to other shards, by their origin."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class _Held(Taken):
     """A URL that this worker leased."""
 
-    token: str
-    best_other: float | None  # the best score of the other URLs; None: there are none
+    token: str = field(kw_only=True)
+    best_other: float | None = None  # the best score of the other URLs; None: there are none
     is_learned: bool = False  # its page, before the server was away
 
     def named(self) -> dict[str, str]:
@@ -329,15 +329,12 @@ class RedisFrontier:
         numbers = int(depth), int(redirects), int(tries)
         flags = bool(is_beyond_cap), sent == "2"
         before, doubts_up_to = 0.0 - float(tier), self._rules.doubts_up_to
-        return _Held(
-            lease=Lease(int(key), url, host, before, *numbers, parent or None, None, *flags),
-            before=before,
-            score=with_penalties(before, penalties, doubts_up_to),
-            is_penalized=penalties > penalties_of(before, doubts_up_to),
-            was_sent=bool(sent),
-            token=self.script.token,
-            best_other=best_other,
-        )
+        lease = Lease(int(key), url, host, before, *numbers, parent or None, None, *flags)
+        score = with_penalties(before, penalties, doubts_up_to)
+        is_penalized = penalties > penalties_of(before, doubts_up_to)
+        held = _Held(lease, before, score, is_penalized, bool(sent), token=self.script.token)
+        held.best_other = best_other
+        return held
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.

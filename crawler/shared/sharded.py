@@ -66,15 +66,9 @@ class Shard:
         """Use the frontier of a shard, whose keys rest while they are away."""
         self.frontier = frontier
         self.keys = cast(RestingKeySpace, frontier.keys)
-        self.place = frontier.keys.place
+        self.place = self.keys.place
         self._waits_up_to = rules.waits_up_to
         self._poll_s = member.poll_s
-
-    def reach(
-        self, do: Callable[[], T], away: T | None = None, *, is_late: bool = False
-    ) -> T | None:
-        """See `RestingKeySpace.reach`."""
-        return self.keys.reach(do, away, is_late=is_late)
 
     def waits(self, score: float) -> bool:
         """Return True if a URL with that score waits for better ones."""
@@ -166,7 +160,7 @@ class ShardedFrontier:
     ) -> T | None:
         """Call a method of the frontier of a host's shard; None while the shard is away."""
         shard = self.shard(host)
-        return shard.reach(partial(do, shard.frontier, *arguments), is_late=is_late)
+        return shard.keys.reach(partial(do, shard.frontier, *arguments), is_late=is_late)
 
     def _wake(self, place: int) -> None:
         self.shards[place].quiet_until = -inf
@@ -180,7 +174,7 @@ class ShardedFrontier:
             shard = self.shards[place]
             shard.quiet_until = -inf
             seed = partial(shard.frontier.seed, [links[n] for n in numbers], now, depth)
-            answers |= zip(numbers, shard.reach(seed, is_late=True) or (), strict=False)
+            answers |= zip(numbers, shard.keys.reach(seed, is_late=True) or (), strict=False)
         return [answers.get(n, Admission.SENT) for n in range(len(links))]
 
     def _by_place(self, links: Sequence[Link]) -> dict[int, list[int]]:
@@ -231,7 +225,7 @@ class ShardedFrontier:
         """
         shard = self.shard(lease.host)
         shard.quiet_until = -inf if shard.has_hopes else min(shard.quiet_until, ready_at)
-        answer = shard.reach(do, is_late=True)
+        answer = shard.keys.reach(do, is_late=True)
         self._addresses.pop(lease.fingerprint, None)
         return answer
 
@@ -255,7 +249,7 @@ class ShardedFrontier:
         The URL of a shard that is away is fetched later.
         """
         self._now, shard = now, self.shard(lease.host)
-        answer = shard.reach(partial(self._send, shard, lease, address, is_page))
+        answer = shard.keys.reach(partial(self._send, shard, lease, address, is_page))
         if answer is None:
             shard.frontier.forget_lease(lease)
         if answer is not Sending.NOW:
@@ -351,7 +345,7 @@ class ShardedFrontier:
         if now < shard.quiet_until:
             return None
         shard.best, shard.quiet_until = inf, now + self._member.poll_s  # if it is away
-        return shard.reach(partial(self._leased_by, shard, rival, now))
+        return shard.keys.reach(partial(self._leased_by, shard, rival, now))
 
     def _leased_by(self, shard: Shard, rival: float, now: float) -> Lease | None:
         hopes = any(other.has_hopes for other in self.shards if other is not shard)
@@ -398,7 +392,7 @@ class ShardedFrontier:
 
     def _each(self, ask: Callable[[RedisFrontier], T]) -> dict[int, T]:
         """Return the answers of the shards by their places; without those that are away."""
-        found = {one.place: one.reach(partial(ask, one.frontier)) for one in self.shards}
+        found = {one.place: one.keys.reach(partial(ask, one.frontier)) for one in self.shards}
         return {place: answer for place, answer in found.items() if answer is not None}
 
     def renew(self, now: float) -> None:
@@ -454,7 +448,7 @@ class ShardedFrontier:
         """Release the leases of this worker, and deliver its links."""
         with ExitStack() as each:  # a shard that was away for too long keeps no other from it
             for shard in self.shards:
-                each.callback(shard.reach, shard.frontier.release_all)
+                each.callback(shard.keys.reach, shard.frontier.release_all)
             self.delivery.deliver({*self.delivery.unsent}, self._now)
 
 

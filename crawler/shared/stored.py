@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from itertools import pairwise
+from operator import methodcaller
 from typing import Any, Final, NamedTuple, TypeVar
 from zlib import crc32
 
@@ -80,7 +81,7 @@ class StoredCrawl:
 
     def workers(self) -> list[str]:
         """Return the names of all workers that ever joined; each may have left records."""
-        return _workers(self.whole)
+        return self.whole.read(*_workers(self.whole))
 
     def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
         """Return up to `number` records of a worker, those `after` an entry.
@@ -103,7 +104,7 @@ class StoredCrawl:
             by_place.setdefault(int(place), []).append(name)
         for number, names in by_place.items():
             part = self.parts[number]
-            delete = partial(_delete, part.key(f"records:{worker}"), names)
+            delete = methodcaller("xdel", part.key(f"records:{worker}"), *names)
             part.reach(partial(part.run, delete))
 
     def queued_urls(self) -> Iterator[tuple[str, str]]:
@@ -143,8 +144,8 @@ class StoredCrawl:
 
     def time(self) -> float:
         """Return the time of the server, unix seconds; while it is away, by this machine."""
-        ask = partial(self.whole.read, _seconds, lambda pipe: pipe.time())
-        at = self.whole.reach(ask)
+        clock: Question[float] = (lambda at: at[0] + at[1] / 1e6), lambda pipe: pipe.time()
+        at = self.whole.reach(partial(self.whole.read, *clock))
         self._ahead_s = self._ahead_s if at is None else at - time.time()
         return time.time() + self._ahead_s if at is None else at
 
@@ -267,12 +268,15 @@ def _host_states(keys: KeySpace) -> Question[HostStates]:
     return lambda *found: HostStates(*(int(each or 0) for each in found)), ask
 
 
-def _workers(keys: KeySpace) -> list[str]:
-    return keys.read(sorted, lambda pipe: pipe.smembers(keys.key("workers")))
+def _workers(keys: KeySpace) -> Question[list[str]]:
+    return sorted, lambda pipe: pipe.smembers(keys.key("workers"))
 
 
 def _totals(keys: KeySpace) -> Counter[str]:
-    names = [keys.key("counts"), *(keys.key(f"counts:{name}") for name in _workers(keys))]
+    names = [
+        keys.key("counts"),
+        *(keys.key(f"counts:{name}") for name in keys.read(*_workers(keys))),
+    ]
 
     def ask(pipe: Any) -> None:
         pipe.zcard(keys.key("leases"))
@@ -304,10 +308,6 @@ def _settled(keys: KeySpace, entry: str, values: Mapping[str, str]) -> Settled:
     return Settled(f"{keys.place}/{entry}", row)
 
 
-def _delete(stream: str, names: Sequence[str], pipe: Any) -> None:
-    pipe.xdel(stream, *names)
-
-
 def queued_urls(keys: KeySpace) -> Iterator[tuple[str, str]]:
     """Yield fingerprint and URL of the queued and leased URLs of one key space."""
     cursor: int | bytes = b"0"
@@ -332,10 +332,6 @@ def _remove(keys: KeySpace) -> None:
     names = keys.insist(lambda: list(keys.server().scan_iter(pattern, _KEYS_A_CALL)))
     if names:
         keys.run(lambda pipe: pipe.unlink(*names))
-
-
-def _seconds(at: tuple[int, int]) -> float:
-    return float(at[0] + at[1] / 1e6)
 
 
 def _numbers(counts: Mapping[str, str]) -> Counter[str]:

@@ -25,7 +25,7 @@ from langfocus.crawler.shared.keyspace import shard_of
 from langfocus.crawler.simulate import kernel
 from langfocus.crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
 from langfocus.crawler.simulate.plan import ORDERINGS, Simulation
-from langfocus.crawler.simulate.queues import EMPTY, FIRST
+from langfocus.crawler.simulate.queues import EMPTY, FIRST, Ints, Longs
 from langfocus.crawler.simulate.webgraph import PAGE, WebGraph, frozen
 from langfocus.crawler.strategies.filters import Unit
 from langfocus.crawler.strategies.focus.belief import Belief
@@ -55,9 +55,6 @@ _KINDS: Final = {
 """How the kernel finds the next URL of an ordering; others have scores."""
 
 _N_FACTS: Final = len(Evidence._fields)
-
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,10 @@ from langfocus.crawler.frontier.learning import LEAST_CHANGE, MOST_TRIED
 from langfocus.crawler.simulate.queues import (
     EMPTY,
     SIZE,
+    Doubles,
+    Ints,
+    Longs,
+    Words,
     add_scored,
     add_to_bag,
     draw,
@@ -33,11 +37,7 @@ from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, N_LINKS
 from langfocus.crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
 
 Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
 
 STATUS: Final = 3
 """The bits of a vertex's state that are its `page_status`."""
