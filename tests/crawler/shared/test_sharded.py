@@ -157,6 +157,20 @@ def test_links_that_are_delivered_twice_are_admitted_once(join: Sharded) -> None
     assert (one.stored.totals()["stored"], one.counts().queued) == (80, 78)
 
 
+def test_the_links_of_two_shards_to_a_third_are_admitted_in_any_order(join: Sharded) -> None:
+    worker, number_at = join(), {shard_of(f"h{n}.de", 4): n for n in range(40)}
+    worker.seed(links(number_at[0], number_at[1]), 0.0)
+    sources = []
+    for _ in range(2):
+        lease = lease_now(worker)
+        found = [Link(f"http://h{number_at[2]}.de/{lease.host}", 0.0)]
+        assert worker.admit(lease, page(), found, now=0.0) == [Admission.SENT]
+        sources.append(shard_of(lease.host, 4))
+    for source in reversed(sources):
+        worker.delivery.deliver({source}, 0.0)
+    assert (worker.stored.totals()["stored"], worker.counts().queued) == (4, 2)
+
+
 def test_links_come_when_a_replica_with_a_slower_clock_has_taken_over(
     join: Sharded, own_server: RedisServer
 ) -> None:
