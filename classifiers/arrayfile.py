@@ -67,7 +67,7 @@ def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays
                     )
                 return {name: loaded[name] for name in read}
     except FileNotFoundError as error:
-        raise ModelError(f"{path}: no such model file; `langfocus train` makes one") from error
+        raise ModelError(f"{path}: no such model file; `langfocus train` writes one") from error
     except ModelError:
         raise
     except DAMAGE as error:

@@ -1,1 +1,1 @@
-"""The language of a URL."""
+"""URL language identification."""

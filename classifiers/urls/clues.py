@@ -24,9 +24,9 @@ HOST: Final = 1
 SEGMENT: Final = 2
 """A path segment, also with a file extension: `/de/`, `/de.html`."""
 LOCALE: Final = 3
-"""First part of a segment of two short words: `de` in `/de-AT/`."""
+"""First part of a two-part segment: `de` in `/de-AT/`."""
 REGION: Final = 4
-"""Second part of a segment of two short words: `at` in `/de-AT/`."""
+"""Second part of a two-part segment: `at` in `/de-AT/`."""
 KEYED: Final = 5
 """Value of a language parameter, or the value's first part: `lang=de`, `hl=de-AT`."""
 PARAMETER: Final = 6
@@ -216,7 +216,7 @@ def _add_block(point: int, found: Keys, count: int) -> int:
 
 @inlined
 def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tuple[int, int]:
-    """Add the path tokens; return the number of clues and the end of the path."""
+    """Add the path tokens; return the clue count and the path end."""
     key, length, before = np.uint64(0), 0, _SLASH
     open_kind, open_key, is_keyed = -1, np.uint64(0), False
     first, is_pair = at + 1, False
@@ -263,7 +263,7 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
 def clues(points: Points, start: int, found: Keys) -> tuple[int, int]:
     """Write the clues of a URL, at most MAX_CLUES.
 
-    Returns the number of clues and the start of the next URL.
+    Returns the clue count and the start of the next URL.
     """
     end = min(len(points), start + MAX_CHARACTERS)
     host, stop, path = host_bounds(points, start, end)

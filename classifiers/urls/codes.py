@@ -41,7 +41,7 @@ _PAIR_NATS: Final = 13.0
 _SHARED_NATS: Final = 8.0
 """Most evidence of a language code that is also another country's code."""
 _WORD_NATS: Final = 3.0
-"""Most evidence of a code that is an English word; also the evidence of the word for English."""
+"""Most evidence of a code that is an English word; also the word's evidence for English."""
 _INNER_NATS: Final = -6.0
 """Evidence of a word code below another directory for the code's language: n-grams overrate `am`.
 """
@@ -75,15 +75,15 @@ def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Val
     if not len(keys):
         return keys, nats
     column = {code: at for at, code in enumerate(codes)}
-    found = dict(zip(keys.tolist(), nats.astype(np.float32), strict=True))
+    evidence = dict(zip(keys.tolist(), nats.astype(np.float32), strict=True))
     for kind, text, code, least in _facts():
         if code in column:
-            row = found.setdefault(key_of(kind, text), np.zeros(len(codes), np.float32))
+            row = evidence.setdefault(key_of(kind, text), np.zeros(len(codes), np.float32))
             row[column[code]] = max(row[column[code]], least)
-    _limit(found, column)
-    found |= _pairs(found, column)
-    order = sorted(found)
-    return np.array(order, np.uint64), np.array([found[key] for key in order], np.float32)
+    _limit(evidence, column)
+    evidence |= _pairs(evidence, column)
+    order = sorted(evidence)
+    return np.array(order, np.uint64), np.array([evidence[key] for key in order], np.float32)
 
 
 def _facts() -> Iterator[tuple[int, str, str, float]]:
@@ -149,10 +149,10 @@ def _countries() -> dict[str, str]:
     official = Counter(
         code for place in cldr.spoken_in() for code in _codes(cldr.official_in(place))
     )
-    found = {code: _country_language(code) for code in map(str.lower, cldr.spoken_in())}
+    spoken = {code: _country_language(code) for code in map(str.lower, cldr.spoken_in())}
     return dict.fromkeys(_ENGLISH_COUNTRIES, "en") | {
         country: code
-        for country, code in found.items()
+        for country, code in spoken.items()
         if code and code != country and official[code] <= _MOST_TERRITORIES
     }
 
@@ -161,15 +161,15 @@ def _codes(tags: Iterable[str]) -> set[str]:
     return set(filter(None, (languages.of_subtag(tag.partition("_")[0]) for tag in tags)))
 
 
-def _limit(found: dict[int, Values], column: dict[str, int]) -> None:
+def _limit(evidence: dict[int, Values], column: dict[str, int]) -> None:
     """Limit codes that are also words or country codes, so that a second clue decides."""
     shared = {code for code in column if _country_language(code) not in (None, code)}
     most = dict.fromkeys(shared, _SHARED_NATS) | dict.fromkeys(WORD_CODES, _WORD_NATS)
     for code in {*WORD_CODES} & column.keys() if "en" in column else ():
-        found[key_of(WORD, code)] = row = np.zeros(len(column), np.float32)
+        evidence[key_of(WORD, code)] = row = np.zeros(len(column), np.float32)
         row[[column[code], column["en"]]] = _INNER_NATS, _WORD_NATS
     for kind, code in product((HOST, SEGMENT, SUFFIX), most | _TIED):
-        row = found.get(key_of(kind, code), np.zeros(len(column), np.float32))
+        row = evidence.get(key_of(kind, code), np.zeros(len(column), np.float32))
         other, least, own = _TIED.get(code, f"{code} inf {most.get(code)}").split()
         nats = min(row[column[code]], float(own)) if code in column else 0.0
         np.minimum(row, float(least), out=row)
@@ -179,7 +179,7 @@ def _limit(found: dict[int, Values], column: dict[str, int]) -> None:
             row[column[code]] = nats
 
 
-def _pairs(found: dict[int, Values], column: dict[str, int]) -> dict[int, Values]:
+def _pairs(evidence: dict[int, Values], column: dict[str, int]) -> dict[int, Values]:
     """Return country and language pairs, in both orders, as single clues.
 
     Both parts also count as clues, so a pair subtracts the evidence of the parts.
@@ -192,7 +192,7 @@ def _pairs(found: dict[int, Values], column: dict[str, int]) -> dict[int, Values
         for pair, kinds in _PAIRS:
             row = np.zeros(len(column), np.float32)
             for text, kind in zip((first, second), kinds, strict=True):
-                part = found.get(key_of(kind, text))
+                part = evidence.get(key_of(kind, text))
                 if part is not None:
                     row -= part
             row[at] += _PAIR_NATS
@@ -205,14 +205,16 @@ _PAIRS: Final = ((SEGMENT_PAIR, (SEGMENT, SEGMENT)), (LOCALE_PAIR, (LOCALE, REGI
 
 def _paired() -> dict[tuple[str, str], str]:
     """Return pair of parts -> language: `my en` is English."""
-    found: dict[tuple[str, str], str] = {}
+    language_of: dict[tuple[str, str], str] = {}
     for territory, spoken in cldr.spoken_in().items():
         country = "uk" if territory == "GB" else territory.lower()
         used = [use.tag for use in spoken if use.status or use.percent >= _LEAST_SPEAKERS]
         official = _codes(cldr.official_in(territory))
         for code in sorted({*_codes(used), "en"}):
-            found[country, code] = code
-            found.setdefault((code, country), code)
-        found |= {(code, country): code for code in official}
-        found |= {(old, country): code for old, code in _codes_of(2).items() if code in official}
-    return found
+            language_of[country, code] = code
+            language_of.setdefault((code, country), code)
+        language_of |= {(code, country): code for code in official}
+        language_of |= {
+            (old, country): code for old, code in _codes_of(2).items() if code in official
+        }
+    return language_of

@@ -1,6 +1,6 @@
-"""URL code points: letters, and the bounds of host, port and path.
+"""URL code points: letters, and host, port and path bounds.
 
-A letter becomes a symbol of 9 bits.
+A letter becomes a 9-bit symbol.
 """
 
 from typing import Final
@@ -22,7 +22,7 @@ def is_letter(point: int) -> bool:
     if point < 0xC0:
         return 97 <= point <= 122
     if 0x2000 <= point <= 0x206F:
-        return point in (0x200C, 0x200D)  # joiners stand inside Persian and Indic words
+        return point in (0x200C, 0x200D)  # joiners occur inside Persian and Indic words
     return not (0x3000 <= point <= 0x303F or point >= ENCODED)
 
 

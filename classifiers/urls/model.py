@@ -64,8 +64,7 @@ class Contribution:
     text: str
     """The word in letters, percent-decoded."""
     weight: float
-    """Decision value, minus the decision value of the URL with every occurrence of the word
-    removed."""
+    """Decision value, minus the URL's decision value with every occurrence of the word removed."""
 
 
 @dataclass
@@ -119,7 +118,7 @@ class UrlModel:
 
     @property
     def bits(self) -> int:
-        """Return the binary logarithm of the number of buckets."""
+        """Return the base-2 logarithm of `n_buckets`."""
         return int(self.codes.shape[1]).bit_length() - 1
 
     @cached_property
@@ -252,7 +251,7 @@ def _checked(arrays: arrayfile.Arrays, path: Path) -> UrlModel:
     if not languages or named[: len(languages)] != languages:
         raise ValueError("the named languages do not begin with those of the classifiers")
     if not (keys[1:] > keys[:-1]).all():
-        raise ValueError("its clues are not sorted")
+        raise ValueError("the clues are not sorted")
     posterior = Evidence(named, arrays["mixing"], arrays["evidence_intercepts"], keys, nats)
     facts = json.loads(str(arrays["facts"]))
     return UrlModel(languages, codes, arrays["scales"], arrays["intercepts"], posterior, facts)

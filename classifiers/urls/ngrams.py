@@ -54,13 +54,13 @@ MAX_WORD: Final = 48
 MAX_MARKS: Final = 24
 """Features beside n-grams per URL: domain and short words."""
 MAX_SHORT: Final = 3
-"""Letters of a short word, or of a label that belongs to the top-level domain."""
+"""Letters in a short word, or in a label that belongs to the top-level domain."""
 MARK_VALUE: Final = 0.5
-"""Value of a feature other than an n-gram; a URL's n-grams form a vector of length 1 (without
-repeated n-grams)."""
+"""Value of a feature other than an n-gram; a URL's n-grams form a unit vector (without repeated
+n-grams)."""
 HOST, PATH = 0, 1
 
-# No URL has more: a word of n letters, n >= 2, takes n + 1 bytes with its delimiter, and has at
+# Upper bound: a word of n letters, n >= 2, takes n + 1 bytes with the delimiter, and has at
 # most 5 (n + 2) n-grams, 2 n letters and blocks, and itself. Eight more may be written beyond.
 _MAX_GRAMS = MAX_CHARACTERS * 12 + 8
 _SHIFT = np.uint64(SYMBOL_BITS)
@@ -78,7 +78,7 @@ def _window(text: str) -> np.uint64:
     return np.uint64(window)
 
 
-# A factor that ends with as many 0 bits as older symbols leave in a window leaves them out.
+# Trailing 0 bits in a factor drop older symbols from the window.
 _GRAM_FACTORS = tuple(
     np.uint64((factor << 64 - SYMBOL_BITS * size) & (1 << 64) - 1)
     for size, factor in enumerate(GRAM_FACTORS, MIN_GRAM)
@@ -87,7 +87,7 @@ _STOP_WINDOWS = tuple(_window(f"_{word}_") for word in STOP_WORDS)
 
 Offsets = npt.NDArray[np.int64]
 Counts = tuple[int, int]
-"""Numbers of n-grams and of marks."""
+"""Numbers: n-grams, marks."""
 Room = tuple[Buckets, Buckets]
 """Buffers for the n-grams and the marks of a URL."""
 
@@ -180,9 +180,9 @@ def _add_domain(
 def _words(
     points: Points, at: int, stop: int, place: int, shift: np.uint64, room: Room, counts: Counts
 ) -> tuple[int, int, int]:
-    """Add the features of the words from `at` to before `stop` or the line end.
+    """Add the word features from `at` to before `stop` or the line end.
 
-    `place` is HOST or PATH. Returns the new numbers of n-grams and marks, and the end of the words.
+    `place` is HOST or PATH. Returns the new n-gram and mark counts, and the end position.
     """
     # One long loop: a call for each letter, or a tuple of arrays, takes a third more time.
     (grams, marks), (n_grams, n_marks) = room, counts
@@ -218,7 +218,7 @@ def _words(
 
 @inlined
 def features(points: Points, start: int, bits: int, room: Room) -> tuple[int, int, int]:
-    """Write the buckets of a URL's n-grams and marks.
+    """Write the n-gram and mark buckets of a URL.
 
     Returns both counts and the start of the next URL.
     """

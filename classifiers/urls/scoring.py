@@ -54,7 +54,7 @@ def rooms(width: int) -> Room:
 def score_row(
     points: Points, start: int, weights: Weights, room: Room, scores: Floats, row: int
 ) -> int:
-    """Write the decision values of the URL at `start` into a row of `scores`.
+    """Write the decision values for the URL at `start` into a row of `scores`.
 
     Returns the start of the next URL. A weight is code * |code| * scale: fine steps near zero.
     """
@@ -135,7 +135,7 @@ def weigh(
     """Write a URL's evidence into a row of `logits`; True with a known clue.
 
     `base` is the prior plus the evidence of a URL without features; `found` are the URL's clues and
-    the number of clues. The same row of `scores` holds the URL's decision values.
+    the clue count. The same row of `scores` holds the URL's decision values.
     """
     logits[row] = base
     _mix(nats.mixing, scores, row, logits)

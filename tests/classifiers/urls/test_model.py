@@ -139,7 +139,7 @@ def test_a_model_that_does_not_fit_is_refused(
 
 def test_a_missing_or_damaged_file_never_shows_as_another_error(tmp_path: Path) -> None:
     path = tmp_path / "m.npz"
-    with pytest.raises(ModelError, match=r"m.npz: no such model file; `langfocus train` makes"):
+    with pytest.raises(ModelError, match=r"m.npz: no such model file; `langfocus train` writes"):
         UrlModel.load(path)
     with pytest.raises(ModelError):
         UrlModel.load(tmp_path)
