@@ -1,1 +1,1 @@
-"""Language identification of URLs and pages, independent of Scrapy and the crawler."""
+"""URL and page language identification, independent of Scrapy and the crawler."""

@@ -1,4 +1,4 @@
-"""Errors of language identification, and the base class of every langfocus error."""
+"""Identification errors, and the base class of every langfocus error."""
 
 from importlib import import_module, metadata
 from types import ModuleType

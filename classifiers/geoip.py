@@ -22,7 +22,7 @@ def country_lookup(path: Path) -> CountryLookup:
     countries.
     """
     if path.exists() and not path.is_file():  # a pipe would wait for a writer
-        raise GeoIPError(f"{path}: it is not a regular file")
+        raise GeoIPError(f"{path}: not a regular file")
     try:
         reader = Reader(path)
     except (OSError, InvalidDatabaseError, ValueError) as error:

@@ -212,7 +212,7 @@ def _declared(text: str) -> str | None:
 
 
 def _of_declared_tag(text: str) -> str | None:
-    """Return the language of a tag, or of the country code in place of a language."""
+    """Return a tag's language; a country code may replace the language code."""
     tag = text.strip().lower().rstrip("-_")
     if not _DECLARED.fullmatch(tag):
         return None

@@ -72,7 +72,7 @@ def sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
 def table_of(weights: Codes) -> Codes:
     """Return the table for `sum_rows` from language codes (n_languages, n_buckets).
 
-    The table has a row of codes per bucket and a row of zeros, padded to a multiple of `_LANES`.
+    The table has one row per bucket and a zero row, padded to a multiple of `_LANES`.
     """
     n_languages, n_buckets = weights.shape
     table = np.zeros((n_buckets + 1, max(-(-n_languages // _LANES), 1) * _LANES), np.int8)

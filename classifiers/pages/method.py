@@ -109,9 +109,9 @@ class RankingMethod(ABC):
 
 
 def merged(answers: Iterable[tuple[str | None, float]]) -> Ranking:
-    """Rank pairs of code and probability, with the probabilities summed per language.
+    """Rank (code, probability) pairs, with the probabilities summed per language.
 
-    Answers without a code and probabilities of 0 are left out.
+    Answers without a code and zero probabilities are left out.
     """
     total: dict[str, float] = {}
     for code, value in answers:

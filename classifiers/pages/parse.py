@@ -72,9 +72,9 @@ class ParsedPage:
     charset_declared: str | None = None
     """WHATWG name of the encoding in META, whether believed or not; None if absent."""
     statements: tuple[tuple[str, str], ...] = ()
-    """Lower-case names and contents of META elements about the use of the page.
+    """Lower-case names and contents of META elements about page use.
 
-    Also `license`, with the URL of an RSL license (Really Simple Licensing).
+    Also `license`, with an RSL license URL (Really Simple Licensing).
     """
     nofollowed: frozenset[str] = frozenset()
     """The `links` on which every element has `rel=nofollow`."""

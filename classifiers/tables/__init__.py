@@ -1,6 +1,6 @@
-"""Text files of facts, and the location of shipped data.
+"""Fact files, and the location of shipped data.
 
-The first line of every file names the source. `benchmarks.facts` makes the files extracted from
+The first line of every file names the source. `benchmarks.facts` writes the files extracted from
 other collections.
 """
 

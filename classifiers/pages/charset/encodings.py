@@ -112,7 +112,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     header = _CONTENT_TYPE.search(content_type or "")
     outside = charsets.canonical_label(header[1]) if header else None
     claims = [*([(outside, "http")] if outside else []), *inside]
-    # UTF-16 is visible in the bytes; a header alone does not prove it.
+    # The bytes reveal UTF-16; a header alone is no evidence.
     decoded = _decode(body, [claim for claim in claims if not claim[0].startswith("utf-16")])
     return replace(decoded, declared=inside[0][0]) if inside else decoded
 

@@ -47,9 +47,9 @@ _PAGE_SIGNS = (
 
 
 class LetterModel:
-    """Costs of reading bytes as letters of a language in an encoding.
+    """Costs of byte sequences as text in a language and an encoding.
 
-    `readings` are the columns of `costs`: pairs of encoding and language.
+    `readings` are the columns of `costs`: pairs (encoding, language).
     """
 
     def __init__(self, path: Path = MODEL) -> None:
@@ -173,7 +173,7 @@ def _beside(table: Table) -> Table:
 
 
 def _nats(table: Table, beside: Table, beyond: Keys, around: Keys) -> NDArray[np.uint8]:
-    """Return -log of half the character's probability (each side has half) and of the neighbour's.
+    """Return half the character's -log probability (each side has half) plus the neighbour's.
 
     In eighths of a nat, by byte beyond ASCII * 256 + neighbouring byte.
     """

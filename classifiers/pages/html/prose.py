@@ -19,7 +19,7 @@ _LEAST_WHOLE: Final = 80
 _JUDGED: Final = 400
 """Characters by which a text is classified."""
 _MOST_CAPITALS: Final = 0.5
-"""Share of capitalised words above which a text is a row of names."""
+"""Share of capitalised words above which a text is a list of names."""
 _LONGEST: Final = 250
 """Characters per sentence end at most in prose."""
 _STOP: Final = re.compile(

@@ -135,7 +135,7 @@ def affordable(html: bytes) -> bytes:
 
 @cache
 def _costs() -> tuple[Names, Costs]:
-    """Return the hashed names and the costs of tags with a cost of their own."""
+    """Return the hashed names and the costs, for tags with a specific cost."""
     return np.array(list(map(_number, _COSTS)), np.uint64), np.array(list(_COSTS.values()), float)
 
 
@@ -268,13 +268,13 @@ def _attribute_end(html: Octets, at: int) -> int:
         for closing in range(value + 1, len(html)):
             if html[closing] == html[value]:
                 return closing + 1
-        return value  # a quote that nothing closes begins a name
+        return value  # an unclosed quote starts a name
     return _word_end(html, value, _GREATER, _GREATER)
 
 
 @inlined
 def _word_end(html: Octets, at: int, one: int, other: int) -> int:
-    """Return the position of the next space, tag end or either of two other signs."""
+    """Return the next position with a space, a tag end or either given sign."""
     while at < len(html) and not _is_space(html[at]):
         if html[at] in (_GREATER, one, other):
             break
@@ -303,7 +303,7 @@ def read(html: bytes, max_characters: int) -> RawPage:
 
 
 def title_of(html: str) -> str:
-    """Return the page title, empty without one; a fifth of the time of `read`."""
+    """Return the page title, empty without one; five times faster than `read`."""
     with suppress(Exception):
         return _title(LexborHTMLParser(html))
     return read(html.encode("utf-8", "replace"), 1).title
@@ -321,7 +321,7 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
         return RawPage(parser=parser)
     body = tree.body
     nodes = tree.css(_WANTED)
-    # META may forbid following links, so every META is read.
+    # META may forbid following links, so no META is skipped.
     kept = nodes[:MAX_ELEMENTS] + [node for node in nodes[MAX_ELEMENTS:] if node.tag == "meta"]
     lower = html.lower()
     is_qualified = b"nofollow" in lower or b"hreflang" in lower
@@ -463,7 +463,7 @@ def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
 
 @cache
 def _kinds() -> tuple[frozenset[int], frozenset[int], int]:
-    """Return lexbor's ids of hidden tags, of tags that do not separate words, and of text."""
+    """Return lexbor's tag ids: hidden tags, tags that do not separate words, and text."""
     tree = LexborHTMLParser("text<!-- -->")
     nodes = tree.css("body")[0].traverse(include_text=True)
     number = {node.tag: node.tag_id for node in nodes}

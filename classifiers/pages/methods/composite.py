@@ -56,7 +56,8 @@ OPENING: Final = (0.5, 0.6)
 """Main text share below which an opening in another language (first value) or in English (second)
 is ignored: a consent form, a notice or a licence precedes the article."""
 CLEAR: Final = 10.0
-"""Least lead, in nats, over the opening's language for the opening to be ignored."""
+"""Least lead in nats of the remaining text's language over the ignored opening's; twins lead less.
+"""
 TWO_LANGUAGES: Final = 0.97
 """Share of a text in two languages above which a third language is excluded."""
 CANDIDATES: Final = 12
@@ -104,8 +105,8 @@ MOST_NONE: Final = 0.35
 """Largest probability of an unknown language at which a long text alone gets a language; chosen
 with each language left out of the model in turn (docs/page-identification.md)."""
 MOST_NONE_LARGE: Final = 0.2
-"""MOST_NONE for languages that many unknown languages resemble; 1 % of their own pages exceed the
-limit."""
+"""MOST_NONE for languages that many unknown languages resemble; 1 % of large-language pages have
+more."""
 LARGE: Final = frozenset({"de", "en", "es", "fr", "it", "pt", "ru"})
 MOST_NONE_AGREED: Final = 0.7
 """MOST_NONE for a small language identified in many single sentences: the model saw little training
@@ -438,7 +439,7 @@ def _may_be_font(language: str, scales: _Scales, text: str) -> bool:
 
 
 def _reason(scales: _Scales, ranking: list[tuple[str, float]], none: float) -> str:
-    """Return a description of the evidence for the first language, and of the second language."""
+    """Describe the evidence for the first language, and name the second language."""
     language, confidence = ranking[0]
     evidence = [scales.text] if scales.text else []
     evidence += [piece[1:] for piece in scales.pieces]

@@ -35,7 +35,7 @@ from langfocus.classifiers.pages.text.textengine import known_languages, shipped
 KIND: Final = "fasttext"
 """Method name, and evidence kind of a fastText answer beside the text model."""
 LEAST_SHARE: Final = 0.5
-"""Least probability of an accepted fastText answer: above the sum of every other label."""
+"""Least probability of an accepted fastText answer: more than every other label together."""
 LEAST_LETTERS: Final = 50
 """Least letters for a fastText prediction; on shorter text, fastText predicts rare languages for
 menus and addresses."""
@@ -123,10 +123,10 @@ def without_unshown(text: str) -> str:
 
 @cache
 def codes_of(path: Path) -> dict[str, str]:
-    """Return label -> language code, for every label of a language.
+    """Return label -> language code, for every language label.
 
-    The package is not needed. Raises ModelError if the file is missing, of another kind or
-    truncated, or has no label of a language.
+    The package is not needed. Raises ModelError if the file is missing, truncated or another kind,
+    or has no language label.
     """
     if not path.is_file():
         raise ModelError(f"{path}: no such model file of fastText")

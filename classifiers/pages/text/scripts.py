@@ -44,7 +44,7 @@ _MIXED = 0.1
 _LEVEL_1 = b"\x98\x72"
 
 AROUND = 5
-"""Votes of a main text letter, relative to a letter of the surrounding text."""
+"""Votes per main text letter, relative to surrounding text."""
 
 PARTS: dict[str, frozenset[str]] = {
     "Jpan": frozenset({"Hira", "Kana"}),
@@ -72,7 +72,7 @@ class ScriptVote:
     letters: int
     """Number of letters; an East Asian sign counts as three."""
     own_signs: int = 0
-    """Number of signs unique to Chinese or to Japanese, in the language with more of them."""
+    """Signs unique to Chinese or to Japanese, counted in the language with more such signs."""
     is_open: bool = False
     """Whether the unique signs leave Chinese and Japanese open."""
 
@@ -116,9 +116,9 @@ def _own_table() -> NDArray[np.uint8]:
 
 
 def vote(units: NDArray[np.uint16], around: NDArray[np.uint16] | None = None) -> ScriptVote:
-    """Return the winning script of a text in UTF-16 code units.
+    """Return a text's winning script from UTF-16 code units.
 
-    Letters of the surrounding text count as letters; a fifth of the Latin letters there votes.
+    Letters in the surrounding text count as letters; a fifth of the Latin letters there votes.
     """
     counts = votes = np.bincount(script_table().take(units), minlength=len(SCRIPTS))
     if around is not None and len(around):
@@ -142,7 +142,7 @@ def _won(votes: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[str | Non
 
 @cache
 def foreign(script: str) -> NDArray[np.bool_]:
-    """Return which of the 65,536 code units are letters of another script, (65536,)."""
+    """Return which code units are letters of another script, (65536,)."""
     own = [SCRIPTS.index(name) for name in _LETTERS.get(script, (script,))]
     table = script_table()
     is_foreign: NDArray[np.bool_] = (table != 0) & ~np.isin(table, own)

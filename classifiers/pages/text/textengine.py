@@ -54,7 +54,7 @@ _BY_LETTERS: Final = 3.0
 """Log-odds of a single-script language, if the model lacks the script."""
 _BY_WORDS: Final = frozenset({"bs", "hr", "sr"})
 _NATS_OF_WORD: Final = 3.0
-"""Nats of a distinctive word, for each of these languages with the word."""
+"""Nats per distinctive word, for each language in `_BY_WORDS` with the word."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _CANTONESE: Final = "嘅咗喺哋啲咁嘢畀"
 """Signs of written Cantonese that are rare in Standard Chinese, and in Gan and Hakka."""
@@ -117,7 +117,7 @@ class ScriptModel:
 
     @property
     def bits(self) -> int:
-        """Return the binary logarithm of the number of buckets."""
+        """Return the base-2 logarithm of `n_buckets`."""
         return len(self.codes).bit_length() - 1
 
 

@@ -85,7 +85,7 @@ Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Values = npt.NDArray[np.float64]
 Hashes = tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]
-"""Hashes of a word's last one to five letters, and of every letter."""
+"""Hashes over a word's last one to five letters, and over every letter."""
 
 
 @cache
@@ -193,9 +193,9 @@ def _sign(text: Units, at: int, table: Kinds, length: int) -> tuple[np.uint64, i
 def _features(
     text: Units, at: int, table: Kinds, shift: np.uint64, grams: Buckets
 ) -> tuple[int, int, int]:
-    """Write the buckets of a text's next piece.
+    """Write the feature buckets of the next piece.
 
-    Returns the number of buckets, the number of letters and the start of the next piece.
+    Returns the bucket count, the letter count and the start of the next piece.
     """
     n, letters, length, is_over = 0, 0, 0, False
     hashes = _word_start()
@@ -304,7 +304,7 @@ def read(main: Units, rest: Units, table: Table, is_candidate: Flags, is_read: F
 
 @inlined
 def _best(each: Values, shares: Values) -> float:
-    """Return the mean of the largest values, up to BEST of the total share."""
+    """Return the mean over the largest values, up to a total share BEST."""
     total, left = 0.0, BEST
     for piece in np.argsort(-each):
         part = min(shares[piece], left)
