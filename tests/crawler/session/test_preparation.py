@@ -8,10 +8,10 @@ from langfocus.classifiers import languages
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.options.config import SEED_FOLDER, Config
+from langfocus.crawler.options.config import IDENTITY, SEED_FOLDER, Config
 from langfocus.crawler.reading.configured import page_method
 from langfocus.crawler.session.opening import open_crawl
-from langfocus.crawler.session.preparation import check_language, gaps
+from langfocus.crawler.session.preparation import check_language, gaps, prepare
 from langfocus.crawler.strategies import make_ordering
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary
@@ -40,6 +40,12 @@ def test_each_part_that_does_not_know_a_language_is_named(lang: str, expected: l
     found = gaps(Config(lang, seeds=SEEDS), make_ordering("focus", lang), method())
     assert len(found) == len(expected)
     assert all(text in told for text, told in zip(expected, found, strict=True))
+
+
+def test_a_run_keeps_each_option_that_binds_it() -> None:
+    """One that is missing would count as the same in each session."""
+    kept = prepare(Config("de", web="sample")).meta
+    assert [name for name in IDENTITY if name not in kept] == ["hosts"]  # of a census
 
 
 def test_an_ordering_that_was_chosen_is_no_gap() -> None:
