@@ -48,5 +48,5 @@ def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
     try:
         return method(name, fasttext)
     except ClassifierError as error:
-        told = f"-a identify={name}" if fasttext is None else FASTTEXT_FILE
-        raise SettingError(f"{told}: {error}") from error
+        option = f"-a identify={name}" if fasttext is None else FASTTEXT_FILE
+        raise SettingError(f"{option}: {error}") from error

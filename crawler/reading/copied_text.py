@@ -1,7 +1,7 @@
-"""Texts that stand on many domains: their pages are copies, which count for nothing.
+"""Copied texts: pages whose text is on many domains do not count as relevant.
 
-A text is known by its sketch: the least hashes of its runs of letters (Broder 1997). It does not
-matter in which order its paragraphs stand, and a few words may differ.
+A text is recognised by its sketch, the smallest hashes of its character shingles (Broder 1997):
+paragraph order does not matter, and a few words may differ.
 
 The domain that shows a text last need not be the one that copied it. So its page also counts if the
 domain has texts of its own, or if fewer texts count on it than on those before.
@@ -56,7 +56,7 @@ def sketch_of(text: str) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class _Record:
-    """The texts of a domain: those that it showed first or later, and those that count on it."""
+    """The texts of a domain: shown first, shown later, and counted."""
 
     own: int = 0
     later: int = 0
@@ -113,7 +113,7 @@ class CopiedTexts:
         return record
 
     def _nearest(self, sketch: Sequence[int]) -> tuple[int, ...] | None:
-        """Return the sketch of the known text that has nearly all hashes of this one, or None."""
+        """Return the known sketch that shares nearly all hashes, or None."""
         found = Counter(filter(None, map(self._texts.get, sketch)))
         return next(
             (text for text in found if len({*sketch} & {*text}) >= _LEAST_COMMON * len(sketch)),

@@ -37,31 +37,22 @@ TRIAL: Final = Download("http://example.org/", 200, _FEW_WORDS.ljust(SMALL_BYTES
 
 
 class Reading(NamedTuple):
-    """A page that was read: its language, what it says of itself, and its links.
-
-    `words` are those of the text by which it was identified, `sketch` is that of
-    `copied_text`. By the `digest` of its body a later run notices a change. `canonical` is
-    the absolute URL that the page gives as its own. A page that `leads_to` another URL is like a
-    redirect; its links are not read.
-    `statements` are those of its META elements (`crawler.politeness.directives`),
-    `feeds` its RSS and Atom feeds. `links` are those that may be queued, scored; blocked links are
-    still among them. `left_out` are the numbers of others: those of `sift`, and links that the page
-    asks not to follow, if that is obeyed.
-    """
+    """A parsed and identified page with its scored links."""
 
     language: str | None = None
     confidence: float | None = None
     method: str | None = None
     charset: str | None = None
     parser: str | None = None
-    words: int | None = None
-    sketch: tuple[int, ...] = ()
-    digest: str = ""
-    canonical: str | None = None
-    leads_to: str | None = None
-    statements: tuple[str, ...] = ()
-    feeds: Sequence[str] = ()
-    links: Sequence[Link] = ()
+    words: int | None = None  # of the text that was identified
+    sketch: tuple[int, ...] = ()  # of the text (`copied_text`)
+    digest: str = ""  # of the body; a later run detects a change by it
+    canonical: str | None = None  # absolute URL of `rel=canonical`
+    leads_to: str | None = None  # target of a refresh that acts like a redirect; no links then
+    statements: tuple[str, ...] = ()  # usage statements in META (`politeness.directives`)
+    feeds: Sequence[str] = ()  # RSS and Atom
+    links: Sequence[Link] = ()  # scored; blocked links are still among them
+    # Skipped links by reason: those of `sift`, and nofollow links where directives are obeyed.
     left_out: dict[str, int] = {}  # noqa: RUF012  # nobody changes it
 
 
@@ -87,22 +78,22 @@ def page_reader(
     """
 
     def read(download: Download, depth: int) -> Reading:
-        page, told = identified(download, by)
+        page, label = identified(download, by)
         digest = blake2b(download.body, digest_size=16).hexdigest()
         if page is None:
             return Reading(digest=digest)
-        has_language = told.language is not None
+        has_language = label.language is not None
         reading = Reading(
-            told.language,
-            told.confidence,
-            told.method,
+            label.language,
+            label.confidence,
+            label.method,
             page.charset,
             page.parser,
             words=number_of_words(page.text) if has_language else None,
             sketch=sketch_of(page.text) if has_language else (),
             digest=digest,
             canonical=page.canonical,
-            leads_to=leads_to(download, page, told),
+            leads_to=leads_to(download, page, label),
             statements=directives.of_metas(page.statements),
             feeds=page.feeds,
         )
@@ -122,19 +113,19 @@ def page_reader(
             if normal := normalise(url):
                 declared[language in meant(tag)].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
-        source = LinkSource(told.language == language, depth, in_target, in_others)
+        source = LinkSource(label.language == language, depth, in_target, in_others)
         return reading._replace(links=ordering.links(wanted, source), left_out=left_out)
 
     return read
 
 
-def leads_to(download: Download, page: ParsedPage, told: PageLanguage) -> str | None:
-    """Return the URL of another page that a browser shows instead of this one; None if it stays.
+def leads_to(download: Download, page: ParsedPage, label: PageLanguage) -> str | None:
+    """Return the target of a refresh that replaces this page, or None.
 
-    After more than `_AT_ONCE_S` a page stays if it has a language.
+    A refresh after more than `_AT_ONCE_S` seconds replaces only a page without a language.
     """
     refresh = _refresh(download, page)
-    is_gone = refresh and (refresh.delay_s <= _AT_ONCE_S or told.language is None)
+    is_gone = refresh and (refresh.delay_s <= _AT_ONCE_S or label.language is None)
     return refresh.url if refresh and is_gone else None
 
 

@@ -107,7 +107,7 @@ def _limit_time(processor_s: float, clock_s: float) -> None:
 
 
 def _memory_bytes() -> int:
-    """Return the most memory that this process has had."""
+    """Return the peak memory of this process."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

@@ -1,8 +1,8 @@
-"""Pages are read beside the crawl, by processes of their own (`crawler.reading.process`).
+"""Reads pages in processes beside the crawl (`crawler.reading.process`).
 
-A reader has some pages at once, so that it never waits for the next one. Pages are returned in the
-order in which they came, but the others do not wait for a page that holds its reader: another
-reader takes them. A page whose reader died is read once more.
+Each reader has several pages in flight, so it is never idle between two. Answers keep the order of
+the pages, but a slow page does not delay the ones behind it: another reader takes them. A page
+whose reader died is retried once.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""
 
 MANY_PAGES: Final = 1000
-"""A crawl of so many pages has its readers started before, while it queues its seeds."""
+"""A crawl with a goal of so many pages starts its readers while it enqueues its seeds."""
 
 HELD_S: Final = 1.0
 """Seconds on the clock after which a page holds its reader."""
 
 _MOST_HELD: Final = 2
-"""Readers that are held by their pages and have others in their place."""
+"""Most readers that are busy with a slow page and have a replacement."""
 
 _MOST_TRIES: Final = 2
 _IN_FLIGHT: Final = 8
@@ -57,9 +57,9 @@ Answer = Reading | str | ReadingError
 
 @dataclass(slots=True, eq=False)
 class _Page:
-    """A page; when it `is_read` and those before it are, `done` gets its answer.
+    """A page; `done` gets its answer when it and all earlier pages are read.
 
-    One that `is_held` by its reader gets it at once, and no other waits for it.
+    A slow page (`is_held`) gets its answer at once, and no other page waits for it.
     """
 
     task: bytes
@@ -83,9 +83,9 @@ class _Page:
 
 @dataclass(slots=True, eq=False)
 class _Reader:
-    """A reader and its pages in flight; it has had the first of them since `since`.
+    """A reader and its pages in flight; it works on the first one since `since`.
 
-    Of its answer the bytes in `came` have come.
+    `came` holds the received part of an answer.
     """
 
     socket: socket.socket
@@ -100,9 +100,9 @@ class _Reader:
         return len(self.pages) < _IN_FLIGHT and waiting + len(page.task) <= size
 
     def answers(self) -> Iterator[bytes]:
-        """Yield the answers that have come; raises EOFError or OSError at the end.
+        """Yield the complete answers; raises EOFError or OSError at the end of the stream.
 
-        uvloop tells only once of a reader that ended with a page unread, so all is taken at once.
+        uvloop signals the death of a reader only once, so the socket is drained at once.
         """
         with suppress(BlockingIOError):
             while came := self.socket.recv(_CHUNK_BYTES, socket.MSG_DONTWAIT):
@@ -250,7 +250,7 @@ class Readers:
                 self._look = asyncio.get_running_loop().call_later(HELD_S, self._replace_held)
 
     def _replace_held(self) -> None:
-        """Have other readers take the pages behind those that hold theirs."""
+        """Move the pages behind a slow page to other readers."""
         self._look = None
         latest = time.monotonic() - HELD_S
         busy = [reader for reader in self._readers if reader.pages]
@@ -289,9 +289,9 @@ class Readers:
         return self._decoder.decode(rest)
 
     def _lose(self, reader: _Reader) -> None:
-        """Have the page that a dead reader began read once more; after two tries it has failed.
+        """Requeue the page that a dead reader had begun; fail it after two tries.
 
-        One that took the time of a reader takes that of no other.
+        A page that exceeded a reader's time limit is not retried.
         """
         if reader.pages:
             page = reader.pages[0]

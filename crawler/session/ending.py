@@ -61,7 +61,7 @@ class Ending:
     def of_run(
         cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
     ) -> "Ending":
-        """Return the end of a session that has just begun in a run; earlier ones took time too."""
+        """Return the ending of a new session; earlier sessions count against the hours."""
         words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
         used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
         left_s = _NEVER if config.hours is None else config.hours * _S_PER_HOUR - used_s

@@ -190,7 +190,7 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
     """Return a sentence for each part that does not know the language of a crawl.
 
     `ordering` is the ordering of the crawl. `method` identifies the pages. A census has no
-    language: the lines of its list that name no host are told.
+    language, but a sentence about the lines of its list that name no host.
     """
     hosts = config.hosts
     if hosts is not None and hosts.skipped:

@@ -52,7 +52,7 @@ PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
 
 SLOW_PAGES = "slow_pages"
-"""The outcome of a URL whose domain has given too many pages that took too long to read."""
+"""The outcome of a URL whose domain has served too many pages that exceeded the time limit."""
 
 _MOST_SLOW = 3
 """Pages of a domain that take too long to read before its other URLs get no request."""
@@ -128,7 +128,7 @@ class Visitor:
         return [replace(one, evidence=of.evidence) for one, of in zip(links, known, strict=True)]
 
     def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
-        """Have a crawl of expected URLs alone begin with its seeds, whatever their URLs say."""
+        """With `expected=only`, raise every seed's score to the expected threshold."""
         doubts_up_to = self._ordering.doubts_up_to
         if not self._config.expected or doubts_up_to is None:
             return list(links)

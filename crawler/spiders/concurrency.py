@@ -1,7 +1,7 @@
-"""How many requests Scrapy sends at once: all that knows its downloader and download slots.
+"""Request concurrency: the only module that touches Scrapy's downloader and download slots.
 
-The frontier keeps the delays, and one connection to a host. So all requests share one slot, which
-has no delay and is as wide as the crawl. Scrapy plans to replace slots by throttling scopes (its
+The frontier keeps crawl delays and one connection per host. So all requests share one download slot
+without a delay, as wide as the crawl. Scrapy plans to replace slots by throttling scopes (its
 pull request 6931); then this module changes, and its test says so.
 """
 
@@ -23,7 +23,7 @@ _SLOT: Final = "langfocus"
 _MOST_PER_DOMAIN: Final = 1000
 
 IN_SLOT: Final = {"download_slot": _SLOT}
-"""What the meta of each request has."""
+"""Entries in the meta of each request."""
 
 _log = logging.getLogger(__name__)
 

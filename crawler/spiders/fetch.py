@@ -1,8 +1,8 @@
-"""What the crawl knows of a request: the one object of ours in `Request.meta`.
+"""The state of a fetch: the single langfocus object in `Request.meta`.
 
-Scrapy and middlewares copy the meta of a request into a retry or a redirect, and the copy has the
-same object. So each request gets one of its own when it is sent. A request that a user's own code
-makes has none: it takes no slot, settles no URL, and is not archived.
+Scrapy and middlewares copy `meta` into retries and redirects, where the copy would share the
+object. So each request gets its own when it is sent. Requests of a user's code have none: they take
+no slot, settle no URL, and are not archived.
 """
 
 from dataclasses import dataclass, field, replace

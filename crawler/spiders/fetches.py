@@ -53,7 +53,7 @@ def crawl_of(crawler: Crawler) -> Crawl:
 
 
 class Fetches:
-    """Makes the requests of leased URLs and files, and settles what comes of them."""
+    """Creates the requests of leased URLs and site files, and settles their results."""
 
     def __init__(
         self, crawl: Crawl, crawler: Crawler, *, timeout_s: float = 0.0, wants_items: bool = False

@@ -1,19 +1,18 @@
-"""The download handler of the live Web: Scrapy's own, which contacts only what it may contact.
+"""The download handler of the live Web: Scrapy's handler with checked addresses and bounded heads.
 
-The host in a URL was checked before (`crawler.politeness.network`). Here a name is checked by its
-addresses, and the connection goes to one of those that were checked. So a name that changes its
-address afterwards leads nowhere, and a slot is charged to the address that gets the request. The
-request for robots.txt, which takes no slot, finds the address of a host: the first that can be
-connected to. Pages are asked for there too, also after an answer with other addresses first.
+The host of a URL is checked earlier (`crawler.politeness.network`). Here the IP addresses of a name
+are checked, and the connection goes to a checked address: DNS rebinding fails, and the slot is
+charged to the address that gets the request. The robots.txt request, which takes no slot, picks the
+address of a host: the first that accepts a connection. Pages use the same address, even if a later
+lookup lists others first.
 
-A request is sent once. Twisted would send it again if its connection was used before and closes
-without an answer; the crawl counts its tries, and repeats what failed itself.
+A request is sent once. Twisted would resend it when a reused connection closes without an answer;
+the crawl counts its own tries and retries itself.
 
-Twisted keeps every header of an answer, without a limit. A server with a fast connection could fill
-the memory within the time limit of a download. It refuses answers that browsers read. Scrapy passes
-on neither the lines of the headers nor those of the request, which belong into an archive. This
-module uses private parts of Scrapy's handler, since neither Scrapy nor Twisted has an option for
-the parser and the address.
+Twisted stores an unbounded number of headers, so a fast server could fill the memory within the
+download timeout, and it rejects answers that browsers read. Scrapy passes on neither the raw header
+lines nor those of the request, which an archive needs. The module uses private parts of Scrapy's
+handler: neither Scrapy nor Twisted has an option for parser and address.
 """
 
 from collections.abc import Iterable
@@ -328,8 +327,8 @@ class _BoundedParser(_LenientHTTPClientParser):
 
     def _choose_framing(self) -> None:
         """Leave `chunked` alone among the transfer encodings, and none that changes nothing."""
-        told = self.connHeaders.getRawHeaders(b"Transfer-Encoding") or []
-        names = {name.strip().lower() for value in told for name in value.split(b",")}
+        values = self.connHeaders.getRawHeaders(b"Transfer-Encoding") or []
+        names = {name.strip().lower() for value in values for name in value.split(b",")}
         if b"chunked" in names:
             self.connHeaders.setRawHeaders(b"Transfer-Encoding", [b"chunked"])
         elif names <= {b"", b"identity"}:

@@ -92,14 +92,14 @@ class Cookies(cookies.CookiesMiddleware):
         kept = [one for one, size in zip(found, sizes, strict=True) if size <= MOST_COOKIE_BYTES]
         if kept != found:
             response = response.replace(headers={**response.headers, b"Set-Cookie": kept})
-        told = super().process_response(request, response)
+        result = super().process_response(request, response)
         domains = self.jars[request.meta.get("cookiejar")]._cookies
         for name in potential_domain_matches(urlparse_cached(request).hostname or ""):
             held = [one for of_path in domains.get(name, {}).values() for one in of_path.values()]
             size = sum(_COOKIE_BYTES + len(one.name) + len(one.value or "") for one in held)
             if size > MOST_COOKIE_BYTES:
                 del domains[name]
-        return told
+        return result
 
 
 class PageReaders:

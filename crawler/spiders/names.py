@@ -1,8 +1,7 @@
-"""The addresses of names, asked for without threads.
+"""DNS lookups without threads.
 
-Scrapy's resolver blocks a thread for each lookup. Twenty names whose servers never answer would
-block all of them, and with them the lookups of all other hosts. c-ares waits for any number of
-answers in one thread.
+Scrapy's resolver blocks a thread per lookup: twenty names whose servers never answer would block
+the lookups of all other hosts. c-ares waits for any number of answers in one thread.
 """
 
 import asyncio
@@ -114,9 +113,9 @@ class Names:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(answered, (None if error else result, error))
 
-        def answered(told: "tuple[AddrInfoResult | None, int | None]") -> None:
+        def answered(result: "tuple[AddrInfoResult | None, int | None]") -> None:
             if not answer.done():
-                answer.set_result(told)
+                answer.set_result(result)
 
         result, error = None, None
         with suppress(TimeoutError, ValueError):  # ValueError: not a name

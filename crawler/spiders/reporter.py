@@ -136,8 +136,8 @@ class Reporter:
 
 def _tells(least: str | int, level: int) -> bool:
     """Return True if a record of a level is shown; Scrapy leaves it to the handlers to drop one."""
-    told = str(least)
-    return level >= (int(told) if told.isdecimal() else logging.getLevelNamesMapping()[told])
+    name = str(least)
+    return level >= (int(name) if name.isdecimal() else logging.getLevelNamesMapping()[name])
 
 
 class CsvFeed(CsvItemExporter):

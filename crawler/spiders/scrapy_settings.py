@@ -79,15 +79,15 @@ def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Co
     It leaves out the folder, the password of a Redis server, and texts that Scrapy's settings have:
     some of these are secrets. Few seeds are in it, since their file may be gone.
     """
-    told = {name: str(value) for name, value in arguments.items()}
+    texts = {name: str(value) for name, value in arguments.items()}
     seeds = ",".join(first_of(config.seeds)[:_MOST_SEEDS])
-    if "seeds" in told and seeds and read_seeds(seeds, "") == config.seeds:
-        told["seeds"] = seeds
+    if "seeds" in texts and seeds and read_seeds(seeds, "") == config.seeds:
+        texts["seeds"] = seeds
     chosen = {name: str(settings.get(name)) for name in settings if is_asked_for(settings, name)}
     if _FRONTIER in chosen:
         chosen[_FRONTIER] = _PASSWORD.sub("", chosen[_FRONTIER])
     words = ["langfocus", "crawl"]
-    words += [part for name in told for part in ("-a", f"{name}={told[name]}")]
+    words += [part for name in texts for part in ("-a", f"{name}={texts[name]}")]
     for name, value in sorted(chosen.items()):
         if name in (*SETTINGS, *_TEXTS) or isinstance(_DEFAULTS.get(name), int | float):
             words += ["-s", f"{name}={value}"]
@@ -149,8 +149,8 @@ def _statuses(settings: BaseSettings) -> frozenset[int]:
     try:
         return frozenset(map(int, statuses))
     except ValueError:
-        told = ",".join(map(str, statuses))
-        raise SettingError(f"RETRY_HTTP_CODES={told}: numbers with commas are needed") from None
+        given = ",".join(map(str, statuses))
+        raise SettingError(f"RETRY_HTTP_CODES={given}: numbers with commas are needed") from None
 
 
 def crawler_process(settings: Settings) -> AsyncCrawlerProcess:

@@ -1,9 +1,9 @@
-"""Asks hosts for their files before their first page: robots.txt, tdmrep.json, their license.
+"""Fetches the site files of a host before its first page: robots.txt, tdmrep.json, license.
 
-A file is asked for with the lease of a page: nothing else contacts the host meanwhile, and a kill
-loses no more than this page. The request passes the downloader middlewares and the download
-handler, which keep it to the rules of a page. It takes no slot, and it passes none of the rest of
-Scrapy's engine, where it took longer than in the handler.
+A site file is fetched under the lease of a page: no other request contacts the host meanwhile, and
+a kill interrupts only this page. The request passes the downloader middlewares and the download
+handler, which apply the rules of a page, but takes no slot and bypasses Scrapy's engine, which
+took longer than the handler.
 """
 
 import asyncio
@@ -72,10 +72,10 @@ class SiteFiles:
     def lacking(
         self, url: str, robots: RobotsVersion | None, now: float
     ) -> tuple[str, Reservations] | None:
-        """Return a file that a page waits for, and what keeps its rules; None if all are known.
+        """Return the next site file that a page needs, and the store of its rules; None if none.
 
-        `robots` is that of the page. Crawls without servers, those that do not obey robots.txt or
-        directives, and censuses ask no host.
+        `robots` is the robots.txt of the page. Crawls without servers, crawls that ignore
+        robots.txt or directives, and censuses fetch no site files.
         """
         for kept in (self._tdmrep, self._licenses) if self._asks_reservations else ():
             file = kept.file_for(url, now, robots.signals if robots else ())

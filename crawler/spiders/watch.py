@@ -198,7 +198,7 @@ class Watch:
         return LastPage(lease.url, score, record.language, record.is_relevant)
 
     def _with_others(self, own: Snapshot) -> Snapshot:
-        """Return the snapshot of all workers; this one tells them its own now and then."""
+        """Return the snapshot of all workers; publish the own one from time to time."""
         worker, now_s = self._crawl.worker, time.monotonic()
         if worker is None:
             return own
