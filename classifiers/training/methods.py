@@ -1,4 +1,4 @@
-"""What learns from labelled texts or pages, by name: page methods, and the models that ship.
+"""Training of page methods and shipped models from labelled texts or pages, by name.
 
     python -m classifiers.training.methods nfc texts.tsv.gz --output nfc.npz
     python -m classifiers.training.methods text texts.tsv.gz sib200.tsv.gz --held-out 0.2
@@ -6,8 +6,8 @@
 
 Data are labelled texts (a table with the columns text, lang, kind, source, or SIB-200's text,
 flores_code, split) or a folder of pages (pages.tsv and html.tar), whose visible text is used.
-top-level-domain learns from the URLs of such a folder, or from labelled URLs. Nothing is measured;
-use `langfocus evaluate`.
+top-level-domain is trained on page URLs of such a folder, or on labelled URLs. For evaluation, use
+`langfocus evaluate`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from langfocus.classifiers.errors import ClassifierError, DatasetError
 from langfocus.classifiers.pages.parse import parse_page
 
 DOMAINS: Final = "top-level-domain"
-"""The method that learns from pairs of URL and language; the others learn from labelled texts."""
+"""Method trained on pairs of URL and language; every other method is trained on labelled texts."""
 BYTES: Final = "byte-ngrams"
 NAMES: Final = {
     "cavnar-trenkle": "langfocus.classifiers.papers.hayati.base",
@@ -41,11 +41,11 @@ NAMES: Final = {
     "text": "langfocus.classifiers.training.texts",
     "letters": "langfocus.classifiers.training.letters",
 }
-"""Name -> the module whose function `train` learns the method."""
+"""Name -> module whose function `train` trains the method."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train a method and write its file; an error is one line and exit code 1."""
+    """Train a method and write its file; an error prints one line and exits with code 1."""
     parser = argparse.ArgumentParser(description="Trains a method that identifies pages.")
     parser.add_argument("method", choices=list(NAMES))
     parser.add_argument("data", nargs="+", type=Path)
@@ -94,7 +94,7 @@ def _train(opts: argparse.Namespace) -> None:
 
 
 def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable[LabelledText]]:
-    """Labelled texts, or the visible texts of pages."""
+    """Return labelled texts, or visible page texts."""
     source = recognised(data)
     if source is None:
         wanted = "a table with the columns text, lang, kind, source or a folder of pages"
@@ -112,7 +112,7 @@ def _text(row: LabelledText | LabelledPage) -> LabelledText:
 def _addresses(
     data: Path, opts: argparse.Namespace
 ) -> tuple[Dataset[Any], Iterable[tuple[str, str]]]:
-    """Pairs of URL and language, from pages or labelled URLs."""
+    """Return pairs of URL and language, from pages or labelled URLs."""
     source: Dataset[Any] = recognised(data) or open_dataset(data)
     if isinstance(source, LabelledTexts):
         raise DatasetError(f"{data}: {opts.method} learns from URLs; texts have none")

@@ -1,16 +1,16 @@
-"""Learns how one language is named from all decision values and the clues of a URL.
+"""Training of the evidence that names a URL's language from all decision values and clues.
 
-Multinomial logistic regression (maximum a posteriori) on URLs that the classifiers have not seen.
-The evidence of a language is the sum of
+Multinomial logistic regression (maximum a posteriori) on URLs unseen by the classifiers. A
+language's evidence is the sum of
 
-- the decision values of all classifiers, of its own with a slope near a common one and of the
-  others with a weight near 0 (a language without a classifier has a common intercept instead);
-- the logarithm of the share of the top-level domain among the sites of the language, counted on
-  other URLs than those to which its weight is fitted;
-- a weight for each clue that may stand for the language, near the mean of its kind.
+- the decision values of all classifiers, its own with a slope near a common slope and the others
+  with a weight near 0 (a common intercept replaces a missing classifier);
+- the log share of the top-level domain among the language's sites, counted on other URLs than the
+  URLs for fitting its weight;
+- a weight for each clue that may name the language, near the mean of the clue kind.
 
-All are drawn to the common values, the more the fewer URLs a language has. The frequencies of the
-languages in the data are known in the fit as a prior, so the evidence is free of them.
+All weights are shrunk towards the common values, more for languages with fewer URLs. The fit uses
+language frequencies in the data as a prior, so the evidence is independent of these frequencies.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from langfocus.classifiers.urls.batch import encode
 from langfocus.classifiers.urls.posteriors import Evidence
 
 MAX_PER_SITE: Final = 3
-"""URLs of a registered domain and language that are used."""
+"""Maximum sampled URLs per registered domain and language."""
 _MAX_URLS: Final = 1_500
-"""URLs of a language that are used; more add little."""
+"""Maximum sampled URLs per language; more add little."""
 _EVENNESS: Final = 0.6
-"""Power of the number of URLs by which a URL of a frequent language counts less."""
+"""Exponent of the URL count by which URLs of a frequent language are down-weighted."""
 _LEAST_SPEAKERS: Final = 0.1
-"""Share of a country's people that must speak a language without a classifier to name it."""
+"""Minimum share of speakers in a country for naming a language without a classifier."""
 _ITERATIONS: Final = 100
 _FOLDS: Final = 3
 _UNCLASSIFIED: Final = -4.0
-"""Start of the intercept of languages without a classifier: few of the URLs are in one."""
+"""Initial intercept of languages without a classifier: few URLs are in such a language."""
 _ABSENT: Final = -60.0
-"""Logarithm of the prior of a language without URLs."""
+"""Log prior of a language without URLs."""
 
 Floats = npt.NDArray[np.float32]
 Columns = npt.NDArray[np.int64]
@@ -53,23 +53,23 @@ Vector = npt.NDArray[np.float64]
 
 
 class Seen(NamedTuple):
-    """Labelled URLs and the decision values of classifiers that have not seen their sites."""
+    """Labelled URLs and decision values of classifiers trained without their sites."""
 
     urls: list[str]
     languages: list[str]
     sites: list[str]
-    """Their registered domains."""
+    """Registered domains of the URLs."""
     scores: Floats
     """(n_urls, n_classifiers)."""
 
     def part(self, rows: Columns) -> Seen:
-        """Some of the URLs."""
+        """Return a subset of the URLs."""
         urls, codes, sites = ([each[row] for row in rows] for each in self[:3])
         return Seen(urls, codes, sites, self.scores[rows])
 
 
 def nameable(classified: Sequence[str]) -> tuple[str, ...]:
-    """The languages with a classifier, then those with a top-level domain or a country."""
+    """Return the languages with a classifier, then with a top-level domain or a country."""
     others = {
         code
         for code in known()
@@ -80,9 +80,9 @@ def nameable(classified: Sequence[str]) -> tuple[str, ...]:
 
 
 def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
-    """The evidence for some languages, those with a classifier first.
+    """Return the evidence for languages, languages with a classifier first.
 
-    The same input gives the same numbers.
+    Equal input gives equal numbers.
     """
     design = _Design.of(_sampled(seen, named, seed), named)
     learned = _evidence(design, _fitted(design))
@@ -93,7 +93,7 @@ def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
 
 
 def _sampled(seen: Seen, named: Sequence[str], seed: int) -> Seen:
-    """At most three URLs of a site and some thousand of a language, chosen by their hash."""
+    """Return at most three URLs of a site and some thousand of a language, selected by hash."""
     wanted = set(named)
     order = sorted(range(len(seen.urls)), key=lambda row: stable_share(seen.urls[row], seed))
     of_site: Counter[tuple[str, str]] = Counter()
@@ -110,12 +110,12 @@ def _sampled(seen: Seen, named: Sequence[str], seed: int) -> Seen:
 
 
 class _Weights(NamedTuple):
-    """The numbers that are fitted."""
+    """Fitted weights."""
 
     slope: Vector
-    """(1,): common to all classifiers."""
+    """(1,): common slope."""
     slopes: Vector
-    """(n_classifiers,): differences from it."""
+    """(n_classifiers,): deviations from the common slope."""
     mixing: Vector
     """(n_classifiers, n_classifiers): weights of other classifiers."""
     intercepts: Vector
@@ -123,29 +123,28 @@ class _Weights(NamedTuple):
     unclassified: Vector
     """(1,): common to languages without a classifier."""
     domain: Vector
-    """(1,): of the logarithm of the share of the top-level domain, which the classifiers also know.
-    """
+    """(1,): weight of the top-level domain's log share, also a feature of the classifiers."""
     unclassified_domain: Vector
     """(1,): the same for languages without a classifier."""
     groups: Vector
-    """(n_groups,): means of the weights of clues."""
+    """(n_groups,): mean clue weights."""
     clues: Vector
-    """(n_pairs,): differences from them."""
+    """(n_pairs,): deviations from the mean clue weights."""
 
 
 _PULL: Final = (0, 3, 30, 1, 5, 0, 100, 0.3, 2)
-"""Strength of the pull to the start, for each of the weights."""
+"""Regularisation strength towards the start, for each weight."""
 
 
 @dataclass(frozen=True)
 class _Design:
-    """The numbers of a sample that the fit reads; a pair is a kind of clue and a language."""
+    """Design matrices of a sample; a pair is a clue kind and a language."""
 
     named: tuple[str, ...]
     sites: list[Site]
     scores: Floats
     domains: Floats
-    """Logarithms of the shares of each URL's top-level domain, (n_urls, n_named)."""
+    """Log shares of each URL's top-level domain, (n_urls, n_named)."""
     tokens: list[Token]
     pairs: Any
     """CSR matrix (n_urls, n_pairs): 1 where a URL has a clue of the pair."""
@@ -153,15 +152,15 @@ class _Design:
     language_of_pair: Columns
     group_of_pair: Columns
     columns: Columns
-    """The language of each URL, (n_urls,)."""
+    """Language index per URL, (n_urls,)."""
     weights: Floats
     priors: Floats
-    """Logarithms of the weights of the languages in the sample, (n_named,)."""
+    """Log weights of languages in the sample, (n_named,)."""
     start: _Weights
 
     @classmethod
     def of(cls, sample: Seen, named: tuple[str, ...]) -> _Design:
-        """The design of a sample."""
+        """Return the design matrices of a sample."""
         n_classified = sample.scores.shape[1]
         sites = [
             Site(name, domain_shares.top_of(url), code)
@@ -170,9 +169,9 @@ class _Design:
         places = {code: at for at, code in enumerate(named)}
         columns = np.array([places[code] for code in sample.languages], np.int64)
         counts = np.bincount(columns, minlength=len(named))
-        each = np.where(counts > 0, np.maximum(counts, 1.0) ** -_EVENNESS, 0.0)
-        weights = each[columns] / each[columns].mean()
-        shares = counts * each
+        weight_of = np.where(counts > 0, np.maximum(counts, 1.0) ** -_EVENNESS, 0.0)
+        weights = weight_of[columns] / weight_of[columns].mean()
+        shares = counts * weight_of
         priors = np.full(len(named), _ABSENT)
         np.log(shares / shares.sum(), out=priors, where=shares > 0)
         tokens = tokens_of(named)
@@ -209,7 +208,7 @@ class _Design:
 
 
 def _indexed(items: Sequence[Any]) -> tuple[list[Any], Columns]:
-    """The distinct items in order, and the place of each item among them."""
+    """Return the distinct items in order, and the index of each item."""
     distinct = sorted(set(items))
     places = {item: at for at, item in enumerate(distinct)}
     return distinct, np.array([places[item] for item in items], np.int64)
@@ -222,23 +221,23 @@ def _pair_matrix(urls: Sequence[str], tokens: Sequence[Token], pairs: Columns, n
     known_keys, places = np.unique(keys, return_inverse=True)
     rows = clues.find_clues(encode(urls), len(urls), known_keys)
     at, slot = np.nonzero(rows >= 0)
-    found = np.ones(len(at), np.float32), (at, rows[at, slot])
+    entries = np.ones(len(at), np.float32), (at, rows[at, slot])
     stands_for = np.ones(len(keys), np.float32), (places, pairs)
     of_keys = csr_matrix(stands_for, (len(known_keys), n_pairs))
-    matrix = (csr_matrix(found, (len(urls), len(known_keys))) @ of_keys).tocsr()
+    matrix = (csr_matrix(entries, (len(urls), len(known_keys))) @ of_keys).tocsr()
     matrix.data[:] = 1
     return matrix
 
 
 def _shares(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str]) -> Vector:
-    """The logarithms of the shares of domains, less their means over the languages."""
+    """Return the log shares of domains, less their means over the languages."""
     logs = domain_shares.log_shares(sites, named, tops)
     shares: Vector = logs - logs.mean(axis=0)
     return shares
 
 
 def _unseen_shares(sites: Sequence[Site], named: Sequence[str]) -> Floats:
-    """The logarithms of the domain's shares, counted on other sites; 0 for an address."""
+    """Return the domain's log shares, counted on other sites; 0 for an IP address."""
     tops = domain_shares.all_tops(sites, named)
     places = {top: at for at, top in enumerate(tops)}
     fold = [int(stable_share(site.name, 0, "domains") * _FOLDS) for site in sites]
@@ -259,8 +258,8 @@ def _fitted(design: _Design) -> _Weights:
         return _loss(design, _unflat(values, design.start))
 
     start, limits = _flat(design.start), {"maxiter": _ITERATIONS}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=limits)
-    return _unflat(found.x, design.start)
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", options=limits)
+    return _unflat(optimum.x, design.start)
 
 
 def _flat(weights: _Weights) -> Vector:
@@ -273,7 +272,7 @@ def _unflat(values: Vector, like: _Weights) -> _Weights:
 
 
 def _mixing(weights: _Weights) -> Floats:
-    """Nats for a unit of a decision value, (n_classifiers, n_classifiers)."""
+    """Return nats per unit of a decision value, (n_classifiers, n_classifiers)."""
     own = np.diag(weights.slope + weights.slopes)
     return (own + weights.mixing).astype(np.float32)
 
@@ -285,7 +284,7 @@ def _intercepts(weights: _Weights) -> Floats:
 
 
 def _domain_weights(weights: _Weights, n_named: int) -> Floats:
-    """The weight of the top-level domain for each language, (n_named,)."""
+    """Return the top-level domain's weight per language, (n_named,)."""
     n_classified = len(weights.slopes)
     shares = (weights.domain, weights.unclassified_domain)
     return np.repeat(np.concatenate(shares), (n_classified, n_named - n_classified)).astype(
@@ -308,7 +307,7 @@ def _logits(design: _Design, weights: _Weights) -> Floats:
 
 
 def _loss(design: _Design, weights: _Weights) -> tuple[float, Vector]:
-    """The negative logarithm of the posterior, and its gradient, flat."""
+    """Return the negative log posterior, and its gradient, flat."""
     rows = np.arange(len(design.columns))
     shares = _logits(design, weights) + design.priors
     np.exp(shares - shares.max(axis=1, keepdims=True), out=shares)
@@ -346,7 +345,7 @@ def _gradient(design: _Design, weights: _Weights, errors: Floats) -> _Weights:
 
 
 def _evidence(design: _Design, weights: _Weights) -> Evidence:
-    """The numbers of the model; the top-level domains are counted on all sites."""
+    """Return the model parameters; top-level domains are counted on all sites."""
     n_classified, n_named = len(weights.slopes), len(design.named)
     mixing = np.zeros((n_classified, n_named), np.float32)
     mixing[:, :n_classified] = _mixing(weights)

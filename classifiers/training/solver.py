@@ -1,10 +1,9 @@
-"""Linear support vector machines of many classes at once, each against all others.
+"""Linear support vector machines of many classes at once, one-versus-rest.
 
-Dual coordinate descent for the squared hinge loss with an L2 penalty (Hsieh and others 2008,
-"A dual coordinate descent method for large-scale linear SVM", Algorithm 1), which
-scikit-learn's LinearSVC does for one machine at a time. Here a row's features are read once for
-all machines, since reading them takes most of the time. Sums are taken in the order of the
-features, so the same rows give the same bits.
+Dual coordinate descent for the squared hinge loss with an L2 penalty (Hsieh and others 2008, "A
+dual coordinate descent method for large-scale linear SVM", Algorithm 1), as in scikit-learn's
+LinearSVC for a single machine. Here a row's features are read once for all machines, since reading
+dominates the running time. Sums are in feature order, so equal rows give equal bits.
 """
 
 from typing import Any, Final, NamedTuple
@@ -17,7 +16,7 @@ from langfocus.classifiers.compiled import compiled, inlined
 EPOCHS: Final = 10
 """Passes over the rows; the F1 of the URL model does not change after six."""
 _TOLERANCE: Final = 0.01
-"""The end: a pass that moves less than this share of the movement of the first one."""
+"""Stopping tolerance: a pass's movement as a share of the first pass's movement."""
 
 Floats = npt.NDArray[np.float32]
 Classes = npt.NDArray[np.int64]
@@ -25,7 +24,7 @@ Weights = npt.NDArray[np.float64]
 
 
 class _Rows(NamedTuple):
-    """The rows of a CSR matrix, their classes and the squares of their lengths."""
+    """Rows of a CSR matrix, their classes and squared lengths."""
 
     pointers: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
@@ -44,14 +43,14 @@ def fit(
     *,
     rest_weights: Weights | None = None,
 ) -> tuple[Floats, Floats]:
-    """Weights (n_features, n_classes) and intercepts (n_classes,).
+    """Fit and return weights (n_features, n_classes) and intercepts (n_classes,).
 
-    `features` is a scipy CSR matrix (n_rows, n_features) in which no column stands twice in a
-    row, `classes` (n_rows,) the class of each row, `weights` (n_rows,) how much a row counts
-    among those of its side; as one of the rest it counts `rest_weights` where they are given.
-    In each machine the class and the rest weigh the same, together as
-    much as there are rows; `penalty` is the C of LinearSVC. As there, the intercept is a feature
-    of value 1 and penalised. A class without rows gets a machine that always says No.
+    `features` is a scipy CSR matrix (n_rows, n_features) without a repeated column in a row,
+    `classes` (n_rows,) the class of each row, `weights` (n_rows,) the row weight within its side;
+    in the rest, `rest_weights` replace these weights if passed. In each machine the class and the
+    rest have equal total weight, together the number of rows; `penalty` is LinearSVC's C. As in
+    LinearSVC, the intercept is a penalised feature of value 1. A class without rows gets a machine
+    that always says No.
     """
     n_rows, n_features = features.shape
     rest_weights = weights if rest_weights is None else rest_weights
@@ -75,7 +74,7 @@ def fit(
 def _costs(
     classes: Classes, weights: Weights, rest_weights: Weights, n_classes: int, penalty: float
 ) -> Floats:
-    """The costs of a row of weight 1 for each machine, as one of the rest and of its class."""
+    """Return the cost of a row of weight 1 per machine, in the rest and in the class."""
     own = np.bincount(classes, weights=weights, minlength=n_classes)
     others = np.bincount(classes, weights=rest_weights, minlength=n_classes)
     sides = np.array([others.sum() - others, own])
@@ -87,7 +86,7 @@ def _costs(
 # A function of its own: inside the long loop these sums are not vectorised.
 @inlined
 def _score(rows: _Rows, row: int, learned: Floats, scores: Floats) -> None:
-    """Set `scores` (n_classes,) to the decision values of a row."""
+    """Set `scores` (n_classes,) to a row's decision values."""
     for machine in range(len(scores)):
         scores[machine] = learned[len(learned) - 1, machine]
     for at in range(rows.pointers[row], rows.pointers[row + 1]):
@@ -98,7 +97,7 @@ def _score(rows: _Rows, row: int, learned: Floats, scores: Floats) -> None:
 
 @inlined
 def _learn(rows: _Rows, row: int, learned: Floats, steps: Floats) -> None:
-    """Add a row to the weights, for each machine as often as `steps` (n_classes,) says."""
+    """Add a row to the weights, multiplied by each machine's value in `steps` (n_classes,)."""
     for at in range(rows.pointers[row], rows.pointers[row + 1]):
         value, weight = rows.values[at], learned[rows.indices[at]]
         for machine in range(len(steps)):
@@ -112,11 +111,10 @@ def _learn(rows: _Rows, row: int, learned: Floats, steps: Floats) -> None:
 def _epoch(
     rows: _Rows, sides: Floats, costs: Floats, order: Classes, learned: Floats, duals: Floats
 ) -> float:
-    """Visit every row once; return how much the dual variables moved.
+    """Visit every row once; return the total movement of the dual variables.
 
-    `learned` (n_features + 1, n_classes) are the weights, the last for the intercept. `sides` are
-    the weights of each row and `costs` those of weight 1 for each machine, as one of the rest and
-    as one of its class.
+    `learned` (n_features + 1, n_classes) are the weights, the last row for the intercept. `sides`
+    are the row weights and `costs` the costs of weight 1 per machine, in the rest and in the class.
     """
     scores, steps, moved = np.zeros_like(duals[0]), np.zeros_like(duals[0]), 0.0
     for row in order:

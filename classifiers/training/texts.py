@@ -1,9 +1,9 @@
-"""Trains the text model on labelled texts.
+"""Training of the text model on labelled texts.
 
-The values of a language are counted; only the probability that a text is in a known language is
-fitted. Each text is scored by a model that did not learn it (five folds), alone and together with
-others as a page, once with its language and once without. The answer without its language stands
-for the answer of the model that ships to an unknown language.
+Language values are n-gram counts; only the probability of a known language is fitted. A model from
+the other folds (of five) scores each text, alone and joined to a page, once with the text's
+language and once without. The answer without the language simulates the shipped model's answer to
+an unknown language.
 """
 
 import math
@@ -35,32 +35,35 @@ from langfocus.classifiers.pages.text.textgrams import BEST, buckets
 from langfocus.classifiers.tables import rows as table_rows
 
 MIN_TEXTS: Final = 40
-"""Least number of texts of a language in a script that is learned."""
+"""Minimum texts of a trained language in a script."""
 BITS: Final = {"Latn": 17, "Hani": 17}
-"""Script -> binary logarithm of the number of buckets."""
+"""Script -> binary logarithm of the bucket count."""
 OTHER_BITS: Final = 16
 SINGLE_BITS: Final = 15
-"""For a script of one language."""
+"""Binary logarithm of the bucket count for a script of one language."""
 SMOOTHING: Final = 3000.0
-"""N-grams of the script that are added to each language."""
+"""N-grams of the script added to each language."""
 OTHER_WEIGHT: Final = 0.5
-"""Weight of an n-gram of other texts in a language that has news: these are the same in each."""
+"""Weight of an n-gram outside news, for a language with news: news texts are the same in every
+language.
+"""
 VARIETIES: Final = {"zho_Hant": "zh-Hant", "yue_Hant": "zh-Hant"}
-"""Source of a text -> its column. Traditional Chinese has other signs than Simplified. The
-Cantonese texts of SIB-200 have no sign of written Cantonese: they are in Standard Chinese."""
+"""Text source -> column. Traditional Chinese has other signs than Simplified. SIB-200's Cantonese
+texts have no sign of written Cantonese: they are in Standard Chinese.
+"""
 FAINTEST: Final = 0.1
-"""Nats below which a value counts as 0, which makes the file smaller."""
+"""Values below this number of nats count as 0, which shrinks the file."""
 FOLDS: Final = 5
 PAGE: Final = 20
-"""Sentences of a made-up page."""
+"""Sentences per synthetic page."""
 SIZES: Final = (1, 2, 5, PAGE)
 MIXED_SIZES: Final = (5, PAGE)
-"""Sentences of a page of which MIXED_SHARE are in any language, like menus and names on the Web."""
+"""Sentences per mixed page; MIXED_SHARE are in any language, like menus and names on the Web."""
 MIXED_SHARE: Final = 0.2
 SINGLES: Final = 60
 """Texts of a language and fold that are scored alone."""
 UNKNOWN_SHARE: Final = 0.1
-"""Share of texts in no known language that the confidence assumes."""
+"""Assumed share of texts in an unknown language, for the confidence."""
 
 Counts = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
@@ -68,43 +71,43 @@ Sparse = Any
 
 
 class Scored(NamedTuple):
-    """Texts that a model scored that had not learned them."""
+    """Texts with scores of a model trained without these texts."""
 
     columns: Rows
-    """The column of each text; -1 for none, (n_texts,)."""
+    """Column of each text; -1 for an unknown language, (n_texts,)."""
     sizes: Rows
-    """Sentences of each; negative if some are in any language, (n_texts,)."""
+    """Sentences per text; negative for mixed languages, (n_texts,)."""
     n_features: npt.NDArray[np.float64]
     values: Counts
     """Nats, (n_texts, n_tags)."""
     best: Counts
-    """Nats of an n-gram in the share BEST of a text that is most like a language, the same."""
+    """Nats of an n-gram in the share BEST of a text that is most like a language, same shape."""
 
 
 @dataclass(frozen=True)
 class ScriptTexts:
-    """The texts in one script."""
+    """Texts in one script."""
 
     script: str
     tags: tuple[str, ...]
     features: Sparse
-    """Counts of n-grams, CSR (n_texts, n_buckets)."""
+    """N-gram counts, CSR (n_texts, n_buckets)."""
     columns: Rows
-    """The column of each text, (n_texts,)."""
+    """Column of each text, (n_texts,)."""
     weights: Counts
-    """The weight of each text, (n_texts,)."""
+    """Weight of each text, (n_texts,)."""
     folds: Rows
-    """The fold of each text, (n_texts,)."""
+    """Fold of each text, (n_texts,)."""
     shuffled: Sparse
-    """Some texts with their letters in random order, CSR (n_shuffled, n_buckets)."""
+    """Texts with shuffled letters, CSR (n_shuffled, n_buckets)."""
 
     @cached_property
     def total(self) -> Counts:
-        """Return the weighted counts of all texts, (n_tags, n_buckets)."""
+        """Weighted counts of all texts, (n_tags, n_buckets)."""
         return sum(map(self._counted, range(1, FOLDS)), self._counted(0))
 
     def _counted(self, fold: int) -> Counts:
-        """The weighted counts of a fold, (n_tags, n_buckets)."""
+        """Return the weighted counts of a fold, (n_tags, n_buckets)."""
         from scipy.sparse import csr_matrix
 
         rows = np.flatnonzero(self.folds == fold)
@@ -114,29 +117,29 @@ class ScriptTexts:
 
     @cached_property
     def scored(self) -> Scored:
-        """Return the texts, alone and as pages, as models score them that learned other folds."""
+        """Return texts, alone and as pages, scored by models of other folds."""
         parts: list[Scored] = []
         for fold in range(FOLDS):
             values = values_of(self.total - self._counted(fold))
             groups = {size: _groups(self, fold, size) for size in SIZES}
-            parts += [self._pages(each, values) for each in groups.values() if each]
+            parts += [self._pages(rows, values) for rows in groups.values() if rows]
             mixed = (_mixed(self, groups[size]) for size in MIXED_SIZES)
-            found = (self._pages(each, values) for each in mixed if each)
-            parts += [each._replace(sizes=-each.sizes) for each in found]
+            pages = (self._pages(rows, values) for rows in mixed if rows)
+            parts += [page._replace(sizes=-page.sizes) for page in pages]
             if fold == 0:
                 none = np.full(self.shuffled.shape[0], -1)
                 parts.append(_values(self.shuffled, none, np.ones_like(none), values))
         return Scored(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def _pages(self, groups: list[Rows], values: tuple[Counts, Counts]) -> Scored:
-        """The scores of made-up pages; each is named by its first text."""
+        """Return the scores of synthetic pages; the first text names a page."""
         size, rows = len(groups[0]), np.concatenate(groups)
         sizes = np.full(len(groups), size)
         return _values(self.features[rows], self.columns[rows[::size]], sizes, values)
 
     @cached_property
     def typical(self) -> Counts:
-        """Return the mean nats of an n-gram for each language in its own texts, (n_tags,)."""
+        """Mean nats of an n-gram for each language in its own texts, (n_tags,)."""
         alone = (self.scored.sizes == 1) & (self.scored.columns >= 0)
         columns = self.scored.columns[alone]
         own = self.scored.values[alone, columns] / self.scored.n_features[alone]
@@ -156,20 +159,20 @@ class ScriptTexts:
 
 
 def train(rows: Iterable[LabelledText]) -> TextModel:
-    """The model of all languages with MIN_TEXTS rows in a script; the same rows, the same bytes.
+    """Return the model of all languages with MIN_TEXTS rows in a script.
 
-    DatasetError without two such languages.
+    Equal rows give equal bytes. DatasetError without two such languages.
     """
     rows = list(rows)
     scripts = list(_by_script(rows))
     if sum(len(texts.tags) for texts in scripts) < 2:
         raise DatasetError(f"no two languages with {MIN_TEXTS} texts each: nothing to distinguish")
-    models = {each.script: each.model for each in scripts}
+    models = {texts.script: texts.model for texts in scripts}
     return TextModel(models, _fitted(scripts), _facts(rows, scripts))
 
 
 def _by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts]:
-    """The texts of each script with a language to learn."""
+    """Yield the texts of each script with a trainable language."""
     grouped: defaultdict[str, list[tuple[LabelledText, str]]] = defaultdict(list)
     for row in _in_all_scripts(rows):
         script = vote(utf16_units(row.text)).script
@@ -184,19 +187,19 @@ def _by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts]:
 
 
 def _in_all_scripts(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
-    """The rows, and those whose language has further alphabets once more in their letters."""
+    """Yield the rows, and again in each further alphabet of the row's language."""
     tables: defaultdict[tuple[str, str], list[list[str]]] = defaultdict(list)
     for key, rules in table_rows("transliterations.txt").items():
         language, script, _ = key.split()
         tables[language, script].append(rules.split(" "))
     for row in rows:
         yield row
-        for each in tables.get((row.language, vote(utf16_units(row.text)).script or ""), ()):
-            yield row._replace(text=transliterated(row.text, each))
+        for alphabet in tables.get((row.language, vote(utf16_units(row.text)).script or ""), ()):
+            yield row._replace(text=transliterated(row.text, alphabet))
 
 
 def transliterated(text: str, rules: Iterable[str]) -> str:
-    """A text in other letters, in lower case but for rules of capitals."""
+    """Return a text in other letters, in lower case unless rules contain capitals."""
     text = unicodedata.normalize("NFC", text)
     for rule in rules:
         letters, _, others = rule.partition(">")
@@ -228,7 +231,7 @@ def _script_texts(
 
 
 def matrix(texts: Sequence[str], script: str, bits: int) -> Sparse:
-    """The n-grams of one text or more as a CSR matrix of their counts, (n_texts, 1 << bits)."""
+    """Return the n-gram counts of texts as a CSR matrix, (n_texts, 1 << bits)."""
     from scipy.sparse import csr_matrix
 
     counted = [np.unique(buckets(text, script, bits), return_counts=True) for text in texts]
@@ -239,7 +242,7 @@ def matrix(texts: Sequence[str], script: str, bits: int) -> Sparse:
 
 
 def values_of(counts: Counts) -> tuple[Counts, Counts]:
-    """Nats of each n-gram beyond the floor, (n_tags, n_buckets), and the floors, (n_tags,)."""
+    """Return nats per n-gram above the floor, (n_tags, n_buckets), and the floors, (n_tags,)."""
     totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
     shares = counts / totals
     background = shares.mean(axis=0)
@@ -249,19 +252,19 @@ def values_of(counts: Counts) -> tuple[Counts, Counts]:
 
 
 def _groups(texts: ScriptTexts, fold: int, size: int) -> list[Rows]:
-    """The rows of each made-up page of `size` texts in a fold."""
+    """Return the rows of each synthetic page of `size` texts in a fold."""
     groups: list[Rows] = []
     for column in range(len(texts.tags)):
         rows = np.flatnonzero((texts.folds == fold) & (texts.columns == column))
         n_groups = min(len(rows) // size, SINGLES)
-        # Spread over the rows, which are in the order of their sources.
+        # Spread over all sources: the rows are in source order.
         order = np.random.default_rng(column).permutation(rows)
         groups += list(order[: n_groups * size].reshape(n_groups, size))
     return groups
 
 
 def _mixed(texts: ScriptTexts, groups: list[Rows]) -> list[Rows]:
-    """Pages with MIXED_SHARE of their sentences replaced by sentences in any language."""
+    """Return pages with MIXED_SHARE of their sentences replaced by sentences in any language."""
     chance = np.random.default_rng(0)
     for rows in groups:
         n_others = int(MIXED_SHARE * len(rows))
@@ -270,7 +273,7 @@ def _mixed(texts: ScriptTexts, groups: list[Rows]) -> list[Rows]:
 
 
 def _values(features: Sparse, columns: Rows, sizes: Rows, values: tuple[Counts, Counts]) -> Scored:
-    """The scores of texts, each of as many consecutive rows of features."""
+    """Return text scores; `sizes` are the consecutive feature rows per text."""
     shape = len(columns), -1, len(values[1])
     counts = np.asarray(features.sum(axis=1), np.float32)
     nats = (features @ values[0].T + counts * values[1]).reshape(shape)
@@ -282,18 +285,18 @@ def _values(features: Sparse, columns: Rows, sizes: Rows, values: tuple[Counts, 
     return Scored(columns[read], sizes[read], n_features[read].astype(np.float64), whole, best)
 
 
-def _best(each: Counts, counts: Counts) -> Counts:
-    """The mean of the largest values (n_texts, n_sentences, n_tags) in the share BEST of a text."""
-    order = np.argsort(-each, axis=1)
-    sizes = np.take_along_axis(np.broadcast_to(counts, each.shape), order, axis=1)
+def _best(values: Counts, counts: Counts) -> Counts:
+    """Return the mean of the largest values (n_texts, n_sentences, n_tags) in the share BEST."""
+    order = np.argsort(-values, axis=1)
+    sizes = np.take_along_axis(np.broadcast_to(counts, values.shape), order, axis=1)
     most = BEST * counts.sum(axis=1, keepdims=True)
     parts = np.clip(most - (np.cumsum(sizes, axis=1) - sizes), 0, sizes)
-    best: Counts = (np.take_along_axis(each, order, axis=1) * parts).sum(axis=1) / most[:, 0]
+    best: Counts = (np.take_along_axis(values, order, axis=1) * parts).sum(axis=1) / most[:, 0]
     return best
 
 
 def _fitted(scripts: Sequence[ScriptTexts]) -> npt.NDArray[np.float64]:
-    """The coefficients of `typicality_facts`."""
+    """Return the fitted coefficients of `typicality_facts`."""
     from sklearn.linear_model import LogisticRegression
 
     cases = [_cases(each, is_left_out) for each in scripts for is_left_out in (False, True)]
@@ -308,10 +311,10 @@ def _fitted(scripts: Sequence[ScriptTexts]) -> npt.NDArray[np.float64]:
 
 
 def _cases(texts: ScriptTexts, is_left_out: bool) -> tuple[Any, Any, Any]:
-    """Variables, whether the language is known, and weights of the texts of a script.
+    """Return the variables, known-language labels and weights of a script's texts.
 
-    With `is_left_out` no text may be given its language. A text that is given another known
-    language tells nothing and is not used.
+    With `is_left_out`, no text may be identified as its language. A text identified as another
+    known language is uninformative and skipped.
     """
     scored = texts.scored
     languages = np.array(list(map(language_of, texts.tags)))
@@ -336,7 +339,7 @@ def _cases(texts: ScriptTexts, is_left_out: bool) -> tuple[Any, Any, Any]:
 
 
 def _facts(rows: Sequence[LabelledText], scripts: Sequence[ScriptTexts]) -> dict[str, Any]:
-    """The training data and the cross-validated accuracy in numbers."""
+    """Return the training data and the cross-validated accuracy in numbers."""
     facts: dict[str, dict[str, Any]] = {}
     right: defaultdict[tuple[str, str, int], list[bool]] = defaultdict(list)
     for texts in scripts:
@@ -353,10 +356,10 @@ def _facts(rows: Sequence[LabelledText], scripts: Sequence[ScriptTexts]) -> dict
                 right[code, texts.script, int(size)].append(languages[first] == code)
     for code, entry in facts.items():
         for name, size in (("sentence", 1), ("page", PAGE)):
-            found = {script: right[code, script, size] for script in entry["scripts"]}
-            entry[name] = _percent([*chain.from_iterable(found.values())])
-            if len(found) > 1:
-                by_script = {script: _percent(each) for script, each in found.items()}
+            answers = {script: right[code, script, size] for script in entry["scripts"]}
+            entry[name] = _percent([*chain.from_iterable(answers.values())])
+            if len(answers) > 1:
+                by_script = {script: _percent(flags) for script, flags in answers.items()}
                 entry.setdefault("by_script", {})[name] = by_script
     return {
         "texts": len(rows),

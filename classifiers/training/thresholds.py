@@ -1,7 +1,7 @@
-"""Calibration of the decision thresholds of the URL model.
+"""Calibration of the URL model's decision thresholds.
 
-Everything is set on URLs of registered domains that the classifiers have not seen, because
-decision values on training data are too high.
+All thresholds are fitted on registered domains unseen by the classifiers, because decision values
+on training data are too high.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,16 @@ from langfocus.classifiers.papers import evaluation
 from langfocus.classifiers.urls.cctld import top_level_domain
 
 RAISED, ALONE = "raised", "alone"
-"""Use of the top-level domain: it adds 1 to the decision value, or decides alone."""
+"""Use of the top-level domain: add 1 to the decision value, or decide alone."""
 
 _SHIFTS: Final = np.arange(-1.0, 1.001, 0.02)
 _ENOUGH: Final = (100, 700)
-"""Least and most number of URLs from which a language's own threshold counts more than the common
-one; between them a tenth of the largest language. The best threshold of few URLs beside many says
-Yes to too many others: with 100, a crawl for Ukrainian lost a tenth."""
+"""Least and most URLs at which a language's own threshold outweighs the common threshold; between
+them, a tenth of the largest language. The best threshold of few URLs beside many says Yes to too
+many other languages: with 100, a crawl for Ukrainian lost a tenth.
+"""
 _FEW: Final = 10
-"""Least number of URLs for a comparison of the top-level domain with the classifier."""
+"""Minimum URLs for comparing the top-level domain with the classifier."""
 
 Floats = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.int64]
@@ -33,15 +34,15 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The numbers that turn decision values into decisions."""
+    """Threshold parameters that turn decision values into decisions."""
 
     shifts: Floats
-    """Added to the intercepts, so that the decision threshold is 0, (n_languages,)."""
+    """Addend of each intercept that sets the decision threshold to 0, (n_languages,)."""
     domains: dict[str, str]
-    """RAISED or ALONE for each language for which the top-level domain is better."""
+    """RAISED or ALONE for each language with a better top-level domain."""
 
     def applied(self, scores: Floats, urls: Sequence[str], languages: Sequence[str]) -> Floats:
-        """The decision values (n_urls, n_languages) with these thresholds."""
+        """Return decision values (n_urls, n_languages) after threshold calibration."""
         scores = scores + self.shifts
         tops = list(map(top_level_domain, urls))
         for at, language in enumerate(languages):
@@ -58,10 +59,10 @@ def calibrate(
     languages: Sequence[str],
     masses: Floats,
 ) -> Thresholds:
-    """The thresholds for decision values (n_urls, n_languages) of held-out URLs.
+    """Return thresholds for decision values (n_urls, n_languages) of held-out URLs.
 
-    `columns` (n_urls,) are the languages of the URLs. `masses` (n_languages,) are the weights of
-    the languages among the negatives of another one.
+    `columns` (n_urls,) are the URLs' languages. `masses` (n_languages,) are the language weights
+    among another language's negatives.
     """
     counts = np.bincount(columns, minlength=len(languages))
     weights = (masses / np.maximum(counts, 1))[columns]
@@ -83,7 +84,7 @@ def calibrate(
 
 
 def _is_domain(tops: Sequence[str], language: str) -> Flags:
-    """Whether a top-level domain is one of the language, (n_urls,)."""
+    """Return a mask of URLs under a top-level domain of the language, (n_urls,)."""
     return np.isin(np.array(tops, np.str_), list(tlds_of(language)))
 
 
@@ -95,7 +96,7 @@ def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:
 
 
 def _rule(scores: Floats, is_positive: Flags, is_domain: Flags, weights: Floats) -> str | None:
-    """RAISED or ALONE if the top-level domain alone has the higher F1, else None."""
+    """Return RAISED or ALONE if the top-level domain alone has the higher F1, else None."""
     if is_positive.sum() < _FEW or not is_domain.any():
         return None
     alone = _balanced_f1(is_domain, is_positive, weights)
@@ -106,14 +107,14 @@ def _rule(scores: Floats, is_positive: Flags, is_domain: Flags, weights: Floats)
 
 
 def _balanced_f1(says_yes: Flags, is_positive: Flags, weights: Floats) -> float:
-    """F1 in the balanced limit (Baykan 2013, 3.3), 0..1, negatives weighted; (n_urls,) each."""
+    """Return balanced-limit F1 (Baykan 2013, 3.3), 0..1, negatives weighted; each (n_urls,)."""
     recall = float(says_yes[is_positive].mean())
     wrong = float(np.average(says_yes[~is_positive], weights=weights[~is_positive]))
     return evaluation.Measures(recall, 1 - wrong).f1
 
 
 def _best_shift(scores: Floats, is_positive: Flags, weights: Floats) -> tuple[float, float]:
-    """The addend to the scores with the highest F1 in the balanced limit, and that F1."""
+    """Return the score addend with the highest F1 in the balanced limit, and this F1."""
     if not is_positive.any() or is_positive.all():
         return 0.0, 0.0
     positive = np.sort(scores[is_positive])
@@ -128,7 +129,7 @@ def _best_shift(scores: Floats, is_positive: Flags, weights: Floats) -> tuple[fl
 
 
 def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
-    """Shifts; those of languages with few URLs are moved towards the median."""
+    """Return shifts, shrunk towards the median for languages with few URLs."""
     enough = float(np.clip(counts.max(initial=0) / 10, *_ENOUGH))
     reliable = shifts[counts >= enough]
     middle = float(np.median(reliable)) if len(reliable) else 0.0

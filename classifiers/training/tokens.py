@@ -1,7 +1,7 @@
-"""The tokens of URLs that may name a language: codes, countries, names and letters.
+"""URL tokens that may name a language: codes, countries, names and letters.
 
-A token may stand for several languages: `br` is the code of Breton and Brazil. What each is worth
-is learned (:mod:`classifiers.training.naming`).
+A token may name several languages: `br` is the code of Breton and Brazil. Token weights are trained
+(:mod:`classifiers.training.naming`).
 """
 
 from collections import defaultdict
@@ -17,31 +17,32 @@ from langfocus.classifiers.urls import clues
 from langfocus.classifiers.urls.batch import encode
 
 CODE, COUNTRY, NAME, SCRIPT = "code", "country", "name", "script"
-"""Why a token stands for a language."""
+"""Kinds of evidence by which a token names a language."""
 
 _USED_COUNTRIES: Final = rows("used-countries.txt")
-"""Names of countries and regions that stand for another language in URLs than as domains."""
+"""Country and region names whose language in URLs differs from their language as domains."""
 _LEAST_NAME: Final = 4
 _BLOCKS: Final = rows("letter-blocks.txt")
-"""Scripts, and the 128 characters each in which their letters are (Unicode, Blocks.txt).
+"""Scripts and the 128-character blocks of their letters (Unicode, Blocks.txt).
 
-Latin, Han, Hangul and kana are left out: the classifiers know them well."""
+Latin, Han, Hangul and kana are left out: the classifiers identify them well.
+"""
 
 WORD_PLACES: Final = (clues.HOST, clues.SEGMENT, clues.SUFFIX, clues.PARAMETER)
-"""The kinds of clues in which a code may be a word."""
+"""Clue kinds in which a code may be a word."""
 _PLACES: Final = (*WORD_PLACES, clues.LOCALE, clues.REGION, clues.KEYED)
 _WORD_LETTERS: Final = 3
 _LEAST_SITES: Final = 3
-"""Sites in other languages from which a code can be a word."""
+"""Minimum sites in other languages at which a code can be a word."""
 _TIMES: Final = 4
-"""A word stands on more sites of other languages than on that many times those of its own."""
+"""A word's minimum ratio of sites in other languages to sites in its own language."""
 
 
 class Token(NamedTuple):
-    """A clue that may stand for a language."""
+    """A clue that may name a language."""
 
     kind: int
-    """A kind of :mod:`classifiers.urls.clues`."""
+    """Clue kind of :mod:`classifiers.urls.clues`."""
     text: str
     reason: str
     """CODE, COUNTRY, NAME or SCRIPT."""
@@ -49,19 +50,19 @@ class Token(NamedTuple):
 
 
 def tokens_of(wanted: Sequence[str]) -> list[Token]:
-    """All tokens of some languages, in a fixed order."""
+    """Return all tokens of the languages, in a fixed order."""
     chosen = set(wanted)
-    found = {
+    tokens = {
         Token(kind, text, reason, code)
         for text, reason, code in {*_codes(), *_countries(), *_names()}
         for kind in _PLACES
         if code in chosen and (kind != clues.REGION or reason == CODE)
     }
-    return sorted({*found, *_letters(wanted)})
+    return sorted({*tokens, *_letters(wanted)})
 
 
 def _codes() -> Iterator[tuple[str, str, str]]:
-    """Codes of two and three letters, with the older and the bibliographic ones."""
+    """Yield codes of two and three letters, older and bibliographic codes included."""
     for code in languages.known():
         yield code, CODE, code
     for alias in cldr.aliases():
@@ -71,7 +72,7 @@ def _codes() -> Iterator[tuple[str, str, str]]:
 
 
 def _countries() -> Iterator[tuple[str, str, str]]:
-    """Codes of countries, which many sites take for those of languages (`/cz/`)."""
+    """Yield country codes, often used as language codes by sites (`/cz/`)."""
     for territory in cldr.spoken_in():
         country = territory.lower()
         spoken = languages.language_of_tld(country) if len(country) == 2 else None
@@ -82,7 +83,7 @@ def _countries() -> Iterator[tuple[str, str, str]]:
 
 
 def _names() -> Iterator[tuple[str, str, str]]:
-    """Names of one word, in English and in the language, with and without accents."""
+    """Yield one-word names, in English and in the language, with and without accents."""
     for code, called in languages.called_names():
         for name in called:
             for text in (name, plain(name, code)):
@@ -91,7 +92,7 @@ def _names() -> Iterator[tuple[str, str, str]]:
 
 
 def _letters(wanted: Sequence[str]) -> Iterator[Token]:
-    """One letter of each block of a script, for the languages that are written in it."""
+    """Yield one letter per block of a script, for the languages written in the script."""
     for code in wanted:
         for script in languages.scripts(code):
             for block in _BLOCKS.get(script, "").split():
@@ -101,13 +102,12 @@ def _letters(wanted: Sequence[str]) -> Iterator[Token]:
 def code_words(
     urls: Sequence[str], labels: Sequence[str], sites: Sequence[str], named: Sequence[str]
 ) -> list[str]:
-    """The codes of some languages that are words in URLs, sorted: `/run/` is not Rundi.
+    """Return the language codes that are words in URLs, sorted: `/run/` is not Rundi.
 
-    A code of three letters is taken for a word if it stands mostly on sites in other languages. It
-    then names its language only as the value of a parameter of a language (`lang=run`) or before a
-    region.
+    A three-letter code is a word if it occurs mostly on sites in other languages. A word names its
+    language only as the value of a language parameter (`lang=run`) or before a region.
 
-    `urls`, `labels` (languages) and `sites` (registered domains) belong together.
+    `urls`, `labels` (languages) and `sites` (registered domains) are parallel sequences.
     """
     codes = [t for t in tokens_of(named) if t.reason == CODE and len(t.text) == _WORD_LETTERS]
     meant: dict[str, set[str]] = defaultdict(set)

@@ -1,19 +1,19 @@
-"""Trains the URL model on labelled URLs.
+"""Training of the URL model on labelled URLs.
 
-One linear SVM for each language against all others, with balanced classes (Baykan 2013, 2.2 and
-3.2). Unlike there,
+A one-versus-rest linear SVM per language, with balanced classes (Baykan 2013, 2.2 and 3.2).
+Unlike in the paper,
 
-- a classifier's negatives are weighted by language: the paper's five languages count the same,
-  and all other languages together about as much as one of them;
-- the names of hosts are also learned from word lists: classifiers of made-up names
-  (:mod:`classifiers.training.examples`) score every URL, and their scores are features beside
-  the n-grams. Since they are linear, they are added into the weights afterwards;
+- a classifier's negatives are weighted by language: the paper's five languages have equal weights,
+  and all other languages together about the weight of one of the five;
+- host names are also learned from word lists: classifiers of synthetic names
+  (:mod:`classifiers.training.examples`) score every URL, and the scores are features beside the
+  n-grams. Since these classifiers are linear, they are added into the weights afterwards;
 - a path of words is also a separate example, without its host;
-- the decision threshold of a classifier is calibrated on domains that it has not seen. On its
-  training data its decision values are too high, so that its recall elsewhere would be too low.
-  The data are divided into parts, and classifiers of the other parts score each part. On these
-  decision values also depends how one language is named (:mod:`classifiers.training.naming`);
-- URLs of filter lists are not learned under a domain of another language.
+- a classifier's decision threshold is calibrated on unseen domains. On its training data its
+  decision values are too high, so that its recall elsewhere would be too low. The data are divided
+  into folds, and classifiers of the other folds score each fold. These decision values are also the
+  training data for naming a language (:mod:`classifiers.training.naming`);
+- filter list URLs under a domain of another language are skipped.
 """
 
 from collections import Counter, defaultdict
@@ -51,25 +51,25 @@ EXCLUDED_SOURCES: Final = frozenset({"citizenlab_country"})
 FILTER_LISTS: Final = frozenset(
     {"adguard_regional", "easylist_commit_urls", "easylist_history", "easylist_regional"}
 )
-"""Lists of advertisements, by the language of their users, who also visit other sites."""
+"""Advertisement lists, by the language of their users, who also visit other sites."""
 
 MAX_PER_DOMAIN: Final = 20
-"""URLs of a language that a registered domain adds at most; more add little information."""
+"""Maximum URLs per language and registered domain; more add little information."""
 _PENALTY: Final = 0.2
 """C of the SVM."""
 _FOLDS: Final = 3
-"""Parts of the domains; each is scored by classifiers that learned the others."""
+"""Domain folds; classifiers of the other folds score each fold."""
 _NONE: Final = -2
 """No part: everything is learned."""
 _THREADS: Final = 2
 _NAME_SCALE: Final = 0.2
-"""Factor of the scores of made-up names, which are features; a smaller one trusts them less."""
+"""Scale of the synthetic name scores, which are features; a smaller scale trusts them less."""
 _LARGE: Final = 2_000
-"""URLs from which a language can do without those of domains that are mostly in another one."""
+"""Minimum URLs of a language that can spare domains mostly in another language."""
 _OTHER_NAMES: Final = 0.3
-"""Weight of a language other than the paper's five in learning names."""
+"""Weight of a language outside the paper's five in training on names."""
 _TOWNS: Final = 0.3
-"""Weight of the names of towns relative to the made-up names of a language."""
+"""Weight of town names relative to a language's synthetic names."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -79,26 +79,28 @@ class Options:
     """How to train; the same options and rows give the same model, bit by bit."""
 
     buckets: int = 1 << 18
-    """Buckets of the features, a power of two. Size of the file and of the tables in memory."""
+    """Feature buckets, a power of two; determines the size of the file and of the tables in memory.
+    """
     seed: int = 0
     min_urls: int = 30
     """A language with fewer URLs gets no classifier."""
     languages: tuple[str, ...] | None = None
-    """Only these; None is every language with `min_urls`, and others can be named, too."""
+    """Only these languages; None: every language with `min_urls`, and further languages can be
+    named.
+    """
     word_lists: bool = True
     """Whether to learn from word lists and towns also; needs the extra `training`."""
     names: int = 160_000
-    """Number of made-up names of each of the paper's five languages; others have a quarter of it.
-    """
+    """Synthetic names per language of the paper's five; other languages have a quarter."""
 
 
 def usable(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
-    """Each URL once, without excluded sources and URLs listed under two languages."""
+    """Return each URL once, without excluded sources and URLs listed under two languages."""
     return distinct(row for row in rows if row.source not in EXCLUDED_SOURCES)
 
 
 def is_reliable(row: LabelledUrl) -> bool:
-    """False for a URL of a filter list under a top-level domain of another language."""
+    """Return False for a filter list URL under a top-level domain of another language."""
     if row.source not in FILTER_LISTS:
         return True
     return language_of_tld(top_level_domain(row.url)) in (None, row.language)
@@ -107,11 +109,12 @@ def is_reliable(row: LabelledUrl) -> bool:
 def capped(
     rows: Sequence[LabelledUrl], limit: int, seed: int = 0, large: int | None = None
 ) -> list[LabelledUrl]:
-    """At most `limit` URLs of each registered domain and language, chosen by their hash.
+    """Return at most `limit` URLs per registered domain and language, selected by hash.
 
-    A language with `large` URLs or more keeps its share of a domain that is mostly in another one.
-    Of a domain with 2,000 English and 40 Chinese URLs 20 English and one Chinese are learned, since
-    20 of each would make its name Chinese. Small languages need all the URLs that they have.
+    A language with `large` URLs or more keeps its share of a domain that is mostly in another
+    language. From a domain with 2,000 English and 40 Chinese URLs, 20 English URLs and one Chinese
+    URL are learned; 20 URLs of each would make the domain name Chinese. Small languages need all
+    their URLs.
     """
     domain, counts = domain_reader(), Counter(row.language for row in rows)
     groups: dict[str, dict[str, list[LabelledUrl]]] = defaultdict(lambda: defaultdict(list))
@@ -129,11 +132,11 @@ def capped(
 
 
 def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
-    """A model of the languages that have enough rows; DatasetError if fewer than two have."""
+    """Return a model of the languages with enough rows; DatasetError below two languages."""
     bits, seed = _bits(options.buckets), options.seed
     reliable = capped(list(filter(is_reliable, usable(rows))), MAX_PER_DOMAIN, seed, _LARGE)
     languages = _languages(reliable, options)
-    # The rows of languages with too few are only scored; the others are the first of the examples.
+    # Rows of languages with too few URLs are only scored; the examples begin with all other rows.
     reliable.sort(key=lambda row: row.language not in languages)
     urls, n_chosen = [row.url for row in reliable], sum(r.language in languages for r in reliable)
     examples = collect(
@@ -150,7 +153,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
     rest = _with_scores(matrix(urls[n_chosen:], bits), names)
     folds = np.array(folds_of(urls[n_chosen:], _FOLDS, seed), np.int64)
     unseen = np.vstack([unseen, _unseen_values(fitted, rest, folds)])
-    if names is not None:  # the weights of the scores are added into those of the features
+    if names is not None:  # add the score weights into the feature weights
         weights = weights[: options.buckets] + names @ weights[options.buckets :]
     use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
@@ -173,7 +176,7 @@ def _posterior(
     languages: tuple[str, ...],
     options: Options,
 ) -> Evidence:
-    """How one language is named; with a choice of languages, only one of these."""
+    """Return the evidence for naming a language; restricted to the selected languages."""
     domain = domain_reader()
     urls, codes = [row.url for row in rows], [row.language for row in rows]
     seen = naming.Seen(urls, codes, [domain(url) for url in urls], scores.astype(np.float32))
@@ -182,7 +185,7 @@ def _posterior(
 
 
 def matrix(urls: Sequence[str], bits: int) -> Any:
-    """The features as a scipy CSR matrix, float32 (n_urls, 2**bits)."""
+    """Return the features as a scipy CSR matrix, float32 (n_urls, 2**bits)."""
     from scipy.sparse import csr_matrix
 
     from langfocus.classifiers.urls import ngrams
@@ -217,17 +220,17 @@ def _bits(buckets: int) -> int:
 
 
 def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Floats | None:
-    """Weights (n_buckets, n_listed) of classifiers of made-up names.
+    """Return weights (n_buckets, n_listed) of synthetic name classifiers.
 
-    Names of languages in one script are told from each other only, so that Cyrillic names say
-    nothing about Latin letters. None if no two of the languages have word lists in one script.
+    Names are classified only against languages in the same script, so that Cyrillic names add no
+    evidence about Latin letters. None if no script has two languages with word lists.
     """
     machines = [_machines_of(group, bits, options) for group in with_word_lists(languages)]
     return np.hstack(machines) if machines else None
 
 
 def _machines_of(listed: Sequence[str], bits: int, options: Options) -> Floats:
-    """The same for languages whose names are written in one script."""
+    """Return the weights for languages whose names share a script."""
     urls: list[str] = []
     columns, weights = [], []
     for at, code in enumerate(listed):
@@ -245,7 +248,7 @@ def _machines_of(listed: Sequence[str], bits: int, options: Options) -> Floats:
 
 
 def _with_scores(features: Any, machines: Floats | None) -> Any:
-    """The features, with the scores of the name classifiers as further columns."""
+    """Return the features, with the name classifier scores as further columns."""
     from scipy.sparse import csr_matrix, hstack
 
     if machines is None:
@@ -256,7 +259,7 @@ def _with_scores(features: Any, machines: Floats | None) -> Any:
 def _cross_fitted(
     features: Any, examples: Examples, n_languages: int, seed: int
 ) -> list[tuple[Floats, Floats]]:
-    """Weights and intercepts without each part of the examples; then those of all examples."""
+    """Return weights and intercepts without each fold; then of all examples."""
     from joblib import Parallel, delayed
 
     def fit_without(part: int) -> tuple[Floats, Floats]:
@@ -275,7 +278,7 @@ def _cross_fitted(
 def _unseen_values(
     fitted: Sequence[tuple[Floats, Floats]], features: Any, folds: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Decision values (n_rows, n_classes) by the classifiers that were fitted without each part."""
+    """Return decision values (n_rows, n_classes) of the classifiers fitted without each fold."""
     *partial, (_, intercepts) = fitted
     unseen = np.empty((features.shape[0], len(intercepts)))
     for part, (weights, intercepts) in enumerate(partial):
@@ -290,7 +293,7 @@ def use_domains(
     languages: Sequence[str],
     thresholds: Thresholds,
 ) -> None:
-    """Add the top-level domains to the weights of the languages for which they are better."""
+    """Add the top-level domains to the weights of languages with a better domain rule."""
     bits = len(weights).bit_length() - 1
     for at, language in enumerate(languages):
         rule = thresholds.domains.get(language)
@@ -309,7 +312,7 @@ def _facts(
     languages: Sequence[str],
     options: Options,
 ) -> dict[str, Any]:
-    """The training data and options, for the model card."""
+    """Return the training data and options, for the model card."""
     counts = Counter(row.language for row in chosen)
     return {
         "rows": len(rows),
