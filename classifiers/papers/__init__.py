@@ -1,1 +1,1 @@
-"""The methods and studies of papers; no crawl imports this package but by the name of a method."""
+"""Methods and studies from papers; a crawl imports only the module of a named method."""

@@ -1,6 +1,6 @@
-"""Measures of binary classifiers, one for each language (Baykan 2013, 3.3).
+"""Measures of binary classifiers, one classifier per language (Baykan 2013, 3.3).
 
-Languages of URLs are integer arrays (n_urls,), the columns of a table of decisions; -1 is any other
+URL languages are integer arrays (n_urls,), the columns of a decision table; -1 is any other
 language.
 """
 
@@ -17,17 +17,17 @@ Matrix = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 LEVEL: Final = 0.025
-"""Of significance: a one-tailed paired t-test over the folds."""
+"""Significance level of a one-tailed paired t-test over the folds."""
 
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures of one binary classifier: shares between 0 and 1, nan if undefined."""
+    """Measures of a binary classifier: shares between 0 and 1, nan if undefined."""
 
     recall: float
-    """p(+|+): Yes among the URLs of the language."""
+    """p(+|+): share of Yes among the language's URLs."""
     negative_success: float
-    """p(-|-): No among the others."""
+    """p(-|-): share of No among all other URLs."""
 
     @property
     def precision(self) -> float:
@@ -43,10 +43,10 @@ class Measures:
 
 
 def of_languages(said_yes: Flags, columns: Columns, own: int) -> Measures:
-    """The measures of the classifier of one language, both arrays (n_urls,).
+    """Return the measures of a language's classifier, both arrays (n_urls,).
 
-    The other languages have equal weight as negatives, whatever their numbers: a negative sample
-    holds as many URLs of each (Baykan 2013, 3.2).
+    Every other language has equal weight as a negative, whatever its number of URLs: a negative
+    sample has equal numbers from each language (Baykan 2013, 3.2).
     """
     shares = {int(at): float(said_yes[columns == at].mean()) for at in np.unique(columns)}
     wrong = [share for at, share in shares.items() if at != own and at >= 0]
@@ -55,40 +55,40 @@ def of_languages(said_yes: Flags, columns: Columns, own: int) -> Measures:
 
 
 def of_binary(said_yes: Flags, y: Flags) -> Measures:
-    """The measures of one classifier's decisions, both (n_urls,); nan for a class without URLs."""
+    """Return the measures of decisions, both (n_urls,); nan for a class without URLs."""
     return of_languages(said_yes, np.where(y, 0, 1), 0)
 
 
 def by_fold(said_yes: Flags, y: Flags, folds: Columns) -> Matrix:
-    """P, R, p(-|-) and F1 in each fold, (n_folds, 4).
+    """Return P, R, p(-|-) and F1 per fold, (n_folds, 4).
 
-    `folds` has the fold in which each URL was tested; -1 for none.
+    `folds` is the test fold of each URL; -1 for none.
     """
-    found = []
+    rows = []
     for fold in range(int(folds.max()) + 1):
-        one = of_binary(said_yes[folds == fold], y[folds == fold])
-        found.append([one.precision, one.recall, one.negative_success, one.f1])
-    return np.array(found)
+        of_fold = of_binary(said_yes[folds == fold], y[folds == fold])
+        rows.append([of_fold.precision, of_fold.recall, of_fold.negative_success, of_fold.f1])
+    return np.array(rows)
 
 
 def mean_and_spread(of_folds: Matrix) -> tuple[Matrix, Matrix]:
-    """Mean and standard deviation of each column over the folds where it is defined.
+    """Return mean and standard deviation of each column over the folds with a defined value.
 
-    nan if it is defined in no fold; the deviation is 0 if it is defined in one fold only.
+    nan without a defined fold; the deviation is 0 for a single defined fold.
     """
-    found = np.full((2, of_folds.shape[1]), np.nan)
+    moments = np.full((2, of_folds.shape[1]), np.nan)
     for column, values in enumerate(of_folds.T):
         defined = values[~np.isnan(values)]
         if len(defined):
-            found[:, column] = defined.mean(), defined.std(ddof=1) if len(defined) > 1 else 0.0
-    return found[0], found[1]
+            moments[:, column] = defined.mean(), defined.std(ddof=1) if len(defined) > 1 else 0.0
+    return moments[0], moments[1]
 
 
 def is_better(better: Matrix, other: Matrix) -> bool:
-    """Whether `better` is significantly greater than `other`, both (n_folds,).
+    """Return True if `better` is significantly greater than `other`, both (n_folds,).
 
-    If the difference is the same in every fold, it is if the difference is positive. One fold shows
-    nothing.
+    With equal differences in every fold, a positive difference is significant. A single fold is
+    never significant.
     """
     differences = np.asarray(better, np.float64) - np.asarray(other, np.float64)
     if len(differences) < 2 or np.isnan(differences).any():
@@ -101,7 +101,7 @@ def is_better(better: Matrix, other: Matrix) -> bool:
 
 
 def best(of: Mapping[str, Matrix]) -> str | None:
-    """The name whose figures are significantly greater than those of all others, if any."""
+    """Return the name whose figures are significantly greater than every other name's, or None."""
     if len(of) < 2:
         return None
     first = max(of, key=lambda name: float(np.mean(of[name])))

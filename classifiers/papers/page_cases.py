@@ -1,6 +1,6 @@
-"""Labelled pages and texts as cases, and the answers of methods about them with their CPU time.
+"""Test cases from labelled pages and texts, and method answers with their CPU time.
 
-Each page is parsed once and given to each method once. `page_tables` makes tables of the answers.
+Each page is parsed once and identified once by each method. `page_tables` formats the answers.
 """
 
 import random
@@ -23,14 +23,14 @@ from langfocus.classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_
 
 DEFAULT_METHODS: Final = ("composite", "langdetect", "cavnar-trenkle", "nfc", "cai", "tamura")
 MAIN_KINDS: Final = ("sentence", "udhr-paragraph")
-"""Texts of these kinds are measured together: they are sentences as on pages."""
+"""Kinds of texts measured together: sentences, as on pages."""
 UNKNOWN: Final = "unknown"
-"""The key for no answer in counts of answers."""
+"""Key of a missing answer in answer counts."""
 SHORT: Final = ((5, 24), (25, 49))
-"""Least and greatest characters of the pages that `shortened` cuts, in turn."""
+"""Least and greatest length of pages cut by `shortened`, in turn, in characters."""
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with the name of a task, the steps done, and all steps (None if unknown)."""
+"""Called with the task name, the finished steps, and the total steps (None if unknown)."""
 
 Labelled = TypeVar("Labelled", LabelledText, LabelledPage)
 
@@ -41,7 +41,7 @@ _NO_ADDRESS: Final = "http://page.invalid/"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A parsed page with its surroundings and the right answer."""
+    """A parsed page with its surroundings and the correct answer."""
 
     language: str
     kind: str
@@ -50,38 +50,38 @@ class Case:
 
     @property
     def characters(self) -> int:
-        """Return the length of the visible text that was kept."""
+        """Length of the kept visible text."""
         return len(self.page.text)
 
 
 @dataclass(frozen=True)
 class Cases:
-    """The cases of a study: pages or texts."""
+    """Test cases of a study: pages or texts."""
 
     sort: str
     """`pages` or `texts`."""
     cases: tuple[Case, ...]
     parse_ms: float = _NAN
-    """CPU time of parsing one page; nan for texts."""
+    """CPU time of parsing a page; nan for texts."""
 
     @property
     def main_places(self) -> list[int]:
-        """The places of the cases of the main kinds; of all cases if there are none."""
-        found = [place for place, case in enumerate(self.cases) if case.kind in MAIN_KINDS]
-        return found or list(range(len(self.cases)))
+        """Indices of the cases of the main kinds; of all cases without main kinds."""
+        main = [place for place, case in enumerate(self.cases) if case.kind in MAIN_KINDS]
+        return main or list(range(len(self.cases)))
 
 
 @dataclass
 class MethodRun:
-    """The answers of one method about some cases, in their order."""
+    """A method's answers for cases, in case order."""
 
     name: str
     knows: frozenset[str]
-    """Languages that it can answer; empty if it can answer any."""
+    """Possible answers; empty if every language is possible."""
     cases: Sequence[Case]
     answers: list[str | None] = field(default_factory=list)
     decided: list[str] = field(default_factory=list)
-    """Names of the deciding evidence; `none` if there is no answer."""
+    """Names of the deciding evidence; `none` without an answer."""
     cpu_ns: int = 0
 
     @property
@@ -90,27 +90,27 @@ class MethodRun:
         return self.cpu_ns / _MS / len(self.answers) if self.answers else _NAN
 
     def known(self, places: Iterable[int]) -> list[int]:
-        """Those of some places whose language the method knows."""
+        """Return the places whose language is a possible answer."""
         return [at for at in places if not self.knows or self.cases[at].language in self.knows]
 
     def answers_in(self, language: str) -> list[int]:
-        """The places of the cases that it answered with a language."""
+        """Return the places of cases answered with a language."""
         return [at for at, answer in enumerate(self.answers) if answer == language]
 
     def decided_by(self, evidence: str) -> list[int]:
-        """The places of the cases that an evidence decided."""
+        """Return the places of cases decided by an evidence."""
         return [at for at, kind in enumerate(self.decided) if kind == evidence]
 
     def answered(self, places: Iterable[int]) -> list[int]:
-        """Those of some places that have an answer."""
+        """Return the places with an answer."""
         return [at for at in places if self.answers[at] is not None]
 
     def right(self, places: Iterable[int]) -> float:
-        """The percentage of right answers; nan without cases."""
+        """Return the percentage of correct answers; nan without cases."""
         return percent(self.answers[at] == self.cases[at].language for at in places)
 
     def macro_right(self, places: Iterable[int]) -> float:
-        """The mean of `right` over the languages of the cases."""
+        """Return the mean of `right` over the cases' languages."""
         shares = [self.right(group) for group in grouped(self.cases, places).values()]
         return sum(shares) / len(shares) if shares else _NAN
 
@@ -124,7 +124,7 @@ class MethodRun:
 
 
 def percent(flags: Iterable[bool]) -> float:
-    """The percentage of flags that are true; nan without flags."""
+    """Return the percentage of true flags; nan without flags."""
     every = list(flags)
     return 100 * sum(every) / len(every) if every else _NAN
 
@@ -134,7 +134,7 @@ def grouped(
     places: Iterable[int],
     by: Callable[[Case], str] = lambda case: case.language,
 ) -> dict[str, list[int]]:
-    """The places of some cases, grouped by a property."""
+    """Return places grouped by a property of their cases."""
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for place in places:
         groups[by(cases[place])].append(place)
@@ -142,7 +142,7 @@ def grouped(
 
 
 def in_languages(data: Iterable[Labelled], languages: Collection[str]) -> Iterator[Labelled]:
-    """The rows in some languages, all rows if there are none."""
+    """Return the rows in the languages, all rows without languages."""
     return (row for row in data if not languages or row.language in languages)
 
 
@@ -151,7 +151,7 @@ def cases_of_pages(
     on_progress: Progress | None = None,
     around: Callable[[str], Surroundings] = Surroundings,
 ) -> Cases:
-    """The parsed pages; `around` gives the surroundings of a URL, by default the URL alone."""
+    """Return the parsed pages; `around` maps a URL to surroundings, by default to the URL alone."""
     cases: list[Case] = []
     cpu_ns = 0
     for row in rows:
@@ -165,23 +165,23 @@ def cases_of_pages(
 
 
 def cases_of_texts(rows: Iterable[LabelledText]) -> Cases:
-    """The texts as pages."""
+    """Return the texts as pages."""
     return Cases("texts", tuple(Case(row.language, row.kind, text_page(row.text)) for row in rows))
 
 
 def text_page(text: str) -> ParsedPage:
-    """A page whose visible text is `text`, without links and declarations."""
+    """Return a page with the visible text `text`, without links and declarations."""
     empty = parse_page(b"", content_type=None, url="")
     return replace(empty, text=" ".join(text.split())[:MAX_CHARACTERS])
 
 
 def shortened(cases: Cases, judge: PageMethod, seed: int = 0) -> tuple[Cases, int]:
-    """Short pages, cut from the texts of longer ones; and the number of pages left out.
+    """Return short pages, cut from longer texts, and the number of skipped pages.
 
     Each page keeps words from a place in its text: fewer than 25 characters, or 25 to 49, in turn
-    (Hayati 2004, Table 5.1). A page is left out if its text has fewer than MIN_REFERENCE_LENGTH
-    characters, or if `judge` reads another language from it than its label: the words may then be
-    untranslated. Declarations stay; links and neighbours are those of the whole page.
+    (Hayati 2004, Table 5.1). A page is skipped if its text is shorter than MIN_REFERENCE_LENGTH
+    characters, or if `judge` identifies a language other than its label: the words may then be
+    untranslated. Declarations stay; links and neighbours are unchanged from the whole page.
     """
     kept: list[Case] = []
     for case in cases.cases:
@@ -199,19 +199,19 @@ def _cut(text: str, lengths: tuple[int, int], chance: random.Random) -> str:
     least, most = lengths
     length = chance.randint(least, most)
     words = text[chance.randrange(max(1, len(text) - 4 * most)) :].split(" ")[1:] or [text]
-    found = ""
+    text = ""
     for word in words:
-        if found and len(found) + 1 + len(word) > length:
+        if text and len(text) + 1 + len(word) > length:
             break
-        found = f"{found} {word}".strip()[:length]
-    return found if len(found) >= least else " ".join(words)[:length]
+        text = f"{text} {word}".strip()[:length]
+    return text if len(text) >= least else " ".join(words)[:length]
 
 
 def found_methods(named: Sequence[str] = ()) -> list[PageMethod]:
-    """The methods with those names; without names those of DEFAULT_METHODS.
+    """Return the named methods, by default DEFAULT_METHODS.
 
-    StudyError for an unknown name; MissingPackageError or ModelError if the package or the file of
-    a method is missing.
+    StudyError for an unknown name; MissingPackageError or ModelError if a method's package or file
+    is missing.
     """
     if unknown := [name for name in named if name not in methods.names()]:
         known = ", ".join(methods.names())
@@ -219,13 +219,13 @@ def found_methods(named: Sequence[str] = ()) -> list[PageMethod]:
     return [methods.method(name) for name in dict.fromkeys(named or DEFAULT_METHODS)]
 
 
-def asked(
+def run_of(
     method: PageMethod, cases: Sequence[Case], on_progress: Progress | None = None
 ) -> MethodRun:
-    """The answers of a method for all cases.
+    """Return a method's answers for all cases.
 
-    One case of each language is answered first without timing, so that the time does not include
-    reading files.
+    A case of each language is identified first without timing, to exclude file loading from the
+    time.
     """
     for case in {case.language: case for case in cases}.values():
         method.identify(case.page, case.surroundings)

@@ -1,7 +1,7 @@
-"""The tables of a study of pages or texts, beside those of Hayati 2004, Cai 2009 and Tamura 2007.
+"""Tables of a page or text study, beside the tables of Hayati 2004, Cai 2009 and Tamura 2007.
 
-A case without an answer counts as wrong, except in coverage (the share of cases with an answer)
-and precision (the share of right ones among these).
+A case without an answer counts as wrong, except in coverage (share of cases with an answer) and
+precision (share of correct answers among all answers).
 """
 
 import math
@@ -15,7 +15,7 @@ from langfocus.classifiers.papers.page_cases import MAIN_KINDS, Cases, MethodRun
 from langfocus.classifiers.papers.table import Cell, MeasureTable, Result, Row
 
 BUCKETS: Final = {"< 25": 24, "25-50": 49, "50-150": 150, "> 150": math.inf}
-"""Lengths of visible text: name and greatest number of characters."""
+"""Visible text lengths: name and greatest number of characters."""
 
 HAYATI: Final = frozenset("da de en es fi fr it nl no pt sv".split())
 """The languages of Hayati 2004."""
@@ -28,8 +28,9 @@ CAI: Final = {
     "fr": (99.0, 0.0),
     "ko": (100.0, 95.91),
 }
-"""Language -> % right of 200 pages identified as it (Cai 2009, Table 5-1), and the % of all such
-pages that the encoding decided (Table 5-2)."""
+"""Language -> % correct of 200 pages identified as this language (Cai 2009, Table 5-1), and % of
+all pages in this language decided by the encoding (Table 5-2).
+"""
 EVIDENCE: Final = {"declaration": (10.01, 99.8), "encoding": (12.56, 100.0), "text": (75.97, 98.6)}
 """Coverage and correct rate of Cai's evidence on 30,000 pages (Table 4-4)."""
 TAMURA: Final = {"2": (285, 59, 5), "3": (458, 0, 14)}
@@ -39,22 +40,22 @@ _COMPOSITE: Final = "composite"
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure of a paper, and the cases on which its counterpart is computed."""
+    """A paper's figure, and the cases of its counterpart."""
 
     source: str
     what: str
     method: str
-    """The method of ours that is its counterpart."""
+    """Our counterpart method."""
     figure: float
     languages: frozenset[str] = HAYATI
     characters: tuple[int, float] = (0, math.inf)
-    """The least and the greatest length of the visible text."""
+    """Least and greatest length of the visible text in characters."""
     evidence: str = ""
-    """Precision of the answers that this evidence decided."""
+    """Precision of the answers decided by this evidence."""
     is_precision: bool = False
-    """The mean precision of answers in `languages`, pages of other languages included."""
+    """Mean precision of answers in `languages`, pages of other languages included."""
     needs_address: bool = False
-    """Only pages whose address is known count, as all of the paper's."""
+    """Count only pages with a known URL, like all of the paper's pages."""
 
 
 CLAIMS: Final = (
@@ -81,7 +82,7 @@ CLAIMS: Final = (
 
 
 def results(cases: Cases, runs: Sequence[MethodRun]) -> Result:
-    """All tables about the answers of some methods (at least one) that have rows."""
+    """Return all non-empty tables about the answers of methods (at least one)."""
     tables = [
         *_accuracy(cases, runs),
         *_by_groups(cases, runs),
@@ -94,7 +95,7 @@ def results(cases: Cases, runs: Sequence[MethodRun]) -> Result:
 
 
 def _accuracy(cases: Cases, runs: Sequence[MethodRun]) -> Iterator[MeasureTable]:
-    """Accuracy over all languages and over those that each method knows, and CPU time."""
+    """Yield accuracy over all languages and over each method's languages, and CPU time."""
     every = range(len(cases.cases))
     rows, costs = [], []
     for run in runs:
@@ -125,7 +126,7 @@ def _accuracy(cases: Cases, runs: Sequence[MethodRun]) -> Iterator[MeasureTable]
 
 
 def _by_groups(cases: Cases, runs: Sequence[MethodRun]) -> Iterator[MeasureTable]:
-    """The tables by language and by length, with a column for each method."""
+    """Yield the tables by language and by length, with a column per method."""
     names = tuple(run.name for run in runs)
     rows = []
     groups = grouped(cases.cases, range(len(cases.cases)))
@@ -150,12 +151,12 @@ def _by_groups(cases: Cases, runs: Sequence[MethodRun]) -> Iterator[MeasureTable
 
 
 def bucket(characters: int) -> str:
-    """The name of the bucket that has a length."""
+    """Return the bucket name of a length."""
     return next(name for name, last in BUCKETS.items() if characters <= last)
 
 
 def _evidence(cases: Cases, runs: Sequence[MethodRun]) -> MeasureTable:
-    """The share of answers that each kind of evidence decided, and of right ones among them."""
+    """Return each evidence's share of answers, and its share of correct answers."""
     rows = []
     for run in runs:
         printed = EVIDENCE if run.name == "cai" else {}
@@ -175,9 +176,9 @@ def _evidence(cases: Cases, runs: Sequence[MethodRun]) -> MeasureTable:
 
 
 def _of_cai(runs: Sequence[MethodRun]) -> Iterator[MeasureTable]:
-    """Counterparts of Tables 5-1 and 5-2; the second for the methods that use encodings."""
+    """Yield counterparts of Tables 5-1 and 5-2; the latter for methods that use encodings."""
     names = [run.name for run in runs]
-    # The first of these that was run stands beside the paper's.
+    # The first method run is listed beside the paper's.
     compared = next((name for name in ("cai", _COMPOSITE) if name in names), "")
     titles = (
         ("precision", "Right among the answers in each language", "Cai 2009, Table 5-1"),
@@ -204,7 +205,7 @@ def _of_cai(runs: Sequence[MethodRun]) -> Iterator[MeasureTable]:
 
 
 def papers(cases: Cases, runs: Sequence[MethodRun]) -> MeasureTable:
-    """The papers' figures beside ours, on the main cases in the languages of each paper."""
+    """Return the papers' figures beside ours, on the main cases in each paper's languages."""
     by_name = {run.name: run for run in runs}
     rows = []
     for claim in CLAIMS:
@@ -237,20 +238,20 @@ def _ours(run: MethodRun | None, claim: Claim, places: Sequence[int]) -> float:
     if run is None:
         return math.nan
     if claim.is_precision:
-        # A language without cases can only be a wrong answer, so it is left out.
+        # A language without cases can only be a wrong answer, so it is skipped.
         codes = sorted(claim.languages & {case.language for case in run.cases})
-        found = [run.right(of) for code in codes if (of := run.answers_in(code))]
-        return sum(found) / len(found) if found else math.nan
+        rates = [run.right(of) for code in codes if (of := run.answers_in(code))]
+        return sum(rates) / len(rates) if rates else math.nan
     if claim.evidence:
         places = [place for place in places if run.decided[place] == claim.evidence]
     return run.right(places)
 
 
 def _of_tamura(cases: Cases, runs: Sequence[MethodRun]) -> Iterator[MeasureTable]:
-    """Tables 2 and 3 of Tamura 2007 for every language, if the procedure is among the methods.
+    """Yield Tables 2 and 3 of Tamura 2007 for every language, if the procedure was run.
 
-    A page belongs to the table of the step that decided it; a page without an answer to the second.
-    Unlike in the paper, which has samples of pages that either step identified, all pages count.
+    A page belongs to the table of its deciding step; a page without an answer to the second. Unlike
+    in the paper, whose samples are pages identified by either step, all pages count.
     """
     for run in runs:
         if run.name == "tamura" and cases.sort == "pages":
@@ -261,18 +262,20 @@ def _of_tamura(cases: Cases, runs: Sequence[MethodRun]) -> Iterator[MeasureTable
 
 
 def _verified(number: str, title: str, run: MethodRun, places: Sequence[int]) -> MeasureTable:
-    """Pages by guessed and actual language: precision and recall of each language."""
+    """Return pages by guessed and actual language, with precision and recall per language."""
     pairs = Counter((run.answers[at], run.cases[at].language) for at in places)
     sizes = Counter(run.cases[at].language for at in places)
     guessed = Counter(run.answers[at] for at in places)
     rows = []
     for code in sorted(filter(None, guessed), key=lambda code: (-sizes[code], code)):
         right = pairs[code, code]
-        found = (right, guessed[code] - right, sizes[code] - right)
+        verified = (right, guessed[code] - right, sizes[code] - right)
         printed = _verification(*TAMURA[number]) if code == "th" else (None, None)
-        pairs_of = zip(_verification(*found), printed, strict=True)
+        pairs_of = zip(_verification(*verified), printed, strict=True)
         figures = tuple(Cell(ours, paper=paper) for ours, paper in pairs_of)
-        rows.append(Row((language_name(code), *map(str, found)), figures, key={"language": code}))
+        rows.append(
+            Row((language_name(code), *map(str, verified)), figures, key={"language": code})
+        )
     right, wrong, missed = TAMURA[number]
     return MeasureTable(
         f"tamura-table-{number}",
@@ -297,5 +300,5 @@ def _verification(right: int, wrong: int, missed: int) -> tuple[float, float]:
 
 
 def _row(heads: tuple[str, ...], figures: Iterable[float], **key: str) -> Row:
-    """A row of figures that no paper has."""
+    """Return a row of figures without counterparts in a paper."""
     return Row(heads, tuple(map(Cell, figures)), key=key)

@@ -1,7 +1,7 @@
-"""Results of experiments as plain data: tables with the paper's figures beside ours.
+"""Experiment results as plain data: tables with the paper's figures beside ours.
 
-All figures are percentages. A cell has our figure, its standard deviation if it is a mean over the
-folds, and the paper's figure if there is one.
+All figures are percentages. A cell is our figure, its standard deviation for a mean over folds, and
+the paper's figure if published.
 """
 
 import math
@@ -14,7 +14,7 @@ MEASURES: Final = ("P", "R", "p(-|-)", "F1")
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure; nan if it is undefined."""
+    """A figure; nan if undefined."""
 
     ours: float
     spread: float | None = None
@@ -23,13 +23,13 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Return our figure less the paper's; None if one of them is missing."""
+        """Our figure less the paper's; None if either is missing."""
         if self.paper is None or math.isnan(self.ours):
             return None
         return self.ours - self.paper
 
     def as_json(self) -> dict[str, float | None]:
-        """Return the figures for a JSON file; None for undefined ones."""
+        """Return the figures for a JSON file; None for undefined figures."""
         return {
             "ours": _rounded(self.ours),
             "sd": _rounded(self.spread),
@@ -40,12 +40,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table: its headings and its figures."""
+    """A table line: headings and figures."""
 
     heads: tuple[str, ...]
     cells: tuple[Cell, ...]
     is_best: bool = False
-    """Whether it is significantly better than all others of its group."""
+    """True if significantly better than every other row of its group."""
     is_best_in_paper: bool = False
     key: Mapping[str, str] = field(default_factory=dict)
     """Codes and names for programs: language, classifier."""
@@ -53,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True)
 class MeasureTable:
-    """A table and the paper's table that it corresponds to."""
+    """A table and the corresponding table of the paper."""
 
     name: str
     title: str
@@ -63,12 +63,12 @@ class MeasureTable:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     headline: int | None = None
-    """The column that is compared with the paper; None compares all."""
+    """Column compared with the paper; None compares all columns."""
     notes: tuple[str, ...] = ()
     digits: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """Return the table as objects of objects."""
+        """Return the table as nested objects."""
         return {field.name: getattr(self, field.name) for field in fields(self)} | {
             "rows": [
                 {
@@ -89,7 +89,7 @@ class MeasureTable:
 
 @dataclass(frozen=True)
 class Result:
-    """The tables of one experiment."""
+    """The tables of an experiment."""
 
     experiment: str
     tables: tuple[MeasureTable, ...]

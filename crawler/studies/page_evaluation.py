@@ -48,7 +48,7 @@ def evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
     try:
         with Display(sys.stderr) as display:
             for method in methods:
-                runs.append(page_cases.asked(method, cases.cases, display.count))
+                runs.append(page_cases.run_of(method, cases.cases, display.count))
     finally:
         if unfinished := [method.name for method in methods[len(runs) :]]:
             facts["not carried out"] = unfinished

@@ -1,1 +1,1 @@
-"""Baykan 2013: classifiers of URLs, and the study that compares them."""
+"""URL classifiers of Baykan 2013, and their comparison study."""

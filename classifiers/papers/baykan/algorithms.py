@@ -1,8 +1,8 @@
-"""The algorithms of the study and their features, by name (Baykan 2013, 2.2, 4.1, 4.2, 4.7.1).
+"""Algorithms and feature sets of the study, by name (Baykan 2013, 2.2, 4.1, 4.2, 4.7.1).
 
-An algorithm learns from a feature matrix, (n_urls, n_features), dense or CSR, and says Yes or No to
-each row. Names of classifiers are `cctld`, `cctld+`, `ip`, `svm:words`
-(an algorithm with a feature set) and `ip+svm:words`, which says Yes if one of both does.
+An algorithm learns from a feature matrix, (n_urls, n_features), dense or CSR, and predicts Yes or
+No for each row. Classifier names are `cctld`, `cctld+`, `ip`, `svm:words` (an algorithm with a
+feature set) and `ip+svm:words`, which says Yes if either part does.
 """
 
 import re
@@ -35,17 +35,17 @@ from langfocus.classifiers.tables.country_domains import TABLE_I
 from langfocus.classifiers.urls.cctld import top_level_domain
 
 BASELINES: Final = ("cctld", "cctld+", "ip")
-"""The classifiers that need no training."""
+"""Classifiers without training."""
 GENERIC_ENGLISH: Final = frozenset({"com", "org"})
-"""Domains that ccTLD+ adds to English."""
+"""Domains added to English by ccTLD+."""
 
 _PERF_C: Final = 0.01
-"""C of SVM-perf by default."""
+"""Default C of SVM-perf."""
 _PERF_SCALE: Final = 100
 """SVM-perf counts errors in percent."""
 _SOLVER: Final[dict[str, Any]] = {"tol": 1e-3, "max_iter": 10_000}
 _SMOOTHING: Final = 1e-3
-"""Share of the largest variance that is added to all: a feature may be constant in a class."""
+"""Share of the largest variance added to every variance: a feature may be constant in a class."""
 _LEAF: Final = 20
 _ROWS_FOR_ONE: Final = 50
 
@@ -53,14 +53,14 @@ _ROWS_FOR_ONE: Final = 50
 class PaperWeighting(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
     """Weights f ln(n / (n_i + 1)) of counts, CSR (Baykan 2013, 2.2, footnote 6).
 
-    f is from the URL; n, the number of URLs, and n_i, that of those with feature i, are from the
-    URLs of `fit`, in any language. By the formula a feature of all URLs has a weight below 0, and a
-    feature of all but one URL has 0. The weight is not clipped: a linear classifier learns the
-    sign.
+    f is the count in the URL; n, the number of URLs, and n_i, the number of URLs with feature i,
+    are from the URLs of `fit`, in any language. By the formula, a feature of all URLs has a weight
+    below 0, and a feature of all but one URL has 0. Weights are not clipped: a linear classifier
+    learns the sign.
     """
 
     def fit(self, X: Matrix, y: Any = None) -> Self:
-        """Count the rows that have each feature; `y` is ignored."""
+        """Count the rows with each feature; `y` is ignored."""
         n_with = np.bincount(X.nonzero()[1], minlength=X.shape[1])
         self.factors_ = np.log(X.shape[0] / (n_with + 1))
         return self
@@ -71,13 +71,13 @@ class PaperWeighting(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 def maximum_entropy(seed: int, *, is_custom: bool) -> Any:
-    """The conditional Maximum Entropy model over raw counts: logistic regression.
+    """Return the conditional Maximum Entropy model over raw counts: logistic regression.
 
-    Among all distributions of the class that agree with the training rows on the expected count of
-    each feature, that of highest entropy has the weights of maximum likelihood (Nigam 1999). With
-    two classes only the difference of their weights matters, and Newton's method finds it. Unlike
-    the paper, which names no prior, a Gaussian one of variance 1 bounds the weights of features
-    that occur in one class only. Custom-made features are brought to unit variance first.
+    Among all class distributions that match each feature's expected count in the training rows, the
+    highest entropy distribution has maximum likelihood weights (Nigam 1999). With two classes only
+    their weight difference matters, and Newton's method finds it. Unlike the paper, without a named
+    prior, a Gaussian prior of variance 1 bounds the weights of features in a single class.
+    Custom-made features are first scaled to unit variance.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -86,10 +86,10 @@ def maximum_entropy(seed: int, *, is_custom: bool) -> Any:
 
 
 def support_vectors(seed: int, *, is_custom: bool) -> Any:
-    """A linear SVM with squared hinge loss over weighted counts, or scaled custom-made features.
+    """Return a squared hinge loss linear SVM over weighted counts or scaled custom-made features.
 
-    Both classes have the same total weight, for any number of rows. Unlike in the paper, weighted
-    URLs are scaled to length 1, so that one penalty fits every number of URLs.
+    Both classes have equal total weight, for any number of rows. Unlike in the paper, weighted URLs
+    are scaled to length 1, so that a single penalty fits every number of URLs.
     """
     steps = [StandardScaler(with_mean=False)] if is_custom else [PaperWeighting(), Normalizer()]
     balanced = {"C": 1.0, "class_weight": "balanced", "dual": "auto"}
@@ -97,19 +97,19 @@ def support_vectors(seed: int, *, is_custom: bool) -> Any:
 
 
 def paper_support_vectors(seed: int, *, is_custom: bool) -> Any:
-    """The linear SVM of the paper: hinge loss over weights that are not scaled.
+    """Return the paper's linear SVM: hinge loss over unscaled weights.
 
-    SVM-perf with its default settings minimises `w.w / 2 + 0.01 x`, where x is the slack of 100
-    times the mean hinge loss. So C of a usual SVM is 1 / n for n training rows. The bias is the
-    weight of one more feature, which is always 1. Words and n-grams get the paper's weighting
-    first, custom-made features do not.
+    SVM-perf with default settings minimises `w.w / 2 + 0.01 x`, where x is the slack of 100 times
+    the mean hinge loss. C of a usual SVM is therefore 1 / n for n training rows. The bias is the
+    weight of an additional feature with constant value 1. Words and n-grams are first weighted as
+    in the paper, custom-made features are not.
     """
     machine = _MeanLossSVC(loss="hinge", dual=True, **_SOLVER, random_state=seed)
     return make_pipeline(*([] if is_custom else [PaperWeighting()]), machine)
 
 
 class _MeanLossSVC(LinearSVC):  # type: ignore[misc]  # an untyped base
-    """A linear SVM whose penalty is that of SVM-perf for the mean loss of its training rows."""
+    """A linear SVM with SVM-perf's penalty on the mean loss of the training rows."""
 
     def fit(self, X: Matrix, y: Any) -> Self:
         self.C = _PERF_C * _PERF_SCALE / len(y)
@@ -117,24 +117,24 @@ class _MeanLossSVC(LinearSVC):  # type: ignore[misc]  # an untyped base
 
 
 class DecisionTree(DecisionTreeClassifier):  # type: ignore[misc]  # an untyped base
-    """A tree of tests of one feature each; the test that lowers the entropy most comes first.
+    """A tree of single-feature tests, the test with the largest entropy decrease first.
 
-    A leaf has 20 training rows or more, or a fiftieth of the rows if that is fewer, or 1: leaves of
-    20 cannot split 26 URLs, and a fully grown tree memorises single URLs. `random_state` decides
-    between features that lower the entropy equally.
+    A leaf has at least 20 training rows, or a fiftieth of the rows if fewer, or 1: leaves of 20
+    cannot split 26 URLs, and a fully grown tree memorises single URLs. `random_state` breaks ties
+    between features with equal entropy decrease.
     """
 
     def __init__(self, random_state: int = 0) -> None:
         super().__init__(criterion="entropy", random_state=random_state)
 
     def fit(self, X: Matrix, y: Any) -> Self:
-        """Learn from rows and their answers (n_urls,)."""
+        """Fit to rows and their labels (n_urls,)."""
         self.min_samples_leaf = max(1, min(_LEAF, len(y) // _ROWS_FOR_ONE))
         return cast(Self, super().fit(X, y))
 
 
 _Makers = tuple[Callable[[int], Any] | None, Callable[[int], Any] | None]
-"""What makes an algorithm from a seed for counts, and what does for custom-made features."""
+"""Factories of an algorithm from a seed, for counts and for custom-made features."""
 
 
 def _both(make: Callable[..., Any]) -> _Makers:
@@ -165,7 +165,7 @@ _LABELS: Final = {
 
 
 def vectorizer(features: str, countries: Countries | None = None) -> Any:
-    """The unfitted vectorizer of a feature set; `countries` is for the custom-made ones only."""
+    """Return the unfitted vectorizer of a feature set; `countries` is for custom-made features."""
     if features in CUSTOM:
         from langfocus.classifiers.papers.baykan import custom
 
@@ -174,10 +174,10 @@ def vectorizer(features: str, countries: Countries | None = None) -> Any:
 
 
 def algorithm(name: str, features: str, seed: int = 0) -> Any:
-    """Return the algorithm with the parameters of the study for a feature set.
+    """Return the algorithm with the study's parameters for a feature set.
 
-    It has `fit` and `predict`. A `Markov` needs the n-gram of each column before it is fitted: its
-    `names`. StudyError for an unknown name, or for features that the algorithm does not take.
+    The algorithm has `fit` and `predict`. A `Markov` needs `names`, the n-gram of each column,
+    before `fit`. StudyError for an unknown name, or for features unsupported by the algorithm.
     """
     allowed = feature_sets(name)
     if features not in allowed:
@@ -189,23 +189,23 @@ def algorithm(name: str, features: str, seed: int = 0) -> Any:
 
 
 def feature_sets(name: str) -> tuple[str, ...]:
-    """Return the names of the feature sets that an algorithm takes.
+    """Return the names of an algorithm's supported feature sets.
 
-    Decision trees take custom-made features only, Markov chains n-grams of one size, and rank
-    order all features but custom-made ones.
+    Decision trees support only custom-made features, Markov chains n-grams of a single size, and
+    rank order all features except custom-made features.
     """
     if name not in NAMES:
         raise StudyError(f"no algorithm is called {name!r}; there are {', '.join(NAMES)}")
     if name == "markov":
-        return tuple(each for each in FEATURE_SETS if _ONE_SIZE.fullmatch(each))
-    return tuple(each for each in FEATURE_SETS if _MAKERS[name][each in CUSTOM])
+        return tuple(features for features in FEATURE_SETS if _ONE_SIZE.fullmatch(features))
+    return tuple(features for features in FEATURE_SETS if _MAKERS[name][features in CUSTOM])
 
 
 def ask(name: str, language: str, urls: Sequence[str], countries: Countries | None) -> Flags:
-    """Return whether a baseline says Yes to each URL, (n_urls,); `ip` needs `countries`.
+    """Return a baseline's decisions about URLs, (n_urls,); `ip` needs `countries`.
 
-    Table I of the paper has the domains of five languages, which also stand for countries. Unlike
-    in the paper, another language has all its top-level domains.
+    The paper's Table I lists the domains of five languages, which also represent countries. Unlike
+    in the paper, any other language has all its top-level domains.
     """
     domains = frozenset(TABLE_I[language].split()) if language in TABLE_I else tlds_of(language)
     if name == "ip":
@@ -219,22 +219,22 @@ def ask(name: str, language: str, urls: Sequence[str], countries: Countries | No
 
 
 class Name(NamedTuple):
-    """The parts of a classifier's name."""
+    """Parts of a classifier name."""
 
     algorithm: str | None
-    """None for a baseline."""
+    """Algorithm name; None for a baseline."""
     features: str
     needs_addresses: bool
-    """Whether it needs the countries of servers: it is IP, or says Yes when IP does."""
+    """True if server countries are needed: for IP, or a combination with IP."""
 
     @property
     def is_custom(self) -> bool:
-        """True if its features are custom-made: they need the packages of `dictionaries`."""
+        """True for custom-made features, which need the packages of `dictionaries`."""
         return self.features in CUSTOM
 
 
 def parse(text: str) -> Name:
-    """Return the parts of a name; StudyError if an algorithm or a feature set is not known."""
+    """Return the parts of a name; StudyError for an unknown algorithm or feature set."""
     if text in BASELINES:
         return Name(None, "", text == "ip")
     kind, colon, features = text.removeprefix("ip+").partition(":")

@@ -1,8 +1,8 @@
-"""Custom-made features of a URL: the 60 of Baykan 2013, 2.1 and the 74 of the study before it.
+"""Custom-made URL features: the 60 of Baykan 2013, 2.1 and the 74 of the previous study.
 
-Neither source lists them one by one. Both have counters before the first `/` and after it. If the
-kinds that they describe do not add up to the total, counters of the whole URL and small variants
-are added, as the table of `CustomFeatures` shows.
+Neither source lists every feature. Both have counters before the first `/` and after it. Where the
+described kinds do not add up to the total, counters of the whole URL and small variants are added,
+as the table of `CustomFeatures` shows.
 """
 
 from collections import Counter
@@ -26,16 +26,16 @@ WordList = Callable[[str], Collection[str]]
 """Language -> words."""
 Matrix = npt.NDArray[np.float64]
 Trained = tuple[frozenset[str], frozenset[str]]
-"""The words of the trained dictionaries of Yes and of No."""
+"""Words of the trained dictionaries of Yes and of No."""
 
 LANGUAGES: Final = tuple(TABLE_I)
 _GENERIC: Final = ("com", "org", "net")
 _FOLDS: Final = 5
-"""Parts of the training URLs; each is looked up in dictionaries learned from the others.
+"""Folds of the training URLs; dictionaries of the other folds look up each fold.
 
-Unlike in the paper, no URL is looked up in a dictionary that it helped to build, which would make
-training URLs look easier than new ones. F1 of decision trees rose by 0.4 to 1.0 on domains not
-trained on, by 0.1 to 0.3 otherwise (2,000 URLs of each language, two seeds).
+Unlike in the paper, no URL is looked up in a dictionary built with this URL, which would make
+training URLs look easier than new URLs. F1 of decision trees rose by 0.4 to 1.0 on domains outside
+training, by 0.1 to 0.3 otherwise (2,000 URLs of each language, two seeds).
 """
 _PARTS: Final = ("before", "after")
 _PLACES: Final = (*_PARTS, "whole")
@@ -62,7 +62,7 @@ _OF_2008: Final = (
     *_in(_PARTS, *_of_all("only dictionary"), "words"),
 )
 FEATURES: Final = {60: (*_COMMON, *_OF_2013), 74: (*_COMMON, *_OF_2008)}
-"""Number of features -> their names."""
+"""Number of features -> feature names."""
 
 
 @dataclass
@@ -92,15 +92,15 @@ class CustomFeatures:
     """
 
     n_features: int = 60
-    """60: those of 2013; 74: those of 2008, without the server's country."""
+    """60: features of 2013; 74: features of 2008, without the server's country."""
     countries: Countries | None = None
-    """Host -> country of its server; without it the features of the server's country are 0."""
+    """Host -> server country; without countries, the server country features are 0."""
     dictionary: WordList = dictionary_words
     cities: WordList = city_words
     _kinds: dict[str, list[str]] = field(default_factory=dict, init=False)
 
     def fit_transform(self, urls: Sequence[str], is_yes: Flags) -> Matrix:
-        """Learn the dictionaries, and return the features that the URLs would have as new ones."""
+        """Fit the dictionaries, and return the URLs' features as if the URLs were new."""
         self.trained_ = trained_words(urls, is_yes)
         return self._matrix(urls, self._learned_elsewhere(urls, is_yes))
 
@@ -109,11 +109,11 @@ class CustomFeatures:
         return self._matrix(urls, [self.trained_] * len(urls))
 
     def get_feature_names_out(self) -> Names:
-        """Return the names of the features, (n_features,)."""
+        """Return the feature names, (n_features,)."""
         return np.array(FEATURES[self.n_features], object)
 
     def _learned_elsewhere(self, urls: Sequence[str], is_yes: Flags) -> list[Trained]:
-        """The dictionaries for each URL: those learned from the parts that do not contain it."""
+        """Return the dictionaries for each URL, learned from the folds without this URL."""
         learned = [self.trained_] * len(urls)
         part_of = np.random.default_rng(0).permutation(len(urls)) % _FOLDS
         for part in range(min(_FOLDS, len(urls))):
@@ -133,7 +133,7 @@ class CustomFeatures:
         return found
 
     def _features(self, url: str, trained: Trained) -> dict[str, int]:
-        """Name -> value of the features of a URL that are not 0, and of some in the other set."""
+        """Return name -> value of a URL's non-zero features, and of some of the other set's."""
         host, after = parts(url)
         host = host.strip(".").lower()
         tld = host.rpartition(".")[2] if "." in host else ""
@@ -154,7 +154,7 @@ class CustomFeatures:
         return found
 
     def _counts(self, text: str, trained: Trained) -> Counter[str]:
-        """Kind of look-up -> words of a part of a URL that it contains."""
+        """Return dictionary kind -> number of its words in a URL part."""
         counts = Counter({"hyphens": text.count("-")})
         yes, no = trained
         for word in words(text):
@@ -165,7 +165,7 @@ class CustomFeatures:
         return counts
 
     def _kinds_of(self, word: str) -> list[str]:
-        """The look-ups that contain a word, but for the trained dictionaries."""
+        """Return the dictionary kinds of a word, except trained dictionaries."""
         if word not in self._kinds:
             speaking = [each for each in LANGUAGES if word in self.dictionary(each)]
             kinds = ["words", f"code {_TLDS.get(word)}"]

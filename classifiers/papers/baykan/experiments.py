@@ -1,7 +1,7 @@
-"""The experiments of Baykan 2013 and 2008: each is a row of a measure, classifiers and data.
+"""Experiments of Baykan 2013 and 2008, each a combination of measure, classifiers and data.
 
-`experiments.tsv` has the title of each, the paper's table, the tables of `figures.tsv`, the last
-of which marks the best classifiers, and notes; several are separated by `|`.
+`experiments.tsv` lists each experiment's title, the paper's table, the tables of `figures.tsv` (the
+last table marks the best classifiers) and notes; `|` separates several values.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,18 +34,18 @@ _BASES: Final = ("cctld", "ip")
 _ALL: Final = "allgrams-from-word"
 _FOUR: Final = (f"svm:{_ALL}", "dt:custom", f"re:{_ALL}", f"ip+svm:{_ALL}")
 _COMPARED: Final = (*_BASES, *_FOUR)
-"""The classifiers of Table XIV."""
+"""Classifiers of Table XIV."""
 _WITH_WORDS: Final = (*_BASES, "svm:words", *_FOUR)
 _BEYOND: Final = (*_BASES, "svm:words", f"svm:{_ALL}", f"re:{_ALL}", "dt:custom", f"ip+svm:{_ALL}")
 
 
 def of_both(sizes: Sequence[str]) -> list[str]:
-    """The n-grams of some sizes, from URLs and then from words."""
+    """Return n-gram feature sets of some sizes, from URLs and then from words."""
     return [f"{size}-from-{source}" for source in ("url", "word") for size in sizes]
 
 
-def each(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
-    """The names of all pairs of algorithms and feature sets that go together."""
+def combinations(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of all valid pairs of algorithms and feature sets."""
     return tuple(
         f"{algorithm}:{name}"
         for algorithm in algorithms.split()
@@ -54,8 +54,8 @@ def each(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-_NGRAMS: Final = each("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE))
-_SVMS: Final = each("svm", ["words", *of_both(SINGLE + MULTIPLE)])
+_NGRAMS: Final = combinations("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE))
+_SVMS: Final = combinations("svm", ["words", *of_both(SINGLE + MULTIPLE)])
 _BOTH_SVMS: Final = [
     f"{svm}:{features}"
     for features in ("words", "3-grams-from-word", _ALL, "custom")
@@ -65,11 +65,11 @@ _BOTH_SVMS: Final = [
 Row = tuple[Callable[[Experiment, Study, Sequence[str]], Tables], Sequence[str], Sequence[Setting]]
 _ROWS: Final[dict[str, Row]] = {
     "baselines": (baselines, ("cctld", "cctld+", "ip"), _ONE),
-    "words": (four, each("nb me re ros svm", ["words"]), _ONE),
+    "words": (four, combinations("nb me re ros svm", ["words"]), _ONE),
     "ngrams": (best_of_each_algorithm, _NGRAMS, _ONE),
     "svm-features": (f1_by_language, _SVMS, _ONE),
-    "custom": (four, each("nb me re svm dt", ["custom"]), _ONE),
-    "feature-comparison": (with_empty, each("svm", ["words", _ALL, "custom"]), _ONE),
+    "custom": (four, combinations("nb me re svm dt", ["custom"]), _ONE),
+    "feature-comparison": (with_empty, combinations("svm", ["words", _ALL, "custom"]), _ONE),
     "comparison": (compared, _COMPARED, _ONE),
     "training-sizes": (f1_curve, _COMPARED, SHARES),
     "domains": (special.domains, (), _ONE),
@@ -109,11 +109,11 @@ def _experiment(name: str, row: Row) -> Experiment:
 
 
 def of_classifiers(names: Sequence[str]) -> Experiment:
-    """The experiment that compares the named classifiers."""
+    """Return an experiment that compares the named classifiers."""
     return _experiment("classifiers", (four, names, _ONE))
 
 
 EXPERIMENTS: Final = {name: _experiment(name, row) for name, row in _ROWS.items()}
-"""The experiments, in the order in which they are carried out."""
+"""Experiments in execution order."""
 OF_TEST_SET: Final = {name: _experiment(name, row) for name, row in _ROWS_OF_TEST_SET.items()}
-"""The experiments with a test set of its own."""
+"""Experiments with a separate test set."""

@@ -1,11 +1,10 @@
-"""What a URL is made of: its words and two parts, and the feature sets that count them, by name.
+"""URL words, URL parts, and the named feature sets that count words and n-grams.
 
-The countries of hosts' servers (2.2, "IP") are looked up before a study begins.
+Server countries of hosts (2.2, "IP") are resolved before a study starts.
 
-Baykan 2013, 2.1: a URL is split at all characters that are no letters; single letters and six
-special words are left out. Letters of every script count, percent-encoded or not, also in names
-that are spelled `xn--`. Unlike in `classifiers.urls.ngrams`, bytes that are not UTF-8 separate
-words.
+Baykan 2013, 2.1: a URL is split at all non-letters; single letters and six special words are
+dropped. Letters of every script count, percent-encoded or not, also in `xn--` names. Unlike in
+`classifiers.urls.ngrams`, bytes outside UTF-8 separate words.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from langfocus.classifiers.urls.batch import MAX_CHARACTERS, plain
 Source = Literal["word", "url"]
 Names = npt.NDArray[np.object_]
 Addresses = Mapping[str, Sequence[str]]
-"""Host in lower case -> its addresses."""
+"""Host in lower case -> IP addresses."""
 Countries = Mapping[str, str]
-"""Host in lower case -> the ISO 3166-1 code of its server's country, where that is known."""
+"""Host in lower case -> ISO 3166-1 code of the server country, if known."""
 
 _SIZES: Final = {f"{size}-grams": (size, size) for size in range(1, 8)} | {
     "3-4-grams": (3, 4),
@@ -50,10 +49,10 @@ CUSTOM: Final = {"custom": 60, "custom-2008": 74}
 _EDGE: Final = "_"
 
 NAMES: Final = ("words", *_GRAMS, *CUSTOM)
-"""The feature sets of the study."""
+"""Feature sets of the study."""
 
 SPECIAL: Final = frozenset("www index html htm http https".split())
-"""Runs of letters that do not count as words."""
+"""Letter runs that do not count as words."""
 
 _JOINERS: Final = "\u200c\u200d"  # occur inside Persian and Indic words
 _LATIN: Final = re.compile("[a-z]+")
@@ -63,7 +62,7 @@ _PORT: Final = re.compile(r":\d*$")
 
 
 def words(url: str) -> list[str]:
-    """The words of a URL or of a part of one, in lower case and in their order.
+    """Return the words of a URL or URL part, in lower case and in order.
 
     Only the first MAX_CHARACTERS count.
     """
@@ -71,25 +70,25 @@ def words(url: str) -> list[str]:
 
 
 def text_words(text: str) -> list[str]:
-    """The words of a text of any length, which is no URL: nothing in it is decoded."""
-    found = "".join(each if _is_letter(each) else " " for each in text.lower()).split()
-    return [word for word in found if len(word) >= 2 and word not in SPECIAL]
+    """Return the words of a text of any length; unlike a URL, the text is not decoded."""
+    runs = "".join(letter if _is_letter(letter) else " " for letter in text.lower()).split()
+    return [word for word in runs if len(word) >= 2 and word not in SPECIAL]
 
 
 def runs(url: str) -> list[str]:
-    """All runs of letters, also single letters and special words."""
+    """Return all runs of letters, single letters and special words included."""
     url = url[:MAX_CHARACTERS]
     text = url.lower()
     if text.isascii() and "%" not in text and "xn--" not in text:
         return _LATIN.findall(text)
     text = unicodedata.normalize("NFC", _decoded(url).lower())
-    return "".join(each if _is_letter(each) else " " for each in text).split()
+    return "".join(letter if _is_letter(letter) else " " for letter in text).split()
 
 
 def parts(url: str) -> tuple[str, str]:
-    """The host, without scheme, credentials and port, and the rest after it, as written.
+    """Return the host, without scheme, credentials and port, and the rest after it, unchanged.
 
-    The host ends at the first `/`, `?` or `#`; the rest begins with that sign. Either may be ''.
+    The host ends at the first `/`, `?` or `#`; the rest begins with this sign. Either may be ''.
     Only the first MAX_CHARACTERS count.
     """
     url = url[:MAX_CHARACTERS]
@@ -112,7 +111,7 @@ def _is_letter(character: str) -> bool:
 
 
 def counter(name: str) -> Counts:
-    """The unfitted counter of a feature set of words or n-grams."""
+    """Return the unfitted counter of a word or n-gram feature set."""
     if name == "words":
         return Counts(words)
     sizes, source = _GRAMS[name]
@@ -123,26 +122,27 @@ def counter(name: str) -> Counts:
 
 @dataclass
 class Counts:
-    """Counts of the pieces of texts, float64, CSR (n_texts, n_pieces).
+    """Counts of text pieces, float64, CSR (n_texts, n_pieces).
 
-    Pieces that no text of `fit_transform` has are left out.
+    Pieces unseen by `fit_transform` are dropped.
     """
 
     pieces: Callable[[str], list[str]]
     """Text -> its words or n-grams, with repetitions."""
     is_sorted: bool = True
-    """Whether the columns are in the order of the pieces' letters, else in that in which the pieces
-    were met. Some algorithms decide ties by it."""
+    """True: columns in alphabetical order of the pieces; else in order of first occurrence. Some
+    algorithms break ties by column order.
+    """
 
     def fit_transform(self, texts: Sequence[str], y: object = None) -> csr_matrix:
-        """Learn the pieces, and count them; ValueError if no text has any."""
+        """Learn and count the pieces; ValueError if no text has a piece."""
         met = dict.fromkeys(piece for text in texts for piece in self.pieces(text))
         names = sorted(met) if self.is_sorted else met
         self.vocabulary_ = {name: column for column, name in enumerate(names)}
         return self.transform(texts)
 
     def transform(self, texts: Sequence[str]) -> csr_matrix:
-        """Count the pieces that were learned."""
+        """Count the learned pieces."""
         counter = CountVectorizer(
             analyzer=self.pieces, dtype=np.float64, vocabulary=self.vocabulary_
         )
@@ -154,43 +154,42 @@ class Counts:
 
 
 def grams(url: str, smallest: int, largest: int, source: Source) -> list[str]:
-    """The character n-grams of a URL that have `smallest` to `largest` letters.
+    """Return the character n-grams of a URL with `smallest` to `largest` letters.
 
-    They are those of each word between marks (`_we`, `wea`, …, `er_`; a mark counts as a letter),
-    or those of the URL. The paper leaves three things open. For 1-grams from words the mark is not
-    a letter, because every word has two marks. A word that is too short for the smallest n-gram
-    gets more marks at its end (`_de__`), so that no word is without n-grams. N-grams from the URL
-    are those of all its letters, `http` and `www` included, without the characters between them,
-    since `yde` is one of `http://www.hi-fly.de`.
+    N-grams are from each word between marks (`_we`, `wea`, …, `er_`; a mark counts as a letter), or
+    from the URL. The paper leaves three points open. For 1-grams from words the mark is not a
+    letter, because every word has two marks. A word shorter than the smallest n-gram is padded with
+    marks (`_de__`), so that every word has n-grams. N-grams from the URL cover all its letters,
+    `http` and `www` included, without the characters between them, since `yde` is an n-gram of
+    `http://www.hi-fly.de`.
     """
     texts = ["".join(runs(url))]
     if source == "word":
         texts = [f"{_EDGE}{word}{_EDGE}".ljust(smallest, _EDGE) for word in words(url)]
-    found = [
+    grams = [
         text[start:end]
         for text in texts
         for start in range(len(text) - smallest + 1)
         for end in range(start + smallest, min(start + largest, len(text)) + 1)
     ]
-    return found if smallest > 1 else [gram for gram in found if gram != _EDGE]
+    return grams if smallest > 1 else [gram for gram in grams if gram != _EDGE]
 
 
 def locate(urls: Iterable[str], mmdb: Path, addresses: Addresses) -> Countries:
-    """The countries of the servers of some URLs, by a MaxMind DB file.
+    """Return the server countries of the URLs, by a MaxMind DB file.
 
     GeoIPError if the file cannot be read.
     """
     look_up = country_lookup(mmdb)
     hosts = sorted({host for url in urls if (host := spelled(parts(url)[0]))})
-    found = {host: server_country(host, look_up, addresses) for host in hosts}
-    return {host: code for host, code in found.items() if code}
+    countries = {host: server_country(host, look_up, addresses) for host in hosts}
+    return {host: code for host, code in countries.items() if code}
 
 
 def server_country(host: str, countries: CountryLookup, addresses: Addresses) -> str | None:
-    """The ISO 3166-1 code of the country of a host's server; None if it is not known.
+    """Return the ISO 3166-1 code of a host's server country; None if unknown.
 
-    The first address of the host whose country is known decides. A host that is an IP address
-    stands for itself.
+    The first address with a known country decides. A host that is an IP address is its own address.
     """
     bare = host.strip("[]")
     own = [bare] if parsed_address(bare) else addresses.get(host, ())
@@ -198,7 +197,7 @@ def server_country(host: str, countries: CountryLookup, addresses: Addresses) ->
 
 
 def listed(path: Path) -> Addresses:
-    """The addresses of a file with lines `host<TAB>address`; StudyError for others."""
+    """Return the addresses of a file with lines `host<TAB>address`; StudyError for other lines."""
     table: dict[str, list[str]] = defaultdict(list)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -213,5 +212,5 @@ def listed(path: Path) -> Addresses:
 
 
 def spelled(host: str) -> str:
-    """A host as the keys of `Countries` spell it."""
+    """Return a host as spelled in the keys of `Countries`."""
     return host.strip().strip(".").lower()

@@ -1,10 +1,10 @@
-"""The measures of the study as tables, each beside the paper's figures.
+"""Measures of the study as tables, each beside the paper's figures.
 
-`figures.tsv` has the printed figures of Baykan 2013, 4 and 5, and of the slides of 2008 by table,
-language and classifier, in our names; `*` marks a classifier that the paper calls significantly
-better than the others of the table. They were measured on 1.25 million URLs of the Open Directory
-and of a search engine, 250,000 of each language, in ten folds. All but numbers of URLs are
-percentages. Four figures are P, R, p(-|-) and F1.
+`figures.tsv` lists the printed figures of Baykan 2013, 4 and 5, and of the slides of 2008 by table,
+language and classifier, under our names; `*` marks a classifier that the paper calls significantly
+better than every other classifier of the table. The paper measured 1.25 million URLs of the Open
+Directory and of a search engine, 250,000 of each language, in ten folds. All but numbers of URLs
+are percentages. Four figures are P, R, p(-|-) and F1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Tables = Iterator[MeasureTable]
 F1: Final = 3
 MEAN: Final = "mean"
 TRIVIAL: Final = frozenset({"com", "net", "www", "index", "html"})
-"""Words that leave a URL empty (Baykan 2013, 4.6)."""
+"""Trivial words; a URL without any other word is empty (Baykan 2013, 4.6)."""
 
 STAR: Final = "* significantly better than each other one, one-tailed paired t-test, p < 0.025"
 WITHOUT_SERVERS: Final = (
@@ -59,7 +59,7 @@ def printed(*tables: str) -> Mapping[tuple[str, str], Figures]:
 
 
 def marked(tables: Sequence[str]) -> Mapping[str, str]:
-    """Return language -> the classifier that the paper marks in the last of some tables."""
+    """Return language -> the classifier marked by the paper in the last of the tables."""
     lines = (line[1:3] for line in _lines() if line[0] in tables[-1:])
     return {language: name[:-1] for language, name in lines if name.endswith("*")}
 
@@ -71,25 +71,25 @@ def _lines() -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment: classifiers on URLs, measured, beside the paper's tables."""
+    """A measured experiment: classifiers on URLs, beside the paper's tables."""
 
     name: str
     title: str
     source: str
-    """The paper's table; '' if no paper has one."""
+    """The paper's table; '' if unpublished."""
     classifiers: tuple[str, ...]
-    """Empty for an experiment with classifiers of its own."""
+    """Empty for an experiment with its own classifiers."""
     measure: Callable[[Experiment, Study, Sequence[str]], Tables]
-    """Takes the row, a study and the classifiers that are possible in it."""
+    """Function of the row, a study and the classifiers possible in this study."""
     data: tuple[Setting, ...] = (STANDARD,)
     printed: tuple[str, ...] = ()
-    """The tables of `figures.tsv`; the last one marks the best classifiers."""
+    """Tables of `figures.tsv`; the last table marks the best classifiers."""
     notes: tuple[str, ...] = ()
 
     def carried_out(self, study: Study) -> Result:
-        """Compute the experiment, without the classifiers that lack countries or dictionaries."""
+        """Compute the experiment, without classifiers that lack countries or dictionaries."""
         start = time.monotonic()
-        # If nothing is left the experiment says what it needs.
+        # Without any possible classifier, the experiment reports its requirements.
         names = possible(study, self.classifiers) or list(self.classifiers)
         study.run(names, self.data)
         tables = tuple(self.measure(self, study, names))
@@ -98,18 +98,18 @@ class Experiment:
     def table(
         self, heads: str, columns: Sequence[str], rows: Iterable[Row], **others: Any
     ) -> MeasureTable:
-        """A table of the experiment; `heads` are words, `others` fields of the table."""
+        """Return a table of the experiment; `heads` are words, `others` fields of the table."""
         own = {"name": self.name, "title": self.title, "source": self.source, "notes": self.notes}
         names = tuple(heads.split(" | "))
         return MeasureTable(heads=names, columns=tuple(columns), rows=tuple(rows), **own | others)
 
     def figures_of(self, language: str, name: str = "") -> Figures:
-        """The paper's figures about a classifier, as many None as a row may have without them."""
+        """Return the paper's figures of a classifier, or a full row of None."""
         return printed(*self.printed).get((language, name), _NOTHING)
 
 
 def possible(study: Study, names: Sequence[str]) -> list[str]:
-    """The names without those that need missing countries of servers or dictionaries."""
+    """Return the names, except classifiers with missing server countries or dictionaries."""
     with_custom, with_servers = dictionaries.are_installed(), study.servers is not None
     return [
         name
@@ -119,10 +119,10 @@ def possible(study: Study, names: Sequence[str]) -> list[str]:
 
 
 def left_out(study: Study, names: Sequence[str]) -> tuple[str, ...]:
-    """The notes about classifiers of an experiment that are left out or lack a feature."""
+    """Return notes about skipped classifiers, and about classifiers without a feature."""
     parsed = [parse(name) for name in names]
-    is_custom = any(each.is_custom for each in parsed)
-    needs_servers = is_custom or any(each.needs_addresses for each in parsed)
+    is_custom = any(name.is_custom for name in parsed)
+    needs_servers = is_custom or any(name.needs_addresses for name in parsed)
     return (
         *([WITHOUT_SERVERS] if needs_servers and study.servers is None else []),
         *([WITHOUT_DICTIONARIES] if is_custom and not dictionaries.are_installed() else []),
@@ -132,28 +132,30 @@ def left_out(study: Study, names: Sequence[str]) -> tuple[str, ...]:
 def cells(
     study: Study, name: str, language: str, beside: Figures = _NOTHING, **which: Any
 ) -> tuple[Cell, ...]:
-    """P, R, p(-|-) and F1 of a classifier, with the deviation over the folds and the paper's.
+    """Return P, R, p(-|-) and F1 of a classifier, with fold deviation and the paper's figures.
 
     `which` are the setting and the URLs of `Study.scores`.
     """
-    found = measured(study.scores(name, language, **which), beside[:4])
-    return found if study.n_folds > 1 else tuple(replace(cell, spread=None) for cell in found)
+    measured_cells = measured(study.scores(name, language, **which), beside[:4])
+    if study.n_folds > 1:
+        return measured_cells
+    return tuple(replace(cell, spread=None) for cell in measured_cells)
 
 
 def measured(of_folds: evaluation.Matrix, beside: Figures = _NOTHING[:4]) -> tuple[Cell, ...]:
-    """The means and deviations over folds of shares (n_folds, 4), beside the paper's figures."""
+    """Return means and deviations over folds of shares (n_folds, 4), beside the paper's figures."""
     means, spreads = evaluation.mean_and_spread(100 * of_folds)
-    found = zip(means.tolist(), spreads.tolist(), beside, strict=True)
-    return tuple(Cell(mean, spread, figure) for mean, spread, figure in found)
+    triples = zip(means.tolist(), spreads.tolist(), beside, strict=True)
+    return tuple(Cell(mean, spread, figure) for mean, spread, figure in triples)
 
 
 def best_of(study: Study, names: Sequence[str], language: str, **which: Any) -> str | None:
-    """The classifier whose F1 is significantly higher than that of each other one, if any."""
+    """Return the classifier with F1 significantly above every other classifier, or None."""
     return evaluation.best({name: study.scores(name, language, **which)[:, F1] for name in names})
 
 
 def of_language(language: str, figures: Sequence[Cell]) -> Row:
-    """A row about one language."""
+    """Return a row about a language."""
     return Row((language_name(language),), tuple(figures), key={"language": language})
 
 
@@ -164,7 +166,7 @@ def of_classifier(
     first: str | None = None,
     theirs: str | None = None,
 ) -> Row:
-    """A row about a classifier of a language; `first` is the best one, `theirs` the paper's."""
+    """Return a row of a language's classifier; `first` is the best, `theirs` the paper's best."""
     heads = (MEAN if language == MEAN else language_name(language), label(name))
     key = {"language": language, "classifier": name}
     best, best_in_paper = name == first, name == theirs
@@ -172,12 +174,12 @@ def of_classifier(
 
 
 def macro(of_languages: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
-    """The macro averages of columns of cells; the paper's only if it has all figures."""
+    """Return the macro averages of cell columns; the paper's only if every figure is published."""
     return tuple(average(column) for column in zip(*of_languages, strict=True))
 
 
 def average(column: Sequence[Cell]) -> Cell:
-    """The mean of the cells that are defined; the paper's mean only if every cell has one."""
+    """Return the mean of defined cells; the paper's mean only if every cell has a paper figure."""
     ours = [cell.ours for cell in column if not np.isnan(cell.ours)]
     theirs = [cell.paper for cell in column if cell.paper is not None]
     return Cell(
@@ -189,31 +191,31 @@ def average(column: Sequence[Cell]) -> Cell:
 def classified(
     row: Experiment, study: Study, language: str, names: Sequence[str], start: int = 0, **which: Any
 ) -> list[Row]:
-    """P, R, p(-|-) and F1 of classifiers of a language; the paper's figures begin at `start`."""
+    """Return P, R, p(-|-) and F1 of a language's classifiers; the paper's begin at `start`."""
     best = {
         "first": best_of(study, names, language, **which),
         "theirs": marked(row.printed).get(language),
     }
     rows = []
-    for each in names:
-        figures = cells(study, each, language, row.figures_of(language, each)[start:], **which)
-        rows.append(of_classifier(language, each, figures, **best))
+    for name in names:
+        figures = cells(study, name, language, row.figures_of(language, name)[start:], **which)
+        rows.append(of_classifier(language, name, figures, **best))
     return rows
 
 
 def four(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """P, R, p(-|-) and F1 of each classifier, language by language, and the macro averages."""
+    """Yield P, R, p(-|-) and F1 of each classifier by language, and the macro averages."""
     rows = [line for code in study.languages for line in classified(row, study, code, names)]
-    for each in names:
-        own = [line.cells for line in rows if line.key["classifier"] == each]
-        rows.append(of_classifier(MEAN, each, macro(own)))
+    for name in names:
+        own = [line.cells for line in rows if line.key["classifier"] == name]
+        rows.append(of_classifier(MEAN, name, macro(own)))
     star = (STAR,) if study.n_folds > 1 else ()
     notes = (*star, *row.notes, *left_out(study, row.classifiers))
     yield row.table("language | classifier", MEASURES, rows, headline=F1, notes=notes)
 
 
 def baselines(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """Tables V to VIII; Figure 1 shows the F1 of Table V."""
+    """Yield Tables V to VIII; Figure 1 shows the F1 of Table V."""
     (table,) = four(row, study, names)
     # ccTLD and ccTLD+ differ in English only.
     shown = [
@@ -222,11 +224,11 @@ def baselines(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
         if line.key["classifier"] != "cctld+" or line.key["language"] == "en"
     ]
     yield replace(table, rows=tuple(shown))
-    yield from (confusion(row, study, each) for each in names)
+    yield from (confusion(row, study, name) for name in names)
 
 
 def compared(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """Table XIV, F1 of three classifiers (Figure 3) and the mean F1 of each (Figure 4)."""
+    """Yield Table XIV, F1 of three classifiers (Figure 3) and the mean F1 of each (Figure 4)."""
     (table,) = four(row, study, names)
     yield table
     three = possible(study, ("svm:words", "svm:allgrams-from-word", "dt:custom"))
@@ -245,7 +247,7 @@ def compared(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
 
 
 def confusion(row: Experiment, study: Study, name: str) -> MeasureTable:
-    """Share of each language's test URLs (rows) for which each classifier (columns) said Yes.
+    """Return the share of Yes by each classifier (columns) for each language's test URLs (rows).
 
     The shares are means over the folds.
     """
@@ -276,7 +278,7 @@ def confusion(row: Experiment, study: Study, name: str) -> MeasureTable:
 
 
 def best_of_each_algorithm(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """Table X: the n-grams with the highest F1 of each algorithm."""
+    """Yield Table X: the n-grams with each algorithm's highest F1."""
     rows = [line for code in study.languages for line in _best_features(row, study, code, names)]
     heads = "language | algorithm | n-grams | n-grams in the paper"
     notes = (STAR, "chosen by F1 on the test folds, as in the paper")
@@ -292,7 +294,7 @@ def _best_features(
     of_algorithm: dict[str, list[str]] = {}
     for name in names:
         of_algorithm.setdefault(name.partition(":")[0], []).append(name)
-    chosen = [max(each, key=f1) for each in of_algorithm.values()]
+    chosen = [max(candidates, key=f1) for candidates in of_algorithm.values()]
     first, theirs = best_of(study, chosen, language), marked(row.printed).get(language, "")
     published = {
         name.partition(":")[0]: (name.partition(":")[2], figures[0])
@@ -300,39 +302,40 @@ def _best_features(
         if code == language
     }
     for name in chosen:
-        one, _, features = name.partition(":")
-        published_features, figure = published.get(one, ("", None))
+        algorithm, _, features = name.partition(":")
+        published_features, figure = published.get(algorithm, ("", None))
         *others, last = cells(study, name, language)
         yield Row(
-            (language_name(language), one, features, published_features),
+            (language_name(language), algorithm, features, published_features),
             (*others, replace(last, paper=figure)),
             is_best=name == first,
-            is_best_in_paper=one == theirs.partition(":")[0],
+            is_best_in_paper=algorithm == theirs.partition(":")[0],
             key={"language": language, "classifier": name},
         )
 
 
 def f1_by_language(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """F1 in a column for each language, for each classifier and setting.
+    """Yield F1 with a column per language, for each classifier and setting.
 
-    With one setting the languages in which a classifier leads, else the domains of test URLs.
+    With a single setting, row headings list the languages led by the classifier, else the test URL
+    domains.
     """
     is_one = len(row.data) == 1
     leaders = {code: best_of(study, names, code) for code in study.languages} if is_one else {}
     rows = []
-    for each in names:
-        leads = [language for language, first in leaders.items() if first == each]
+    for name in names:
+        leads = [language for language, first in leaders.items() if first == name]
         for setting in row.data:
             figures = []
             for language in study.languages:
-                cell = cells(study, each, language, setting=setting)[F1]
+                cell = cells(study, name, language, setting=setting)[F1]
                 # Table XI is about the paper's own SVM.
-                theirs = row.figures_of(language, each.replace("svm-perf:", "svm:"))[0]
+                theirs = row.figures_of(language, name.replace("svm-perf:", "svm:"))[0]
                 figures.append(replace(cell, paper=theirs if setting == STANDARD else None))
             text = "unseen" if setting.is_disjoint else "any"
-            heads = (label(each), " ".join(leads) if is_one else text)
+            heads = (label(name), " ".join(leads) if is_one else text)
             is_best = is_one and len(leads) == len(study.languages)
-            key = {"classifier": each} | ({} if is_one else {"domains": text})
+            key = {"classifier": name} | ({} if is_one else {"domains": text})
             rows.append(Row(heads, (*figures, average(figures)), is_best=is_best, key=key))
     heads_of_rows = "classifier | * in" if is_one else "classifier | domains"
     notes = (*((STAR,) if is_one else ()), *left_out(study, row.classifiers))
@@ -340,9 +343,9 @@ def f1_by_language(row: Experiment, study: Study, names: Sequence[str]) -> Table
 
 
 def with_empty(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """Table XIII: with and without URLs whose words are all trivial or in no training URL.
+    """Yield Table XIII: with and without empty URLs (all words trivial or in no training URL).
 
-    All URLs have two more columns: the shares of empty ones and of those that got a Yes.
+    Tables of all URLs have two more columns: the shares of empty URLs and of empty URLs with a Yes.
     """
     definition = "empty: a test URL whose words are all trivial or in no training URL"
     notes = (STAR, definition, *left_out(study, row.classifiers))
@@ -366,7 +369,7 @@ def with_empty(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
 
 
 def empty(study: Study, language: str) -> Flags:
-    """Whether each URL has only trivial words and words of no training URL, (n_urls,)."""
+    """Return a mask of URLs with only trivial words and words outside training URLs, (n_urls,)."""
     counter = Counts(words)
     counts = counter.fit_transform(study.urls(language))
     tells = ~np.isin(counter.get_feature_names_out().astype(str), sorted(TRIVIAL))
@@ -388,13 +391,13 @@ def f1_curve(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
     # The paper's means are of its own languages.
     has_paper = set(study.languages) == set(TABLE_I)
     rows = []
-    for each in names:
-        theirs = row.figures_of(MEAN, each) if has_paper else _NOTHING
+    for name in names:
+        theirs = row.figures_of(MEAN, name) if has_paper else _NOTHING
         figures = []
         for setting, paper in zip(row.data, theirs, strict=False):
-            of = [cells(study, each, code, setting=setting)[F1] for code in study.languages]
+            of = [cells(study, name, code, setting=setting)[F1] for code in study.languages]
             figures.append(Cell(average(of).ours, paper=paper))
-        rows.append(Row((label(each),), tuple(figures), key={"classifier": each}))
+        rows.append(Row((label(name),), tuple(figures), key={"classifier": name}))
     counted = "URLs: the training URLs of one classifier, half of them positive"
     notes = (counted, *left_out(study, row.classifiers))
     yield row.table("classifier", columns, rows, notes=notes)

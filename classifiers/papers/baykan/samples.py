@@ -1,4 +1,4 @@
-"""The URLs that classifiers are trained and tested on, and their folds (Baykan 2013, 3.2)."""
+"""Training and test URLs of classifiers, and their folds (Baykan 2013, 3.2)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,71 +15,71 @@ Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _FOLDS, _NEGATIVES, _THINNING = 101, 102, 103
-"""Parts of seeds: each draw has numbers of its own."""
+"""Seed components: each draw has its own random stream."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The same number of training URLs of each language, grouped by language.
+    """Equal numbers of training URLs per language, grouped by language.
 
-    After them come the URLs of a test set of its own, if there is one.
+    The URLs of a separate test set, if any, follow.
     """
 
     languages: tuple[str, ...]
     rows: tuple[LabelledUrl, ...]
     n_tested: int = 0
-    """URLs of the test set."""
+    """Number of URLs in the test set."""
     n_removed: int = 0
-    """Test URLs that were left out because they are training URLs."""
+    """Number of test URLs removed as training URLs."""
 
     @property
     def per_language(self) -> int:
-        """Return the number of training URLs of each language."""
+        """Number of training URLs per language."""
         return (len(self.rows) - self.n_tested) // len(self.languages)
 
     @cached_property
     def urls(self) -> list[str]:
-        """Return the URLs of all rows."""
+        """URLs of all rows."""
         return [row.url for row in self.rows]
 
     @cached_property
     def columns(self) -> Numbers:
-        """Return the index of each row's language, (n_urls,)."""
+        """Language index per row, (n_urls,)."""
         numbers = {code: at for at, code in enumerate(self.languages)}
         return np.array([numbers[row.language] for row in self.rows], np.int64)
 
     @cached_property
     def domains(self) -> Numbers:
-        """Return a number for each row's registered domain, (n_urls,)."""
+        """Registered domain number per row, (n_urls,)."""
         domain = domain_reader()
         _, numbers = np.unique([domain(url) for url in self.urls], return_inverse=True)
         return numbers.astype(np.int64)
 
     @property
     def is_tested(self) -> Flags:
-        """Return whether each row is of the test set, (n_urls,)."""
+        """Mask of test set rows, (n_urls,)."""
         return np.arange(len(self.rows)) >= len(self.rows) - self.n_tested
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Positives and as many negatives of one classifier, with the fold in which each is tested."""
+    """Positives and an equal number of negatives of a classifier, with their test folds."""
 
     places: Numbers
     """Rows of the corpus, (n_urls,)."""
     y: Flags
     """True for the URLs in the language, (n_urls,)."""
     folds: Numbers
-    """The fold in which each URL is tested, (n_urls,); -1 for none."""
+    """Test fold per URL, (n_urls,); -1 for none."""
     seed: int
 
     def parts(self, share: float = 1.0) -> Iterator[tuple[Numbers, Numbers]]:
-        """Yield the training rows and the test rows of each fold."""
+        """Yield the training rows and test rows of each fold."""
         for fold in range(int(self.folds.max()) + 1):
             yield self.part(fold, share)
 
     def part(self, fold: int, share: float = 1.0) -> tuple[Numbers, Numbers]:
-        """Return a share of the training rows of one fold, and its test rows."""
+        """Return a share of a fold's training rows, and its test rows."""
         rng = np.random.default_rng([self.seed, fold, _THINNING])
         training = np.flatnonzero(self.folds != fold)
         return thinned(training, self.y, share, rng), np.flatnonzero(self.folds == fold)
@@ -93,31 +93,31 @@ def draw(
     least: int = 10,
     seed: int = 0,
 ) -> Corpus:
-    """The same number of URLs of each language, drawn at random.
+    """Return an equal number of random URLs per language.
 
-    `urls` is the largest such number; None for the number of the smallest language. The order of
-    the rows does not matter. DatasetError if a language has fewer than `least` distinct URLs, or if
-    there are fewer than two languages.
+    `urls` is the maximum per language; None for the size of the smallest language. Row order does
+    not matter. DatasetError if a language has fewer than `least` distinct URLs, or below two
+    languages.
     """
     if len(languages) < 2:
         raise DatasetError("a classifier needs a second language as negatives: name two")
-    found: dict[str, list[LabelledUrl]] = defaultdict(list)
+    by_language: dict[str, list[LabelledUrl]] = defaultdict(list)
     for row in distinct(rows):
-        found[row.language].append(row)
-    size = min([len(found[code]) for code in languages] + ([urls] if urls else []))
+        by_language[row.language].append(row)
+    size = min([len(by_language[code]) for code in languages] + ([urls] if urls else []))
     if size < least:
-        counts = ", ".join(f"{code} {len(found[code])}" for code in languages)
+        counts = ", ".join(f"{code} {len(by_language[code])}" for code in languages)
         raise DatasetError(f"too few URLs: {least} of each language are needed ({counts})")
     chosen: list[LabelledUrl] = []
     for place, code in enumerate(languages):
-        pool = sorted(found[code])
+        pool = sorted(by_language[code])
         order = np.random.default_rng([seed, place]).permutation(len(pool))[:size]
         chosen += [pool[at] for at in order]
     return Corpus(tuple(languages), tuple(chosen))
 
 
 def joined(training: Corpus, tested: Iterable[LabelledUrl]) -> Corpus:
-    """The training corpus with the test URLs in its languages that are not training URLs.
+    """Return the training corpus with the test URLs in its languages, except training URLs.
 
     A test URL counts once. DatasetError if a language has no test URL.
     """
@@ -133,10 +133,10 @@ def joined(training: Corpus, tested: Iterable[LabelledUrl]) -> Corpus:
 def sample(
     corpus: Corpus, language: str, *, n_folds: int = 10, seed: int = 0, is_disjoint: bool = False
 ) -> Sample:
-    """All URLs of a language, and as many others in equal parts from the other languages.
+    """Return all URLs of a language, and as many in equal parts from the other languages.
 
-    Folds are stratified by language; with `is_disjoint` they consist of whole registered domains.
-    A test set of its own is fold 0 as a whole, and the training URLs are in no fold.
+    Folds are stratified by language; with `is_disjoint` they consist of whole registered domains. A
+    separate test set is fold 0 as a whole, and the training URLs are in no fold.
     """
     own = corpus.languages.index(language)
     columns = corpus.columns[~corpus.is_tested]
@@ -150,7 +150,7 @@ def sample(
     if is_disjoint:
         folds = disjoint(corpus.domains[places], y, n_folds, rng)
     else:
-        # The language itself comes first, so that the others together are stratified too.
+        # The language itself is first, so that all other languages are stratified too.
         folds = stratified(np.where(y, -1, columns[places]), n_folds, rng)
     return Sample(places, y, folds, seed)
 
@@ -167,7 +167,7 @@ def _negatives(columns: Numbers, own: int, seed: int) -> Numbers:
 
 
 def stratified(strata: Numbers, n_folds: int, rng: np.random.Generator) -> Numbers:
-    """The fold of each URL, (n_urls,); sizes differ by at most 1, also within each stratum."""
+    """Return the fold per URL, (n_urls,); sizes differ by at most 1, also within each stratum."""
     shuffled = rng.permutation(len(strata))
     ordered = shuffled[np.argsort(strata[shuffled], kind="stable")]
     numbers = np.empty(len(strata), np.int64)
@@ -176,7 +176,7 @@ def stratified(strata: Numbers, n_folds: int, rng: np.random.Generator) -> Numbe
 
 
 def disjoint(groups: Numbers, y: Flags, n_folds: int, rng: np.random.Generator) -> Numbers:
-    """The fold of each URL, (n_urls,); no group is in two folds, and classes are balanced.
+    """Return the fold per URL, (n_urls,), without group overlap and with balanced classes.
 
     Groups are placed from the largest to the smallest, each into the least full fold.
     """
@@ -195,9 +195,9 @@ def disjoint(groups: Numbers, y: Flags, n_folds: int, rng: np.random.Generator) 
 
 
 def thinned(training: Numbers, y: Flags, share: float, rng: np.random.Generator) -> Numbers:
-    """A share of the training URLs, equal for positives and negatives, at least one of each.
+    """Return a share of the training URLs, equal for positives and negatives, at least one of each.
 
-    With the same generator, a smaller share is a subset of a larger one.
+    With the same generator, a smaller share is a subset of a larger share.
     """
     if share >= 1:
         return training

@@ -1,4 +1,4 @@
-"""Experiments that are no row of measures: Table XV, Figure 2, 4.3.1, and three of 2008."""
+"""Experiments with their own tables: Table XV, Figure 2, 4.3.1, and three of 2008."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -35,14 +35,14 @@ from langfocus.classifiers.papers.baykan.study import Study, Texts
 from langfocus.classifiers.papers.table import MEASURES, Cell, Row
 
 DEPTH: Final = 3
-"""Tests on the way from the root to a leaf of the tree that is shown."""
+"""Tests from the root to a leaf of the displayed tree."""
 FEW: Final = "custom-2008"
 N_CHOSEN: Final = 15
-"""Features that the study of 2008 kept of 74."""
+"""Number of features selected from 74 by the study of 2008."""
 LOSS_OF_2008: Final = -3.0
-"""Points of F1 that its 15 features gained against all 74."""
+"""Points of F1 by which its 15 features exceeded all 74."""
 LEAST_TEXTS: Final = 10
-"""Fewest texts of a language."""
+"""Minimum texts of a language."""
 
 _HELD_OUT: Final = 0.3
 _ORDER: Final = 104
@@ -76,7 +76,7 @@ def test_set(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
 
 
 def domains(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """4.3.1: test URLs whose registered domain is in the training set, also in two languages."""
+    """Yield 4.3.1: test URLs under a training set domain, also in two languages."""
     rows = []
     for language in study.languages:
         shares = (100 * float(is_so.mean()) for is_so in domain_seen(study, language))
@@ -86,9 +86,9 @@ def domains(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
 
 
 def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
-    """Whether each URL's registered domain is in the training set, at all and in two languages.
+    """Return masks of URLs under a training set domain, at all and in two languages.
 
-    Two arrays (n_urls,). The languages are those of the sample's URLs, not only Yes and No.
+    Two arrays (n_urls,). The languages are the sample URLs' languages, not only Yes and No.
     """
     sample = study.sample(language)
     domain, columns = study.corpus.domains[sample.places], study.corpus.columns[sample.places]
@@ -103,15 +103,15 @@ def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
 
 
 def best_combination(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """F1 of the best combination of classifiers for each language (slides of 2008, Table 9).
+    """Yield F1 of each language's best classifier combination (slides of 2008, Table 9).
 
-    Candidates are single classifiers and pairs that say Yes if one does (`or`) or if both do
-    (`and`). Unlike there, the best candidate for a fold is chosen by the other folds.
+    Candidates are single classifiers and pairs that say Yes if either does (`or`) or if both do
+    (`and`). Unlike in the slides, the best candidate for a fold is chosen by the other folds.
     """
     rows = []
     for language in study.languages:
-        found, favourite = _chosen_elsewhere(study, language, names)
-        figures = measured(found, (None, None, None, row.figures_of(language)[0]))
+        of_folds, favourite = _chosen_elsewhere(study, language, names)
+        figures = measured(of_folds, (None, None, None, row.figures_of(language)[0]))
         heads = (language_name(language), favourite)
         rows.append(Row(heads, figures, key={"language": language}))
     rows.append(Row((MEAN, ""), macro([line.cells for line in rows]), key={"language": MEAN}))
@@ -121,11 +121,11 @@ def best_combination(row: Experiment, study: Study, names: Sequence[str]) -> Tab
 def _chosen_elsewhere(
     study: Study, language: str, names: Sequence[str]
 ) -> tuple[evaluation.Matrix, str]:
-    """The measures in each fold of the best combination of the others; the most frequent choice."""
+    """Return the measures per fold of the other folds' best combination, and the modal choice."""
     sample = study.sample(language)
     tried = {label(name): study.decisions(name, language) for name in names}
-    for (one, first), (other, second) in itertools.combinations(list(tried.items()), 2):
-        tried |= {f"{one} or {other}": first | second, f"{one} and {other}": first & second}
+    for (left, first), (right, second) in itertools.combinations(list(tried.items()), 2):
+        tried |= {f"{left} or {right}": first | second, f"{left} and {right}": first & second}
     scores = {
         name: evaluation.by_fold(said_yes, sample.y, sample.folds)
         for name, said_yes in tried.items()
@@ -140,10 +140,10 @@ def _chosen_elsewhere(
 
 
 def tree(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """Figure 2: the top of the tree over custom-made features for the first language.
+    """Yield Figure 2: the top of the first language's tree over custom-made features.
 
-    It is trained on all folds but the first and tested on the first. At a leaf, f(+) and f(-) are
-    the shares of positive and of negative test URLs that reach it.
+    The tree is trained on all folds but the first and tested on the first. At a leaf, f(+) and f(-)
+    are the shares of positive and of negative test URLs in the leaf.
     """
     language = study.languages[0]
     title = f"{row.title} for {language_name(language)}"
@@ -152,7 +152,7 @@ def tree(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
 
 
 def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> list[Row]:
-    """The leaves of the tree when it is cut at a depth, each with the tests that lead to it."""
+    """Return the leaves of the tree cut at a depth, each with the tests on its path."""
     parted, learned, y = study.first_fold("custom", language)
     grown: Any = DecisionTree(study.seed).fit(parted.training, learned).tree_
     rows = np.asarray(parted.testing, np.float32)
@@ -175,9 +175,9 @@ def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> list[Row]:
 
 
 def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """F1 of a decision tree with 15 of the 74 features of 2008, beside that with all.
+    """Yield F1 of a decision tree with 15 of the 74 features of 2008, beside F1 with all 74.
 
-    The features are chosen on the training URLs of the first fold; its test URLs are measured.
+    Features are selected on the first fold's training URLs and measured on its test URLs.
     """
     make = partial(DecisionTree, study.seed)
     losses, steps = [], []
@@ -204,19 +204,19 @@ def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
 
 
 def _f1(model: Any, training: Matrix, learned: Flags, testing: Matrix, tested: Flags) -> float:
-    """F1 of a classifier, fitted on some rows and tested on others."""
+    """Return F1 of a classifier, fitted on training rows and scored on test rows."""
     return evaluation.of_binary(model.fit(training, learned).predict(testing), tested).f1
 
 
 def selected(
     make: Callable[[], Any], X: Matrix, is_yes: Flags, most: int, seed: int
 ) -> tuple[list[int], list[float]]:
-    """Return the columns that a greedy search chose, the best first, and F1 after each step.
+    """Return the columns of a greedy selection, the best first, and F1 after each step.
 
-    Each step adds the column with which a classifier has the highest F1 on three tenths of the rows
-    that it was not fitted on; the first of equals wins. A step costs one fit for each column that
-    is left. Unlike scikit-learn's SequentialFeatureSelector this tells the gain of each step, and
-    its precision is that of balanced classes (Baykan 2013, 3.3).
+    Each step adds the column with the highest F1 on three tenths of the rows, held out from
+    fitting; the first column wins ties. A step costs one fit per remaining column. Unlike
+    scikit-learn's SequentialFeatureSelector, it returns each step's gain, and its precision is the
+    balanced-class precision (Baykan 2013, 3.3).
     """
     from sklearn.model_selection import train_test_split
 
@@ -239,7 +239,7 @@ def selected(
 
 
 def texts_of(path: Path, languages: Sequence[str]) -> Texts:
-    """The visible texts of labelled texts or pages in each language.
+    """Return the visible texts of labelled texts or pages in each language.
 
     StudyError if the path is neither, or if a language has fewer than LEAST_TEXTS.
     """
@@ -261,7 +261,7 @@ def texts_of(path: Path, languages: Sequence[str]) -> Texts:
 
 
 def content(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
-    """F1 on the same test URLs, trained on words of URLs and on words of texts (2008, Table 10)."""
+    """Yield F1 on the same test URLs, trained on URL words and on text words (2008, Table 10)."""
     if study.texts is None:
         raise StudyError(f"experiment {row.name} needs texts")
     n_texts = min(len(study.texts[code]) for code in study.languages)
@@ -287,7 +287,7 @@ def content(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
 def _trained_on(
     texts: Texts, n_texts: int, study: Study, name: str, language: str
 ) -> npt.NDArray[np.float64]:
-    """The measures in each fold of a classifier that learned from texts, (n_folds, 4)."""
+    """Return the measures per fold of a classifier trained on texts, (n_folds, 4)."""
     others = [code for code in study.languages if code != language]
     chosen = _drawn(texts[language], n_texts, study.seed)
     n_yes = len(chosen)

@@ -1,7 +1,7 @@
 """Cross-validation of classifiers on any languages (Baykan 2013, 3.2), computed once each.
 
-N-grams and words are counted once for all URLs. A classifier gets only the columns that occur in
-its training URLs: the result is the same as if the counting had been fitted on these alone.
+N-grams and words are counted once for all URLs. A classifier receives only the columns of its
+training URLs: the result equals counting fitted on the training URLs alone.
 """
 
 import warnings
@@ -23,17 +23,17 @@ from langfocus.classifiers.papers.baykan.samples import Corpus, Flags, Numbers, 
 
 Progress = Callable[[int, int], None]
 Texts = Mapping[str, Sequence[str]]
-"""Language -> texts in it."""
+"""Language -> its texts."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The choice of training and test URLs."""
+    """Choice of training and test URLs."""
 
     is_disjoint: bool = False
     """Whether training and test URLs share no registered domain."""
     share: float = 1.0
-    """Share of the training URLs that is used."""
+    """Used share of the training URLs."""
 
 
 STANDARD: Final = Setting()
@@ -41,40 +41,41 @@ DISJOINT: Final = Setting(is_disjoint=True)
 
 
 class Parted(NamedTuple):
-    """The features of the training and the test URLs of a fold."""
+    """Features of a fold's training and test URLs."""
 
     training: Any
     testing: Any
     names: Names
-    """Those of the columns."""
+    """Column names."""
 
 
 _Parting = Callable[[Numbers, Numbers, Flags], Parted]
-"""Makes the features of the training and the test rows of a sample with its answers."""
+"""Function from the training rows, test rows and labels of a sample to features."""
 
 
 @dataclass(kw_only=True)
 class Study:
-    """Decisions of classifiers about URLs they were not trained on, computed on demand.
+    """Classifier decisions about URLs outside training, computed on demand.
 
-    With a test set of its own (Baykan 2013, 5.1) there is one fold. That set is of another source
-    or year and not balanced: every test URL counts, and the other languages of a classifier have
-    equal weight as negatives, so that the measures do not depend on their numbers.
+    With a separate test set (Baykan 2013, 5.1) there is a single fold. This set is from another
+    source or year and unbalanced: every test URL counts, and a classifier's other languages have
+    equal weight as negatives, so that the measures do not depend on their sizes.
     """
 
     corpus: Corpus = field(kw_only=False)
     n_folds: int = 10
     seed: int = 0
-    """The same corpus, folds and seed give the same decisions."""
+    """Random seed; equal corpus, folds and seed give equal decisions."""
     jobs: int = 1
-    """Processes that compute; 1 is this process. Results do not depend on it."""
+    """Number of worker processes; 1 is this process. Results do not depend on it."""
     servers: Countries | None = None
-    """The countries of servers, for the IP baseline and the custom-made features."""
+    """Server countries, for the IP baseline and the custom-made features."""
     texts: Texts | None = None
-    """Texts in each language, for the experiment that learns from them."""
+    """Texts by language, for the experiment trained on texts."""
     on_progress: Progress | None = None
-    """Called with the number of finished steps and the number of all steps; a step is a feature set
-    for a language in a setting."""
+    """Called with the number of finished steps and of all steps; a step is a feature set for a
+    language in a setting.
+    """
     _decisions: dict[tuple[Setting, str, str], Flags] = field(default_factory=dict, init=False)
     _samples: dict[tuple[str, bool], Sample] = field(default_factory=dict, init=False)
     _counted: tuple[str, csr_matrix, Names] | None = field(default=None, init=False)
@@ -98,11 +99,11 @@ class Study:
         return self._samples[key]
 
     def urls(self, language: str, setting: Setting = STANDARD) -> list[str]:
-        """Return the URLs of a sample, in its order."""
+        """Return the URLs of a sample in sample order."""
         return [self.corpus.urls[place] for place in self.sample(language, setting).places]
 
     def run(self, names: Iterable[str], settings: Sequence[Setting] = (STANDARD,)) -> None:
-        """Compute all decisions that are missing; StudyError if one needs unknown countries."""
+        """Compute all missing decisions; StudyError if a classifier needs unknown countries."""
         wanted: dict[str, list[str]] = {}
         for name in names:
             parsed = parse(name)
@@ -122,7 +123,7 @@ class Study:
                 self.on_progress(done, len(steps))
 
     def decisions(self, name: str, language: str, setting: Setting = STANDARD) -> Flags:
-        """Return the decision of a classifier about each test URL of its sample, (n_urls,)."""
+        """Return a classifier's decisions about the test URLs of its sample, (n_urls,)."""
         self.run([name], [setting])
         if name.startswith("ip+"):
             trained = self._decisions[setting, language, name.removeprefix("ip+")]
@@ -142,8 +143,10 @@ class Study:
             return evaluation.by_fold(said_yes, drawn.y, tested)
         chosen, own = tested >= 0, self.languages.index(language)
         columns = self.corpus.columns[drawn.places][chosen]
-        found = evaluation.of_languages(said_yes[chosen], columns, own)
-        return np.array([[found.precision, found.recall, found.negative_success, found.f1]])
+        measures = evaluation.of_languages(said_yes[chosen], columns, own)
+        return np.array(
+            [[measures.precision, measures.recall, measures.negative_success, measures.f1]]
+        )
 
     def first_fold(self, features: str, language: str) -> tuple[Parted, Flags, Flags]:
         """Return a custom set in the first fold, and the answers of training and test URLs."""
@@ -152,13 +155,13 @@ class Study:
         return self._parting(features, language)(train, test, y), y[train], y[test]
 
     def _parting(self, features: str, language: str, setting: Setting = STANDARD) -> _Parting:
-        """What parts a feature set on the URLs of a sample."""
+        """Return the fold splitter of a feature set for a sample's URLs."""
         if features in CUSTOM:
             return partial(custom_parts, features, self.urls(language, setting), self.servers)
         # Only the last feature set is kept.
         if self._counted is None or self._counted[0] != features:
             extractor = vectorizer(features)
-            # Some algorithms decide ties by the order of columns, which is that of the URLs.
+            # Some algorithms break ties by column order, which follows the URL order.
             order = np.random.default_rng(self.seed).permutation(len(self.corpus.urls))
             counts = extractor.fit_transform([self.corpus.urls[at] for at in order])
             names = extractor.get_feature_names_out()
@@ -169,13 +172,12 @@ class Study:
     def _compute(
         self, features: str, language: str, setting: Setting, classifiers: Sequence[str]
     ) -> None:
-        """Compute the decisions of some classifiers with one feature set, fold by fold."""
+        """Compute classifier decisions with one feature set, fold by fold."""
         drawn = self.sample(language, setting)
         parting = self._parting(features, language, setting)
         parts = list(drawn.parts(setting.share))
         with warnings.catch_warnings():
-            # joblib replaces workers that read dictionaries, as their memory grows; no result is
-            # lost then.
+            # joblib replaces workers whose memory grew by dictionaries; no result is lost.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
             calls = (delayed(_answers)(parting, *part, drawn, classifiers) for part in parts)
             of_folds = Parallel(n_jobs=self.jobs)(calls)
@@ -189,7 +191,7 @@ class Study:
 def counted_parts(
     counts: csr_matrix, names: Names, train: Numbers, test: Numbers, y: Flags
 ) -> Parted:
-    """The columns of counts that occur in the training rows."""
+    """Return the count columns that occur in the training rows."""
     training = counts[train]
     is_seen = np.zeros(len(names), bool)
     is_seen[training.indices] = True
@@ -204,7 +206,7 @@ def custom_parts(
     test: Numbers,
     y: Flags,
 ) -> Parted:
-    """Custom-made features by what the training rows taught."""
+    """Return custom-made features, with dictionaries fitted to the training rows."""
     extractor = vectorizer(features, servers)
     training = extractor.fit_transform([urls[at] for at in train], y[train])
     testing = extractor.transform([urls[at] for at in test])
@@ -214,12 +216,12 @@ def custom_parts(
 def _answers(
     parting: _Parting, train: Numbers, test: Numbers, drawn: Sample, classifiers: Sequence[str]
 ) -> dict[str, Flags]:
-    """The decisions of classifiers about the test rows of a fold; none without training."""
+    """Return classifier decisions about a fold's test rows; empty without training rows."""
     y = drawn.y
     # Folds of whole domains may lack a class or test rows if there are few domains.
     if not len(test) or len(np.unique(y[train])) < 2:
         return {}
-    parted, found = parting(train, test, y), {}
+    parted, answers = parting(train, test, y), {}
     if not len(parted.names):
         return {}
     for name in classifiers:
@@ -227,5 +229,5 @@ def _answers(
         model = algorithm(kind, features, drawn.seed)
         if kind == "markov":
             model.names = parted.names
-        found[name] = model.fit(parted.training, y[train]).predict(parted.testing)
-    return found
+        answers[name] = model.fit(parted.training, y[train]).predict(parted.testing)
+    return answers

@@ -1,1 +1,1 @@
-"""The method of Cai 2009 for the language of a page."""
+"""Page language identification by Cai 2009."""

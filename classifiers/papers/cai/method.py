@@ -23,28 +23,27 @@ from langfocus.classifiers.papers.cai.models import (
 )
 
 FEWEST_BYTES: Final = 40
-"""Bytes of filtered text below which its language is unknown (Cai 2009, 3.2.3.2)."""
+"""Minimum bytes of an identifiable filtered text (Cai 2009, 3.2.3.2)."""
 
 BORDER: Final = 0.78
-"""The distance beyond which the language is unknown. On half of the labelled texts and on pages
-99.9 % of the right answers were nearer; a fifth of the texts in languages without a model were
-farther.
+"""Distance beyond which the language is unknown. On half of the labelled texts and on pages, 99.9 %
+of the correct answers were nearer; a fifth of the texts in languages without a model were farther.
 """
 
 TYPICAL: Final = 1.05
 """Largest distance of an alternative, as a multiple of the best distance, as in TextCat."""
 
-# Declarations were right on 99.8 % of pages, those of English on 80 %;
-# nothing was wrong in Cai's sample of 500 encodings.
+# Declarations were correct on 99.8 % of pages, English declarations on 80 %;
+# all 500 encodings in Cai's sample were correct.
 _SURE = 0.998
 _ENGLISH_CONFIDENCE = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class Cai:
-    """The three kinds of evidence and their order; about 1 ms for a text of 2,000 characters.
+    """Three kinds of evidence in order of priority; about 1 ms for a text of 2,000 characters.
 
-    `border` and `typical` are multiples as described at BORDER and TYPICAL.
+    `border` and `typical` are the multiples defined at BORDER and TYPICAL.
     """
 
     models: ByteModels
@@ -55,32 +54,32 @@ class Cai:
     name: str = field(default="cai", init=False)
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language by the first evidence in the order of priority that has one."""
-        found = unknown("no evidence")
+        """Return the language by the first successful evidence in order of priority."""
+        answer = unknown("no evidence")
         for answered in self._evidence.values():
-            found = answered(page)
-            if found.language is not None:
+            answer = answered(page)
+            if answer.language is not None:
                 break
-        return found
+        return answer
 
     def answers(self, page: ParsedPage) -> dict[str, str | None]:
-        """The language by each kind of evidence alone."""
+        """Return the language by each kind of evidence alone."""
         return {kind: answered(page).language for kind, answered in self._evidence.items()}
 
     @property
     def _evidence(self) -> dict[str, Callable[[ParsedPage], PageLanguage]]:
-        """In the order of their accuracy: 100, 99.8 and 98.6 % (Cai 2009, Table 4-4)."""
+        """Evidence in order of accuracy: 100, 99.8 and 98.6 % (Cai 2009, Table 4-4)."""
         return {"encoding": by_encoding, "declaration": by_declaration, "text": self.by_text}
 
     def by_text(self, page: ParsedPage) -> PageLanguage:
-        """The answer by byte n-grams alone."""
+        """Return the answer by byte n-grams alone."""
         content, _ = own_bytes(page, self.models)
         if len(content) < FEWEST_BYTES:
             return unknown(f"{len(content)} bytes of text; {FEWEST_BYTES} are needed")
         return self.judged(self.models.distances(content), len(content))
 
     def judged(self, distances: list[Distance], n_bytes: int) -> PageLanguage:
-        """The nearest language, unless it is beyond the border; the reason lists alternatives."""
+        """Return the nearest language within the border; the reason lists alternatives."""
         if not distances:
             return unknown("no n-grams")
         best, *others = distances
@@ -94,7 +93,7 @@ class Cai:
 
 
 def by_encoding(page: ParsedPage) -> PageLanguage:
-    """The language that the declared encoding determines."""
+    """Return the language determined by the declared encoding."""
     language = language_of_encoding(page.charset)
     if language is None or page.charset_source not in DECLARING:
         return unknown("no declared encoding of one language")
@@ -102,9 +101,9 @@ def by_encoding(page: ParsedPage) -> PageLanguage:
 
 
 def by_declaration(page: ParsedPage) -> PageLanguage:
-    """The language that the page declares in any spelling; the first known one counts.
+    """Return the page's declared language in any spelling; the first known language counts.
 
-    So does the first of a list such as `de, en` (Listing 2-1).
+    In a list such as `de, en`, the first language counts as well (Listing 2-1).
     """
     for declaration in page.declarations:
         for language in meant(declaration.tag)[:1]:
@@ -115,9 +114,9 @@ def by_declaration(page: ParsedPage) -> PageLanguage:
 
 
 def own_bytes(page: ParsedPage, models: ByteModels) -> tuple[bytes, str]:
-    """The filtered text of a page in its own encoding, and the name of that encoding.
+    """Return a page's filtered text in the page encoding, and the encoding name.
 
-    UTF-8 if the encoding has no models, or lacks characters that the page writes as references.
+    UTF-8 if the encoding has no models, or lacks characters written as references in the page.
     """
     text = filtered(page.text)
     content = encoded(text, page.charset) if page.charset in models.encodings else None
@@ -127,10 +126,10 @@ def own_bytes(page: ParsedPage, models: ByteModels) -> tuple[bytes, str]:
 
 
 def confidence(distances: list[Distance], n_bytes: int) -> float:
-    """The probability that the nearest language is right, by its lead over the second one.
+    """Return the probability of the nearest language by its lead over the second language.
 
-    It is a logistic curve, fitted to 13,136 texts and 1,546 pages that the models had not seen:
-    92.7 % of the answers were right, and the mean confidence was 92.7 %.
+    A logistic curve, fitted to 13,136 texts and 1,546 pages unseen by the models: 92.7 % of the
+    answers were correct, and the mean confidence was 92.7 %.
     """
     if len(distances) < 2:
         return 1.0
@@ -141,5 +140,5 @@ def confidence(distances: list[Distance], n_bytes: int) -> float:
 
 @cache
 def shipped() -> Cai:
-    """The method with the models that ship; ModelError if their file is missing or damaged."""
+    """Return the method with the shipped models; ModelError if their file is missing or damaged."""
     return Cai(read())

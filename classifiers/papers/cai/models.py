@@ -1,9 +1,9 @@
-"""Byte n-grams: ranked lists of them for each language and encoding (Cai 2009, 3.2.3.2).
+"""Byte n-grams: ranked lists by language and encoding (Cai 2009, 3.2.3.2).
 
-A token is one byte, so the method needs neither words nor the encoding. A language has a model for
-UTF-8 and one for each of its legacy encodings; the distance of a text to a language is that to the
-nearest of them, by the out-of-place measure of Cavnar and Trenkle. The names of encodings are those
-of `classifiers.pages.charset.charsets`.
+A token is a byte, so the method needs neither words nor the encoding. A language has a model for
+UTF-8 and for each legacy encoding; a text's distance to a language is its distance to the nearest
+of these models, by Cavnar and Trenkle's out-of-place measure. Encodings are named as in
+`classifiers.pages.charset.charsets`.
 """
 
 import re
@@ -25,51 +25,52 @@ from langfocus.classifiers.tables import rows
 from langfocus.classifiers.tables.letters import is_letter
 
 _ONLY_IN: Final = rows("single-encodings.txt")
-"""Language -> encodings whose letters are those of this language alone.
+"""Language -> encodings whose letters are used by this language alone.
 
-Names, aliases and the languages that they are registered for: the IANA registry of character
-sets, and the labels of the WHATWG Encoding Standard; Microsoft's table of code pages for the
-ibm, x-mac and windows ones; RFC 1489 (koi8-r: Russian) and RFC 2319 (koi8-u: Ukrainian). Cai's
-library of 72 codes came from W3C's and Microsoft's lists (Cai 2009, 4.3.2, 5.1.1) and counts the
-Turkish ones, as his Table 5-2 shows: iso-8859-9 is windows-1254 here. Left out are encodings of
-several languages of one script, among them windows-1251, windows-1256, iso-8859-2 and ibm866.
+Names, aliases and registered languages: the IANA registry of character sets, and the labels of the
+WHATWG Encoding Standard; Microsoft's code page table for ibm, x-mac and windows encodings; RFC 1489
+(koi8-r: Russian) and RFC 2319 (koi8-u: Ukrainian). Cai's library of 72 codes was compiled from
+W3C's and Microsoft's lists (Cai 2009, 4.3.2, 5.1.1) and includes the Turkish encodings, as his
+Table 5-2 shows: iso-8859-9 is windows-1254 here. Excluded are encodings shared by languages of a
+script, among them windows-1251, windows-1256, iso-8859-2 and ibm866.
 """
 SINGLE_LANGUAGE: Final = {name: code for code, names in _ONLY_IN.items() for name in names.split()}
-"""Encoding -> the only language that is written in it."""
+"""Encoding -> its only language."""
 
 WRITTEN_IN: Final = rows("legacy-encodings.txt")
-"""Legacy encodings and the languages whose pages use them, the usual encoding of each first.
+"""Legacy encodings by page language, the usual encoding first.
 
-Languages without letters beyond ASCII are not listed: their bytes are the same in all of these and
-in UTF-8.
+Languages without non-ASCII letters are not listed: their bytes are the same in every legacy
+encoding and in UTF-8.
 """
 
 SHIPPED: Final = MODELS / "byte-ngrams.npz"
 
 TOP: Final = 400
-"""N-grams of a model and of a text, the most frequent ones (Cai 2009, 5.1.1)."""
+"""Number of most frequent n-grams in a model and in a text (Cai 2009, 5.1.1)."""
 
 LONGEST: Final = 4
-"""Bytes of the longest n-grams. With 5, as in TextCat, fewer pages were right (96.2 % instead of
-96.8 %).
+"""Maximum n-gram length in bytes. With 5, as in TextCat, fewer pages were correct (96.2 % instead
+of 96.8 %).
 """
 
 LEAST: Final = 1
-"""Least appearances of an n-gram that counts; Cai 2009, 3.2.3.2, has it as a setting without a
-value. With 1, all count."""
+"""Minimum occurrences of an n-gram; a setting without a published value in Cai 2009, 3.2.3.2. With
+1, every n-gram counts.
+"""
 
 WORDS: Final = frozenset({"word-pair", "single-word"})
-"""Kinds of labelled texts that are not learned from."""
+"""Kinds of labelled texts excluded from training."""
 
 FEWEST_ROWS: Final = 50
-"""Least number of texts of a language with a model."""
+"""Minimum texts of a language with a model."""
 
-# Least number of rows that can be written in a legacy encoding for a model of that encoding.
+# Minimum encodable rows for the model of a legacy encoding.
 _FEWEST_ENCODED = 20
 
 _FORMAT = 1
 _MISSING = 10_000
-# The code pages have older letters with a cedilla instead of these with a comma.
+# Code pages have older cedilla letters instead of these comma letters.
 _CEDILLAS = str.maketrans("șțȘȚ", "şţŞŢ")
 
 COMMON_WORDS: Final = tuple(
@@ -82,28 +83,28 @@ Grams = NDArray[np.uint32]
 
 
 def language_of_encoding(label: str) -> str | None:
-    """The only language of an encoding, given by any of its labels; None if it has several."""
+    """Return the only language of an encoding label; None for an encoding of several languages."""
     name = label.strip().lower()
     return SINGLE_LANGUAGE.get(charsets.canonical_label(name) or name)
 
 
 def filtered(text: str) -> str:
-    """A text in lower case without common words, symbols, digits and punctuation.
+    """Return a text in lower case without common words, symbols, digits and punctuation.
 
-    Each of them becomes one space (Cai 2009, 3.2.2 and 4.3.1).
+    A space replaces each of them (Cai 2009, 3.2.2 and 4.3.1).
     """
-    kept = (each if is_letter(each) else " " for each in _COMMON.sub(" ", text.lower()))
+    kept = (letter if is_letter(letter) else " " for letter in _COMMON.sub(" ", text.lower()))
     return " ".join("".join(kept).split())
 
 
 @cache
 def encodings_of(language: str) -> tuple[str, ...]:
-    """The legacy encodings of a language, the most usual one first; empty if it has none."""
+    """Return a language's legacy encodings, the most usual first; may be empty."""
     return tuple(name for name, users in WRITTEN_IN.items() if language in users.split())
 
 
 def encoded(text: str, encoding: str) -> bytes | None:
-    """A text in an encoding; None if the encoding lacks some of its characters."""
+    """Return a text in an encoding; None if the encoding lacks a character."""
     try:
         if encoding == "utf-8":
             return text.encode("utf-8", "replace")
@@ -117,17 +118,17 @@ class Distance(NamedTuple):
 
     language: str
     encoding: str
-    """The encoding of the nearest model."""
+    """Encoding of the nearest model."""
     value: float
 
 
 @dataclass(frozen=True, eq=False)
 class ByteModels:
-    """Ranked byte n-grams of languages in their encodings.
+    """Ranked byte n-grams by language and encoding.
 
-    `least` is the least number of appearances of an n-gram that counts, in models and texts.
-    `of` are pairs of language and encoding, (n_models,); `grams` their n-grams by falling
-    frequency, (n_models, TOP), packed big-endian into integers, 0 if a model has fewer.
+    `least` is the minimum number of occurrences of an n-gram, in models and texts. `of` are pairs
+    of language and encoding, (n_models,); `grams` their n-grams by falling frequency, (n_models,
+    TOP), packed big-endian into integers, padded with 0.
     """
 
     of: tuple[tuple[str, str], ...]
@@ -136,20 +137,20 @@ class ByteModels:
 
     @cached_property
     def languages(self) -> frozenset[str]:
-        """All languages that have a model."""
+        """Languages with a model."""
         return frozenset(language for language, _ in self.of)
 
     @cached_property
     def encodings(self) -> frozenset[str]:
-        """All encodings that have a model."""
+        """Encodings with a model."""
         return frozenset(encoding for _, encoding in self.of)
 
     def distances(self, content: bytes) -> list[Distance]:
-        """The languages by their distance to some bytes, nearest first; empty without n-grams."""
-        found = ranked_grams(content, self.least)
-        if not len(found):
+        """Return the languages by distance, nearest first; empty without n-grams."""
+        grams = ranked_grams(content, self.least)
+        if not len(grams):
             return []
-        values = self._out_of_place(found) / (TOP * len(found))
+        values = self._out_of_place(grams) / (TOP * len(grams))
         nearest: dict[str, Distance] = {}
         for column in np.argsort(values, kind="stable"):
             language, encoding = self.of[column]
@@ -157,19 +158,19 @@ class ByteModels:
                 nearest[language] = Distance(language, encoding, float(values[column]))
         return list(nearest.values())
 
-    def _out_of_place(self, found: Grams) -> NDArray[np.int64]:
-        """The sum of the rank differences of a text's n-grams in each model, (n_models,)."""
+    def _out_of_place(self, grams: Grams) -> NDArray[np.int64]:
+        """Return the summed rank differences of a text's n-grams in each model, (n_models,)."""
         vocabulary, ranks = self._table
-        rows = np.minimum(np.searchsorted(vocabulary, found), len(vocabulary) - 1)
-        known = vocabulary[rows] == found
-        places = np.arange(len(found), dtype=np.int16)[known, None]
+        rows = np.minimum(np.searchsorted(vocabulary, grams), len(vocabulary) - 1)
+        known = vocabulary[rows] == grams
+        places = np.arange(len(grams), dtype=np.int16)[known, None]
         out = np.minimum(np.abs(ranks[rows[known]] - places), TOP)
         total = out.sum(axis=0, dtype=np.int64) + TOP * int((~known).sum())
         return np.asarray(total)
 
     @cached_property
     def _table(self) -> tuple[Grams, NDArray[np.int16]]:
-        """All n-grams of all models, sorted, and the rank of each in each model."""
+        """Sorted n-grams of all models, and each n-gram's rank in each model."""
         vocabulary = np.unique(self.grams[self.grams > 0])
         ranks = np.full((len(vocabulary), len(self.of)), _MISSING, dtype=np.int16)
         for column, grams in enumerate(self.grams):
@@ -178,16 +179,16 @@ class ByteModels:
         return vocabulary, ranks
 
     def save(self, path: Path) -> None:
-        """Write the models; the same ones give the same bytes."""
+        """Write the models; equal models give equal bytes."""
         names = np.array([f"{language} {encoding}" for language, encoding in self.of])
         least = np.int64(self.least)
         write_arrays(path, format=np.int64(_FORMAT), models=names, grams=self.grams, least=least)
 
 
 def ranked_grams(content: bytes, least: int = LEAST) -> Grams:
-    """The TOP most frequent n-grams of 1 to LONGEST bytes, ties by their bytes.
+    """Return the TOP most frequent n-grams of 1 to LONGEST bytes, ties in byte order.
 
-    Those that appear fewer than `least` times are left out (Cai 2009, 3.2.3.2).
+    N-grams with fewer than `least` occurrences are dropped (Cai 2009, 3.2.3.2).
     """
     octets = np.frombuffer(content, dtype=np.uint8).astype(np.uint32)
     grams = octets
@@ -204,12 +205,12 @@ def ranked_grams(content: bytes, least: int = LEAST) -> Grams:
 
 
 def train(labelled: Iterable[LabelledText], *, least: int = LEAST) -> ByteModels:
-    """Models of the languages with FEWEST_ROWS texts or more; about 4 s for 50,000 texts.
+    """Train models of languages with FEWEST_ROWS texts or more; about 4 s for 50,000 texts.
 
-    Texts of the kinds WORDS do not count, nor do n-grams that appear fewer than `least` times in a
-    language, and later in a text.
+    Texts of the kinds WORDS are skipped. N-grams with fewer than `least` occurrences in a language,
+    and later in a text, are dropped.
 
-    DatasetError if there is no such language.
+    DatasetError without such a language.
     """
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for row in labelled:
@@ -238,7 +239,7 @@ def _learned(texts: list[str], encoding: str, least: int) -> Grams | None:
 
 
 def read(path: Path = SHIPPED) -> ByteModels:
-    """The models of a file; ModelError if it is missing, damaged or of another version."""
+    """Return the models of a file; ModelError if missing, damaged or of another version."""
     arrays = read_arrays(path, "format", "models", "grams", optional=["least"])
     of = tuple(tuple(str(name).split(" ", 1)) for name in arrays["models"].ravel())
     grams = arrays["grams"]

@@ -1,1 +1,1 @@
-"""The methods of Hayati 2004 for the language of a page."""
+"""Page language identification by Hayati 2004."""

@@ -1,7 +1,7 @@
-"""What is around a short page tells its language (Hayati 2004, section 5).
+"""Surroundings of a short page as evidence of its language (Hayati 2004, section 5).
 
-That are its top-level domain, the pages that link to it and those that it links to. Pages mostly
-link to pages in their own language: 95 % of 799 links did (5.3).
+The surroundings are the top-level domain, inlinking pages and linked pages. Pages mostly link to
+pages in their own language: 95 % of 799 links did (5.3).
 """
 
 from collections import Counter
@@ -29,31 +29,32 @@ from langfocus.classifiers.urls import cctld
 
 SHIPPED: Final = MODELS / "top-level-domain.npz"
 MIN_LENGTH: Final = 50
-"""Characters of cleaned text above which only the page itself counts: the longest short pages of
-the paper (Table 5.1) have fewer."""
+"""Length of cleaned text in characters above which only the page itself counts: the longest short
+pages of the paper (Table 5.1) are shorter.
+"""
 MAX_INLINKS: Final = 10
-"""Inlinks that count (0.10)."""
+"""Maximum counted inlinks (0.10)."""
 _INLINKS: Final = "inlinks"
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The majority of the pages around a short page.
+    """Majority vote of the pages around a short page.
 
-    Of the pages that link to it (Algorithm 5.5), those that are long enough vote, and its own text
-    does, too. Of the pages that it links to (5.3) all vote, and its own text decides ties only. The
-    confidence is Laplace's rule of succession: 0.67 for one vote of one, 0.92 for ten of ten.
+    Among inlinking pages (Algorithm 5.5), pages of sufficient length vote, and so does the page's
+    own text. All linked pages (5.3) vote, and the page's own text only breaks ties. The confidence
+    is Laplace's rule of succession: 0.67 for 1 vote of 1, 0.92 for 10 of 10.
     """
 
     name: str
     """`inlinks` or `outlinks`."""
     text: PageMethod
-    """The method that identifies pages by their text."""
+    """Method that identifies pages by text."""
     languages: frozenset[str] = frozenset()
     """Empty: neighbours may be in any language."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The text's answer for a long page, else the majority; in a tie the page's language."""
+        """Return the text's answer for a long page or a tied vote, else the majority."""
         own = self.text.identify(page, surroundings)
         votes = self._votes(surroundings)
         if len(letters(page.text)) > MIN_LENGTH or not votes:
@@ -75,19 +76,19 @@ class Neighbours:
 
 
 def inlinks() -> Neighbours:
-    """Return the method of the paper, with NFC."""
+    """Return the paper's method with NFC."""
     return Neighbours(_INLINKS, method("nfc"))
 
 
 def outlinks() -> Neighbours:
-    """Return the method of the paper, with NFC."""
+    """Return the paper's method with NFC."""
     return Neighbours("outlinks", method("nfc"))
 
 
 class TopLevelDomain:
-    """The most common language of a top-level domain among known pages (5.1, Algorithm 5.2).
+    """Most common language of a top-level domain among known pages (5.1, Algorithm 5.2).
 
-    `counts` has for each pair of a domain (without its period) and a language the number of pages.
+    `counts` is the number of pages by pair of domain (without its period) and language.
     """
 
     name = "top-level-domain"
@@ -103,11 +104,11 @@ class TopLevelDomain:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages that are the most common of a domain."""
+        """Languages that are the most common language of a domain."""
         return frozenset(language for language, _ in self._best.values())
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of the domain of `surroundings.url`; None without an address or pages."""
+        """Return the language of `surroundings.url`'s domain; None without a URL or pages."""
         domain = top_level_domain(surroundings.url)
         if not domain:
             return unknown("no address with a top-level domain")
@@ -130,17 +131,16 @@ class TopLevelDomain:
 
 
 def train(rows: Iterable[tuple[str, str]]) -> TopLevelDomain:
-    """The most common languages of the domains of (URL, language) pairs.
+    """Train the most common language of each domain from (URL, language) pairs.
 
-    A URL without a top-level domain is ignored; of equally common languages the first by code is
-    taken.
+    A URL without a top-level domain is skipped; ties are broken by language code.
     """
     pairs = ((top_level_domain(url), language) for url, language in rows)
     return TopLevelDomain(Counter(pair for pair in pairs if pair[0]))
 
 
 def load(path: Path | None = None) -> TopLevelDomain:
-    """The method of a file, the one that ships if it is None; ModelError if damaged."""
+    """Return the method of a file, None for the shipped file; ModelError if damaged."""
     arrays = read_arrays(path or SHIPPED, "domains", "languages", "counts")
     domains, languages, counts = arrays["domains"], arrays["languages"], arrays["counts"]
     fits = domains.shape == languages.shape == counts.shape == (len(counts),)
@@ -151,7 +151,7 @@ def load(path: Path | None = None) -> TopLevelDomain:
 
 
 def top_level_domain(url: str) -> str:
-    """The part of a URL's host after the last period, in ASCII; empty without a period."""
+    """Return the part of a URL's host after the last period, in ASCII; empty without a period."""
     try:
         domain = cctld.top_level_domain(url).encode("idna").decode("ascii")
     except UnicodeError:

@@ -1,7 +1,7 @@
-"""Ranked lists of n-grams: Cavnar and Trenkle's method as in Hayati 2004 (section 3, BASE).
+"""Ranked n-gram lists: Cavnar and Trenkle's method as in Hayati 2004 (section 3, BASE).
 
-Each language is the list of its 399 most common 1- to 5-grams; a text has the language whose list
-has the smallest out-of-place distance to its own.
+A language is the list of its 399 most common 1- to 5-grams; a text's language is the language whose
+list has the smallest out-of-place distance to the text's list.
 """
 
 from collections.abc import Iterable
@@ -22,16 +22,15 @@ LENGTH: Final = 399
 """C, the length of the lists: about 400 in Cavnar and Trenkle, 399 in Hayati (3.3)."""
 
 _LONGEST: Final = 5
-# Difference in ranks for one nat of evidence: with it the confidence was right on texts that were
-# not trained on.
+# Rank difference per nat of evidence: calibrates the confidence on texts outside training.
 _TEMPERATURE: Final = 400.0
 
 
 class CavnarTrenkle(RankingMethod):
-    """Ranked lists of the most common n-grams, compared by the out-of-place distance.
+    """Ranked lists of the most common n-grams, compared by out-of-place distance.
 
-    `lists` has the shape (languages, C) and holds n-grams by falling frequency, with empty ones at
-    the end if a language has fewer than C. Below 1 ms for 2,000 characters.
+    `lists` (languages, C) are n-grams by falling frequency, padded with empty n-grams if a language
+    has fewer than C. Below 1 ms for 2,000 characters.
     """
 
     name = "cavnar-trenkle"
@@ -48,15 +47,15 @@ class CavnarTrenkle(RankingMethod):
         self._ranks[rows, owner] = place + 1
 
     def rank(self, text: str) -> Ranking:
-        """The languages by rising distance, with probabilities; empty without a listed n-gram."""
+        """Return the languages by rising distance, with probabilities; empty without n-grams."""
         distances = self.distances(text)
         return [] if distances is None else softmax(self._languages, -distances / _TEMPERATURE)
 
     def distances(self, text: str) -> NDArray[np.int64] | None:
-        """The out-of-place distance of a text from each language (0.1), shape (languages,).
+        """Return a text's out-of-place distance from each language (0.1), shape (languages,).
 
-        None if no list has one of its n-grams. A text with fewer than C n-grams is summed over
-        those that it has.
+        None without a listed n-gram. For a text with fewer than C n-grams, the sum is over its own
+        n-grams.
         """
         keys = _most_common(letters.letters(text[: letters.MAX_CHARACTERS]), self._length)
         rows, known = letters.found(self._keys, keys)
@@ -73,9 +72,9 @@ class CavnarTrenkle(RankingMethod):
 
 
 def train(rows: Iterable[LabelledText], *, length: int = LENGTH) -> CavnarTrenkle:
-    """The lists of the languages of some texts.
+    """Train the n-gram lists of the texts' languages.
 
-    A language's texts are read as one in their order, so n-grams that span two of them count, too.
+    A language's texts are concatenated in order, so n-grams across two texts count too.
     """
     texts: dict[str, list[str]] = {}
     for row in rows:
@@ -90,7 +89,7 @@ def train(rows: Iterable[LabelledText], *, length: int = LENGTH) -> CavnarTrenkl
 
 
 def load(path: Path | None = None) -> CavnarTrenkle:
-    """The lists of a file, those that ship if it is None; ModelError if it is damaged."""
+    """Return the lists of a file, None for the shipped file; ModelError if damaged."""
     arrays = read_arrays(path or SHIPPED, "languages", "lists")
     languages, lists = arrays["languages"], arrays["lists"]
     if lists.ndim != 2 or len(lists) != len(languages) or lists.dtype.kind != "U":
@@ -99,7 +98,7 @@ def load(path: Path | None = None) -> CavnarTrenkle:
 
 
 def _most_common(codes: letters.Codes, length: int) -> letters.Keys:
-    """The hashes of a text's most common n-grams; among equally common ones the shorter first."""
+    """Return hashes of a text's most common n-grams; ties rank the shorter n-gram first."""
     found = [np.unique(letters.keys(codes, n), return_counts=True) for n in range(1, _LONGEST + 1)]
     counts = np.concatenate([count for _, count in found])
     order = np.argsort(-counts, kind="stable")[:length]
@@ -107,7 +106,7 @@ def _most_common(codes: letters.Codes, length: int) -> letters.Keys:
 
 
 def _spelled(codes: letters.Codes, wanted: letters.Keys) -> letters.Grams:
-    """The n-grams of a text that have these hashes, as text."""
+    """Return a text's n-grams with the given hashes, as text."""
     result = np.full(len(wanted), "", dtype=f"<U{_LONGEST}")
     for n in range(1, _LONGEST + 1):
         met, first = np.unique(letters.keys(codes, n), return_index=True)

@@ -1,4 +1,4 @@
-"""Letters of a text, cleaned as in Hayati 2004 (section 2), and its n-grams as numbers."""
+"""Text letters, cleaned as in Hayati 2004 (section 2), and n-grams as numbers."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from langfocus.classifiers.tables.letters import letter_flags
 
 MAX_CHARACTERS: Final = 4_000
-"""Characters of a text that are read when it is identified: sorting thousands of loose accents
-takes time that grows with the square of their number.
+"""Maximum characters of an identified text: sorting thousands of loose accents takes quadratic
+time.
 """
 
 Codes = NDArray[np.int64]
@@ -37,11 +37,11 @@ _BITS: Final = 21
 
 
 def letters(text: str) -> Codes:
-    """The code points of a text in lower case: letters only, one space between words.
+    """Return a text's code points in lower case: letters only, a single space between words.
 
-    Unlike the paper, whose pages are all Windows-1252, letters of any script count, with the marks
-    that belong to them (such as the vowels of Devanagari), and their case is dropped. Each sign of
-    Chinese, Japanese or Korean is a word, because three of them in a row seldom occur twice.
+    Unlike the paper, whose pages are all Windows-1252, letters of any script count, with their
+    marks (such as the vowels of Devanagari), and case is dropped. Each sign of Chinese, Japanese or
+    Korean is a word, because triples seldom recur.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
@@ -56,13 +56,13 @@ def letters(text: str) -> Codes:
 
 
 def joined(texts: Iterable[str]) -> Codes:
-    """The letters of several texts as of one text, with spaces between them."""
+    """Return the letters of several texts as of a single text, with spaces between texts."""
     parts = [np.append(codes, _SPACE) for codes in map(letters, texts) if len(codes)]
     return np.concatenate(parts)[:-1] if parts else np.zeros(0, dtype=np.int64)
 
 
 def keys(codes: Codes, n: int) -> Keys:
-    """The n-grams of a text that wraps around, in its order, each as a hash of 64 bits."""
+    """Return the n-grams of a circular text in text order, each as a 64-bit hash."""
     key = codes.astype(np.uint64)
     for shift in range(1, n):
         key = key * _MULTIPLIER + np.roll(codes, -shift).astype(np.uint64)
@@ -70,7 +70,7 @@ def keys(codes: Codes, n: int) -> Keys:
 
 
 def keys_of(grams: Grams) -> Keys:
-    """The hashes of n-grams given as text; 0 for an empty one."""
+    """Return the hashes of n-grams passed as text; 0 for an empty n-gram."""
     grams = np.ascontiguousarray(grams)
     width = max(1, grams.dtype.itemsize // 4)
     points = grams.view(np.uint32).reshape(*grams.shape, width).astype(np.uint64)
@@ -82,7 +82,7 @@ def keys_of(grams: Grams) -> Keys:
 
 
 def found(keys: Keys, wanted: Keys) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The place of each wanted key among sorted ones, and whether it is there."""
+    """Return the place of each wanted key among sorted keys, and a mask of present keys."""
     if not len(keys):
         return np.zeros(len(wanted), np.intp), np.zeros(len(wanted), np.bool_)
     rows = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -90,19 +90,19 @@ def found(keys: Keys, wanted: Keys) -> tuple[NDArray[np.intp], NDArray[np.bool_]
 
 
 def spelled(codes: Codes, places: NDArray[np.int64], n: int) -> Grams:
-    """The n-grams that begin at these places of a text that wraps around, shape (places,)."""
+    """Return the n-grams at these places of a circular text, shape (places,)."""
     window = codes[(places[:, None] + np.arange(n)) % max(1, len(codes))]
     return np.ascontiguousarray(window.astype("<u4")).view(f"<U{n}").reshape(-1)
 
 
 def trigrams(codes: Codes) -> Keys:
-    """The 3-grams of a text that wraps around, in its order, packed without loss."""
+    """Return the 3-grams of a circular text in text order, packed without loss."""
     second, third = np.roll(codes, -1), np.roll(codes, -2)
     return ((codes << (2 * _BITS)) | (second << _BITS) | third).astype(np.uint64)
 
 
 def packed(grams: Grams) -> Keys:
-    """The keys that `trigrams` gives these 3-grams."""
+    """Return the keys of 3-grams, equal to those of `trigrams`."""
     wide = np.ascontiguousarray(grams.astype("<U3"))
     points = wide.view(np.uint32).reshape(-1, 3).astype(np.int64)
     key = (points[:, 0] << (2 * _BITS)) | (points[:, 1] << _BITS) | points[:, 2]
@@ -110,7 +110,7 @@ def packed(grams: Grams) -> Keys:
 
 
 def unpacked(key: Keys) -> Grams:
-    """The 3-grams of such keys, shape (keys,)."""
+    """Return the 3-grams of packed keys, shape (keys,)."""
     mask = np.uint64((1 << _BITS) - 1)
     points = [(key >> np.uint64(shift)) & mask for shift in (2 * _BITS, _BITS, 0)]
     columns = np.ascontiguousarray(np.stack(points, axis=-1).astype("<u4"))
@@ -118,7 +118,7 @@ def unpacked(key: Keys) -> Grams:
 
 
 def _apart(codes: Codes) -> Codes:
-    """The same code points with a space on both sides of each East Asian sign."""
+    """Return the code points with a space on both sides of each East Asian sign."""
     signs = _is_sign()[codes]
     if not signs.any():
         return codes

@@ -1,7 +1,7 @@
 """N-grams, Fisher's discriminant and the cosine: the method NFC of Hayati 2004 (section 4).
 
-The 3-grams that distinguish the languages best are the axes of a space; each language is a
-direction in it, and a text belongs to the language with which it makes the smallest angle.
+The most discriminative 3-grams are the axes of a space; a language is a direction in this space,
+and a text has the language at the smallest angle.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ from langfocus.classifiers.papers.hayati import letters
 
 SHIPPED: Final = MODELS / "nfc.npz"
 FEATURES: Final = 10_000
-"""The number of 3-grams that are kept (4.2): for each language that ships about as many as in the
-paper, which has 1,000 for eleven languages. For 110 languages the method was right on 64 % of
-held-out texts with 1,000 of them, and on 88 % with 10,000.
+"""Number of selected 3-grams (4.2): per shipped language about the paper's number, which is 1,000
+for eleven languages. For 110 languages the method was correct on 64 % of held-out texts with 1,000
+3-grams, and on 88 % with 10,000.
 """
 
-# Nats of evidence for a cosine of 1, times the square root of the number of a text's 3-grams that
-# are features: with it the confidence was right on texts that were not trained on.
+# Nats of evidence for a cosine of 1, times the square root of the number of a text's feature
+# 3-grams: calibrates the confidence on texts outside training.
 _SHARPNESS: Final = 10.0
 
 Floats = NDArray[np.float64]
@@ -34,8 +34,8 @@ Floats = NDArray[np.float64]
 class Nfc(RankingMethod):
     """Languages as directions in the space of the best 3-grams.
 
-    `features` are those 3-grams, `counts`, of the shape (features, languages), their numbers in the
-    texts of each language.
+    `features` are the 3-grams, `counts` (features, languages) their counts in each language's
+    texts.
     """
 
     name = "nfc"
@@ -53,14 +53,14 @@ class Nfc(RankingMethod):
         self._directions = sums / np.where(lengths > 0, lengths, 1.0)
 
     def rank(self, text: str) -> Ranking:
-        """The languages by falling cosine, with probabilities; empty without any feature."""
+        """Return the languages by falling cosine, with probabilities; empty without any feature."""
         cosines, features = self.cosines(text)
         if not features:
             return []
         return softmax(self._languages, cosines * (_SHARPNESS * features**0.5))
 
     def cosines(self, text: str) -> tuple[Floats, int]:
-        """The cosine with each language (0.8), and the number of 3-grams that are features."""
+        """Return the cosine with each language (0.8), and the number of feature 3-grams."""
         codes = letters.letters(text[: letters.MAX_CHARACTERS])
         keys, counts = np.unique(letters.trigrams(codes), return_counts=True)
         rows, known = letters.found(self._keys, keys)
@@ -77,10 +77,10 @@ class Nfc(RankingMethod):
 
 
 def train(rows: Iterable[LabelledText], *, features: int = FEATURES) -> Nfc:
-    """The best features of some texts (0.5) and the direction of each language (0.6, 0.7).
+    """Train the best features of the texts (0.5) and each language's direction (0.6, 0.7).
 
-    Each row is one document; all 3-grams that occur are compared. The order of the rows of one
-    language changes only the last bits of sums.
+    Each row is a document; every occurring 3-gram is compared. The row order within a language
+    changes only the last bits of sums.
     """
     counted = by_language(rows)
     languages, found = list(counted), list(counted.values())
@@ -94,7 +94,7 @@ def train(rows: Iterable[LabelledText], *, features: int = FEATURES) -> Nfc:
 
 
 def load(path: Path | None = None) -> Nfc:
-    """The method of a file, the one that ships if it is None; ModelError if damaged."""
+    """Return the method of a file, None for the shipped file; ModelError if damaged."""
     arrays = read_arrays(path or SHIPPED, "languages", "features", "counts")
     languages, features, counts = arrays["languages"], arrays["features"], arrays["counts"]
     fits = counts.shape == (len(features), len(languages)) and counts.dtype == np.uint32
@@ -104,17 +104,17 @@ def load(path: Path | None = None) -> Nfc:
 
 
 class _Grams(NamedTuple):
-    """The 3-grams of one language's documents, each array of the shape (3-grams,)."""
+    """3-grams of a language's documents, each array (3-grams,)."""
 
     keys: letters.Keys
     counts: NDArray[np.int64]
     mean: Floats
-    """Of the normalised frequency over the documents (0.4)."""
+    """Mean normalised frequency over the documents (0.4)."""
     variance: Floats
 
 
 def by_language(rows: Iterable[LabelledText]) -> dict[str, _Grams]:
-    """The 3-grams of the texts of each language."""
+    """Return the 3-grams of each language's texts."""
     texts: dict[str, list[str]] = {}
     for row in rows:
         texts.setdefault(row.language, []).append(row.text)
@@ -138,24 +138,24 @@ def _language_grams(texts: Sequence[str]) -> _Grams:
     return _Grams(found, totals, mean, np.maximum(squares - np.square(mean), 0.0))
 
 
-def discriminants(found: Sequence[_Grams]) -> tuple[letters.Keys, Floats, Floats]:
-    """All 3-grams, their spread between languages, and Fisher's discriminant F (0.5).
+def discriminants(languages: Sequence[_Grams]) -> tuple[letters.Keys, Floats, Floats]:
+    """Return all 3-grams, their between-language spread, and Fisher's discriminant F (0.5).
 
-    F is inf for a 3-gram that does not vary within a language.
+    F is inf for a 3-gram without variance within a language.
     """
-    if not found:
+    if not languages:
         return np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0)
-    keys, rows = np.unique(np.concatenate([one.keys for one in found]), return_inverse=True)
+    keys, rows = np.unique(np.concatenate([grams.keys for grams in languages]), return_inverse=True)
     mean, square, within = (
         np.bincount(rows, np.concatenate(values), minlength=len(keys))
         for values in (
-            [one.mean for one in found],
-            [np.square(one.mean) for one in found],
-            [one.variance for one in found],
+            [grams.mean for grams in languages],
+            [np.square(grams.mean) for grams in languages],
+            [grams.variance for grams in languages],
         )
     )
     # The sum over all pairs of languages of the squared differences of their means.
-    between = 2.0 * (len(found) * square - np.square(mean))
+    between = 2.0 * (len(languages) * square - np.square(mean))
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.where(within > 0, between / within, np.inf)
     return keys, between.astype(np.float64), quotient.astype(np.float64)

@@ -1,1 +1,1 @@
-"""The procedure of Tamura 2007 for the language of a page, and its tables."""
+"""Page language identification by Tamura 2007, with its tables."""

@@ -1,8 +1,8 @@
-"""The procedure of Tamura 2007, 2.2: META's encoding, then n-grams, then a second look at UTF-8.
+"""Procedure of Tamura 2007, 2.2: META encoding, then n-grams, then a second pass over UTF-8.
 
-The paper asks whether a page is Thai; here the answer may be any language with an encoding that no
-other language uses. The n-grams are bytes, like those of libTextCat in the paper, because the
-procedure reads a page a second time in another encoding.
+The paper classifies pages as Thai or not; here the answer may be any language with an exclusive
+encoding. N-grams are bytes, as in the paper's libTextCat, because the procedure decodes a page a
+second time in another encoding.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from langfocus.classifiers.papers.cai.models import (
 )
 
 NOISE: Final = "windows-1252"
-"""The encoding of META elements with ISO-8859-1: tools write it by default, so it is ignored."""
+"""META encoding ignored as noise: tools write ISO-8859-1 by default."""
 
 # Of 344 pages with Thai encodings in META 285 were Thai (Tamura 2007, Table 2).
 _META_CONFIDENCE: Final = 0.83
@@ -30,27 +30,26 @@ class Tamura:
     """The three steps; about 1 ms for a text of 2,000 characters, 2 ms in UTF-8."""
 
     texts: cai.Cai
-    """The method whose byte n-grams replace TextCat, with its 40-byte limit, border and typical
-    value.
+    """Method whose byte n-grams replace TextCat, with its 40-byte limit, border and typical value.
     """
     name: str = field(default="tamura", init=False)
 
     @property
     def languages(self) -> frozenset[str]:
-        """All languages that it can answer."""
+        """All possible answers."""
         return self.texts.models.languages.union(SINGLE_LANGUAGE.values())
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language by META's encoding, else by the text.
+        """Return the language by META encoding, else by text.
 
         Unlike in the paper, where a page with another language's encoding is only not Thai, the
-        text decides if the encoding has several languages.
+        text decides for an encoding of several languages.
         """
         found = by_meta(page)
         return found if found.language is not None else self.by_text(page)
 
     def by_text(self, page: ParsedPage) -> PageLanguage:
-        """The language by n-grams; a text in UTF-8 is read again in its legacy encoding."""
+        """Return the language by n-grams; a UTF-8 text is also tried in its legacy encoding."""
         content, encoding = cai.own_bytes(page, self.texts.models)
         if len(content) < cai.FEWEST_BYTES:
             return unknown(f"{len(content)} bytes of text; {cai.FEWEST_BYTES} are needed")
@@ -63,7 +62,7 @@ class Tamura:
         return next(filter(None, (self._reread(text, language) for language in near)), found)
 
     def _reread(self, text: str, language: str) -> PageLanguage | None:
-        """The answer about a converted text; None if it is another language or not convertible."""
+        """Return the converted text's answer; None if unconvertible or of another language."""
         for encoding in encodings_of(language)[:1]:
             if (content := encoded(text, encoding)) is not None:
                 found = self.texts.judged(self.texts.models.distances(content), len(content))
@@ -72,9 +71,9 @@ class Tamura:
 
 
 def by_meta(page: ParsedPage) -> PageLanguage:
-    """The language that the encoding in the last valid META element determines.
+    """Return the language determined by the encoding in the last valid META element.
 
-    The charset of HTTP is ignored, and so is ISO-8859-1.
+    The HTTP charset and ISO-8859-1 are ignored.
     """
     declared = page.charset_declared
     if declared is None or declared == NOISE:
@@ -86,5 +85,5 @@ def by_meta(page: ParsedPage) -> PageLanguage:
 
 
 def shipped() -> Tamura:
-    """The procedure with the models that ship."""
+    """Return the procedure with the shipped models."""
     return Tamura(cai.shipped())

@@ -15,10 +15,10 @@ from langfocus.classifiers.papers.page_cases import (
     Case,
     Cases,
     MethodRun,
-    asked,
     cases_of_pages,
     cases_of_texts,
     found_methods,
+    run_of,
     text_page,
 )
 from langfocus.classifiers.papers.page_tables import CAI, CLAIMS, HAYATI, bucket, papers, results
@@ -54,7 +54,7 @@ def study(
 ) -> tuple[Cases, MethodRun]:
     """Cases with these languages, and the run of a method that gives these answers."""
     cases = Cases(sort, tuple(case(right, answer + " " + "x" * length) for right, answer in pairs))
-    return cases, asked(FirstWord(), cases.cases)
+    return cases, run_of(FirstWord(), cases.cases)
 
 
 def tables(cases: Cases, run: MethodRun) -> dict[str, MeasureTable]:
@@ -97,7 +97,7 @@ def test_accuracy_in_known_languages_leaves_out_those_a_method_cannot_answer() -
 def test_every_language_is_asked_once_before_the_clock_runs() -> None:
     method = FirstWord()
     cases = [case("de", "de 1"), case("de", "de 2"), case("en", "en 3")]
-    run = asked(method, cases)
+    run = run_of(method, cases)
     assert method.asked == ["de 2", "en 3", "de 1", "de 2", "en 3"]
     assert run.answers == ["de", "de", "en"]
     assert run.ms_per_page > 0
@@ -111,7 +111,7 @@ def test_lengths_fall_into_one_bucket_each() -> None:
 def test_lengths_are_of_sentences_and_paragraphs_or_of_all_where_there_are_none() -> None:
     kinds = "single-word", "sentence", "udhr-paragraph"
     cases = Cases("texts", tuple(case("de", "de a", kind) for kind in kinds))
-    found = tables(cases, asked(FirstWord(), cases.cases))["lengths"]
+    found = tables(cases, run_of(FirstWord(), cases.cases))["lengths"]
     assert [row.heads for row in found.rows] == [("< 25", "2")]
     assert Cases("pages", (case("de", "a", "web"),)).main_places == [0]
 

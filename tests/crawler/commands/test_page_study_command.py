@@ -206,14 +206,14 @@ def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = page_cases.asked
+    run_of = page_cases.run_of
 
     def interrupted(method: Any, *others: Any) -> page_cases.MethodRun:
         if method.name == "langdetect":
             raise KeyboardInterrupt
-        return asked(method, *others)
+        return run_of(method, *others)
 
-    monkeypatch.setattr(page_cases, "asked", interrupted)
+    monkeypatch.setattr(page_cases, "run_of", interrupted)
     figures = tmp_path / "f.json"
     assert call("evaluate", texts, "--methods", "text,langdetect", "--json", figures) == 130
     printed = capsys.readouterr()
