@@ -1,8 +1,7 @@
-"""A graph of crawls, archives and tables; some 600 bytes of memory for a URL and 10 for a link.
+"""Link graph from crawls, archives and tables; some 600 bytes of memory per URL and 10 per link.
 
-A table (TSV, packed or not) begins with the names of its columns. One of pages has `url` and
-`language`, one of links has `source` and `target`, in the order of the page. Rows that say nothing
-are left out and counted.
+A table (TSV, packed or not) has a header row. A page table has `url` and `language`, a link table
+has `source` and `target`, in page order. Rows without information are skipped and counted.
 """
 
 import json
@@ -45,26 +44,26 @@ _LONGEST_LINE: Final = 1 << 16
 
 
 class _Row(NamedTuple):
-    """A URL, normalised, and the facts that a source knows of it."""
+    """A normalised URL, and its facts from a source."""
 
     url: str
     status: int = UNKNOWN
-    """As in a `WebGraph`; UNKNOWN: the source does not say."""
+    """As in a `WebGraph`; UNKNOWN: not in the source."""
     language: str | None = None
     links: Sequence[str] | None = None
-    """Normalised, those that a crawl would queue, in the order of the page; None: not known."""
+    """Normalised links that a crawl would queue, in page order; None: unknown."""
     is_seed: bool = False
 
 
 def build(sources: Sequence[Path], folder: Path, target: str) -> WebGraph:
     """Write the graph of all sources into `folder` and return it, opened.
 
-    `sources` are folders of runs, WARC files and tables. Of several that fetched a URL the first
-    counts. Crawls begin at the seeds of the sources, else at the first page.
+    `sources` are run folders, WARC files and tables. The first source that fetched a URL counts.
+    Seeds are the sources' seeds, else the first page.
 
-    `provenance` of the graph counts under `left_out` the rows and links that are not in it, by
-    reason. Raises `CrawlError` where a source cannot be read, no page is in the `target` language,
-    or `folder` has a graph already.
+    `provenance` of the graph counts skipped rows and links by reason, under `left_out`. Raises
+    `CrawlError` for an unreadable source, without a page in the `target` language, or if `folder`
+    has a graph already.
     """
     folder = Path(folder)
     if (folder / "graph.json").exists():
@@ -84,12 +83,12 @@ def build(sources: Sequence[Path], folder: Path, target: str) -> WebGraph:
         raise GraphError(f"{folder}: cannot be written: {error}") from error
     finally:
         with suppress(OSError):
-            folder.rmdir()  # nothing is in it where it failed
+            folder.rmdir()  # empty after a failed write
     return WebGraph.open(folder)
 
 
 class _Assembly:
-    """A graph while its sources are read: the facts of each URL by its number."""
+    """A graph under construction: the facts of each URL by its number."""
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
@@ -102,13 +101,13 @@ class _Assembly:
         self._first_page: int | None = None
 
     def add(self, row: _Row) -> None:
-        """Take in a row of a source."""
+        """Add a source's row."""
         vertex = self._vertex(row.url)
         if row.is_seed:
             self._seeds[vertex] = None
-        # In the order in which a row names them.
+        # In row order.
         targets = [self._vertex(url) for url in row.links or ()]
-        # A table of links has those of a page in any number of rows.
+        # A link table lists a page's links in any number of rows.
         if row.status != UNKNOWN and self._status[vertex] != UNKNOWN:
             return
         self._status[vertex] = row.status or self._status[vertex]
@@ -121,7 +120,7 @@ class _Assembly:
             self._links[vertex].extend(targets)
 
     def _vertex(self, url: str) -> int:
-        """The number of a URL, which is added if it is new."""
+        """Return the number of a URL; a new URL is added."""
         vertex = self._numbers.setdefault(fingerprint(url), len(self._urls))
         if vertex == len(self._urls):
             self._urls.append(url)
@@ -140,7 +139,7 @@ class _Assembly:
         link_target = array("i")
         for vertex, status in enumerate(self._status):
             targets = dict.fromkeys(self._links.get(vertex, ()))
-            # A URL that is not among the pages has no links, whatever a table of links says.
+            # A URL without a page has no links, even if a link table lists some.
             if status == UNKNOWN:
                 self.left_out["links of URLs that are not among the pages"] += len(targets)
             else:
@@ -168,7 +167,7 @@ class _Assembly:
 
 
 def _server_columns(urls: Sequence[str]) -> dict[str, Any]:
-    """The columns of a graph about servers, their domains and directories."""
+    """Return the graph's server columns: servers, domains and directories."""
     servers: dict[str, int] = {}
     directories: dict[str, int] = {}
     domains: dict[str, int] = {}
@@ -197,10 +196,9 @@ def _server_columns(urls: Sequence[str]) -> dict[str, Any]:
 
 
 def _rows_of(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
-    """Yield all that a source knows, one row or more for each URL.
+    """Yield the rows of a source, at least one per URL.
 
-    What is not among the rows is counted by its kind. Raises `CrawlError` for a source that cannot
-    be read.
+    Skipped data are counted by kind. Raises `CrawlError` for an unreadable source.
     """
     if not path.exists():
         raise GraphError(f"{path}: there is nothing; give {_SOURCES}")
@@ -215,7 +213,7 @@ def _rows_of(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
 
 
 def _of_run(folder: Path) -> Iterator[_Row]:
-    """The pages that a crawl fetched in their order, then the URLs left in its queue."""
+    """Yield a crawl's fetched pages in fetch order, then the URLs left in its queue."""
     with reading(folder) as connection, closing(connection.cursor()) as cursor:
         tables = cursor.execute("SELECT name FROM sqlite_master WHERE name = 'links'").fetchall()
         if not tables or not cursor.execute("SELECT EXISTS(SELECT 1 FROM links)").fetchone()[0]:
@@ -237,14 +235,14 @@ def _of_run(folder: Path) -> Iterator[_Row]:
                 yield _Row(url, FAILED)
         for (url,) in cursor.execute("SELECT url FROM urls WHERE queued = 1 ORDER BY id"):
             yield _Row(url)
-        told = cursor.execute("SELECT value FROM meta WHERE key = 'seeds'").fetchone()
-        for seed in map(normalise, json.loads(told[0]) if told else ()):
+        seeds = cursor.execute("SELECT value FROM meta WHERE key = 'seeds'").fetchone()
+        for seed in map(normalise, json.loads(seeds[0]) if seeds else ()):
             if seed is not None:
                 yield _Row(seed, is_seed=True)
 
 
 def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
-    """The answers in a WARC file; a page's language is told as a crawl tells it."""
+    """Yield the answers in a WARC file; pages are identified as in a crawl."""
     read = page_reader(page_method(DEFAULT_METHOD, fasttext_file()), BREADTH_FIRST, "")
     read(TRIAL, 0)
     is_empty = True
@@ -262,7 +260,7 @@ def _of_archive(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
 
 
 def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counter[str]) -> _Row:
-    """The row of an answer, which is read as a crawl reads it."""
+    """Return the row of an answer, parsed as in a crawl."""
     location, download = found.answer.header("Location"), page_in(found)
     if found.answer.status in _REDIRECTS and location:
         return _Row(url, REDIRECT, links=sift([absolute(location, url) or ""])[0])
@@ -272,7 +270,7 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
         with limited():
             page = read(download, 0)
     except (Exception, TooSlow):
-        # As in a crawl: whatever is wrong with a page, the others are read.
+        # As in a crawl, a bad page does not stop the build.
         left_out["pages that could not be read"] += 1
         return _Row(url, FAILED)
     if page.leads_to:
@@ -281,7 +279,7 @@ def _of_answer(url: str, found: ArchivedAnswer, read: ReadPage, left_out: Counte
 
 
 def _of_table(path: Path, left_out: Counter[str]) -> Iterator[_Row]:
-    """The rows of a table of pages or links, as its header says."""
+    """Yield the rows of a page table or link table, according to its header."""
     try:
         with opened(path) as file:
             header = file.readline(_LONGEST_LINE).decode("utf-8-sig").rstrip("\r\n").split("\t")

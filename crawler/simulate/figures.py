@@ -1,9 +1,9 @@
-"""The tables and figures of Tamura 2007 as plain numbers, of a graph and of crawls on it.
+"""Tables and figures of Tamura 2007 as plain numbers, for a graph and for crawls on the graph.
 
 A graph has Tables 1, 4 and 5 and Figures 1 and 2, a course Figures 4 to 8. A curve has some hundred
-points whatever the number of pages. The target language is always said; a relevant page is one in
-it, a relevant server one with such a page. Distances are numbers of links from the nearest seed; a
-redirect adds nothing to them, and a link to one is a link to its target.
+points for any number of pages. The target language is always explicit; a relevant page is in the
+target language, a relevant server has such a page. Distances are link counts from the nearest seed;
+a redirect adds no distance, and a link to a redirect is a link to its target.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,16 +22,16 @@ from langfocus.crawler.simulate.plan import Simulation, prepared
 from langfocus.crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN, WebGraph
 
 ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
-"""Numbers of pages that are among the points of every course that has so many."""
+"""Numbers of pages that are points of every long enough course."""
 
 _LINEAR_POINTS = 160
 _EARLY_POINTS = 80
 _CHUNK = 1 << 17
 _FARTHEST: Final = 999
-"""Distances beyond this one are counted with it."""
+"""Greatest counted distance; greater distances are counted here."""
 _MOST_REDIRECTS: Final = 19
 _NOT_RELEVANT, _HAS_RELEVANT = 1, 2
-"""The knowledge of a server with pages; 0 is that of one without."""
+"""Facts about a server with pages; 0 is for a server without pages."""
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ Longs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LinkCounts:
-    """Links of one kind of source to the two kinds of target; `outside` leave their server."""
+    """Links from a source kind to the two target kinds; `outside` counts links across servers."""
 
     source: str
     all: tuple[int, int]
@@ -48,13 +48,14 @@ class LinkCounts:
 
 @dataclass(frozen=True)
 class GraphFigures:
-    """The figures of a data set in Tamura 2007, chapters 2 and 3.
+    """Data set figures of Tamura 2007, chapters 2 and 3.
 
-    `pages_by` counts pages by language and top-level domain, "" where a page has no language or a
-    server no known domain. `by_page` is Table 4, `by_server` Table 5. Row d of `by_distance` is
-    how many pages, and relevant ones, are d links from the seeds (Fig. 1 sums them up);
-    `nearest[d]` relevant pages are d links from the nearest other one (Fig. 2), row 0 those to
-    which no way leads. `unfetched_links` name `unfetched_urls` that were never fetched.
+    `pages_by` counts pages by language and top-level domain, "" for a page without a language or a
+    server without a known domain. `by_page` is Table 4, `by_server` Table 5. Row d of `by_distance`
+    is the number of pages, and of relevant pages, at d links from the seeds (Fig. 1 is cumulative);
+    `nearest[d]` relevant pages are d links from the nearest other relevant page (Fig. 2), row 0 is
+    for unreachable relevant pages. `unfetched_links` is the number of links to `unfetched_urls`
+    URLs.
     """
 
     target: str
@@ -76,7 +77,7 @@ class GraphFigures:
 def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
     """Return Tables 1, 4, 5 and Figures 1, 2 of a graph.
 
-    Needs some 30 bytes for each vertex. Raises `GraphError` for a language that no page is in.
+    Needs some 30 bytes per vertex. Raises `GraphError` for a language without pages.
     """
     yardstick = Yardstick(graph, target)
     known = np.zeros(graph.n_servers, np.int8)
@@ -110,16 +111,15 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
 
 
 def _link_counts(source: str, counts: Longs) -> LinkCounts:
-    """Of counts (2, 2): whether a link leaves its server, and the kind of its target."""
+    """Return link counts from counts (2, 2): across servers or not, and target kind."""
     (to_first, to_second), outside = counts.sum(axis=0).tolist(), counts[1].tolist()
     return LinkCounts(source, (to_first, to_second), (outside[0], outside[1]))
 
 
 class Yardstick:
-    """The facts by which courses on a graph are measured: relevant pages and distances.
+    """Reference facts for courses on a graph: relevant pages and distances.
 
-    Takes 3 bytes for each vertex, 4 more if there are redirects. Distances are counted from the
-    seeds of the graph.
+    Needs 3 bytes per vertex, 4 more with redirects. Distances are from the graph's seeds.
     """
 
     def __init__(self, graph: WebGraph, target: str | None = None) -> None:
@@ -132,7 +132,7 @@ class Yardstick:
 
     @cached_property
     def distance(self) -> npt.NDArray[np.int16]:
-        """Distance of each page from the seeds, -1 where no link leads, (V,)."""
+        """Distance of each page from the seeds, -1 if unreachable, (V,)."""
         distance = np.full(self.graph.n_vertices, -1, np.int16)
         pages = np.asarray(self.graph.seeds)
         if self._landing is not None:
@@ -140,11 +140,11 @@ class Yardstick:
         pages = np.unique(pages[(pages >= 0) & self._is_page[pages]])
         distance[pages] = 0
         for steps in count(1):
-            found = [pages[:0]]
+            reached = [pages[:0]]
             for _, ends in self._links(pages):
-                found.append(np.unique(ends[self._is_page[ends] & (distance[ends] < 0)]))
-                distance[found[-1]] = min(steps, _FARTHEST)
-            pages = np.concatenate(found)
+                reached.append(np.unique(ends[self._is_page[ends] & (distance[ends] < 0)]))
+                distance[reached[-1]] = min(steps, _FARTHEST)
+            pages = np.concatenate(reached)
             if not len(pages):
                 break
         return distance
@@ -158,17 +158,17 @@ class Yardstick:
         return list(zip(pages, relevant.tolist(), strict=True))
 
     def nearest(self) -> list[int]:
-        """How many relevant pages are 0, 1, ... links from the nearest other one.
+        """Return the number of relevant pages 0, 1, ... links from the nearest other relevant page.
 
-        Row 0 has those to which none leads. For each page the two nearest relevant pages are kept
-        from which it is reached: two, since the nearest may be the page itself.
+        Row 0 counts unreachable relevant pages. Each page keeps its two nearest relevant origins:
+        two, since the nearest may be the page itself.
         """
         counts = np.zeros(_FARTHEST + 1, np.int64)
         pages = origins = np.flatnonzero(self.relevant).astype(np.int32)
         nearest, second = np.full((2, len(self.relevant)), -1, np.int32)
         nearest[pages] = pages
         for steps in count(1):
-            found = [(pages[:0], origins[:0])]
+            reached = [(pages[:0], origins[:0])]
             for places, ends in self._links(pages):
                 from_page = origins[places]
                 for kept in (nearest, second):
@@ -177,20 +177,20 @@ class Yardstick:
                     new = np.unique(ends[is_new])
                     is_relevant = self.relevant[new]
                     counts[min(steps, _FARTHEST)] += np.count_nonzero(is_relevant)
-                    # The way goes on from pages that are not relevant.
-                    found.append((new[~is_relevant], kept[new[~is_relevant]]))
-            pages, origins = map(np.concatenate, zip(*found, strict=True))
+                    # Only irrelevant pages are expanded further.
+                    reached.append((new[~is_relevant], kept[new[~is_relevant]]))
+            pages, origins = map(np.concatenate, zip(*reached, strict=True))
             if not len(pages):
                 break
         counts[0] = self.n_relevant - counts.sum()
         return _trimmed(counts)
 
     def count_links(self, known: npt.NDArray[np.int8]) -> tuple[Longs, int]:
-        """The links of pages, and the linked URLs that were never fetched.
+        """Return the link counts of pages, and the number of linked but unfetched URLs.
 
         Counts are (3, 2, 3, 3): by source (relevant; other, on a server with relevant pages;
         other), whether the link leaves its server, target (relevant; other page; no page), and the
-        knowledge of the target's server, of which `known` (S,) has all.
+        target server's entry in `known` (S,).
         """
         server, status = self.graph.page_server, self.graph.page_status
         of_server = known[server]
@@ -208,9 +208,9 @@ class Yardstick:
         return counts.reshape(3, 2, 3, 3), unfetched
 
     def _links(self, vertices: npt.NDArray[np.integer]) -> Iterator[tuple[Longs, Ints]]:
-        """The links of some vertices: the place of the source among them, and the end.
+        """Yield the links of vertices: the index of the source in `vertices`, and the target.
 
-        A link to a redirect ends where that leads, and is left out if it leads nowhere.
+        A link to a redirect ends at the redirect's target; a dead redirect is skipped.
         """
         starts, targets = self.graph.link_start, self.graph.link_target
         for first in range(0, len(vertices), _CHUNK):
@@ -226,7 +226,7 @@ class Yardstick:
 
 
 def _landings(graph: WebGraph) -> Ints:
-    """The vertex at which a link to each vertex ends, -1 where redirects lead nowhere."""
+    """Return the final vertex of a link to each vertex, -1 for a dead redirect."""
     landing = np.arange(graph.n_vertices, dtype=np.int32)
     for _ in range(_MOST_REDIRECTS):
         at = np.flatnonzero(graph.page_status[landing] == REDIRECT)
@@ -238,7 +238,7 @@ def _landings(graph: WebGraph) -> Ints:
 
 
 def _trimmed(counts: Longs) -> list[int]:
-    """The counts up to the last that is not 0."""
+    """Return the counts up to the last non-zero count."""
     places = np.flatnonzero(counts)
     kept: list[int] = counts[: places[-1] + 1 if len(places) else 0].tolist()
     return kept
@@ -246,11 +246,11 @@ def _trimmed(counts: Longs) -> list[int]:
 
 @dataclass(frozen=True)
 class CourseFigures:
-    """How a crawl went, as Tamura 2007, Figures 4 to 8, draw it.
+    """Figures 4 to 8 of Tamura 2007 for a crawl.
 
-    `points` are numbers of pages; `relevant`, `servers` and `queue` are the counts after so many.
-    Row d of `missed` is how many of the relevant pages within d links from the seeds were not
-    crawled, and how many there are. `links` are those of the `Course`.
+    `points` are numbers of pages; `relevant`, `servers` and `queue` are the counts at these points.
+    Row d of `missed` is the number of uncrawled relevant pages within d links from the seeds, and
+    the number of all relevant pages there. `links` are the `Course`'s links.
     """
 
     points: Sequence[int]
@@ -269,23 +269,23 @@ class CourseFigures:
 
     @property
     def coverage(self) -> Sequence[float]:
-        """Share of all relevant pages crawled, at each point (Fig. 5)."""
+        """Crawled share of all relevant pages at each point (Fig. 5)."""
         return [count / max(1, self.relevant_there_are) for count in self.relevant]
 
     @property
     def harvest(self) -> Sequence[float]:
-        """Share of relevant pages among those crawled, at each point (Fig. 6)."""
+        """Share of relevant pages among crawled pages at each point (Fig. 6)."""
         return [count / pages for count, pages in zip(self.relevant, self.points, strict=True)]
 
     @property
     def miss_ratio(self) -> Sequence[float]:
-        """Share of the relevant pages within distance 0, 1, ... that were missed (Fig. 4)."""
+        """Missed share of relevant pages within distance 0, 1, ... (Fig. 4)."""
         return [missed / max(1, there_are) for missed, there_are in self.missed]
 
 
 @dataclass(frozen=True)
 class SimulatedCrawl:
-    """A simulation that has ended: the figures of its course, and the seconds it took."""
+    """A finished simulation: its course figures and running time in seconds."""
 
     simulation: Simulation
     figures: CourseFigures
@@ -295,15 +295,15 @@ class SimulatedCrawl:
 def simulate_all(
     graph: WebGraph, plan: Sequence[Simulation], *, jobs: int = 1
 ) -> Iterator[SimulatedCrawl]:
-    """Yield each simulation as soon as it is done, at most `jobs` at once, in threads.
+    """Yield each simulation when it finishes; at most `jobs` threads run at once.
 
-    All look for one language. Results do not depend on `jobs`, only their order does. Each
-    simulation that goes on takes some 30 bytes for each page. Raises `SettingError` and
-    `GraphError` as `simulate` does.
+    All simulations have the same target language. `jobs` changes only the order of the results. A
+    running simulation needs some 30 bytes per page. Raises `SettingError` and `GraphError` as
+    `simulate` does.
     """
     graph = prepared(graph, plan)
     yardstick = Yardstick(graph, plan[0].target)
-    _ = yardstick.by_distance  # distances are measured now, not by two threads at once
+    _ = yardstick.by_distance  # compute distances once, before the threads start
 
     def run(simulation: Simulation) -> SimulatedCrawl:
         begun = perf_counter()
@@ -322,7 +322,7 @@ def course_figures(course: Course, yardstick: Yardstick) -> CourseFigures:
     """Return Figures 4 to 8 of a course."""
     graph, order = yardstick.graph, course.order
     points = _points(len(order), graph.n_pages)
-    # The place of the first page of each server: written backwards, the first stays.
+    # Place of each server's first page: in reverse order, the first page is written last.
     first = np.full(graph.n_servers, -1, np.int64)
     first[graph.page_server[order[::-1]]] = np.arange(len(order))[::-1]
     return CourseFigures(
@@ -338,7 +338,7 @@ def course_figures(course: Course, yardstick: Yardstick) -> CourseFigures:
 
 
 def _pages_by(graph: WebGraph) -> dict[str, dict[str, int]]:
-    """The pages by language and top-level domain; the last of both are those without."""
+    """Return pages by language and top-level domain; the last of both is for unknown values."""
     languages, domains = (*graph.languages, ""), (*graph.domains, "")
     pages = np.flatnonzero(graph.page_status == PAGE)
     domain = np.full(len(pages), -1)
@@ -355,15 +355,15 @@ def _pages_by(graph: WebGraph) -> dict[str, dict[str, int]]:
 
 
 def _missed(order: npt.NDArray[np.int32], yardstick: Yardstick) -> list[tuple[int, int]]:
-    found = order[yardstick.relevant[order] & (yardstick.distance[order] >= 0)]
+    fetched = order[yardstick.relevant[order] & (yardstick.distance[order] >= 0)]
     there_are = np.cumsum([relevant for _, relevant in yardstick.by_distance], dtype=np.int64)
-    fetched = np.bincount(yardstick.distance[found], minlength=len(there_are))
-    missed = there_are - np.cumsum(fetched)
+    n_fetched = np.bincount(yardstick.distance[fetched], minlength=len(there_are))
+    missed = there_are - np.cumsum(n_fetched)
     return list(zip(missed.tolist(), there_are.tolist(), strict=True))
 
 
 def _points(pages: int, most: int) -> Longs:
-    """Numbers of pages at which a course is looked at: the same for all courses of a graph."""
+    """Return the page numbers at which a course is sampled: the same for all courses of a graph."""
     if pages == 0:
         return np.zeros(0, np.int64)
     even = np.linspace(0, most, _LINEAR_POINTS + 1)

@@ -1,32 +1,30 @@
 """A Web generated to the measured quantities of Tamura 2007.
 
-How each quantity comes about:
+Sources of the quantities:
 
-- **Counts** (2.1, 3.1) of pages, vertices, servers and relevant pages are exact; links are
-  within 1 %, since a page that has nothing new to link to has fewer.
-- **Table 1**: servers are put under the target's top-level domain until its relevant and its other
-  pages are there, so the shares miss by a part of one server.
-- **Tables 4 and 5** make a plan of links: how many lead from relevant pages, from other pages of
-  relevant servers and from pages of other servers to each kind of page, on the same server and on
-  others. The rest (links to URLs that were never fetched are in Table 5 only)
-  is divided in proportion. Pages get links of each kind in proportion to an activity of their own,
-  lognormal, as far as their server has pages for them.
-- **Fig. 1**: relevant and other pages get distances from the seeds in the shares that
-  `pages_by_distance` and `RELEVANT_BY_DISTANCE` ask for; pages of one server tend to be equally
-  far. Each page has a parent one step nearer, and no link skips a step.
-- **Fig. 2 and the misses of Fig. 4**: some relevant pages are linked from irrelevant ones only:
-  single ones on servers with relevant pages elsewhere, and islands, whole servers behind a row of
-  irrelevant pages. Their distances from the seeds are drawn so that within each distance they have
-  the share that `HIDDEN_BY_DISTANCE` asks for; the row begins as many links before the first of
-  them as it is long. How long it is follows `DETOUR_RATIO`; how many irrelevant pages of an island
-  are found before its first relevant one has a long tail, so that some islands outlast any
-  tolerance. `REMOTE_ISLANDS` of them are known from irrelevant servers only.
-- **Harvest rate** (5.2): relevant pages link to `linked_other_pages` different irrelevant ones. A
+- **Counts** (2.1, 3.1) of pages, vertices, servers and relevant pages are exact; links are within 1
+  %, since a page without a new link target has fewer.
+- **Table 1**: servers are added to the target's top-level domain up to its counts of relevant and
+  other pages, so the shares miss by part of a server.
+- **Tables 4 and 5** define a link plan: link counts from relevant pages, other pages of relevant
+  servers and pages of other servers to each page kind, on the same server and across servers. The
+  rest (links to unfetched URLs are only in Table 5) is divided in proportion. Pages get links of
+  each kind in proportion to a lognormal page activity, as far as their server has target pages.
+- **Fig. 1**: relevant and other pages get distances from the seeds in the shares of
+  `pages_by_distance` and `RELEVANT_BY_DISTANCE`; distances within a server are correlated. A page's
+  parent is a step nearer, and no link skips a step.
+- **Fig. 2 and the misses of Fig. 4**: hidden relevant pages are linked only from irrelevant pages:
+  single pages on servers with other relevant pages, and islands, whole servers behind a chain of
+  irrelevant pages. Hidden pages have, within each distance from the seeds, the share of
+  `HIDDEN_BY_DISTANCE`; the chain starts its own length before the first hidden page. Chain length
+  follows `DETOUR_RATIO`; the number of an island's irrelevant pages before its first relevant page
+  has a long tail, so that some islands outlast any tolerance. `REMOTE_ISLANDS` of the islands are
+  linked from irrelevant servers only.
+- **Harvest rate** (5.2): relevant pages link to `linked_other_pages` different irrelevant pages. A
   hard focused crawl downloads these beside relevant pages, 30 % of some two million.
 
-The paper shows its figures as plots, not as numbers. The curves for Figures 1, 2 and 4 agree with
-its text. Sizes of servers are lognormal, unlike in the paper, which does not give their
-distribution.
+The paper's figures are plots without numbers. The curves for Figures 1, 2 and 4 agree with its
+text. Server sizes are lognormal, unlike in the paper, without a stated distribution.
 """
 
 from typing import Any, Final
@@ -46,7 +44,7 @@ Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 _CLOSENESS: Final = 0.5
-"""The correlation of the distances of a server's pages."""
+"""Correlation of the distances of a server's pages."""
 _MOST_LINKS: Final = 255
 _ROOM: Final = np.float32(0.8)
 
@@ -54,8 +52,8 @@ _ROOM: Final = np.float32(0.8)
 def generate(measures: WebMeasures, *, random_state: int = 0) -> WebGraph:
     """Return a Web with these measures.
 
-    The same measures and `random_state` give the same Web. At full scale it takes a minute or two
-    and three gigabytes, a third of which the graph keeps.
+    Equal measures and `random_state` give an equal Web. Full scale needs a minute or two and three
+    gigabytes, a third of which the graph keeps.
     """
     return _Generator(measures, random_state).graph()
 
@@ -69,7 +67,7 @@ class _Generator:
         self._chance = self._rng.integers(0, 1 << 63, 1, dtype=np.uint64)
 
     def graph(self) -> WebGraph:
-        """Make a graph."""
+        """Return the generated graph."""
         self._make_servers()
         web = self._web(self._depths())
         parent = np.empty(len(self._home), np.int32)
@@ -98,7 +96,7 @@ class _Generator:
         self._kind = np.repeat(np.array([g.OPEN, g.OTHER], np.uint8), (n_near, n_far))
         self._make_islands(relevant, near)
         self._warmth = rng.standard_normal(m.servers).astype(np.float32)
-        # Seeds are on the servers with the most relevant pages, those of islands last.
+        # Seeds are on the servers with the most relevant pages, island servers last.
         largest = np.where(self._kind[:n_near] == g.OPEN, -relevant, 0)
         self._seed_servers = np.argsort(largest, kind="stable")[: m.seeds]
         self._warmth[self._seed_servers] = -5.0
@@ -115,21 +113,21 @@ class _Generator:
         chosen = rng.permutation(n_far)
         self._is_in_domain = np.append(is_in_domain, np.zeros(n_far, np.bool_))
         self._is_in_domain[n_near + chosen[np.cumsum(far[chosen]) <= in_domain]] = True
-        # The place of each page behind the relevant ones of its server; those have less than 0.
+        # Place of each page after its server's relevant pages; negative for relevant pages.
         past = np.arange(m.pages, dtype=np.int32) - self._start[self._home, g.FRONT]
         self._past = past
         of_kind = self._kind[self._home]
         self._row = np.where(past < 0, 0, np.where(of_kind == g.OTHER, 2, 1)).astype(np.uint8)
-        """The class of each page: relevant; other, on a server with relevant ones; other."""
+        """Page class: relevant; other, on a server with relevant pages; other."""
 
     def _relevant_servers(self) -> tuple[Counts, Counts, Mask]:
-        """Relevant and other pages of each relevant server, and whether it is in the domain."""
+        """Return relevant and other pages per relevant server, and a mask of domain servers."""
         m, rng = self._measures, self._rng
         relevant = _sizes(rng, m.relevant_servers, m.relevant_pages, 1.9)
         chosen = rng.permutation(m.relevant_servers)
         is_in_domain = np.zeros(m.relevant_servers, np.bool_)
         is_in_domain[chosen[np.cumsum(relevant[chosen]) <= m.relevant_pages_in_domain]] = True
-        # Most of the domain's other pages are on servers that have relevant ones, not all.
+        # Most, not all, of the domain's other pages are on relevant servers.
         others = m.relevant_server_pages - m.relevant_pages
         in_domain = min(0.9 * (m.pages_in_domain - m.relevant_pages_in_domain), 0.6 * others)
         weight: Doubles = relevant.astype(np.float64)
@@ -140,9 +138,9 @@ class _Generator:
         return relevant, near, is_in_domain
 
     def _make_islands(self, relevant: Counts, near: Counts) -> None:
-        """Make islands of servers: `_chain` pages in a row lead to their first relevant page.
+        """Turn servers into islands: a chain of `_chain` pages leads to the first relevant page.
 
-        `_reach` pages of the server are in the row, or beside the last of them.
+        `_reach` pages of the server are in the chain, or beside its last page.
         """
         m, rng = self._measures, self._rng
         wanted = paper.HIDDEN_BY_DISTANCE[-1] * (1 - paper.SINGLE_HIDDEN) * m.relevant_pages
@@ -151,7 +149,7 @@ class _Generator:
         chosen = chosen[(near[chosen] > 0) & (relevant[chosen] <= max(large, 3))]
         chosen = chosen[np.cumsum(relevant[chosen]) <= wanted]
         steps = rng.geometric(1 - paper.DETOUR_RATIO, len(chosen))
-        # Pareto: one island in seven has more than ten pages before the first relevant one.
+        # Pareto: one island in seven has more than ten pages before its first relevant page.
         beside = np.floor((1 - rng.random(len(chosen))) ** (-1 / 0.8) - 1)
         steps = np.where(beside > 2, np.maximum(steps, 2), steps)
         steps = np.minimum(np.minimum(steps, near[chosen]), 9)
@@ -162,12 +160,12 @@ class _Generator:
         self._kind[chosen] = np.where(is_remote, g.REMOTE, g.ISLAND)
 
     def _divide(self, sizes: Counts) -> None:
-        """Divide each server's pages into segments, by who links to them."""
+        """Divide each server's pages into segments by link source."""
         m, rng, kind = self._measures, self._rng, self._kind
         linked, shy, front, back = sizes.T
         is_open, is_other = kind == g.OPEN, kind == g.OTHER
         single = paper.HIDDEN_BY_DISTANCE[-1] * paper.SINGLE_HIDDEN
-        # One is left, or the server would be an island.
+        # At least one linked relevant page remains, or the server would be an island.
         hidden = np.where(is_open & (back > 0), _rounded(rng, single * linked), 0)
         shy[:] = np.where(is_other, 0, np.minimum(hidden, linked - 1))
         linked -= shy
@@ -175,7 +173,7 @@ class _Generator:
         n_near = min(0.55 * m.linked_other_pages, 0.5 * n_open)
         front[is_open] = _rounded(rng, n_near / max(n_open, 1.0) * back[is_open])
         front[~is_open & ~is_other] = 1
-        # One server in seven without relevant pages is known to relevant ones, by some pages.
+        # Relevant pages link to some pages of one irrelevant server in seven.
         is_known = is_other & (rng.random(len(kind)) < 0.15)
         part = rng.beta(0.6, 1.4, len(kind)) * is_known * back**0.7
         part *= max(m.linked_other_pages - float(front.sum()), 0.0) / max(float(part.sum()), 1.0)
@@ -186,7 +184,7 @@ class _Generator:
     # Pages.
 
     def _depths(self) -> Bytes:
-        """The depth of each page; in each segment they rise."""
+        """Return the depth of each page, rising within each segment."""
         past, home, start = self._past, self._home, self._start
         normal = np.empty(len(home), np.float64)
         g.draw_normals(self._chance, normal)
@@ -202,7 +200,7 @@ class _Generator:
         depth = np.zeros(len(home), np.uint8)
         for some, cumulative in (((past < 0) & ~is_hidden, linked), (is_hidden, hidden)):
             self._place(places, some, cumulative, depth)
-        # Chains stand before the relevant pages of islands, which keep their depth if they can.
+        # Chains precede the relevant pages of islands, which keep their depth if possible.
         self._sort(depth, past < 0)
         for server in np.flatnonzero(is_island):
             first, _, front, _, _ = start[server].tolist()
@@ -211,12 +209,12 @@ class _Generator:
             before = entry + chain - 1
             depth[front : front + reach] = np.minimum(entry + np.arange(reach), before)
             g.close_gaps(depth, first, front, before)
-        # The other pages take the places that chains have left.
+        # Other pages fill the places that chains leave free.
         free = near - np.cumsum(np.bincount(depth[is_chain], minlength=len(near)))[: len(near)]
         near = np.maximum.accumulate(np.maximum(free, 0))
         self._place(places, (self._row == 1) & ~is_chain, near, depth)
         self._place(places, self._row == 2, far, depth)
-        # Together: relevant pages link to the pages that are nearest to the seeds.
+        # Sorted together: relevant pages link to the pages nearest to the seeds.
         self._sort(depth, (past >= 0) & ~is_chain)
         for server in np.flatnonzero(is_island):
             first, end = int(start[server, g.FRONT] + self._reach[server]), int(start[server, 4])
@@ -227,7 +225,7 @@ class _Generator:
 
     @staticmethod
     def _place(places: Floats, some: Mask, cumulative: Doubles, depth: Bytes) -> None:
-        """Give some pages depths of 1 and more, in the shares of `cumulative[1:]`."""
+        """Set the depths of some pages, from 1 on, in the shares of `cumulative[1:]`."""
         own, cumulative = places[some], cumulative[1:]
         if not len(own) or cumulative[-1] <= 0:
             depth[some] = 1
@@ -238,7 +236,7 @@ class _Generator:
         depth[some] = 1 + np.searchsorted(bounds, own)
 
     def _sort(self, depth: Bytes, some: Mask) -> None:
-        """Sort the depths of some pages in each server, and of relevant ones in each segment."""
+        """Sort the depths of some pages per server, and of relevant pages per segment."""
         pages = np.flatnonzero(some)
         home = self._home[pages]
         is_shy = (pages >= self._start[home, g.SHY]) & (self._past[pages] < 0)
@@ -247,14 +245,14 @@ class _Generator:
         depth[pages] = keys & 255
 
     def _by_distance(self) -> tuple[Doubles, Doubles, Doubles]:
-        """Relevant, near and far pages within 0, 1, 2, ... links of the seeds."""
+        """Return relevant, near and far pages within 0, 1, 2, ... links of the seeds."""
         m = self._measures
         within = np.array(m.pages_by_distance, np.float64)
         relevant = np.minimum(within * paper.RELEVANT_BY_DISTANCE, within)
         relevant *= m.relevant_pages / relevant[-1]
         others = within - relevant
         n_near = m.relevant_server_pages - m.relevant_pages
-        # Other pages of relevant servers are a little farther away than relevant ones.
+        # Other pages of relevant servers are slightly farther away than relevant pages.
         near = n_near / 2 * (relevant + np.append(0, relevant[:-1])) / relevant[-1]
         near *= n_near / max(near[-1], 1.0)
         near = np.maximum.accumulate(np.minimum(near, 0.7 * others))
@@ -262,7 +260,7 @@ class _Generator:
         return relevant, near, np.maximum.accumulate(others - near)
 
     def _web(self, depth: Bytes) -> Any:
-        """The pages with their pools, in which those of one depth are in no order of servers."""
+        """Return the pages and their pools; within a depth, a pool has no server order."""
         kind, row = self._kind[self._home], self._row
         place = np.arange(len(self._home), dtype=np.int32)
         is_front = (row > 0) & (place < self._start[self._home, g.BACK])
@@ -286,7 +284,7 @@ class _Generator:
     # Links.
 
     def _numbers(self, web: Any, parent: Ints, child: Ints) -> Bytes:
-        """How many links of each kind each page has beside those to its children, (N_CELLS, n)."""
+        """Return the links per kind and page, links to children excluded, (N_CELLS, n)."""
         n, row, home = len(parent), self._row, self._home
         parent = parent[child]
         is_own = home[parent] == home[child]
@@ -308,9 +306,9 @@ class _Generator:
         return number
 
     def _rooms(self, depth: Bytes, own: Counts) -> Floats:
-        """How many more links to relevant and to other pages of its server each page can have.
+        """Return the free link targets per page: relevant and other pages of its server.
 
-        `own` (n,) are its children there. Returns (2, n).
+        `own` (n,) are the page's children there. Returns (2, n).
         """
         home, is_other = self._home, self._row > 0
         bounds = self._start[:, :4].reshape(-1)
@@ -319,7 +317,7 @@ class _Generator:
         del segments
 
         def up_to(segment: int) -> Counts:
-            """Pages of a segment of each page's server, at most one step farther than the page."""
+            """Pages of a segment of each page's server, at most a step farther than the page."""
             ends = (4 * home.astype(np.int64) + segment) << 8 | (depth + np.uint8(1))
             return np.asarray(np.searchsorted(keys, ends, "right") - self._start[home, segment])
 
@@ -332,9 +330,9 @@ class _Generator:
         )
 
     def _shares(self, activity: Floats, room: Floats | None, wanted: Counts) -> Doubles:
-        """Links of each page in proportion to its activity, so that they sum up for each class.
+        """Return links per page in proportion to its activity, with the wanted sum per class.
 
-        No page has more than it has room for; None: any number.
+        `room` is the maximum per page; None: unlimited.
         """
         factors = wanted / np.maximum(np.bincount(self._row, activity, 3), 1.0)
         if room is None:
@@ -350,7 +348,7 @@ class _Generator:
         return np.asarray(np.minimum(factors[self._row] * activity, room))
 
     def _unfetched(self, number: Bytes) -> Any:
-        """URLs that were never fetched, as many on each server as its links to them call for."""
+        """Return unfetched URLs, as many per server as its incoming links require."""
         m = self._measures
         n_urls = m.vertices - m.pages
         own = np.append(0, np.cumsum(number[g.INTRA_UNKNOWN], dtype=np.int64))
@@ -401,7 +399,7 @@ class _Generator:
         )
 
     def _languages(self, rng: np.random.Generator) -> npt.NDArray[np.int16]:
-        """The language of each page: the target, English, another."""
+        """Return the language of each page: the target, English, another."""
         m = self._measures
         # Servers without relevant pages are in one language.
         english = np.zeros(m.servers, np.bool_)
@@ -416,7 +414,7 @@ class _Generator:
         return np.where(self._row == 0, 0, np.where(is_english, 1, 2)).astype(np.int16)
 
     def _domains(self, rng: np.random.Generator) -> tuple[tuple[str, ...], npt.NDArray[np.int16]]:
-        """Top-level domains in the shares of pages that are given, and those of servers."""
+        """Return top-level domains in the configured page shares, and the servers' domains."""
         m, shares = self._measures, list(paper.OTHER_DOMAINS.values())
         names = (paper.TARGET, *paper.OTHER_DOMAINS, "other")
         domain = np.full(m.servers + m.unvisited_servers, len(names) - 1, np.int16)
@@ -431,14 +429,14 @@ class _Generator:
 
 
 def _sizes(rng: np.random.Generator, number: int, total: int, sigma: float) -> Counts:
-    """Lognormal sizes of 1 and more with a given sum; none is more than a fiftieth of it."""
+    """Return lognormal sizes of 1 and more with a fixed sum, each at most a fiftieth of it."""
     weight = np.exp(sigma * rng.standard_normal(number))
     np.minimum(weight, max(weight.sum() / 50, weight.mean()), out=weight)
     return 1 + _shared(weight, total - number)
 
 
 def _shared(weight: Doubles, total: int) -> Counts:
-    """Whole numbers in proportion to weights, with a given sum."""
+    """Return integers in proportion to weights, with a fixed sum."""
     if not len(weight):
         return np.zeros(0, np.int64)
     bounds = np.rint(np.cumsum(weight) * (total / weight.sum()))
@@ -447,5 +445,5 @@ def _shared(weight: Doubles, total: int) -> Counts:
 
 
 def _rounded(rng: np.random.Generator, numbers: Doubles) -> Counts:
-    """Whole numbers next to these, up or down by chance."""
+    """Return the numbers rounded up or down at random."""
     return np.floor(numbers + rng.random(len(numbers))).astype(np.int64)

@@ -1,9 +1,9 @@
-"""The parents, links and directories of a generated Web's pages, compiled.
+"""Parents, links and directories of a generated Web's pages, compiled.
 
-Pages are numbered server by server, and within a server by segment: relevant pages that relevant
-pages link to (`LINKED`), relevant pages that only others link to (`SHY`), other pages that
-relevant pages link to (`FRONT`), and the rest (`BACK`). A segment is sorted by depth, the distance
-from the seeds that a breadth-first search will find: no link skips a step.
+Pages are numbered by server, and within a server by segment: relevant pages linked from relevant
+pages (`LINKED`), other relevant pages (`SHY`), irrelevant pages linked from relevant pages
+(`FRONT`), and the rest (`BACK`). A segment is sorted by depth, the breadth-first distance from the
+seeds: no link skips a step.
 """
 
 from typing import Final, NamedTuple
@@ -20,20 +20,22 @@ Longs = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
 LINKED, SHY, FRONT, BACK = range(4)
-"""Segments of a server."""
+"""Server segments."""
 
 OPEN, ISLAND, REMOTE, OTHER = range(4)
-"""Kinds of servers: with relevant pages that relevant pages link to; with relevant pages behind
-others only, whose first page is linked from a relevant page, or from a server without any; with no
-relevant page."""
+"""Server kinds: with relevant pages linked from relevant pages; with relevant pages only behind
+irrelevant pages, whose first page is linked from a relevant page, or from a server without relevant
+pages; without relevant pages.
+"""
 
 INTRA_RELEVANT, INTRA_OTHER, INTRA_UNKNOWN = 0, 1, 2
 INTER_RELEVANT, INTER_NEAR, INTER_FAR = 3, 4, 5
 UNKNOWN_NEAR, UNKNOWN_FAR, NOWHERE = 6, 7, 8
 N_CELLS: Final = 9
-"""Kinds of links by their targets: on the same server a relevant page, another page, a URL that was
-never fetched; on another server a relevant page, another page of a server with relevant pages
-(near) or without (far); such URLs; URLs of servers without any page."""
+"""Link kinds by target: on the same server a relevant page, another page, an unfetched URL; on
+another server a relevant page, another page of a server with relevant pages (near) or without
+(far); an unfetched URL; a URL of a server without any page.
+"""
 
 MAX_DEPTH: Final = 31
 NONE: Final = -1
@@ -43,7 +45,7 @@ _TRIES = 8
 
 
 class GrownWeb(NamedTuple):
-    """The n pages of S servers, and pools of pages to which links from other servers point.
+    """The n pages of S servers, and pools of target pages for links across servers.
 
     The pages of depth d in a pool begin at its `start`[d].
     """
@@ -54,9 +56,9 @@ class GrownWeb(NamedTuple):
     depth: Bytes  # (n,)
     linked: Ints  # relevant pages
     linked_start: Longs
-    front: Ints  # pages of `FRONT` on servers with relevant ones
+    front: Ints  # pages of `FRONT` on relevant servers
     front_start: Longs
-    near: Ints  # irrelevant pages of servers with relevant ones
+    near: Ints  # irrelevant pages of relevant servers
     near_start: Longs
     far_front: Ints  # the same of servers without relevant ones
     far_front_start: Longs
@@ -65,11 +67,11 @@ class GrownWeb(NamedTuple):
 
 
 class Unfetched(NamedTuple):
-    """The URLs that were never fetched; the last row is that of servers without pages."""
+    """Unfetched URLs; the last row is for servers without pages."""
 
-    number: Ints  # (S + 1,): the URLs of a server
-    base: Ints  # (S + 1,): how many are numbered before the pages of a server
-    touched: Ints  # (S + 1,): how many of them have a link
+    number: Ints  # (S + 1,): URLs per server
+    base: Ints  # (S + 1,): URLs numbered before a server's own
+    touched: Ints  # (S + 1,): URLs with a link
     nowhere: int  # the first URL of servers without pages
 
 
@@ -92,7 +94,7 @@ def draw_normals(chance: Words, drawn: Doubles) -> None:
 
 @inlined
 def _first_at(depth: Bytes, start: int, end: int, value: int) -> int:
-    """The first page of a segment with that depth or more."""
+    """Return a segment's first page at this depth or deeper."""
     while start < end:
         middle = (start + end) >> 1
         if depth[middle] < value:
@@ -104,7 +106,7 @@ def _first_at(depth: Bytes, start: int, end: int, value: int) -> int:
 
 @inlined
 def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
-    """A page of a segment with that depth, or NONE."""
+    """Return a page of a segment at this depth, or NONE."""
     first = _first_at(depth, start, end, value)
     number = _first_at(depth, first, end, value + 1) - first
     return first + draw_below(chance, number) if number else NONE
@@ -112,16 +114,16 @@ def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
 
 @inlined
 def _any(pages: Ints, starts: Longs, value: int, chance: Words) -> int:
-    """A page of a pool with that depth, or NONE."""
+    """Return a page of a pool at this depth, or NONE."""
     first, number = starts[value], starts[value + 1] - starts[value]
     return int(pages[first + draw_below(chance, number)]) if number else NONE
 
 
 @inlined
 def _popular(pages: Ints, starts: Longs, below: int, chance: Words) -> int:
-    """A page of a pool, at most `below` steps from the seeds; the first ones far more often.
+    """Return a page of a pool, at most `below` steps from the seeds; early pages are far likelier.
 
-    The n-th is drawn in proportion to n ** -2/3.
+    The n-th page is drawn in proportion to n ** -2/3.
     """
     end = starts[min(below + 1, len(starts) - 1)]
     if end == 0:
@@ -132,7 +134,7 @@ def _popular(pages: Ints, starts: Longs, below: int, chance: Words) -> int:
 
 @inlined
 def _of_two(depth: Bytes, start: int, middle: int, end: int, below: int, chance: Words) -> int:
-    """A page of two segments that stand together, at most `below` steps from the seeds."""
+    """Return a page of two adjacent segments, at most `below` steps from the seeds."""
     first = _first_at(depth, start, middle, below + 1) - start
     second = _first_at(depth, middle, end, below + 1) - middle
     if first + second == 0:
@@ -146,7 +148,7 @@ def _of_two(depth: Bytes, start: int, middle: int, end: int, below: int, chance:
 
 @compiled
 def close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
-    """Leave no gap between the depths of an island's pages, behind one of depth `before`."""
+    """Close the gaps between depths of an island's pages, behind a page of depth `before`."""
     last = before
     for page in range(start, end):
         # One page is the first; a page beside it would have to be found without it.
@@ -157,7 +159,7 @@ def close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
 
 @inlined
 def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
-    """An irrelevant page of a server with that depth, or NONE."""
+    """Return an irrelevant page of a server at this depth, or NONE."""
     front = _own(depth, start[FRONT], start[BACK], value, chance)
     back = _own(depth, start[BACK], start[4], value, chance)
     if front == NONE or (back != NONE and draw_unit(chance) < 0.5):
@@ -167,7 +169,7 @@ def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
 
 @inlined
 def _parent(web: GrownWeb, server: int, segment: int, value: int, chance: Words) -> int:
-    """A page of depth `value` that links to a page of a segment of a server."""
+    """Return a page of depth `value` that links to a page of a server segment."""
     kind = int(web.kind[server])
     is_island = kind in (ISLAND, REMOTE)
     start, depth, parent = web.start[server], web.depth, NONE
@@ -196,9 +198,9 @@ def _parent(web: GrownWeb, server: int, segment: int, value: int, chance: Words)
 
 @compiled
 def find_parents(web: GrownWeb, chance: Words, parent: Ints) -> None:
-    """Choose the parent of each page, which is one step nearer to the seeds and links to it.
+    """Choose the parent of each page, a step nearer to the seeds, that links to the page.
 
-    NONE for the seeds, which have depth 0.
+    NONE for the seeds, at depth 0.
     """
     for server in range(len(web.kind)):
         start = web.start[server]
@@ -223,7 +225,7 @@ def _is_new(target: Ints, start: int, end: int, vertex: int) -> bool:
 
 @inlined
 def _unfetched(cell: int, row: int, number: int, touched: Ints, chance: Words) -> int:
-    """One of a server's URLs that were never fetched, one without a link first, or NONE."""
+    """Return an unfetched URL of a server, unlinked URLs first, or NONE."""
     if number == 0:
         return NONE
     if touched[row] < number and cell in (INTRA_UNKNOWN, NOWHERE):
@@ -234,7 +236,7 @@ def _unfetched(cell: int, row: int, number: int, touched: Ints, chance: Words) -
 
 @inlined
 def _of_server(start: Ints, depth: Bytes, page: int, is_relevant: bool, chance: Words) -> int:
-    """A relevant or other page of the server of a page, or NONE."""
+    """Return a relevant or other page of a page's server, or NONE."""
     below, is_source_relevant = int(depth[page]) + 1, page < start[FRONT]
     if is_relevant:
         end = start[SHY] if is_source_relevant else start[FRONT]
@@ -254,11 +256,11 @@ def link(  # noqa: PLR0912, PLR0915  # a call would count the references of all 
     target: Ints,
     chance: Words,
 ) -> int:
-    """Write the links of all pages, each once, in no order; return how many there are.
+    """Write the links of all pages, unique per page and unordered; return the link count.
 
     The children of a page begin at `child_start` (n + 1,) in `child`. `number` (N_CELLS, n) links
-    of each kind are wanted beside those to children; a page that has nothing new to link to has
-    fewer. `begins` and `target` are `link_start` and `link_target` of the graph.
+    of each kind are wanted beside links to children; a page without a new link target has fewer.
+    `begins` and `target` are `link_start` and `link_target` of the graph.
     """
     # Each tuple is read once: numba counts the references of each array that is read.
     start, kind, home, depth, linked, linked_start, front, front_start = web[:8]
@@ -326,9 +328,9 @@ def link(  # noqa: PLR0912, PLR0915  # a call would count the references of all 
 def place_directories(
     web: GrownWeb, urls: Unfetched, chance: Words, base: Ints, directory: Ints
 ) -> None:
-    """Put vertices into the directories of their servers, which begin at `base` (S + 1,).
+    """Assign vertices to the directories of their servers, which begin at `base` (S + 1,).
 
-    Relevant pages are in the first seven tenths of a server's directories, other pages of such
+    Relevant pages are in the first seven tenths of a server's directories, other pages of relevant
     servers in the last; three pages in ten are in none.
     """
     for server in range(len(web.kind)):

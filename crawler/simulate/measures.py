@@ -1,6 +1,6 @@
-"""The measured quantities of the Web of Tamura 2007, at any scale, and its plan of links.
+"""Measured quantities of the Web of Tamura 2007, at any scale, and its link plan.
 
-A graph that was made to them is held against the paper's figures.
+A graph generated to these quantities is compared with the paper's figures.
 """
 
 from collections.abc import Mapping
@@ -20,24 +20,25 @@ TABLE_1: Final = {
     "en": (108_149, 7_971_458),
     "": (155_628, 8_386_121),
 }
-"""Pages by language ("": all others), under .th and elsewhere."""
+"""Pages by language ("": every other language), under .th and elsewhere."""
 
 TABLE_4: Final[Table] = (
     ((23_980_308, 9_428_677), (3_833_048, 6_421_570)),
     ((1_542_513, 5_625_911), (791_862, 1_452_123)),
     ((74_094, 48_137_407), (74_094, 24_731_356)),
 )
-"""Links of Thai pages, of others on Thai servers, of others elsewhere: to Thai and other pages; of
-these, those between servers."""
+"""Links of Thai pages, of other pages on Thai servers, of other pages elsewhere: to Thai and other
+pages; of these, links across servers.
+"""
 
 TABLE_5: Final[Table] = (
     ((41_653_154, 6_013_026), (6_886_986, 6_013_026)),
     ((286_429, 61_175_697), (286_429, 25_655_607)),
 )
-"""Links of Thai and other servers: to Thai and other servers; of these, those between servers."""
+"""Links of Thai and other servers: to Thai and other servers; of these, links across servers."""
 
 UNFETCHED: Final = 19_953_318
-"""URLs that links name and that were never fetched (3.1)."""
+"""Linked but unfetched URLs (3.1)."""
 
 DOMAINS: Final = {
     "com": 0.563,
@@ -47,15 +48,15 @@ DOMAINS: Final = {
     "net": 0.069,
     "th": 0.047,
 }
-"""Shares of pages by top-level domain (2.1)."""
+"""Page shares of top-level domains (2.1)."""
 
 TARGET: Final = "th"
-"""The target language, and its top-level domain."""
+"""Target language and its top-level domain."""
 
 OTHER_DOMAINS: Final = {name: share for name, share in DOMAINS.items() if name != TARGET}
 ENGLISH_IN_DOMAIN: Final = 108_149 / 263_777
 ENGLISH_ELSEWHERE: Final = 7_971_458 / 16_357_579
-"""Shares of English pages among the irrelevant ones (Table 1)."""
+"""Shares of English pages among irrelevant pages (Table 1)."""
 
 _PAGES_BY_DISTANCE: Final = (
     *(3, 100, 2_500, 40_000, 300_000, 1_500_000, 5_000_000, 10_500_000),
@@ -65,21 +66,23 @@ _PAGES_BY_DISTANCE: Final = (
 RELEVANT_BY_DISTANCE: Final = np.array(
     (1.0, 0.93, 0.80, 0.66, 0.52, 0.36, 0.22, 0.138, 0.109, 0.0975, 0.0944, 0.0939)
 )
-"""The share of relevant pages among those within 0, 1, 2, ... links of the seeds (Fig. 1)."""
+"""Share of relevant pages among pages within 0, 1, 2, ... links of the seeds (Fig. 1)."""
 
 HIDDEN_BY_DISTANCE: Final = np.array((0, 0, 0, 0.02, 0.05, 0.08, 0.1, *[0.105] * 5))
-"""The share of hidden pages among the relevant ones within 0, 1, 2, ... links.
+"""Share of hidden pages among relevant pages within 0, 1, 2, ... links.
 
-Relevant pages lead to them only through others, so a hard focused crawl misses them (Fig. 4)."""
+Relevant pages lead to hidden pages only through irrelevant pages, so a hard focused crawl misses
+them (Fig. 4).
+"""
 
 SINGLE_HIDDEN: Final = 0.5
-"""The part of the hidden pages whose server has relevant pages that are not hidden."""
+"""Share of hidden pages on a server with relevant pages that are not hidden."""
 
 REMOTE_ISLANDS: Final = 0.03
-"""The part of the other hidden pages' servers that no relevant page links to."""
+"""Share of the remaining hidden pages' servers without links from relevant pages."""
 
 DETOUR_RATIO: Final = 0.3
-"""The ratio of islands behind one page more to those behind one less: how Fig. 2 falls."""
+"""Ratio of islands behind n + 1 pages to islands behind n pages: the slope of Fig. 2."""
 
 
 def is_made_to(provenance: Mapping[str, object]) -> bool:
@@ -88,12 +91,12 @@ def is_made_to(provenance: Mapping[str, object]) -> bool:
 
 
 class WebMeasures:
-    """The counts of the paper (2.1, 2.3, Table 1) at a scale, and some that it does not tell.
+    """The paper's counts (2.1, 2.3, Table 1) at a scale, and some unpublished counts.
 
-    `page_links` are those of relevant pages, of other pages on relevant servers (near), and of
-    pages on other servers (far): to relevant and to other pages, and those of each to other servers
-    (Table 4). `server_links` are the same of relevant and of other servers, to relevant and to
-    other servers (Table 5). `pages_by_distance` are within 0, 1, 2, ... links of the seeds, which
+    `page_links` are links from relevant pages, from other pages on relevant servers (near), and
+    from pages on other servers (far): to relevant and to other pages, and the part across servers
+    (Table 4). `server_links` are the same from relevant and other servers to relevant and other
+    servers (Table 5). `pages_by_distance` are pages within 0, 1, 2, ... links of the seeds, which
     are home pages in the target language (Fig. 1).
     """
 
@@ -113,9 +116,11 @@ class WebMeasures:
         self.relevant_pages = scaled(1_722_771)
         self.relevant_pages_in_domain = scaled(591_683)
         self.pages_in_domain = scaled(855_460)
-        self.relevant_server_pages = scaled(3_022_771)  # in any language; not told
-        self.unvisited_servers = scaled(290_000)  # known from links only; not told
-        self.linked_other_pages = scaled(620_000)  # irrelevant, linked by relevant; not told
+        self.relevant_server_pages = scaled(3_022_771)  # in any language; unpublished
+        self.unvisited_servers = scaled(290_000)  # seen in links only; unpublished
+        self.linked_other_pages = scaled(
+            620_000
+        )  # irrelevant, linked from relevant pages; unpublished
         if self.relevant_servers < self.seeds:
             raise SettingError(
                 f"a Web at scale {scale} has less than {self.seeds} servers to begin at"
@@ -134,19 +139,19 @@ def _rows(table: Table, factor: float) -> Rows:
 
 
 def link_plan(measures: WebMeasures) -> Counts:
-    """Return how many links there are from each class of pages to each kind, (3, N_CELLS).
+    """Return the link counts from each page class to each link kind, (3, N_CELLS).
 
-    Rows are relevant pages, others of their servers, and those of other servers; columns are the
-    cells of `crawler.simulate.growth`. The sum is `measures.links`.
+    Rows are relevant pages, other pages of relevant servers, and pages of other servers; columns
+    are the cells of `crawler.simulate.growth`. The sum is `measures.links`.
     """
     relevant, near, far = measures.page_links
     of_near, of_far = measures.server_links
     plan = np.zeros((3, 9))
-    # Within a server, and to relevant pages of others: Table 4, upper rows without lower ones.
+    # Within a server, and to relevant pages of other servers: Table 4, upper less lower rows.
     for row, cells in enumerate((relevant, near, far)):
         plan[row, 0], plan[row, 1] = cells[0] - cells[2], cells[1] - cells[3]
         plan[row, 3] = cells[2]
-    # Between servers: of Table 5, the share that leads to fetched pages is that of Table 4.
+    # Across servers: Table 5, with Table 4's share of links to fetched pages.
     near_pages = sum(relevant[2:]) + sum(near[2:])
     near_known = min(near_pages / (of_near[2] + of_near[3]), 1.0)
     far_known = min((far[2] + far[3]) / (of_far[2] + of_far[3]), 1.0)
@@ -159,12 +164,12 @@ def link_plan(measures: WebMeasures) -> Counts:
         plan[row, 7] = share * (1 - near_known) * of_near[3]
     plan[2, 4], plan[2, 5] = far_known * of_far[2] - far[2], far_known * of_far[3]
     plan[2, 6], plan[2, 7] = (1 - far_known) * of_far[2], (1 - far_known) * of_far[3]
-    # Within a server, to URLs never fetched: the links that only Table 5 has.
+    # Within a server, to unfetched URLs: the links in Table 5 only.
     own = plan[:2, :2].sum()
     more = of_near[0] + of_near[1] - of_near[2] - of_near[3] - own
     plan[:2, 2] = more * plan[:2, :2].sum(axis=1) / own
     plan[2, 2] = of_far[0] + of_far[1] - of_far[2] - of_far[3] - plan[2, :2].sum()
-    # To servers without pages: the links that are left, in proportion to links between servers.
+    # To servers without pages: the remaining links, in proportion to links across servers.
     between = plan[:, 3:8].sum(axis=1)
     plan[:, 8] = (measures.links - sum((*of_near[:2], *of_far[:2]))) * between / between.sum()
     return np.rint(np.maximum(plan, 0)).astype(np.int64)

@@ -1,6 +1,6 @@
-"""The pages around a page in a recorded Web: those that link to it, and those that it links to.
+"""Surroundings of a page in a recorded Web: inlinking pages and linked pages.
 
-They are evidence for the language of a short page (Hayati 2004, 5.3 and 5.4).
+Surroundings are evidence for the language of a short page (Hayati 2004, 5.3 and 5.4).
 """
 
 from collections import defaultdict
@@ -12,14 +12,14 @@ from langfocus.crawler.url import fingerprint, normalise
 
 
 class RecordedLinks:
-    """Finds the neighbours of URLs in a graph, whose links it keeps in memory.
+    """Neighbour lookup by URL in a graph, with the links in memory.
 
-    A neighbour is a downloaded page with a language. A graph keeps no length of text, so each
-    counts as long enough to be evidence.
+    A neighbour is a downloaded page with a language. A graph has no text lengths, so every
+    neighbour is assumed to be long enough as evidence.
     """
 
     def __init__(self, graph: WebGraph) -> None:
-        """Index a graph by its URLs; raises `GraphError` if it has none."""
+        """Index a graph by its URLs; raises `GraphError` for a graph without URLs."""
         self._graph = graph
         vertices = range(graph.n_vertices)
         self._vertex_of = {fingerprint(graph.url(vertex)): vertex for vertex in vertices}
@@ -34,7 +34,7 @@ class RecordedLinks:
                 self._linking[target].append(vertex)
 
     def around(self, url: str) -> Surroundings:
-        """Return a URL with its neighbours; without any if the graph does not know it."""
+        """Return a URL with its neighbours; without neighbours if the URL is not in the graph."""
         normal = normalise(url)
         vertex = None if normal is None else self._vertex_of.get(fingerprint(normal))
         if vertex is None:
@@ -46,7 +46,7 @@ class RecordedLinks:
         )
 
     def agreement(self) -> tuple[float, int]:
-        """Return the share of links between pages of one language, and the number of links.
+        """Return the share of links between pages in the same language, and the number of links.
 
         Both pages have a language. Hayati 2004, 5.3, counted 95 % of 799 links.
         """

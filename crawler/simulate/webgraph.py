@@ -1,9 +1,8 @@
-"""The graph of a Web on disk: one folder, a file for each column, opened without reading it.
+"""The link graph of a Web on disk: a folder with a memory-mapped file per column.
 
-A vertex is a URL, known from its page or only from links to it; its number is its row. A page is
-a vertex whose download is recorded. `graph.json` has the format's version, the counts, the
-languages and where the graph comes from; each column is a `.npy` file. The shapes are V vertices,
-L links, S servers:
+A vertex is a URL, seen as a page or only as a link target; its number is its row. A page is a
+vertex with a recorded download. `graph.json` has the format version, the counts, the languages and
+the provenance; each column is a `.npy` file. The shapes are V vertices, L links, S servers:
 
     page_server      int32 (V,)    server of a vertex, 0 to S - 1
     page_directory   int32 (V,)    directory of a vertex, unique over all servers, -1: the server's
@@ -11,11 +10,11 @@ L links, S servers:
     page_language    int16 (V,)    index into `languages`, -1: none, or not known
     page_status      int8 (V,)     UNKNOWN, PAGE, FAILED or REDIRECT
     link_start       int64 (V+1,)  where the links of a vertex begin in `link_target`
-    link_target      int32 (L,)    vertices, in the order in which a page names them
-    seeds            int32 (n,)    vertices where a crawl begins, in their order
+    link_target      int32 (L,)    vertices, in the page's link order
+    seeds            int32 (n,)    seed vertices in crawl order
 
-and, where they are known: `server_domain` int16 (S,) as an index into `domains` (-1: none), and
-URLs in UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8).
+Optional columns: `server_domain` int16 (S,) as an index into `domains` (-1: none), and URLs in
+UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8).
 """
 
 import json
@@ -33,23 +32,23 @@ from langfocus.crawler.errors import GraphError
 
 # Read by code of classifiers.compiled.
 UNKNOWN: Final = 0
-"""Status of a URL that was never fetched: in a simulation it stays queued for ever, as in
-Tamura 2007, Fig. 7."""
+"""Status of an unfetched URL: in a simulation it stays queued for ever, as in Tamura 2007, Fig. 7.
+"""
 PAGE: Final = 1
-"""Status of a page that was downloaded; it counts for N_a, and for N_r if it is relevant."""
+"""Status of a downloaded page; it counts for N_a, and for N_r if relevant."""
 FAILED: Final = 2
-"""Status of a URL that gave no page: it leaves the queue in its turn and counts for nothing."""
+"""Status of a URL without a page: dequeued in its turn, without any count."""
 REDIRECT: Final = 3
-"""Status of a URL that points elsewhere: its links have its distance from the seeds."""
+"""Status of a redirecting URL: its links have its distance from the seeds."""
 
 Column = npt.NDArray[Any]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class _Kind(NamedTuple):
-    """The type of a column, its length, and the range of its values, where these are given.
+    """Column type, length and value range; length and range may be unset.
 
-    A length or an end is a count of the graph by name.
+    A length or range end is the name of a graph count.
     """
 
     type: type
@@ -77,10 +76,10 @@ _URLS_AT_ONCE: Final = 50_000
 
 @dataclass(frozen=True)
 class WebGraph:
-    """A graph and its columns, memory-mapped where it was opened from a folder.
+    """A link graph and its columns, memory-mapped if opened from a folder.
 
-    `languages` are codes, `target` is the one that the graph was made for, `provenance` says
-    where it comes from in words and numbers of its maker.
+    `languages` are codes, `target` is the graph's target language, `provenance` describes its
+    origin in words and numbers of its maker.
     """
 
     languages: tuple[str, ...]
@@ -99,17 +98,17 @@ class WebGraph:
     url_start: npt.NDArray[np.int64] | None = None
     url_bytes: npt.NDArray[np.uint8] | None = None
     scores: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
-    """The scores of an ordering, (V,), higher is fetched earlier; they are not written."""
+    """Scores of an ordering, (V,), higher is fetched earlier; not written to disk."""
     provenance: Mapping[str, object] = field(default_factory=dict)
     folder: Path | None = None
 
     @classmethod
     def open(cls, folder: Path | str) -> "WebGraph":
-        """Open a folder that `write` made.
+        """Open a folder written by `write`.
 
-        Every number in it is looked at once (a second for 100 million links), so that no simulation
-        reads beyond a column. Raises `GraphError` where the folder is no graph, is of another
-        version, or is damaged.
+        Every number is validated once (a second for 100 million links), so that no simulation reads
+        outside a column. Raises `GraphError` for a folder that is no graph, of another version, or
+        damaged.
         """
         folder = Path(folder)
         facts = _facts(folder)
@@ -128,10 +127,10 @@ class WebGraph:
         return graph
 
     def write(self, folder: Path | str) -> None:
-        """Write all columns into a folder, which is made; `graph.json` comes last.
+        """Create a folder and write all columns, then `graph.json`.
 
-        A folder without `graph.json` is no graph, so an interrupted write is not taken for a graph.
-        Raises `GraphError` where a number is out of range or a graph stands there already.
+        A folder without `graph.json` is no graph, so an interrupted write is detected. Raises
+        `GraphError` for a number out of range or a folder with a graph.
         """
         self.check()
         folder = Path(folder)
@@ -159,21 +158,21 @@ class WebGraph:
 
     @property
     def n_vertices(self) -> int:
-        """URLs, downloaded or known from links."""
+        """Number of URLs, downloaded or seen as link targets."""
         return len(self.page_server)
 
     @property
     def n_links(self) -> int:
-        """Links, without those that a page repeats."""
+        """Number of links, without repeated links of a page."""
         return len(self.link_target)
 
     @cached_property
     def n_pages(self) -> int:
-        """Vertices whose page was downloaded."""
+        """Number of downloaded pages."""
         return int(np.count_nonzero(self.page_status == PAGE))
 
     def language_index(self, target: str | None = None) -> int:
-        """Return the index of a language; raises `GraphError` for one that no page is in."""
+        """Return the index of a language; raises `GraphError` for a language without pages."""
         target = self.target if target is None else target
         try:
             return self.languages.index(target)
@@ -182,29 +181,29 @@ class WebGraph:
             raise GraphError(f"the graph has no page in {target!r}; it knows {known}") from None
 
     def relevant(self, target: str | None = None) -> npt.NDArray[np.bool_]:
-        """Return for each vertex whether it is a page in the target language, (V,)."""
+        """Return a mask of vertices that are pages in the target language, (V,)."""
         is_relevant: npt.NDArray[np.bool_] = self.page_language == self.language_index(target)
         is_relevant &= self.page_status == PAGE
         return is_relevant
 
     def links(self, vertex: int) -> npt.NDArray[np.int32]:
-        """Return the vertices to which one links."""
+        """Return the link targets of a vertex."""
         return self.link_target[self.link_start[vertex] : self.link_start[vertex + 1]]
 
     @property
     def has_urls(self) -> bool:
-        """Whether vertices have URLs."""
+        """True if vertices have URLs."""
         return self.url_start is not None
 
     def url(self, vertex: int) -> str:
-        """Return the URL of a vertex; raises `GraphError` where the graph has none."""
+        """Return the URL of a vertex; raises `GraphError` for a graph without URLs."""
         if self.url_start is None or self.url_bytes is None:
             raise GraphError("the graph has no URLs")
         data = self.url_bytes[self.url_start[vertex] : self.url_start[vertex + 1]]
         return data.tobytes().decode("utf-8", "surrogatepass")
 
     def urls(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield a vertex and the URLs from it on, until all were there."""
+        """Yield a first vertex and consecutive URLs, up to the last vertex."""
         for first in range(0, self.n_vertices, _URLS_AT_ONCE):
             last = min(first + _URLS_AT_ONCE, self.n_vertices)
             yield first, [self.url(vertex) for vertex in range(first, last)]
@@ -240,13 +239,13 @@ class WebGraph:
             _check_starts(f"{place}url_start", self.url_start, len(self.url_bytes))
 
     def _columns(self) -> dict[str, tuple[Column, _Kind]]:
-        """The columns that the graph has, by name."""
-        found = {name: (getattr(self, name), kind) for name, kind in _COLUMNS.items()}
-        return {name: pair for name, pair in found.items() if pair[0] is not None}
+        """Return the graph's columns by name."""
+        columns = {name: (getattr(self, name), kind) for name, kind in _COLUMNS.items()}
+        return {name: pair for name, pair in columns.items() if pair[0] is not None}
 
 
 def frozen(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """Return a column as the one type of array for which functions are compiled."""
+    """Return a column as the only array type accepted by the compiled functions."""
     view = np.asarray(column).view(np.ndarray)
     view.flags.writeable = False
     return view
@@ -261,7 +260,7 @@ def packed(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
 
 
 class _Facts(msgspec.Struct):
-    """What `open` reads in `graph.json`."""
+    """Fields of `graph.json`, parsed by `open`."""
 
     version: Literal[1]
     servers: int
