@@ -234,7 +234,7 @@ The second argument keeps headings and lists as Markdown.
 def differing_languages(
     paragraphs: Sequence[str], language: str | None, engine: LangfocusEngine | None = None
 ) -> list[str | None]:
-    """Return the language of each paragraph outside the page language, None for else None.
+    """Return the language of each paragraph outside the page language, or None if equal.
 
     Only the first long paragraphs are identified. All are None if the page language is missing or
     unknown to the text model. 0.1 ms per identified paragraph.
