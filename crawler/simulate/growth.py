@@ -60,7 +60,7 @@ class GrownWeb(NamedTuple):
     front_start: Longs
     near: Ints  # irrelevant pages of relevant servers
     near_start: Longs
-    far_front: Ints  # the same of servers without relevant ones
+    far_front: Ints  # pages of `FRONT` on irrelevant servers
     far_front_start: Longs
     far: Ints
     far_start: Longs
