@@ -21,7 +21,7 @@ Row_co = TypeVar("Row_co", covariant=True)
 _LONGEST_LINE: Final = 1 << 20
 
 COLUMNS: Final = ("url", "lang", "label_kind", "source")
-"""Columns of a table of labelled URLs."""
+"""Columns of a labelled URL table."""
 
 
 class LabelledUrl(NamedTuple):

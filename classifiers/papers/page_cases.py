@@ -66,7 +66,7 @@ class Cases:
 
     @property
     def main_places(self) -> list[int]:
-        """Indices of the cases of the main kinds; of all cases without main kinds."""
+        """Case indices of the main kinds; every case index without main kinds."""
         main = [place for place, case in enumerate(self.cases) if case.kind in MAIN_KINDS]
         return main or list(range(len(self.cases)))
 

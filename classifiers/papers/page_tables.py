@@ -53,7 +53,7 @@ class Claim:
     evidence: str = ""
     """Precision of the answers decided by this evidence."""
     is_precision: bool = False
-    """Mean precision of answers in `languages`, pages of other languages included."""
+    """Mean answer precision in `languages`, pages in other languages included."""
     needs_address: bool = False
     """Count only pages with a known URL, like all of the paper's pages."""
 
@@ -156,7 +156,7 @@ def bucket(characters: int) -> str:
 
 
 def _evidence(cases: Cases, runs: Sequence[MethodRun]) -> MeasureTable:
-    """Return each evidence's share of answers, and its share of correct answers."""
+    """Return each evidence's answer share, and its correct share among these answers."""
     rows = []
     for run in runs:
         printed = EVIDENCE if run.name == "cai" else {}

@@ -22,13 +22,13 @@ from langfocus.classifiers.urls.cctld import top_level_domain
 _EXPECTED: Final = 10.0
 """Weight of the expectation, in sites."""
 _AT_HOME: Final = 0.5
-"""Expected share of sites under domains of the language and its countries."""
+"""Expected site share under domains of the language and its countries."""
 _OWN: Final = 0.25
 """Share of the language's own domains within _AT_HOME, for a language with countries."""
 _OTHER_LETTERS: Final = 0.2
 """Weight of a non-ASCII domain, relative to the language's ASCII domains."""
 _UNOFFICIAL: Final = 0.15
-"""Weight of speakers in countries without official status of the language."""
+"""Weight of speakers in countries where the language is unofficial."""
 _SOLD: Final = 0.2
 """Weight of speakers in a country whose domain is sold worldwide."""
 _FEW_SPEAKERS: Final = 0.02

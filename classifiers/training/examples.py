@@ -29,7 +29,7 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 _FULL_SIZE: Final = 10_000
 """URLs at which a language has full weight; fewer URLs have proportional weight."""
 _OTHERS: Final = 0.03
-"""Weight of a language outside the five, relative to one of the five."""
+"""Weight of a language outside the five, relative to a language in the five."""
 _COPIED: Final = 1_000
 """Minimum URLs of a language for training on its paths without hosts."""
 _MADE_UP: Final = 2_000
@@ -53,7 +53,7 @@ _CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 _EVENNESS: Final = 0.5
 """Exponent of word frequencies in sampling; below 1, rare words are sampled more often."""
 _PER_NAME: Final = ((1, 0.30), (2, 0.35), (3, 0.20), (4, 0.10), (6, 0.05))
-"""Words per name, and the share of names of this length."""
+"""Words per name -> share of such names."""
 _HYPHENATED: Final = 0.3
 _ASCII: Final = 0.8
 """Share of words spelled without accents, as in most hosts."""
@@ -230,7 +230,7 @@ def are_installed() -> bool:
 
 @lru_cache(maxsize=1)
 def _listed_words(language: str) -> tuple[list[str], Shares]:
-    """Return words of two letters or more, with each word's number of draws."""
+    """Return words with two letters or more, with each word's draw count."""
     wordfreq = optional("wordfreq")
     frequencies = wordfreq.get_frequency_dict(_CODES.get(language, language), "best")
     words = sorted(word for word in frequencies if word.isalpha() and len(word) > 1)

@@ -37,7 +37,7 @@ MAX_PER_SITE: Final = 3
 _MAX_URLS: Final = 1_500
 """Maximum sampled URLs per language; more add little."""
 _EVENNESS: Final = 0.6
-"""Exponent of the URL count by which URLs of a frequent language are down-weighted."""
+"""URL count exponent by which a frequent language's URLs are down-weighted."""
 _LEAST_SPEAKERS: Final = 0.1
 """Minimum share of speakers in a country for naming a language without a classifier."""
 _ITERATIONS: Final = 100
@@ -93,7 +93,7 @@ def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
 
 
 def _sampled(seen: Seen, named: Sequence[str], seed: int) -> Seen:
-    """Return at most three URLs of a site and some thousand of a language, selected by hash."""
+    """Return at most three URLs per site and language and some thousand per language, by hash."""
     wanted = set(named)
     order = sorted(range(len(seen.urls)), key=lambda row: stable_share(seen.urls[row], seed))
     of_site: Counter[tuple[str, str]] = Counter()

@@ -74,7 +74,7 @@ def fit(
 def _costs(
     classes: Classes, weights: Weights, rest_weights: Weights, n_classes: int, penalty: float
 ) -> Floats:
-    """Return the cost of a row of weight 1 per machine, in the rest and in the class."""
+    """Return the cost per machine for a row with weight 1, in the rest and in the class."""
     own = np.bincount(classes, weights=weights, minlength=n_classes)
     others = np.bincount(classes, weights=rest_weights, minlength=n_classes)
     sides = np.array([others.sum() - others, own])

@@ -40,7 +40,7 @@ BITS: Final = {"Latn": 17, "Hani": 17}
 """Script -> binary logarithm of the bucket count."""
 OTHER_BITS: Final = 16
 SINGLE_BITS: Final = 15
-"""Binary logarithm of the bucket count for a script of one language."""
+"""Binary logarithm of the bucket count for a single-language script."""
 SMOOTHING: Final = 3000.0
 """N-grams of the script added to each language."""
 OTHER_WEIGHT: Final = 0.5
@@ -252,7 +252,7 @@ def values_of(counts: Counts) -> tuple[Counts, Counts]:
 
 
 def _groups(texts: ScriptTexts, fold: int, size: int) -> list[Rows]:
-    """Return the rows of each synthetic page of `size` texts in a fold."""
+    """Return the rows of each synthetic page with `size` texts in a fold."""
     groups: list[Rows] = []
     for column in range(len(texts.tags)):
         rows = np.flatnonzero((texts.folds == fold) & (texts.columns == column))

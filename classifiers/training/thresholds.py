@@ -84,7 +84,7 @@ def calibrate(
 
 
 def _is_domain(tops: Sequence[str], language: str) -> Flags:
-    """Return a mask of URLs under a top-level domain of the language, (n_urls,)."""
+    """Return a mask of URLs under the language's top-level domains, (n_urls,)."""
     return np.isin(np.array(tops, np.str_), list(tlds_of(language)))
 
 

@@ -79,8 +79,7 @@ class Options:
     """How to train; the same options and rows give the same model, bit by bit."""
 
     buckets: int = 1 << 18
-    """Feature buckets, a power of two; determines the size of the file and of the tables in memory.
-    """
+    """Feature buckets, a power of two; determines the file size and the table size in memory."""
     seed: int = 0
     min_urls: int = 30
     """A language with fewer URLs gets no classifier."""

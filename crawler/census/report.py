@@ -78,7 +78,7 @@ def census_report(
 
 
 def _overview(figures: CensusFigures) -> Table:
-    """Return the counts of hosts, servers and pages, and the outcomes of all URLs."""
+    """Return host, server and page counts, and the outcomes of all URLs."""
     identified, things = _identified(figures), _things(figures)
     damaged = sum(source.damaged for source in figures.sources)
     rows: list[tuple[str, Cell]] = [

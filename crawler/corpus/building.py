@@ -29,7 +29,7 @@ OTHER_LICENSE = "without such a license"
 _OWN: Final = "und"  # the code of an undetermined language (ISO 639-2)
 
 OnProgress = Callable[[int, int], None]
-"""Called with the number of finished parts and the number of parts."""
+"""Called with the finished parts and the total parts."""
 
 
 @dataclass(frozen=True, slots=True)

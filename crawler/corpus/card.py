@@ -89,7 +89,7 @@ def _features(hints: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _kind(hint: Any) -> dict[str, Any]:
-    """Return a type: `dtype` of a scalar; `list` of the item type, or of the item fields."""
+    """Return a type: `dtype` for a scalar; `list` with the item type or the item fields."""
     options = (hint,) if get_origin(hint) is list else (*get_args(hint), hint)
     hint = next(option for option in options if option is not NoneType)
     if get_origin(hint) is not list:

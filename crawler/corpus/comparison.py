@@ -58,7 +58,7 @@ WHERE p.id = ? AND p.original <> p.id"""
 
 
 class Comparison:
-    """The pages of a corpus in files of a work folder, numbered from 0 in insertion order."""
+    """A corpus's pages in work folder files, numbered from 0 in insertion order."""
 
     def __init__(self, work: Path) -> None:
         path = work / "compared.db"

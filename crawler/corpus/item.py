@@ -1,4 +1,4 @@
-"""Page item: the object of feeds and pipelines during a crawl, and of exports afterwards."""
+"""Page item: the object in feeds and pipelines during a crawl, and in exports afterwards."""
 
 import sqlite3
 from dataclasses import asdict, dataclass, fields

@@ -22,7 +22,7 @@ from langfocus.crawler.simulate.plan import Simulation, prepared
 from langfocus.crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN, WebGraph
 
 ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
-"""Numbers of pages that are points of every long enough course."""
+"""Page counts that are points in every long enough course."""
 
 _LINEAR_POINTS = 160
 _EARLY_POINTS = 80

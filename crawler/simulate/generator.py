@@ -44,7 +44,7 @@ Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 _CLOSENESS: Final = 0.5
-"""Correlation of the distances of a server's pages."""
+"""Correlation between the distances of a server's pages."""
 _MOST_LINKS: Final = 255
 _ROOM: Final = np.float32(0.8)
 
@@ -225,7 +225,7 @@ class _Generator:
 
     @staticmethod
     def _place(places: Floats, some: Mask, cumulative: Doubles, depth: Bytes) -> None:
-        """Set the depths of some pages, from 1 on, in the shares of `cumulative[1:]`."""
+        """Set some pages' depths, from 1 on, in the shares of `cumulative[1:]`."""
         own, cumulative = places[some], cumulative[1:]
         if not len(own) or cumulative[-1] <= 0:
             depth[some] = 1
@@ -236,7 +236,7 @@ class _Generator:
         depth[some] = 1 + np.searchsorted(bounds, own)
 
     def _sort(self, depth: Bytes, some: Mask) -> None:
-        """Sort the depths of some pages per server, and of relevant pages per segment."""
+        """Sort some pages' depths per server, and relevant pages' depths per segment."""
         pages = np.flatnonzero(some)
         home = self._home[pages]
         is_shy = (pages >= self._start[home, g.SHY]) & (self._past[pages] < 0)

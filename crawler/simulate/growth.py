@@ -148,7 +148,7 @@ def _of_two(depth: Bytes, start: int, middle: int, end: int, below: int, chance:
 
 @compiled
 def close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
-    """Close the gaps between depths of an island's pages, behind a page of depth `before`."""
+    """Close the depth gaps between an island's pages, behind a page at depth `before`."""
     last = before
     for page in range(start, end):
         # One page is the first; a page beside it would have to be found without it.
@@ -169,7 +169,7 @@ def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
 
 @inlined
 def _parent(web: GrownWeb, server: int, segment: int, value: int, chance: Words) -> int:
-    """Return a page of depth `value` that links to a page of a server segment."""
+    """Return a page at depth `value` that links to a page in a server segment."""
     kind = int(web.kind[server])
     is_island = kind in (ISLAND, REMOTE)
     start, depth, parent = web.start[server], web.depth, NONE

@@ -66,7 +66,7 @@ _PAGES_BY_DISTANCE: Final = (
 RELEVANT_BY_DISTANCE: Final = np.array(
     (1.0, 0.93, 0.80, 0.66, 0.52, 0.36, 0.22, 0.138, 0.109, 0.0975, 0.0944, 0.0939)
 )
-"""Share of relevant pages among pages within 0, 1, 2, ... links of the seeds (Fig. 1)."""
+"""Share of relevant pages within 0, 1, 2, ... links from the seeds (Fig. 1)."""
 
 HIDDEN_BY_DISTANCE: Final = np.array((0, 0, 0, 0.02, 0.05, 0.08, 0.1, *[0.105] * 5))
 """Share of hidden pages among relevant pages within 0, 1, 2, ... links.

@@ -163,7 +163,7 @@ class WebGraph:
 
     @property
     def n_links(self) -> int:
-        """Number of links, without repeated links of a page."""
+        """Number of links; a page's repeated links count once."""
         return len(self.link_target)
 
     @cached_property

@@ -26,7 +26,7 @@ WordList = Callable[[str], Collection[str]]
 """Language -> words."""
 Matrix = npt.NDArray[np.float64]
 Trained = tuple[frozenset[str], frozenset[str]]
-"""Words of the trained dictionaries of Yes and of No."""
+"""Trained dictionary words for Yes and for No."""
 
 LANGUAGES: Final = tuple(TABLE_I)
 _GENERIC: Final = ("com", "org", "net")
@@ -92,7 +92,7 @@ class CustomFeatures:
     """
 
     n_features: int = 60
-    """60: features of 2013; 74: features of 2008, without the server's country."""
+    """60: the 2013 features; 74: the 2008 features, without the server's country."""
     countries: Countries | None = None
     """Host -> server country; without countries, the server country features are 0."""
     dictionary: WordList = dictionary_words

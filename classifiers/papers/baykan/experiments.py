@@ -45,7 +45,7 @@ def of_both(sizes: Sequence[str]) -> list[str]:
 
 
 def combinations(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of all valid pairs of algorithms and feature sets."""
+    """Return the names of all valid algorithm and feature set pairs."""
     return tuple(
         f"{algorithm}:{name}"
         for algorithm in algorithms.split()

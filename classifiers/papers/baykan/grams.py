@@ -70,7 +70,7 @@ def words(url: str) -> list[str]:
 
 
 def text_words(text: str) -> list[str]:
-    """Return the words of a text of any length; unlike a URL, the text is not decoded."""
+    """Return the words in a text, at any length; unlike a URL, the text is not decoded."""
     runs = "".join(letter if _is_letter(letter) else " " for letter in text.lower()).split()
     return [word for word in runs if len(word) >= 2 and word not in SPECIAL]
 
@@ -130,8 +130,8 @@ class Counts:
     pieces: Callable[[str], list[str]]
     """Text -> its words or n-grams, with repetitions."""
     is_sorted: bool = True
-    """True: columns in alphabetical order of the pieces; else in order of first occurrence. Some
-    algorithms break ties by column order.
+    """True: columns in alphabetical piece order; else in order of first occurrence. Some algorithms
+    break ties by column order.
     """
 
     def fit_transform(self, texts: Sequence[str], y: object = None) -> csr_matrix:

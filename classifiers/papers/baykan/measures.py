@@ -98,13 +98,13 @@ class Experiment:
     def table(
         self, heads: str, columns: Sequence[str], rows: Iterable[Row], **others: Any
     ) -> MeasureTable:
-        """Return a table of the experiment; `heads` are words, `others` fields of the table."""
+        """Return a table for the experiment; `heads` are words, `others` table fields."""
         own = {"name": self.name, "title": self.title, "source": self.source, "notes": self.notes}
         names = tuple(heads.split(" | "))
         return MeasureTable(heads=names, columns=tuple(columns), rows=tuple(rows), **own | others)
 
     def figures_of(self, language: str, name: str = "") -> Figures:
-        """Return the paper's figures of a classifier, or a full row of None."""
+        """Return the paper's figures for a classifier, or a full row of None."""
         return printed(*self.printed).get((language, name), _NOTHING)
 
 

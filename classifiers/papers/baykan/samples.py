@@ -63,7 +63,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Sample:
-    """Positives and an equal number of negatives of a classifier, with their test folds."""
+    """A classifier's positives and an equal number of negatives, with their test folds."""
 
     places: Numbers
     """Rows of the corpus, (n_urls,)."""

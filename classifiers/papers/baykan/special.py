@@ -38,7 +38,7 @@ DEPTH: Final = 3
 """Tests from the root to a leaf of the displayed tree."""
 FEW: Final = "custom-2008"
 N_CHOSEN: Final = 15
-"""Number of features selected from 74 by the study of 2008."""
+"""Number of features that the 2008 study selected from 74."""
 LOSS_OF_2008: Final = -3.0
 """Points of F1 by which its 15 features exceeded all 74."""
 LEAST_TEXTS: Final = 10

@@ -73,8 +73,8 @@ class Study:
     texts: Texts | None = None
     """Texts by language, for the experiment trained on texts."""
     on_progress: Progress | None = None
-    """Called with the number of finished steps and of all steps; a step is a feature set for a
-    language in a setting.
+    """Called with the finished steps and the total steps; a step is a feature set for a language in
+    a setting.
     """
     _decisions: dict[tuple[Setting, str, str], Flags] = field(default_factory=dict, init=False)
     _samples: dict[tuple[str, bool], Sample] = field(default_factory=dict, init=False)

@@ -31,7 +31,7 @@ of the correct answers were nearer; a fifth of the texts in languages without a 
 """
 
 TYPICAL: Final = 1.05
-"""Largest distance of an alternative, as a multiple of the best distance, as in TextCat."""
+"""Largest distance to an alternative, as a multiple of the best distance, as in TextCat."""
 
 # Declarations were correct on 99.8 % of pages, English declarations on 80 %;
 # all 500 encodings in Cai's sample were correct.

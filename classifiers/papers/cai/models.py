@@ -83,7 +83,7 @@ Grams = NDArray[np.uint32]
 
 
 def language_of_encoding(label: str) -> str | None:
-    """Return the only language of an encoding label; None for an encoding of several languages."""
+    """Return the only language of an encoding label; None if several languages use the encoding."""
     name = label.strip().lower()
     return SINGLE_LANGUAGE.get(charsets.canonical_label(name) or name)
 
@@ -239,7 +239,7 @@ def _learned(texts: list[str], encoding: str, least: int) -> Grams | None:
 
 
 def read(path: Path = SHIPPED) -> ByteModels:
-    """Return the models of a file; ModelError if missing, damaged or of another version."""
+    """Return the models from a file; ModelError if missing, damaged or in another version."""
     arrays = read_arrays(path, "format", "models", "grams", optional=["least"])
     of = tuple(tuple(str(name).split(" ", 1)) for name in arrays["models"].ravel())
     grams = arrays["grams"]

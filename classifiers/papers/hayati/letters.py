@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from langfocus.classifiers.tables.letters import letter_flags
 
 MAX_CHARACTERS: Final = 4_000
-"""Maximum characters of an identified text: sorting thousands of loose accents takes quadratic
-time.
-"""
+"""Maximum characters of an identified text: sorting loose accents takes quadratic time."""
 
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -56,7 +54,7 @@ def letters(text: str) -> Codes:
 
 
 def joined(texts: Iterable[str]) -> Codes:
-    """Return the letters of several texts as of a single text, with spaces between texts."""
+    """Return the letters of several texts as a single text, with spaces between texts."""
     parts = [np.append(codes, _SPACE) for codes in map(letters, texts) if len(codes)]
     return np.concatenate(parts)[:-1] if parts else np.zeros(0, dtype=np.int64)
 
@@ -102,7 +100,7 @@ def trigrams(codes: Codes) -> Keys:
 
 
 def packed(grams: Grams) -> Keys:
-    """Return the keys of 3-grams, equal to those of `trigrams`."""
+    """Return 3-gram keys equal to the keys from `trigrams`."""
     wide = np.ascontiguousarray(grams.astype("<U3"))
     points = wide.view(np.uint32).reshape(-1, 3).astype(np.int64)
     key = (points[:, 0] << (2 * _BITS)) | (points[:, 1] << _BITS) | points[:, 2]
