@@ -17,6 +17,7 @@ _SEARCHES = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 _BY_NAME = {**_METHODS, **dict.fromkeys(_SEARCHES, (True, False))}
 
 OWN_TEXT = {
+    "classifiers/training/texts.py": "training texts, by the patterns of a table that ships",
     "crawler/politeness/contact.py": "the settings of the person who crawls",
     "classifiers/pages/charset/twice.py": "made in a loop; one to four characters",
     "classifiers/pages/text/words.py": "made in a loop; one character",
