@@ -44,7 +44,7 @@ _BEGINNING: Final = re.compile(r"^<!-- table: ", re.MULTILINE)
 
 
 def filled(text: str, folder: Path) -> str:
-    """The text of a document with every marked table written anew from its JSON file.
+    """Return the text of a document with every marked table written anew from its JSON file.
 
     The names of files are relative to `folder`. SettingError if a mark has no end, or if a file or
     its table does not exist or cannot be read.
@@ -60,7 +60,7 @@ def filled(text: str, folder: Path) -> str:
 
 
 def section(path: Path, name: str) -> str:
-    """The title, the lines and the notes of a table, and how it was measured."""
+    """Return the title, the lines and the notes of a table, and how it was measured."""
     content = _read(path)
     found = next((each for each in tables_of(content) if each["name"] == name), None)
     if found is None:
@@ -71,7 +71,7 @@ def section(path: Path, name: str) -> str:
 
 
 def table_of(content: Mapping[str, Any]) -> Table:
-    """The table of texts that a table of a JSON file stands for."""
+    """Return the table of texts that a table of a JSON file stands for."""
     if "head" not in content:
         return study_table(measured_of(content))
     digits = content.get("digits", 1)
@@ -86,7 +86,7 @@ def table_of(content: Mapping[str, Any]) -> Table:
 
 
 def measured_of(content: Mapping[str, Any]) -> MeasureTable:
-    """The table that `MeasureTable.as_json` wrote, without the keys of its rows."""
+    """Return the table that `MeasureTable.as_json` wrote, without the keys of its rows."""
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in content.items()

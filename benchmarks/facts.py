@@ -126,7 +126,7 @@ def _own_names() -> Iterator[tuple[str, str]]:
 
 
 def _suffixes() -> str:
-    """The public suffix list without its remarks, in its order."""
+    """Return the public suffix list without its remarks, in its order."""
     text = (files("tldextract") / ".tld_set_snapshot").read_text(encoding="utf-8")
     release = re.search(r"^// VERSION: (\S+)", text, re.MULTILINE)
     lines = [line.strip() for line in text.splitlines()]
@@ -140,7 +140,7 @@ def _suffixes() -> str:
 
 
 def _letters() -> str:
-    """The runs of letters and marks below `LAST`, some a line."""
+    """Return the runs of letters and marks below `LAST`, some a line."""
     points = (at for at in range(LAST + 1) if unicodedata.category(chr(at))[0] in "LM")
     runs = []
     for _, run in groupby(enumerate(points), lambda pair: pair[1] - pair[0]):

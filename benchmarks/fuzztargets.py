@@ -82,13 +82,13 @@ def expect(is_kept: bool, said: str, *values: object) -> None:
 
 
 def _fields(data: bytes, number: int) -> list[bytes]:
-    """The first fields of an input, padded with empty ones."""
+    """Return the first fields of an input, padded with empty ones."""
     fields = data.split(FIELD)
     return (fields + [b""] * number)[:number]
 
 
 def _text(field: bytes) -> str | None:
-    """A header's value as the crawl reads it."""
+    """Return a header's value as the crawl reads it."""
     return field.decode("utf-8", "replace").strip() or None
 
 
@@ -150,7 +150,7 @@ def links(data: bytes) -> None:
 
 
 def url(data: bytes) -> None:
-    """A normalised URL has one spelling, can be split into parts, and is ASCII."""
+    """Check that a normalised URL has one spelling, can be split into parts, and is ASCII."""
     for text in (data.decode("utf-8", "surrogateescape"), data.decode("latin-1")):
         normal = normalise(text)
         if normal is None:
@@ -322,7 +322,7 @@ def _check_settled(
 
 
 def unpacking(data: bytes) -> None:
-    """A compressed body is unpacked within its bound, or refused with one of two reasons."""
+    """Check that a compressed body is unpacked within its bound, or refused with a reason."""
     encodings, body = _fields(data, 2)
     headers = {"Content-Encoding": encodings.split(b"\n")}
     response = Response(URL, headers=headers, body=body)
@@ -347,7 +347,7 @@ def _archive_path() -> Path:
 
 
 def archive(data: bytes) -> None:
-    """An archive is refused when it is opened, or every request for one of its URLs is answered.
+    """Check that an archive is refused at opening, or answers every request for its URLs.
 
     After a first field "z" the other fields are compressed one by one.
     """

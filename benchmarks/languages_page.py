@@ -75,7 +75,7 @@ def _row(record: Record) -> Sequence[str]:
 
 
 def _scripts(record: Record) -> list[str]:
-    """The scripts of a language, in brackets those that the text model has not learned."""
+    """Return the scripts of a language, in brackets those that the text model has not learned."""
     known = record["scripts"] if record["text"] is None else record["text"]["scripts"]
     return [each if each in known else f"({each})" for each in record["scripts"]]
 
@@ -94,7 +94,7 @@ def _number(value: int | None, otherwise: str = _NONE) -> str:
 
 
 def _by_script(of_text: Record, name: str) -> str:
-    """The percentage for each script; the one of all where the language has one."""
+    """Return the percentage for each script; the one of all where the language has one."""
     scripts = (of_text.get("by_script") or {}).get(name)
     if not scripts:
         return _percent(of_text.get(name))

@@ -6,7 +6,7 @@ from langfocus.crawler.report.table import Table
 
 
 def markdown(table: Table) -> list[str]:
-    """The lines of a table and its notes in Markdown, without its title."""
+    """Return the lines of a table and its notes in Markdown, without its title."""
     ruler = [":--" if place < table.text_columns else "--:" for place in range(len(table.head))]
     rows = [list(table.head), ruler, *table.texts, *table.paper_texts]
     lines = [f"| {' | '.join(map(_escaped, row))} |" for row in rows]

@@ -33,12 +33,12 @@ Maker = Callable[[int], bytes]
 
 
 def repeated(piece: bytes) -> Maker:
-    """Makes pages that repeat one piece."""
+    """Make pages that repeat one piece."""
     return lambda size: (piece * (size // len(piece) + 1))[:size]
 
 
 def numbered(pattern: bytes, between: bytes = b"", around: bytes = b"%b") -> Maker:
-    """Makes pages of numbered pieces."""
+    """Make pages of numbered pieces."""
 
     def make(size: int) -> bytes:
         pieces, length = [], 0
@@ -53,7 +53,7 @@ def numbered(pattern: bytes, between: bytes = b"", around: bytes = b"%b") -> Mak
 
 
 def ordinary(size: int) -> bytes:
-    """A page of paragraphs, lists and links."""
+    """Return a page of paragraphs, lists and links."""
     chosen = random.Random(0)
     pieces, length = ['<!DOCTYPE html><html lang="de"><body>'], 0
     for i in count():
@@ -74,7 +74,7 @@ def noise(size: int) -> bytes:
 
 
 def damaged(encoding: str, text: str, every: int, declared: str | None = None) -> Maker:
-    """Makes pages of a text without every `every`-th byte."""
+    """Make pages of a text without every `every`-th byte."""
 
     def make(size: int) -> bytes:
         whole = bytearray(repeated(f"<p>{text * 20}</p>\n".encode(encoding))(size))
@@ -92,7 +92,7 @@ def mixed(size: int) -> bytes:
 
 
 def surrounded(before: bytes, make: Maker) -> Maker:
-    """Makes the same pages with something before them."""
+    """Make the same pages with something before them."""
     return lambda size: before + make(size)
 
 
@@ -191,13 +191,13 @@ INPUTS: dict[str, Maker] = {
 
 
 def made(make: Maker, size: int) -> bytes:
-    """A page of some size; beyond the part that is read, its beginning is repeated."""
+    """Return a page of some size; beyond the part that is read, its beginning is repeated."""
     body = make(min(size, 2 * MAX_BYTES))
     return body if len(body) >= size else repeated(body)(size)
 
 
 def cpu_ms(body: bytes, rounds: int) -> float:
-    """The least CPU time of parsing and identifying a page, in ms."""
+    """Return the least CPU time of parsing and identifying a page, in ms."""
 
     def once() -> float:
         start = time.process_time_ns()

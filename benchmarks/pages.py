@@ -65,7 +65,7 @@ class Engine:
 
 
 def engines(model: Path) -> Iterator[Engine]:
-    """The composite of the project, and the rivals whose packages are installed."""
+    """Return the composite of the project, and the rivals whose packages are installed."""
     engine = LangfocusEngine(model)
     method = Composite(engine)
 
@@ -114,7 +114,7 @@ def _cld2() -> Engine:
 
 
 def _langdetect() -> Engine:
-    """The package as a crawl with `-a identify=langdetect` asks it."""
+    """Return the package as a crawl with `-a identify=langdetect` asks it."""
     from langfocus.classifiers.pages.text.langdetectengine import LangdetectEngine
 
     engine = LangdetectEngine()
@@ -126,7 +126,7 @@ def _langdetect() -> Engine:
 
 
 def _engine(name: str, tags: Iterable[str], identify: Callable[[str], str | None]) -> Engine:
-    """An engine that answers with codes of the project; `xx-Latn` and its like have none."""
+    """Return an engine that answers with codes of the project; `xx-Latn` and its like have none."""
     known = frozenset(code for code in map(canonical, tags) if code)
     return Engine(name, known, lambda text: canonical(identify(without_unshown(text)) or ""))
 
@@ -148,7 +148,7 @@ def cases(rows: Iterable[LabelledText]) -> tuple[list[Case], list[Case]]:
 def macro(
     named: Sequence[tuple[Case, str | None]], languages: frozenset[str] = frozenset()
 ) -> float:
-    """The mean over languages, or over some of them, of the % named rightly."""
+    """Return the mean over languages, or over some of them, of the % named rightly."""
     right: defaultdict[str, list[bool]] = defaultdict(list)
     for (_, language), found in named:
         if not languages or language in languages:

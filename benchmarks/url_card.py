@@ -75,7 +75,7 @@ def of_all(figures: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[st
 
 
 def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
-    """The first answers under the default prior."""
+    """Return the first answers under the default prior."""
     found = measured["default"]
     yield ""
     yield f"### The first answer, of {n_named} languages"

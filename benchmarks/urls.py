@@ -71,7 +71,7 @@ class Contestant:
 
 
 def words(url: str) -> str:
-    """The words of a URL in lower case, with blanks between."""
+    """Return the words of a URL in lower case, with blanks between."""
     return _NO_LETTERS.sub(" ", unquote(url)).lower()
 
 
@@ -87,7 +87,7 @@ def contestants(rows: Sequence[LabelledUrl]) -> Iterator[Contestant]:
 
 
 def five_languages(rows: Sequence[LabelledUrl]) -> Contestant:
-    """A URL model of FIVE; its scores are in their order."""
+    """Return a URL model of FIVE; its scores are in their order."""
     model = fit(rows, Options(languages=FIVE))
     columns = [model.languages.index(code) for code in FIVE]
 
@@ -98,7 +98,7 @@ def five_languages(rows: Sequence[LabelledUrl]) -> Contestant:
 
 
 def _scikit_learn(rows: Sequence[LabelledUrl]) -> Contestant:
-    """The same n-grams of the words, hashed, and a linear SVM with both classes balanced."""
+    """Return the same n-grams of the words, hashed, and a linear SVM with both classes balanced."""
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.svm import LinearSVC
@@ -136,7 +136,7 @@ def fasttext(rows: Sequence[LabelledUrl]) -> Contestant:
 
 
 def _py3langid(_: object) -> Contestant:
-    """The general identifier with its own model; it returns one language per text."""
+    """Return the general identifier with its own model; it returns one language per text."""
     langid = import_module("py3langid.langid")
     identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
     identifier.set_languages(list(FIVE))
@@ -187,7 +187,7 @@ def speeds(found: Sequence[Contestant], urls: Sequence[str], rounds: int) -> dic
 
 
 def f1(one: Contestant, rows: Sequence[LabelledUrl]) -> float | None:
-    """The mean F1 of the five languages in percent."""
+    """Return the mean F1 of the five languages in percent."""
     decide, prepare = one.decide, one.prepare
     if decide is None:
         return None

@@ -139,7 +139,7 @@ async def _exchange(proxy: Hostile, exchange: Exchange) -> bool:
 def answer(
     body: bytes, *headers: bytes, status: bytes = b"200 OK", kind: bytes = b"text/html"
 ) -> bytes:
-    """A correct answer, but for what `headers` say."""
+    """Return a correct answer, but for what `headers` say."""
     lines = [b"HTTP/1.1 " + status, b"Content-Type: " + kind, *headers]
     if not any(line.lower().startswith((b"content-length", b"transfer-")) for line in headers):
         lines.append(b"Content-Length: %d" % len(body))

@@ -42,7 +42,7 @@ def free_port() -> int:
 
 @contextmanager
 def on_loopback(talk: Talk, secure: ssl.SSLContext | None = None) -> Iterator[int]:
-    """The port of a server that runs in a thread for the time of the block."""
+    """Yield the port of a server that runs in a thread for the time of the block."""
     ready, ended = threading.Event(), asyncio.Event()
     running: list[tuple[asyncio.AbstractEventLoop, int]] = []
     tasks: set[asyncio.Task[None] | None] = set()
@@ -171,7 +171,7 @@ class Proxy:
 
 @contextmanager
 def loopback(web: Web, latency_s: float = 0.0, **options: Any) -> Iterator[Proxy]:
-    """A proxy to `web` for the time of the block; `options` are fields of `Proxy`."""
+    """Yield a proxy to `web` for the time of the block; `options` are fields of `Proxy`."""
     proxy = Proxy(web, latency_s, **options)
     with on_loopback(proxy.talk) as proxy.port:
         yield proxy

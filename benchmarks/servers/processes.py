@@ -52,7 +52,7 @@ class Forked:
         return line
 
     def poll(self) -> int | None:
-        """The return code, None while the command runs."""
+        """Return the return code, None while the command runs."""
         return self._ended_within(0.0)
 
     def _ended_within(self, seconds: float | None) -> int | None:
@@ -61,18 +61,18 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """The return code; `subprocess.TimeoutExpired` if there is none after `timeout` s."""
+        """Return the exit code; raises `subprocess.TimeoutExpired` after `timeout` s."""
         code = self._ended_within(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(self._arguments, timeout or 0.0)
         return code
 
     def said(self) -> str:
-        """Standard output until now; a command may hold back a part of it."""
+        """Return standard output until now; a command may hold back a part of it."""
         return os.pread(self._output[0].fileno(), LARGEST, 0).decode(errors="replace")
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Standard output and standard error, after the end of the command."""
+        """Return standard output and standard error, after the end of the command."""
         self.wait(timeout)
         output, errors = (_text(file) for file in self._output)
         return output, errors
@@ -161,7 +161,7 @@ def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
 
 @cache
 def _template() -> socket.socket:
-    """The socket of the process that forks; this process has one, which ends with it."""
+    """Return the socket of the process that forks; this process has one, which ends with it."""
     here, there = socket.socketpair()
     command = [sys.executable, "-m", "benchmarks.servers.warmstart"]
     template = subprocess.Popen(command, cwd=ROOT, stdin=there.fileno(), stdout=subprocess.DEVNULL)

@@ -343,7 +343,7 @@ def language_records() -> list[Record]:
 
 
 def _of_texts(code: str, facts: Record) -> Record:
-    """The number of learned texts, and the scripts of the language that are read."""
+    """Return the number of learned texts, and the scripts of the language that are read."""
     from langfocus.classifiers import languages
     from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS
 

@@ -61,7 +61,7 @@ _MEASURES: Final[Sequence[tuple[str, Callable[[Summary], Cell]]]] = (
 
 
 def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Report:
-    """The report of a comparison; `folders` has the folder of each language and strategy."""
+    """Return the report of a comparison; `folders` has the folder of each language and strategy."""
     every = [(lang, name, run) for lang, by in runs.items() for name, run in by.items()]
     tables = [_table(runs, place) for place in range(len(_MEASURES))]
     tables[0] = replace(tables[0], notes=[_origin(lang, by) for lang, by in runs.items()])
@@ -94,7 +94,7 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
 
 
 def _best(one: tuple[str, Mapping[str, Summary]]) -> str:
-    """A sentence about the best and the worst strategy for a language."""
+    """Return a sentence about the best and the worst strategy for a language."""
     rates = sorted((run.harvest_rate or 0.0, name) for name, run in one[1].items())
     first, last = ((name, percent(rate)) for rate, name in (rates[-1], rates[0]))
     others = f", {last[0]} least: {last[1]}" if len(rates) > 1 else ""
@@ -102,7 +102,7 @@ def _best(one: tuple[str, Mapping[str, Summary]]) -> str:
 
 
 def _table(runs: Runs, place: int) -> Table:
-    """A measure by strategy for each language, and the paper's for each that it has."""
+    """Return a measure by strategy for each language, and the paper's for each that it has."""
     title, value = _MEASURES[place]
     strategies = _strategies_of(runs)
     paper = {
@@ -122,7 +122,7 @@ def _table(runs: Runs, place: int) -> Table:
 
 
 def _origin(lang: str, by: Mapping[str, Summary]) -> str:
-    """The pages and the seeds of the crawls for a language, and those of the paper."""
+    """Return the pages and the seeds of the crawls for a language, and those of the paper."""
     sizes = sorted({run.pages for run in by.values()})
     pages = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
     seeds = next(iter(by.values())).seeds
@@ -171,7 +171,7 @@ def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]
 
 
 def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
-    """The share in the desired language for each portion of pages (Fig. 7)."""
+    """Return the share in the desired language for each portion of pages (Fig. 7)."""
     title = f"{language_name(lang)}, by the number of pages (Baykan 2013, Fig. 7)"
     drawn, parts = portions(by, _MOST_POINTS), portions(by, _MOST_COLUMNS)
     longest = max(parts.values(), key=len)
@@ -192,5 +192,5 @@ def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
 
 
 def _strategies_of(runs: Runs) -> Sequence[str]:
-    """The strategies of all languages, in the order of the runs."""
+    """Return the strategies of all languages, in the order of the runs."""
     return list(dict.fromkeys(strategy for by in runs.values() for strategy in by))

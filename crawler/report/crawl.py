@@ -65,7 +65,7 @@ def written(folder: Path, labels: Path | None = None) -> Written:
 
 
 def write_report(folder: Path, labels: Table | None = None) -> Summary:
-    """The figures of the run in `folder`, after writing its `summary.json` and `report.html`.
+    """Write `summary.json` and `report.html` of the run in `folder`, and return its figures.
 
     `labels` is the table of the figures by a person's labels, for the page. Each file is replaced
     in one step. Raises RunFolderError for a folder without a run.
@@ -93,7 +93,7 @@ def print_summary(summary: Summary, stream: TextIO | None = None) -> None:
 
 
 def headline(summary: Summary) -> list[tuple[str, Cell]]:
-    """The main figures of a run, as pairs of a name and a figure."""
+    """Return the main figures of a run, as pairs of a name and a figure."""
     beyond = summary.counts.get("domain_full", 0) + summary.outcomes.get("domain_full", 0)
     return [
         ("pages", summary.pages),
@@ -120,7 +120,7 @@ def _unless_zero(name: str, count: int) -> list[tuple[str, Cell]]:
 
 
 def _learnt(summary: Summary) -> Iterator[tuple[str, Cell]]:
-    """The errors of an ordering that learns, and the changes since an earlier run."""
+    """Return the errors of an ordering that learns, and the changes since an earlier run."""
     if summary.brier is not None:
         yield "Brier score of the probabilities", f"{summary.brier:.4f}"
         yield "calibration error", summary.calibration_error
@@ -139,7 +139,7 @@ def _learnt(summary: Summary) -> Iterator[tuple[str, Cell]]:
 def crawl_report(
     summary: Summary, course: Sequence[Portion], found: Sequence[Table], labels: Table | None = None
 ) -> Report:
-    """The report of a crawl, the harvest rate first.
+    """Return the report of a crawl, the harvest rate first.
 
     `found` has the tables of domains, hosts, examples and seeds (`crawler.report.details`).
     """
@@ -175,7 +175,7 @@ def crawl_report(
 
 
 def _lead(summary: Summary) -> str:
-    """What happened, how much, and why it ended."""
+    """Return a summary sentence: what happened, how much, why the crawl ended."""
     lang, reason = language_name(summary.lang), summary.finish_reason
     end = f"It ended: {reason}."
     if reason in _ENDS:
@@ -195,7 +195,7 @@ def _lead(summary: Summary) -> str:
 
 
 def _story(summary: Summary, lang: str) -> str:
-    """The sentence that a person would say first about the crawl."""
+    """Return the sentence that a person would say first about the crawl."""
     pages, idle = summary.pages, summary.pages - summary.last_relevant
     if not pages:
         counted = summary.outcomes.items()
@@ -275,7 +275,7 @@ def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart]:
 
 
 def _tables(summary: Summary) -> list[Table]:
-    """What was asked, then how pages were read and answered."""
+    """Return the settings, then counts of parsers and answers."""
     counted = (
         ("How the language was identified", ("method", "pages"), summary.methods),
         ("HTTP statuses", ("status", "pages"), summary.statuses),
@@ -289,7 +289,7 @@ def _tables(summary: Summary) -> list[Table]:
 
 
 def _languages(summary: Summary, most: int) -> Table:
-    """The most frequent languages with their share of the labelled pages, the target marked."""
+    """Return the most frequent languages, shares of labelled pages, the target marked."""
     named = {f"{language_name(code)} ({code})": n for code, n in summary.languages.items()}
     target = f"{language_name(summary.lang)} ({summary.lang})"
     if named:
@@ -335,7 +335,7 @@ def explain(run: sqlite3.Connection | Path | str, url: str) -> tuple[list[str], 
 def _sentences(
     connection: sqlite3.Connection, meta: Mapping[str, str], page: Mapping[str, Any]
 ) -> Iterator[str]:
-    """The place of a page, its probability, how it was found, and what it turned out to be."""
+    """Return a page's place, its probability, how it was found, and its outcome."""
     place = f"settled as URL {page['place']:,} of {page['settled']:,}"
     yield f"{place}; {page['queued']:,} were queued"
     if page["reasons"] is None:

@@ -19,7 +19,7 @@ Cell = str | int | float | None
 
 
 def shown(cell: Cell) -> str:
-    """A cell of a table as a text: `1,041`, `96.4 %` for the fraction 0.964, `-` for None."""
+    """Return a table cell as text: `1,041`, `96.4 %` for the fraction 0.964, `-` for None."""
     if isinstance(cell, float):
         return percent(cell)
     if isinstance(cell, int):
@@ -28,7 +28,7 @@ def shown(cell: Cell) -> str:
 
 
 def share_of(part: int, whole: int) -> float | None:
-    """The fraction; None if the whole is 0."""
+    """Return the fraction; None if the whole is 0."""
     return part / whole if whole else None
 
 
@@ -68,7 +68,7 @@ def iso_time(at: float | None) -> str | None:
 
 
 def language_name(code: str) -> str:
-    """The English name of a language, or its code if it has no name."""
+    """Return the English name of a language, or its code if it has no name."""
     try:
         return name(code)
     except LanguageError:
@@ -76,7 +76,7 @@ def language_name(code: str) -> str:
 
 
 def country_name(code: str) -> str:
-    """The English name of a country by its code of ISO 3166-1; the code itself without a name."""
+    """Return the English name of a country by its ISO 3166-1 code; the code without a name."""
     return territory_names().get(code, code)
 
 
@@ -103,7 +103,7 @@ def in_ascii(text: str) -> str:
 
 
 def json_text(content: Mapping[str, Any]) -> str:
-    """The text of a JSON file; figures that are not a number are null."""
+    """Return the text of a JSON file; figures that are not a number are null."""
     return json.dumps(_defined(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -125,14 +125,14 @@ class Portion(NamedTuple):
         return self.last - self.pages / 2, self.harvest_rate
 
     def and_then(self, next_one: "Portion") -> "Portion":
-        """The pages of this portion and of the next one."""
+        """Return the pages of this portion and of the next one."""
         added = ("pages", "labelled", "relevant")
         return next_one._replace(
             **{name: getattr(self, name) + getattr(next_one, name) for name in added}
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The counts of pages and their rate."""
+        """Return the counts of pages and their rate."""
         counts = {"pages": self.pages, "labelled": self.labelled, "relevant": self.relevant}
         return counts | {"harvest_rate": self.harvest_rate}
 
@@ -188,14 +188,14 @@ class Summary:
     changes: Mapping[str, int] | None = None  # what became of earlier pages, with `-a since`
 
     def as_json(self) -> dict[str, Any]:
-        """The figures as JSON types, under the names of the fields."""
+        """Return the figures as JSON types, under the names of the fields."""
         figures = {field.name: getattr(self, field.name) for field in fields(self)}
         figures["harvest_by_200"] = [portion.as_json() for portion in self.harvest_by_200]
         return figures
 
 
 def summarise(run: sqlite3.Connection | Path | str) -> Summary:
-    """The figures of a run at this moment.
+    """Return the figures of a run at this moment.
 
     Raises RunFolderError for a folder without a run. Cost: some scans of the table of pages.
     """
@@ -253,7 +253,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:
-    """The path of `summary.json` in `folder`, after replacing it in one step."""
+    """Replace `summary.json` in `folder` in one step, and return its path."""
     return write_whole(folder / "summary.json", json_text(summary.as_json()))
 
 
@@ -278,7 +278,7 @@ def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], i
 def _calibration(
     connection: sqlite3.Connection, lang: str
 ) -> tuple[float, float] | tuple[None, None]:
-    """The Brier score and the expected calibration error of the probabilities of pages.
+    """Return the Brier score and the expected calibration error of the probabilities of pages.
 
     They are those that pages with a label had just before their fetch, but for seeds and the pages
     of an earlier run. The score is
@@ -298,7 +298,7 @@ def _calibration(
 
 
 def _changes(connection: sqlite3.Connection) -> dict[str, int] | None:
-    """The results of a run for the pages of an earlier run; None without `-a since`."""
+    """Return the results of a run for the pages of an earlier run; None without `-a since`."""
     (earlier,) = connection.execute("SELECT COUNT(*) FROM earlier").fetchone()
     if not earlier:
         return None
@@ -324,13 +324,13 @@ def _whole(value: str | None) -> int | None:
 
 
 def by_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION) -> list[Portion]:
-    """The first `size` pages, the next ones, and so on; the last portion may be shorter."""
+    """Return the first `size` pages, the next ones, and so on; the last portion may be shorter."""
     rows = connection.execute(_PORTIONS, {"lang": lang, "size": size})
     return [Portion(*row) for row in rows]
 
 
 def curve(connection: sqlite3.Connection, lang: str, *, points: int = 500) -> list[Portion]:
-    """The pages of a run up to evenly spaced ones, at most `points`; the last point is its end."""
+    """Return a run's pages at evenly spaced points, at most `points`; the last is its end."""
     (pages,) = connection.execute("SELECT count(*) FROM pages WHERE outcome = 'page'").fetchone()
     portions = by_portion(connection, lang, max(1, -(-pages // points)))
     return list(accumulate(portions, Portion.and_then))
@@ -339,7 +339,7 @@ def curve(connection: sqlite3.Connection, lang: str, *, points: int = 500) -> li
 def merged(
     portions: Sequence[Portion], at_most: int, *, longest: int | None = None
 ) -> list[Portion]:
-    """The same pages in at most `at_most` portions, each made from equally many.
+    """Return the same pages in at most `at_most` portions, each made from equally many.
 
     `longest` is the number of portions of the longest of several runs, so that the portions of all
     runs have the same length.

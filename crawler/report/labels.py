@@ -209,7 +209,7 @@ def _counted(
     sizes: Mapping[int, int],
     path: Path,
 ) -> dict[int, Labelled]:
-    """The labels of each answer: 1 for the language of the crawl, 0 for another."""
+    """Return the labels of each answer: 1 for the language of the crawl, 0 for another."""
     found = 0
     counts = {answer: Labelled(size, 0, 0) for answer, size in sizes.items()}
     for page, (url, _, is_relevant) in labels.items():

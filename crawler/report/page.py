@@ -124,7 +124,7 @@ class Chart:
         return self._y_values[-1]
 
     def _band(self, label: str) -> str:
-        """The path around the interval of a line: its upper end forth, its lower end back."""
+        """Return the path around a line's interval: upper end forth, lower end back."""
         ends = [each for each in self.bands.get(label, ()) if each[1] is not None]
         around = [(x, high) for x, _, high in ends] + [(x, low) for x, low, _ in reversed(ends)]
         return _path([self._spot(x, y) for x, y in around])
@@ -136,7 +136,7 @@ class Chart:
 
 
 def _round_numbers(most: float, least_step: float) -> list[float]:
-    """Some round numbers from 0 to `most`, or to the next one after it."""
+    """Return some round numbers from 0 to `most`, or to the next one after it."""
     rough = max(least_step, most / 5)
     power = 10.0 ** floor(log10(rough))
     step = next(each * power for each in _STEPS if each * power >= 0.999 * rough)
@@ -146,7 +146,7 @@ def _round_numbers(most: float, least_step: float) -> list[float]:
 
 
 def _path(spots: Sequence[tuple[float, float] | None]) -> str:
-    """The path of a line; a point between two gaps is a dot."""
+    """Return the path of a line; a point between two gaps is a dot."""
     parts = []
     for before, spot in pairwise([None, *spots]):
         if spot is not None:
@@ -156,7 +156,7 @@ def _path(spots: Sequence[tuple[float, float] | None]) -> str:
 
 
 def _with_labels_apart(lines: Sequence[Line]) -> list[Line]:
-    """The lines with labels that do not cover each other, each near the end of its line."""
+    """Return the lines with labels that do not cover each other, each near the end of its line."""
     heights = [_LINE_HEIGHT * max(2, ceil(len(line.label) / _LETTERS_OF_A_LINE)) for line in lines]
     shrunk = min(1.0, 100 / max(1.0, sum(heights)))
     apart = [shrunk * sum(pair) / 2 for pair in pairwise([*heights[:1], *heights])]
@@ -258,6 +258,6 @@ def _environment() -> "Environment":
 
 
 def _finalised(value: Any) -> Any:
-    """A value as a text without invisible letters, which could hide a part of an address."""
+    """Return a value as a text without invisible letters, which could hide a part of an address."""
     is_markup = hasattr(value, "__html__")
     return value if is_markup else printable(shown(value))

@@ -202,7 +202,7 @@ def _differs(one: Snapshot, other: Snapshot) -> bool:
 
 
 def line(snapshot: Snapshot, width: int = sys.maxsize) -> str:
-    """The main figures in one line, the most of them that have room."""
+    """Return the main figures in one line, the most of them that have room."""
     rate, speed = percent(snapshot.share), f"{snapshot.pages_per_s:,.1f}"
     pages = f"{snapshot.about.title}  {snapshot.pages:,} pages"
     named = f"with a language {rate}"
@@ -217,7 +217,7 @@ def line(snapshot: Snapshot, width: int = sys.maxsize) -> str:
 
 
 def panel(snapshot: Snapshot, width: int, height: int) -> Group:
-    """The state of a crawl in rows that fit a terminal; the last pages take the rows left."""
+    """Return a crawl's state in rows that fit a terminal; the last pages fill the rest."""
     # A character in the last column makes some terminals begin another row.
     width = max(20, width - 1)
     by_name = figures(snapshot)
@@ -252,7 +252,7 @@ def _head(snapshot: Snapshot, width: int) -> Text:
 
 
 def _goal(snapshot: Snapshot, width: int) -> Text:
-    """The bar of the goal that will be reached first, or a rule."""
+    """Return the bar of the goal that will be reached first, or a rule."""
     goal = snapshot.goal
     if goal is None:
         return _text(("─" * width, "dim"))
@@ -263,7 +263,7 @@ def _goal(snapshot: Snapshot, width: int) -> Text:
 
 
 def _row(name: str, parts: Iterable[str], width: int) -> Text:
-    """A name and the parts that have room."""
+    """Return a name and the parts that have room."""
     fitting, left = "", width - _LABEL_COLUMNS
     for part in parts:
         more = part if not fitting else f"{fitting}  {part}"
@@ -277,7 +277,7 @@ def _row(name: str, parts: Iterable[str], width: int) -> Text:
 
 
 def spark(course: Iterable[tuple[int, int]], width: int) -> str:
-    """A row of blocks, at most `width`: the harvest rate of equal parts of the pages so far."""
+    """Return a row of at most `width` blocks: the harvest rate of equal parts of the crawl."""
     parts = list(course)
     bars = []
     labelled = sum(part[1] for part in parts)
@@ -290,7 +290,7 @@ def spark(course: Iterable[tuple[int, int]], width: int) -> str:
 
 
 def _page(page: LastPage, width: int) -> Text:
-    """A page: its score before the fetch, its language after it."""
+    """Return a page: its score before the fetch, its language after it."""
     # The pages of an earlier run go before all others.
     score = f"{page.score:6.2f}" if page.score < FIRST_SCORE else " first"
     style = "green" if page.is_relevant else "dim"

@@ -26,7 +26,7 @@ def provenance(
     today: date,
     packages: Sequence[str] = PACKAGES,
 ) -> dict[str, Any]:
-    """The date, the command, the code, the SHA-256 of each file or folder of data, and versions.
+    """Return date, command, commit, the SHA-256 of each data file or folder, and versions.
 
     `command` is the list of words that were typed. Of a path only the last name is kept, so that
     the result does not name folders of one machine. OSError if data cannot be read.
@@ -41,7 +41,7 @@ def provenance(
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, or of the names and contents of a folder's files in order."""
+    """Return the SHA-256 of a file, or of the names and contents of a folder's files in order."""
     digest = hashlib.sha256()
     is_folder = path.is_dir()
     for file in sorted(path.rglob("*")) if is_folder else [path]:
@@ -55,7 +55,7 @@ def sha256(path: Path) -> str:
 
 
 def _commit() -> str | None:
-    """The commit of the checkout, with a note if files were changed; None if it is none."""
+    """Return the commit of the checkout, with a note if files were changed; None if it is none."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         return None

@@ -69,7 +69,7 @@ class Table:
         return [[shown(cell) for cell in row] for row in self.paper]
 
     def bar(self, row: Sequence[Cell], place: int) -> float | None:
-        """The length of the bar in a cell, 0 to 1 of the longest; None where no bar is."""
+        """Return the length of the bar in a cell, 0 to 1 of the longest; None where no bar is."""
         cell = row[place]
         if self.head[place] not in ("share", "coverage") or not isinstance(cell, float):
             return None
@@ -80,7 +80,7 @@ class Table:
 def counts_table(
     title: str, head: Sequence[str], counts: Mapping[str, int], most: int, marked: str = ""
 ) -> Table:
-    """The `most` largest counts with their shares, the rest summed in one row.
+    """Return the `most` largest counts with their shares, the rest summed in one row.
 
     `head` has the names of the first two columns. The marked name has a row of its own.
     """

@@ -24,7 +24,7 @@ _Pairs = Sequence[tuple[int, int]]
 
 
 def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: str) -> Report:
-    """The report of a graph with a name."""
+    """Return the report of a graph with a name."""
     lang = language_name(figures.target)
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
     relevant_servers = share_of(figures.relevant_servers, figures.servers)
@@ -58,7 +58,7 @@ def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: 
 
 
 def origin(provenance: Mapping[str, object]) -> str:
-    """A sentence about the source of a graph."""
+    """Return a sentence about the source of a graph."""
     if paper.is_made_to(provenance):
         return "Generated with the quantities of Tamura 2007."
     return f"Source: {provenance.get('source', 'unknown')}."

@@ -101,7 +101,7 @@ class WebMeasures:
     """
 
     def __init__(self, scale: float = 1.0) -> None:
-        """Raises `SettingError` for a Web with fewer relevant servers than seeds."""
+        """Raise `SettingError` for a Web with fewer relevant servers than seeds."""
 
         def scaled(count: int) -> int:
             return max(round(count * scale), 1)

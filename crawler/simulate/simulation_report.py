@@ -79,7 +79,7 @@ def simulation_report(
     provenance: Mapping[str, object],
     name: str,
 ) -> Report:
-    """The report of simulations on a graph with a name; the crawls are in the order of the plan."""
+    """Return the report of simulations on a named graph; crawls are in plan order."""
     crawls = sorted(results, key=lambda crawl: plan.index(crawl.simulation))
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
     return Report(
@@ -104,7 +104,7 @@ def simulation_report(
 
 
 def _best(crawls: Sequence[SimulatedCrawl]) -> str:
-    """A sentence about the crawls with the highest coverage and with the highest harvest rate."""
+    """Return a sentence about the crawls with the highest coverage and harvest rate."""
     ends = [(one.simulation.name, one.figures) for one in crawls if one.figures.points]
     if not ends:
         return ""
@@ -126,7 +126,7 @@ def _first(shares: Mapping[str, float]) -> tuple[str, str]:
 
 
 def told(result: SimulatedCrawl) -> str:
-    """A line about a simulation that ended."""
+    """Return a line about a simulation that ended."""
     course = result.figures
     return (
         f"{result.simulation.name}: {course.pages:,} pages, coverage "
@@ -187,12 +187,12 @@ def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Chart:
 
 
 def _last(values: Sequence[float]) -> float:
-    """The value of a curve at its end; 0 if it has no point."""
+    """Return the value of a curve at its end; 0 if it has no point."""
     return values[-1] if values else 0.0
 
 
 def _overview(lang: str, crawls: Sequence[SimulatedCrawl]) -> Table:
-    """The figures of each strategy at its end."""
+    """Return the figures of each strategy at its end."""
     rows = [
         (
             crawl.simulation.name + ("" if course.is_complete else " *"),

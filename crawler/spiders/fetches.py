@@ -58,7 +58,7 @@ class Fetches:
     def __init__(
         self, crawl: Crawl, crawler: Crawler, *, timeout_s: float = 0.0, wants_items: bool = False
     ) -> None:
-        """A download may take `timeout_s` seconds, 0: any time.
+        """Limit a download to `timeout_s` seconds, 0: no limit.
 
         With `wants_items` a feed or a pipeline gets the item of each page.
         """

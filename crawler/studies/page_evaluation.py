@@ -65,7 +65,7 @@ def evaluate_pages(source: Pages, opts: argparse.Namespace) -> None:
 def _cases(
     source: Pages, opts: argparse.Namespace, on_progress: Progress
 ) -> tuple[Cases, dict[str, Any]]:
-    """The cases for the methods, and facts about them."""
+    """Return the cases for the methods, and facts about them."""
     if isinstance(source, LabelledTexts):
         return page_cases.cases_of_texts(page_cases.in_languages(source, opts.languages)), {}
     facts: dict[str, Any] = {}

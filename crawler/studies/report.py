@@ -42,7 +42,7 @@ def write_study(
 
 
 def study_table(measured: MeasureTable) -> Table:
-    """The figures as texts; a paper's figures are in brackets or in a separate column."""
+    """Return the figures as texts; a paper's figures are in brackets or in a separate column."""
     heads = [*measured.heads, *measured.columns]
     if measured.headline is not None:
         heads += ["sd", "paper", "diff."]

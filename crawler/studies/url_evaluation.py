@@ -61,7 +61,7 @@ def evaluate_urls(opts: argparse.Namespace) -> None:
 
 
 def _wanted(opts: argparse.Namespace) -> list[Experiment]:
-    """The experiments to run; the arguments are checked before data are read."""
+    """Return the experiments to run; the arguments are checked before data are read."""
     if opts.content and recognised(opts.content) is None:
         raise StudyError(f"--content {opts.content}: neither labelled texts nor labelled pages")
     for name in opts.classifiers:
