@@ -25,8 +25,10 @@ settings.register_profile("suite", deadline=None, derandomize=True, print_blob=T
 settings.register_profile("search", deadline=None, print_blob=True)
 settings.load_profile("suite")
 
-# A shell starts its background jobs with Ctrl-C ignored; commands of the tests would inherit it.
+# Background jobs of a shell ignore Ctrl-C, those of nohup a hangup; commands of the tests would
+# inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Thousands of databases are written: on a disk the tests would wait for it half of their time.
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
