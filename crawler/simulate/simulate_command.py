@@ -44,7 +44,7 @@ def run(opts: argparse.Namespace) -> None:
     from langfocus.crawler.report.progress import Display
     from langfocus.crawler.simulate.figures import SimulatedCrawl, graph_figures, simulate_all
     from langfocus.crawler.simulate.plan import make_plan
-    from langfocus.crawler.simulate.simulation_report import simulation_report, told
+    from langfocus.crawler.simulate.simulation_report import progress_line, simulation_report
     from langfocus.crawler.simulate.webgraph import WebGraph
 
     graph = WebGraph.open(opts.folder)
@@ -54,7 +54,7 @@ def run(opts: argparse.Namespace) -> None:
         with Display(sys.stderr) as display:
             for number, result in enumerate(simulate_all(graph, plan, jobs=_JOBS), 1):
                 results.append(result)
-                display.tell(f"[{number}/{len(plan)}] {told(result)}")
+                display.tell(f"[{number}/{len(plan)}] {progress_line(result)}")
                 if display.is_terminal:
                     display.count("simulations", number, len(plan))
     except KeyboardInterrupt:

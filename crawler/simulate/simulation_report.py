@@ -125,7 +125,7 @@ def _first(shares: Mapping[str, float]) -> tuple[str, str]:
     return largest, f"{', '.join(others)} and {last}" if others else last
 
 
-def told(result: SimulatedCrawl) -> str:
+def progress_line(result: SimulatedCrawl) -> str:
     """Return a line about a simulation that ended."""
     course = result.figures
     return (
