@@ -118,6 +118,11 @@ class Admission(Enum):
     REJECTED = "rejected"
     SENT = "sent"  # to the shard of a shared frontier that decides
 
+    @property
+    def is_queued(self) -> bool:
+        """True for a link that was new and entered a queue."""
+        return self in (Admission.STORED, Admission.SENT)
+
 
 class Sending(Enum):
     """The decision of the frontier about a request that is about to be sent.

@@ -16,7 +16,6 @@ from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import domain_of, host_of
 
 _REMEMBERED: Final = 100_000
-_QUEUED: Final = (Admission.STORED, Admission.SENT)
 
 
 @dataclass(slots=True)
@@ -56,7 +55,7 @@ class Outgoing:
         record.found += sum(
             bytes_of(link.url)
             for link, answer in zip(links, answers, strict=True)
-            if answer in _QUEUED and domain_of(host_of(link.url)) != domain
+            if answer.is_queued and domain_of(host_of(link.url)) != domain
         )
 
     def _record(self, domain: str) -> _Record:

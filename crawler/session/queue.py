@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from langfocus.crawler.frontier.base import Admission, Counts, Frontier, Lease
+from langfocus.crawler.frontier.base import Counts, Frontier, Lease
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.session.ending import UNANSWERED, Ending
@@ -63,7 +63,7 @@ class Queue:
     def add(self, seeds: Sequence[str]) -> int:
         """Queue seeds and return how many of them are new."""
         found = self._frontier.seed(self._visitor.links(seeds, SEED), self._clock())
-        return sum(one in (Admission.STORED, Admission.SENT) for one in found)
+        return sum(one.is_queued for one in found)
 
     def next(self) -> Lease | None:
         """Return the lease of the next URL, None if there is none now or no more is wanted."""
