@@ -39,24 +39,18 @@ class Outgoing:
         record = self._record(domain)
         record.relevant += is_relevant
         kept, found = [], record.found
-        for link in links:
-            if domain_of(host_of(link.url)) != domain:
-                if not has_room(self._cap, record.relevant, found, link.url):
-                    continue
-                found += bytes_of(link.url)
-            kept.append(link)
+        for link, size in zip(links, _sizes_elsewhere(domain, links), strict=True):
+            if not size or has_room(self._cap, record.relevant, found, link.url):
+                found += size
+                kept.append(link)
         return kept
 
     def count(self, domain: str, links: Sequence[Link], answers: Sequence[Admission]) -> None:
         """Count the links of a page that were queued on other domains."""
         if not self._cap:
             return
-        record = self._record(domain)
-        record.found += sum(
-            bytes_of(link.url)
-            for link, answer in zip(links, answers, strict=True)
-            if answer.is_queued and domain_of(host_of(link.url)) != domain
-        )
+        sizes = zip(_sizes_elsewhere(domain, links), answers, strict=True)
+        self._record(domain).found += sum(size for size, answer in sizes if answer.is_queued)
 
     def _record(self, domain: str) -> _Record:
         record = self._records.setdefault(domain, _Record())
@@ -64,3 +58,8 @@ class Outgoing:
         if len(self._records) > _REMEMBERED:
             self._records.popitem(last=False)
         return record
+
+
+def _sizes_elsewhere(domain: str, links: Sequence[Link]) -> list[int]:
+    """Return the bytes as which each link counts, 0 for a link to the domain itself."""
+    return [bytes_of(one.url) * (domain_of(host_of(one.url)) != domain) for one in links]
