@@ -13,8 +13,8 @@ from langfocus.crawler.session.preparation import Preparation
 from langfocus.crawler.shared.addresses import SharedOccupancy
 from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
-from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.sharded import ShardedFrontier, SharedFrontier
+from langfocus.crawler.shared.redis import RedisFrontier, SharedFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import Waiting, Worker, worker_name
 
@@ -61,8 +61,8 @@ class JoinedCrawl:
                 "its records use the server's",
                 ahead_s,
             )
-        join = RedisFrontier.join if membership.shards == 1 else ShardedFrontier.join
-        frontier = join(client, name, rules, membership, now=clock(), sleep=sleep)
+        kind = RedisFrontier if membership.shards == 1 else ShardedFrontier
+        frontier = kind.join(client, name, rules, membership, now=clock(), sleep=sleep)
         if not frontier.stored.is_durable():
             _log.warning(
                 "the Redis server keeps no append-only file: a crash of it loses the crawl"

@@ -12,6 +12,7 @@ delay between two contacts is the difference of their clocks.
 
 import json
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -22,6 +23,7 @@ from langfocus.crawler.frontier.base import (
     PAGE,
     Admission,
     Counts,
+    Frontier,
     HostStates,
     KeptRobots,
     KnownUrlError,
@@ -85,7 +87,39 @@ def join(
     return script, learner
 
 
-class RedisFrontier:
+class SharedFrontier(Frontier):
+    """The frontier of a crawl with several workers, for one of them."""
+
+    worker: str
+    stored: StoredCrawl
+    _learner: SharedLearner | None
+
+    @abstractmethod
+    def renew(self, now: float) -> None:
+        """Extend the leases of this worker to their full time from `now`."""
+
+    @abstractmethod
+    def release_all(self) -> None:
+        """Release the leases of this worker."""
+
+    def host_states(self) -> HostStates:
+        """Return the numbers of hosts by their state; some that are not ready may count so."""
+        return self.stored.host_states()
+
+    def group(self, later: Callable[[Callable[[], None]], object]) -> None:
+        """Do nothing: the server has each change at once."""
+
+    def close(self) -> None:
+        """Release the leases and close the connection."""
+        try:
+            if self._learner is not None:
+                self._learner.leave()
+            self.release_all()
+        finally:
+            self.stored.close()
+
+
+class RedisFrontier(SharedFrontier):
     """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
 
     def __init__(
@@ -396,22 +430,6 @@ class RedisFrontier:
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages."""
         return self.stored.counts()
-
-    def host_states(self) -> HostStates:
-        """Return the numbers of hosts by their state; some that are not ready may count so."""
-        return self.stored.host_states()
-
-    def group(self, later: Callable[[Callable[[], None]], object]) -> None:
-        """Do nothing: the server has each change at once."""
-
-    def close(self) -> None:
-        """Release the leases and close the connection."""
-        try:
-            if self._learner is not None:
-                self._learner.leave()
-            self.release_all()
-        finally:
-            self.keys.client.close()
 
     def release_all(self) -> None:
         """Release the leases of this worker."""

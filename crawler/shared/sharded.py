@@ -27,7 +27,6 @@ from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import (
     Admission,
     Counts,
-    HostStates,
     KeptRobots,
     Lease,
     LeaseError,
@@ -41,7 +40,7 @@ from langfocus.crawler.shared.keyspace import Client, RestingKeySpace, shard_of
 from langfocus.crawler.shared.learner import SharedLearner
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.outbox import Delivery, entries_of
-from langfocus.crawler.shared.redis import RedisFrontier, join
+from langfocus.crawler.shared.redis import RedisFrontier, SharedFrontier, join
 from langfocus.crawler.shared.script import Script
 from langfocus.crawler.shared.stored import StoredCrawl, ask_counts, total
 from langfocus.crawler.strategies.links import Draw, Link
@@ -95,7 +94,7 @@ class Shard:
         return lease
 
 
-class ShardedFrontier:
+class ShardedFrontier(SharedFrontier):
     """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread.
 
     While a shard is away its calls wait in this process for `Membership.wait_s` seconds.
@@ -428,29 +427,9 @@ class ShardedFrontier:
         self._counts |= self.stored.answers(ask_counts)
         return total(self._counts.values())
 
-    def host_states(self) -> HostStates:
-        """Return the numbers of hosts by their state, without shards that are away."""
-        return self.stored.host_states()
-
-    def group(self, later: Callable[[Callable[[], None]], object]) -> None:
-        """Do nothing: the server has each change at once."""
-
-    def close(self) -> None:
-        """Release the leases and close the connection."""
-        try:
-            if self._learner is not None:
-                self._learner.leave()
-            self.release_all()
-        finally:
-            self._whole.keys.client.close()
-
     def release_all(self) -> None:
         """Release the leases of this worker, and deliver its links."""
         with ExitStack() as each:  # a shard that was away for too long keeps no other from it
             for shard in self.shards:
                 each.callback(shard.keys.reach, shard.frontier.release_all)
             self.delivery.deliver({*self.delivery.unsent}, self._now)
-
-
-SharedFrontier = RedisFrontier | ShardedFrontier
-"""The frontier of a crawl with several workers."""

@@ -22,7 +22,7 @@ from langfocus.crawler.run.page_row import insert_pages
 from langfocus.crawler.shared.addresses import SharedOccupancy
 
 if TYPE_CHECKING:
-    from langfocus.crawler.shared.sharded import SharedFrontier
+    from langfocus.crawler.shared.redis import SharedFrontier
 
 _STEP_S = 0.05
 _MESSAGE_KEPT_S = 24 * 3600

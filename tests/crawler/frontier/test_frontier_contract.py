@@ -34,8 +34,8 @@ from langfocus.crawler.options.config import Config
 from langfocus.crawler.run.folder import open_run
 from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
-from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.sharded import ShardedFrontier, SharedFrontier
+from langfocus.crawler.shared.redis import RedisFrontier, SharedFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.strategies.filters import FILTERS, Filter, make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Draw, Link

@@ -31,8 +31,8 @@ from langfocus.crawler.frontier.base import (
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.keyspace import connect
 from langfocus.crawler.shared.membership import Membership
-from langfocus.crawler.shared.redis import RedisFrontier
-from langfocus.crawler.shared.sharded import ShardedFrontier, SharedFrontier
+from langfocus.crawler.shared.redis import RedisFrontier, SharedFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import Settled, StoredCrawl
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.links import Draw, Link

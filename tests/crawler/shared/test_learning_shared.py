@@ -12,7 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.learner import MERGED_EVERY_S
-from langfocus.crawler.shared.sharded import SharedFrontier
+from langfocus.crawler.shared.redis import SharedFrontier
 from langfocus.crawler.strategies.focus.belief import Belief, Standing
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.focus.prior import Prior
