@@ -61,6 +61,13 @@ def end(engine: "ExecutionEngine", request: "Request") -> None:
     slot.nextcall.schedule()
 
 
+def intercept(engine: "ExecutionEngine", download: object) -> object:
+    """Have the downloader call `download` for each request; return the call of its handlers."""
+    handlers: Any = engine.downloader.handlers
+    replaced, handlers.download_request_async = handlers.download_request_async, download
+    return replaced
+
+
 class Throttle:
     """Limits the requests at once: to half after a fault of this machine, to more again later."""
 

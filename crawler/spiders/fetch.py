@@ -6,7 +6,7 @@ no slot, settle no URL, and are not archived.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy import Request
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 KEY: Final = "langfocus"
 """The key in `Request.meta`."""
+
+
+class Heads(NamedTuple):
+    """The bytes before the body of a request and of its answer, with the empty line."""
+
+    request: bytes
+    answer: bytes
 
 
 @dataclass(slots=True)
@@ -32,6 +39,7 @@ class Fetch:
     # Of the answer, as far as it has come:
     status: int = 200
     body_bytes: int = 0  # counted for a file, and without a page
+    heads: Heads | None = field(default=None, repr=False)  # None: not known
     exchange: Exchange | None = field(default=None, repr=False)  # None: nothing keeps it
     # The download and its page, which is None if the crawl reads it itself.
     page: "tuple[Download, Answer | None] | None" = field(default=None, repr=False)
@@ -65,5 +73,6 @@ def begin_fetch(request: Request) -> Fetch | None:
     fetch = fetch_of(request)
     if fetch is None:
         return None
-    request.meta[KEY] = own = replace(fetch, status=200, body_bytes=0, exchange=None, page=None)
+    own = replace(fetch, status=200, body_bytes=0, heads=None, exchange=None, page=None)
+    request.meta[KEY] = own
     return own

@@ -6,7 +6,6 @@ A response becomes a download, and with its request an exchange for the archive.
 import re
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 from scrapy import Request
@@ -17,7 +16,7 @@ from langfocus.crawler.http import head
 from langfocus.crawler.http.download import Download, Exchange
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.sources.contract import Answer
-from langfocus.crawler.spiders.fetch import fetch_of
+from langfocus.crawler.spiders.fetch import Heads, fetch_of
 from langfocus.crawler.url import normalise
 
 # Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
@@ -29,13 +28,6 @@ _OF_PROXY = re.compile(rb"^Proxy-[^:\n]*:" + _VALUE, re.IGNORECASE | re.MULTILIN
 _SECRET = re.compile(
     rb"^(?:Proxy-[^:\n]*|(?:Authorization|Cookie)[ \t]*):" + _VALUE, re.IGNORECASE | re.MULTILINE
 )
-
-
-class Heads(NamedTuple):
-    """The bytes before the body of a request and of its answer, with the empty line."""
-
-    request: bytes
-    answer: bytes
 
 
 def download_of(response: Response, now: float, request: Request | None = None) -> Download:

@@ -7,8 +7,9 @@ the lookups of all other hosts. c-ares waits for any number of answers in one th
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from twisted.internet.abstract import isIPAddress, isIPv6Address
@@ -28,6 +29,23 @@ _GRACE_S: Final = 0.5
 
 _LEAST_TTL_S: Final = 60.0
 _MOST_TTL_S: Final = 3600.0
+
+_CHECKED: ContextVar[tuple[str, str]] = ContextVar("checked address", default=("", ""))
+
+
+@contextmanager
+def connecting_to(host: str, address: str) -> Iterator[None]:
+    """Have `checked_address` return the address of a host in the code that the block calls."""
+    token = _CHECKED.set((host, address))
+    try:
+        yield
+    finally:
+        _CHECKED.reset(token)
+
+
+def checked_address() -> str:
+    """Return the address that the request of this task connects to, "" for a proxy's or none."""
+    return _CHECKED.get()[1]
 
 
 class Names:

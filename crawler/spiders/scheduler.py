@@ -26,6 +26,7 @@ from langfocus.crawler.session.visit import INTERRUPTED, SLOW_PAGES
 from langfocus.crawler.spiders.concurrency import is_full
 from langfocus.crawler.spiders.fetch import Fetch, fetch_of
 from langfocus.crawler.spiders.fetches import Fetches
+from langfocus.crawler.spiders.guard import Guard
 from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.links import SEED
 
@@ -130,6 +131,8 @@ class FrontierScheduler(BaseScheduler):
         wake_up = WakeUp(crawler, fetches.crawl.clock)
         obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
         scheduler = cls(fetches.crawl, fetches, wake_up, obey=obey)
+        if fetches.crawl.prepared.web is None:
+            Guard(crawler, fetches.crawl)
         crawler.signals.connect(scheduler.on_idle, signals.spider_idle)
         return scheduler
 

@@ -35,7 +35,7 @@ _TEXTS = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "RETRY_HTTP_CODES")
 _FRONTIER = "LANGFOCUS_FRONTIER"
 _PASSWORD = re.compile(r"(?<=//)[^/]*@|\?.*")
 _WEB_HANDLER = "langfocus.crawler.spiders.web_handler.WebDownloadHandler"
-_LIVE_HANDLER = "langfocus.crawler.spiders.live_handler.GuardedDownloadHandler"
+_LIVE_HANDLER = "langfocus.crawler.spiders.live_handler.PinnedDownloadHandler"
 
 
 def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config:

@@ -11,7 +11,7 @@ from benchmarks.certificate import certificate
 from benchmarks.servers.loopback import HEAD_END, on_loopback, sent
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import dns_servers
-from langfocus.crawler.spiders.live_handler import GuardedDownloadHandler
+from langfocus.crawler.spiders.guard import Guard
 from langfocus.crawler.url import host_of
 from tests.crawler.politeness.test_crawl_polite import linking, outcomes, polite, served
 from tests.support.crawls import rows
@@ -107,10 +107,10 @@ class Answering:
 def test_a_host_is_asked_at_its_public_addresses_alone_the_chosen_one_first(
     chosen: str, expected: list[str]
 ) -> None:
-    handler: Any = GuardedDownloadHandler.__new__(GuardedDownloadHandler)
-    handler._names = Answering()
-    handler._chosen = {"a.de": chosen}
-    assert asyncio.run(handler._addresses("a.de", allows_private=False)) == expected
+    guard: Any = Guard.__new__(Guard)
+    guard._names = Answering()
+    guard._chosen = {"a.de": chosen}
+    assert asyncio.run(guard._addresses("a.de", allows_private=False)) == expected
 
 
 def test_a_server_over_tls_is_asked_by_its_name_at_its_address(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from scrapy.http import Response
 
 from benchmarks.servers.hostileserver import PAGE, answer, hostile_web, sends
 from langfocus.crawler.sources.archive import ArchiveWeb
-from langfocus.crawler.spiders.messages import Heads, sent
+from langfocus.crawler.spiders.fetch import Heads
+from langfocus.crawler.spiders.messages import sent
 from tests.crawler.outputs.test_warc import records
 from tests.support.crawls import finished, rows, summary
 from tests.support.smallweb import SENTENCES

@@ -1,0 +1,200 @@
+"""The guard of the live Web: the last checks of a request, whatever downloads it.
+
+The host of a URL is checked earlier (`crawler.politeness.network`). Here the IP addresses of a name
+are checked, the slot is charged to an address, and domains, hosts and addresses have their turns.
+The download handler is called after that. It connects to the checked address, so DNS rebinding
+fails. The robots.txt request, which takes no slot,
+picks the address of a host: the first that accepts a connection. Pages use the same address, even
+if a later lookup lists others first.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, cast
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+)
+from scrapy.http import Response
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.error import ConnectError
+
+from langfocus.crawler.frontier.slots import holder_of
+from langfocus.crawler.politeness.network import (
+    BusyAddressError,
+    CapError,
+    LocalFaultError,
+    NoSuchNameError,
+    PrivateAddressError,
+    is_private_address,
+)
+from langfocus.crawler.politeness.robots import is_unreachable
+from langfocus.crawler.politeness.turns import STEP_S, HostTurns, Line, Recent, Rests
+from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.spiders.concurrency import intercept
+from langfocus.crawler.spiders.faults import local_fault
+from langfocus.crawler.spiders.fetch import begin_fetch, fetch_of, is_file
+from langfocus.crawler.spiders.messages import retry_after_s, sent
+from langfocus.crawler.spiders.names import Names, connecting_to
+from langfocus.crawler.url import host_of, zone_of
+
+BACKED_OFF: Final = "backed_off"
+"""The outcome of a URL whose domain or address answers with errors alone."""
+
+_MOST_ADDRESSES: Final = 4
+"""Addresses of a host that its robots.txt is asked for at."""
+
+_REFUSED = ConnectError, DownloadConnectionRefusedError
+_FAILED = *_REFUSED, DownloadTimeoutError
+
+Send = Callable[[Request], Awaitable[Response]]
+
+
+class Guard:
+    """Lets requests pass to the download handlers of a crawl on the live Web, one after another."""
+
+    def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
+        """Stand before the download handlers of a crawler whose engine has started."""
+        self._crawler, self._crawl = crawler, crawl
+        self._send = cast("Send", intercept(crawler.engine, self.download))
+        self._names: Names | None = None
+        self._chosen: Recent[str] = Recent()
+        self._line = Line()
+        self._delay_s = crawl.config.delay_s
+        self._turns = HostTurns()
+        self._rests = Rests(crawl.config.retry_delay_s)
+        crawler.signals.connect(self.close, signals.engine_stopped)
+
+    def close(self) -> None:
+        """End all lookups."""
+        if self._names is not None:
+            self._names.close()
+
+    async def download(self, request: Request) -> Response:
+        """Return the response, or raise the reason why the host was not contacted."""
+        host = host_of(request.url)
+        fetch = begin_fetch(request)
+        visitor = fetch.lease.host if fetch else host
+        wait_s = self._turns.enter(
+            host, visitor, self._crawl.clock(), lambda: self._delay_of(request.url)
+        )
+        if wait_s is not None:
+            raise BusyAddressError(f"{host} is in use by other requests", wait_s)
+        was_contacted = True
+        try:
+            return await self._addressed(request)
+        except (BusyAddressError, CapError):
+            was_contacted = False
+            raise
+        finally:
+            self._turns.leave(host, self._crawl.clock(), was_contacted=was_contacted)
+
+    def _delay_of(self, url: str) -> float:
+        return max(self._delay_s, self._crawl.robots.delay_s(url))
+
+    async def _addressed(self, request: Request) -> Response:
+        domain = zone_of(host_of(request.url))
+        self._check_rest(domain)
+        if request.meta.get("proxy"):  # the domain stands for the address, which is not known
+            if not self._crawl.contacts.occupancy.pace(domain):
+                raise self._busy(domain)
+            return await self._contact(request, "", domain)
+        host = urlparse_cached(request).hostname or ""
+        allows_private = self._crawl.contacts.allows_private(request.url)
+        try:
+            addresses = await self._addresses(host, allows_private=allows_private)
+        except NoSuchNameError as error:
+            if error.is_new:  # the domain's name servers were asked
+                self._take_slot(request, None, is_lookup=True)
+            raise
+        for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
+            place = holder_of(address)
+            self._check_rest(place)
+            if not self._crawl.contacts.occupancy.enter(place):
+                raise self._busy(place)
+            try:
+                response = await self._contact(request, address, domain, place)
+            except _FAILED as error:
+                if not is_file(request):
+                    raise
+                self._chosen[host] = other
+                if other == addresses[0] or not isinstance(error, _REFUSED):
+                    raise
+            else:
+                self._chosen[host] = address
+                return response
+            finally:
+                self._crawl.contacts.occupancy.leave(place)
+        raise CannotResolveHostError(f"{host} has no address")
+
+    def _check_rest(self, place: str) -> None:
+        """Raise an error if a domain or an address rests."""
+        now = self._crawl.clock()
+        if self._rests.is_given_up(place, now):
+            raise CapError(f"{place} answers with errors alone", BACKED_OFF)
+        if wait_s := self._rests.wait_s(place, now):
+            raise self._busy(place, wait_s)
+
+    def _busy(self, place: str, wait_s: float = 0.0) -> BusyAddressError:
+        """Return the error for a request that has to wait behind others."""
+        now = self._crawl.clock()
+        line = f"{place} rests" if wait_s else place
+        after_s = self._line.wait(line, now + wait_s, max(STEP_S, self._crawl.config.pace_s))
+        return BusyAddressError(f"{place} cannot be contacted now", wait_s + after_s)
+
+    async def _contact(self, request: Request, address: str, *places: str) -> Response:
+        """Return the response, and keep its bytes for the archive.
+
+        `address` is that of the server, "" for a request to a proxy. `places` are its domain and
+        the holder of its address, which rest after errors. Raises `LocalFaultError` if this machine
+        could not make the connection.
+        """
+        self._take_slot(request, address or None)
+        for place in places:
+            self._rests.contact(place, self._crawl.clock())
+        await self._crawl.contacts.until_written()
+        try:
+            with connecting_to(urlparse_cached(request).hostname or "", address):
+                response = await self._send(request)
+        except Exception as error:
+            lacking = local_fault(error)
+            if not lacking:
+                raise
+            raise LocalFaultError(lacking) from error
+        fetch = fetch_of(request)
+        if fetch is not None and fetch.heads is not None and self._crawl.config.keeps_warc:
+            fetch.exchange = sent(request, response, fetch.heads, fetch.began_at)
+        now, is_error = self._crawl.clock(), is_unreachable(response.status)
+        hold_s = (retry_after_s(response, now) or 0.0) if is_error else 0.0
+        for place in places:
+            self._rests.answer(place, now, is_error=is_error, hold_s=hold_s)
+        return response
+
+    def _take_slot(self, request: Request, address: str | None, *, is_lookup: bool = False) -> None:
+        fetch = fetch_of(request)
+        if fetch is not None:
+            self._crawl.contacts.take_slot(
+                fetch.lease, request.url, address, is_file=fetch.is_file, is_lookup=is_lookup
+            )
+
+    async def _addresses(self, host: str, *, allows_private: bool) -> list[str]:
+        """Return the addresses of a host that may be contacted, the chosen one first."""
+        if self._names is None:
+            settings = self._crawler.settings
+            self._names = Names(
+                timeout_s=settings.getfloat("DNS_TIMEOUT"),
+                cache_size=settings.getint("DNSCACHE_SIZE"),
+                servers=self._crawl.config.dns,
+            )
+        addresses = await self._names.addresses(host)
+        allowed = [
+            address for address in addresses if allows_private or not is_private_address(address)
+        ]
+        if addresses and not allowed:
+            raise PrivateAddressError(f"{host} has the private address {addresses[0]}")
+        chosen = self._chosen.get(host)
+        # IPv4 before IPv6: many machines have IPv6 addresses without a way out.
+        return sorted(allowed, key=lambda each: (each != chosen, ":" in each))[:_MOST_ADDRESSES]
