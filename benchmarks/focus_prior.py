@@ -25,7 +25,7 @@ import numpy.typing as npt
 from benchmarks.focus import KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
-from langfocus.crawler.strategies.focus.belief import Belief, Standing
+from langfocus.crawler.strategies.focus.belief import Belief, Numbers
 from langfocus.crawler.strategies.focus.evidence import FEATURES
 from langfocus.crawler.strategies.focus.prior import SHIPPED, Prior
 
@@ -65,10 +65,10 @@ def _learned(crawl: KnownCrawl) -> tuple[Floats, Floats]:
     answers: list[bool] = []
     learn = Belief.learn
 
-    def noting(belief: Belief, standing: Standing, *, is_relevant: bool) -> None:
-        rows.append(belief.features([standing])[0])
+    def noting(belief: Belief, known: Numbers, *, is_relevant: bool) -> None:
+        rows.append(belief.features([known])[0])
         answers.append(is_relevant)
-        learn(belief, standing, is_relevant=is_relevant)
+        learn(belief, known, is_relevant=is_relevant)
 
     with mock.patch.object(Belief, "learn", noting):
         crawl.course(Strategy("focus"), PAGES)

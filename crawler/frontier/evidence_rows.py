@@ -40,7 +40,7 @@ class Learner(Scorer):
     def learn(self, url: QueuedUrl, *, is_relevant: bool) -> None:
         """Learn from the page of a URL, which has a label."""
         self._before = self._belief.copy()
-        self._belief.learn(self._standings([url])[0], is_relevant=is_relevant)
+        self._belief.learn(self._known([url])[0], is_relevant=is_relevant)
         self._tallies.count(units_of(url.url), is_relevant=is_relevant)
 
     def tallies(self, units: Collection[str]) -> Mapping[str, Tally]:

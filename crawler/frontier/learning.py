@@ -24,7 +24,7 @@ from langfocus.crawler.frontier.slots import (
     with_penalties,
     without_penalties,
 )
-from langfocus.crawler.strategies.focus.belief import MOST_COUNTED, Belief, Standing
+from langfocus.crawler.strategies.focus.belief import MOST_COUNTED, Belief, Numbers
 from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import host_of
@@ -83,7 +83,7 @@ class Scorer(ABC):
 
     def rescored(self, lease: Lease, url: QueuedUrl, penalties: int) -> tuple[Lease, float]:
         """Return the lease of a URL with its current score, and the current score in the queue."""
-        weighed = self._belief.weigh(self._standings([url])[0])
+        weighed = self._belief.weigh(self._known([url])[0])
         score = self.score(url, weighed.odds, penalties)
         return replace(lease, score=weighed.odds, reasons=weighed.reasons()), score
 
@@ -103,7 +103,7 @@ class Scorer(ABC):
     ) -> list[QueuedUrl]:
         """Return new and queued URLs after a page linked to each of them, with new scores."""
         linked = [_linked(url, link, origin) for url, link in zip(urls, links, strict=True)]
-        odds = self._belief.scores(self._standings(linked))
+        odds = self._belief.scores(self._known(linked))
         return [
             QueuedUrl(url.url, self._score_after(url, now), *url[2:])
             for url, now in zip(linked, odds, strict=True)
@@ -123,13 +123,13 @@ class Scorer(ABC):
             odds = max(odds, least_expected(self._doubts_up_to))
         return penalized(odds, penalties, self._doubts_up_to)
 
-    def _standings(self, urls: Sequence[QueuedUrl]) -> list[Standing]:
+    def _known(self, urls: Sequence[QueuedUrl]) -> list[Numbers]:
         units = [units_of(url.url) for url in urls]
         names = set(units)
         tallies = self.tallies(set(chain.from_iterable(names)))
         numbers = {of: tuple(chain.from_iterable(tallies[unit] for unit in of)) for of in names}
         return [
-            Standing(url.evidence or NO_EVIDENCE, url.links, numbers[of])
+            (*(url.evidence or NO_EVIDENCE), *url.links, *numbers[of])
             for url, of in zip(urls, units, strict=True)
         ]
 

@@ -57,7 +57,7 @@ class SharedLearner(Scorer):
 
     def leased(self, lease: Lease) -> QueuedUrl:
         """Return what is known of a URL that was just leased."""
-        known = self._known([lease.fingerprint], [lease.url])[0]
+        known = self._rows([lease.fingerprint], [lease.url])[0]
         return known or QueuedUrl(lease.url, lease.score, lease.depth)
 
     def at(self, script: "Script") -> "SharedLearner":
@@ -68,7 +68,7 @@ class SharedLearner(Scorer):
     def arrived(self, pages: Sequence[tuple[Sequence[Link], LinkOrigin]]) -> list[list[Link]]:
         """Return the links of several pages with the scores of their URLs, queued or new."""
         urls = [link.url for links, _ in pages for link in links]
-        known = iter(self._known([fingerprint(url) for url in urls], urls))
+        known = iter(self._rows([fingerprint(url) for url in urls], urls))
         return [self._scored(links, [*islice(known, len(links))], of) for links, of in pages]
 
     def settle(
@@ -80,10 +80,10 @@ class SharedLearner(Scorer):
         """
         urls = [link.url for link in links]
         keys = [lease.fingerprint, *map(fingerprint, urls)]
-        own, *known = self._known(keys, [lease.url, *urls])
+        own, *known = self._rows(keys, [lease.url, *urls])
         units = units_of(lease.url) if record.is_labelled else ()
         if own is not None and learns:
-            self._belief.learn(self._standings([own])[0], is_relevant=record.is_relevant)
+            self._belief.learn(self._known([own])[0], is_relevant=record.is_relevant)
             self._pages += 1
         for unit in units:
             labelled, relevant = self._tallies[unit]
@@ -102,7 +102,7 @@ class SharedLearner(Scorer):
         scored = zip(links, self.linked(urls, links, origin), strict=True)
         return [Link(link.url, url.score, link.evidence) for link, url in scored]
 
-    def _known(self, keys: Sequence[int], urls: Sequence[str]) -> list[QueuedUrl | None]:
+    def _rows(self, keys: Sequence[int], urls: Sequence[str]) -> list[QueuedUrl | None]:
         """Return what is known of URLs by their fingerprints; read the records of their units."""
         units = [*set(chain.from_iterable(map(units_of, urls)))]
         kept, tallies = self._script.fields({"urls": [*map(str, keys)], "tallies": units})

@@ -33,8 +33,8 @@ from langfocus.crawler.simulate.queues import (
 from langfocus.crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from langfocus.crawler.strategies import filters
 from langfocus.crawler.strategies.focus.belief import MOST_COUNTED
-from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, N_LINKS
-from langfocus.crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
+from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, N_FACTS, N_LINKS
+from langfocus.crawler.strategies.focus.kernel import fill, learn_from, score_of
 
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]

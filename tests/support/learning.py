@@ -6,7 +6,7 @@ import numpy as np
 
 from langfocus.crawler.frontier.base import FORWARDING, Admission, Record
 from langfocus.crawler.frontier.slots import penalized
-from langfocus.crawler.strategies.focus.belief import Belief, Standing
+from langfocus.crawler.strategies.focus.belief import Belief, Numbers
 from langfocus.crawler.strategies.focus.evidence import FEATURES, Evidence, units_of
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import Link
@@ -53,17 +53,16 @@ class ObviousLearner(ObviousFrontier):
     """The host of the settled page, the place of its links among those counted, and the links that
     the target of a redirect inherits."""
 
-    def standing(self, url: str) -> Standing:
+    def numbers(self, url: str) -> Numbers:
         units = [self.of_units.get(unit, (0, 0)) for unit in units_of(url)]
         known = self.learnt[url]
-        numbers = tuple(number for pair in units for number in pair)
-        return Standing(known.evidence, known.links, numbers)  # type: ignore[arg-type]  # four
+        return (*known.evidence, *known.links, *(number for pair in units for number in pair))
 
     def odds(self, url: str) -> float:
-        return self.belief.scores([self.standing(url)])[0]
+        return self.belief.scores([self.numbers(url)])[0]
 
     def explained(self, url: str) -> tuple[float, str]:
-        weighed = self.belief.weigh(self.standing(url))
+        weighed = self.belief.weigh(self.numbers(url))
         return weighed.odds, weighed.reasons()
 
     def score(self, url: str, penalties: int) -> float:
@@ -124,7 +123,7 @@ class ObviousLearner(ObviousFrontier):
     def _learn(self, url: str, record: Record) -> None:
         is_labelled = record.is_download and record.language is not None
         if is_labelled:
-            self.belief.learn(self.standing(url), is_relevant=record.is_relevant)
+            self.belief.learn(self.numbers(url), is_relevant=record.is_relevant)
             for unit in units_of(url):
                 labelled, relevant = self.of_units.get(unit, (0, 0))
                 self.of_units[unit] = labelled + 1, relevant + record.is_relevant

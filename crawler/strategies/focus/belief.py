@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from langfocus.crawler.strategies.focus.evidence import N_FEATURES, N_UNITS, Evidence
+from langfocus.crawler.strategies.focus.evidence import N_FEATURES, N_KNOWN
 from langfocus.crawler.strategies.focus.prior import Prior
 
 Floats = npt.NDArray[np.float64]
@@ -18,18 +18,12 @@ MOST_COUNTED: Final = 8
 """Of each kind at most so many pages that link to a URL are counted."""
 
 
-class Standing(NamedTuple):
-    """All that is known of one URL: its evidence, the pages that link to it, its units' records.
+Numbers = Sequence[float]
+"""The numbers known of a URL before its fetch, at most `N_KNOWN`: see `kernel.features_of`.
 
-    `links` are the numbers of pages with a label that link to it, at most `MOST_COUNTED` each:
-    relevant ones of other hosts, others of other hosts, relevant ones of its host, others of it.
-    `tallies` are pages with a label and relevant pages of each of its units, in the order of
-    `units_of`.
-    """
-
-    evidence: Evidence
-    links: tuple[int, int, int, int] = (0, 0, 0, 0)
-    tallies: tuple[int, ...] = ()
+The facts of its `Evidence`, the pages with a label that link to it, at most `MOST_COUNTED` of each
+kind, and the pages with a label and the relevant pages of each of its units (`units_of`).
+"""
 
 
 class Weighed(NamedTuple):
@@ -43,20 +37,18 @@ class Weighed(NamedTuple):
         return " ".join([f"{part:.3g}" for part in self.parts])
 
 
-_NO_TALLIES: Final = (0,) * (2 * N_UNITS)
+_NOTHING: Final = (0.0,) * N_KNOWN
 
 
-def _known(standings: Sequence[Standing]) -> Floats:
-    """Return what is known of URLs, (n, `kernel.N_KNOWN`)."""
+def _matrix(known: Sequence[Numbers]) -> Floats:
+    """Return the numbers known of URLs, (n, N_KNOWN); a unit that a URL lacks counts nothing."""
     numbers: list[float] = []
-    for evidence, links, tallies in standings:
-        numbers += evidence
-        numbers += links
-        numbers += tallies
-        numbers += _NO_TALLIES[len(tallies) :]
+    for row in known:
+        numbers += row
+        numbers += _NOTHING[len(row) :]
     # numpy itself needs three times as long to read a list of numbers.
     packed = bytearray(pack(f"{len(numbers)}d", *numbers))
-    return np.frombuffer(packed).reshape(len(standings), -1)
+    return np.frombuffer(packed).reshape(len(known), -1)
 
 
 @dataclass(slots=True)
@@ -85,39 +77,39 @@ class Belief:
         """The share of relevant pages in the crawl, a half before the first page."""
         return (self.relevant + 0.5) / (self.labelled + 1.0)
 
-    def features(self, standings: Sequence[Standing]) -> Floats:
+    def features(self, known: Sequence[Numbers]) -> Floats:
         """Return the features of URLs, (n, k)."""
         from langfocus.crawler.strategies.focus.kernel import (
             features_of,  # numba takes half a second
         )
 
-        return features_of(_known(standings), self.rate, self.prior.strength)
+        return features_of(_matrix(known), self.rate, self.prior.strength)
 
-    def scores(self, standings: Sequence[Standing]) -> list[float]:
+    def scores(self, known: Sequence[Numbers]) -> list[float]:
         """Return the log-odds that URLs are in the target language."""
         from langfocus.crawler.strategies.focus.kernel import scores_of
 
-        if not standings:
+        if not known:
             return []
         return scores_of(  # type: ignore[no-any-return]  # a list of float
-            _known(standings), self.rate, self.prior.strength, self.mean, self.covariance
+            _matrix(known), self.rate, self.prior.strength, self.mean, self.covariance
         ).tolist()
 
-    def learn(self, standing: Standing, *, is_relevant: bool) -> None:
-        """Learn from a page with a label; `standing` is that of its URL before the fetch."""
+    def learn(self, known: Numbers, *, is_relevant: bool) -> None:
+        """Learn from a page with a label."""
         from langfocus.crawler.strategies.focus.kernel import learn
 
-        known, strength = _known([standing]), self.prior.strength
-        learn(known, self.rate, strength, is_relevant, self.mean, self.covariance)
+        rows, strength = _matrix([known]), self.prior.strength
+        learn(rows, self.rate, strength, is_relevant, self.mean, self.covariance)
         self.labelled += 1
         self.relevant += is_relevant
 
-    def weigh(self, standing: Standing) -> Weighed:
+    def weigh(self, known: Numbers) -> Weighed:
         """Return the log-odds that a URL is in the target language, with their parts."""
         from langfocus.crawler.strategies.focus.kernel import weighed_of
 
-        known, strength = _known([standing]), self.prior.strength
-        *parts, odds = weighed_of(known, self.rate, strength, self.mean, self.covariance).tolist()
+        rows, strength = _matrix([known]), self.prior.strength
+        *parts, odds = weighed_of(rows, self.rate, strength, self.mean, self.covariance).tolist()
         return Weighed(odds, parts)
 
     def sums(self) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.compiled import compiled, inlined
-from langfocus.crawler.strategies.focus.evidence import N_FEATURES, N_LINKS, N_UNITS
+from langfocus.crawler.strategies.focus.evidence import N_FACTS, N_FEATURES, N_LINKS
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,11 +22,6 @@ _GRAIN: Final = 1048576.0
 @inlined
 def _log_odds(share: float) -> float:
     return math.log(share / (1.0 - share))
-
-
-N_FACTS: Final = 5
-N_KNOWN: Final = N_FACTS + N_LINKS + 2 * N_UNITS
-"""The numbers that are known of a URL: facts, links, tallies."""
 
 
 @inlined

@@ -13,7 +13,7 @@ from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.shared.learner import MERGED_EVERY_S
 from langfocus.crawler.shared.redis import SharedFrontier
-from langfocus.crawler.strategies.focus.belief import Belief, Standing
+from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import Link
@@ -87,9 +87,9 @@ def test_the_sum_of_what_two_beliefs_learned_is_what_one_learns() -> None:
         is_relevant = random.random() < 0.4
         named = random.gauss(2.0 if is_relevant else -2.0, 1.0)
         evidence = Evidence(named, 0.0, float(is_relevant))
-        standing = Standing(evidence, (1, 0, 0, 0), (3, is_relevant, 1, 1))
+        known = (*evidence, 1, 0, 0, 0, 3, is_relevant, 1, 1)
         for belief in (both, parts[number % 2]):
-            belief.learn(standing, is_relevant=is_relevant)
+            belief.learn(known, is_relevant=is_relevant)
     before = Belief(prior).sums()
     merged = Belief(prior)
     merged.take_over(before + sum(part.sums() - before for part in parts))

@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langfocus.crawler.strategies.focus.belief import Belief, Standing
+from langfocus.crawler.strategies.focus.belief import Belief, Numbers
 from langfocus.crawler.strategies.focus.evidence import (
     FEATURES,
     N_FEATURES,
+    N_KNOWN,
     N_UNITS,
     Evidence,
     units_of,
 )
-from langfocus.crawler.strategies.focus.kernel import N_KNOWN, learn, scores_of
+from langfocus.crawler.strategies.focus.kernel import learn, scores_of
 from langfocus.crawler.strategies.links import LinkSource
 from langfocus.crawler.strategies.makers import evidence_of
 from langfocus.crawler.strategies.orderings import learning
@@ -76,19 +77,19 @@ def test_a_declared_language_comes_from_the_page_and_one_of_its_own_wins() -> No
 # The arithmetic.
 
 
-def plain_features(standing: Standing, rate: float, strength: float) -> Floats:
+def plain_features(known: Numbers, rate: float, strength: float) -> Floats:
     """Return the features of one URL, by the definitions."""
 
     def odds(share: float) -> float:
         return log(share / (1 - share))
 
-    numbers = [*standing.tallies, *[0] * (2 * N_UNITS - len(standing.tallies))]
+    named, decision, *rest = known[:5]
+    numbers = [*known[9:], *[0] * (N_KNOWN - len(known))]
     shares = [rate]
     for labelled, relevant in zip(numbers[::2], numbers[1::2], strict=True):
         shares.append((relevant + strength * shares[-1]) / (labelled + strength))
-    named, decision, *rest = standing.evidence
     new = 1 / (1 + numbers[2])
-    of_links = [log1p(number) for number in standing.links]
+    of_links = map(log1p, known[5:9])
     url = [named * new, named * (1 - new), decision * new, decision * (1 - new), *rest[:2]]
     domain, host, path = np.diff([odds(share) for share in (*shares[:3], shares[-1])])
     return np.array([1.0, new, *url, *of_links, rest[2], domain, host, path])
@@ -113,8 +114,8 @@ def tallies(*pairs: tuple[int, int]) -> tuple[int, ...]:
 
 
 SIGNS = st.sampled_from([-1.0, 0.0, 1.0])
-STANDINGS = st.builds(
-    Standing,
+KNOWN = st.builds(
+    lambda evidence, links, of_units: (*evidence, *links, *of_units),
     st.builds(Evidence, st.floats(-8, 8), st.floats(-3, 3), SIGNS, SIGNS, SIGNS),
     st.tuples(*[st.integers(0, 8)] * 4),
     st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=2, max_size=N_UNITS).map(
@@ -124,20 +125,20 @@ STANDINGS = st.builds(
 
 
 @settings(max_examples=40, deadline=None)
-@given(STANDINGS, st.lists(st.booleans(), max_size=6))
+@given(KNOWN, st.lists(st.booleans(), max_size=6))
 def test_features_scores_and_learning_are_those_of_plain_numpy(
-    standing: Standing, labels: list[bool]
+    known: Numbers, labels: list[bool]
 ) -> None:
     belief = Belief(PRIOR)
     mean, covariance = belief.mean.copy(), belief.covariance.copy()
     for number, is_relevant in enumerate(labels):
         rate = (sum(labels[:number]) + 0.5) / (number + 1)
-        row = plain_features(standing, rate, PRIOR.strength)
-        assert belief.features([standing])[0] == pytest.approx(row)
-        assert belief.scores([standing])[0] == pytest.approx(
+        row = plain_features(known, rate, PRIOR.strength)
+        assert belief.features([known])[0] == pytest.approx(row)
+        assert belief.scores([known])[0] == pytest.approx(
             plain_score(row, mean, covariance), abs=2e-6
         )
-        belief.learn(standing, is_relevant=is_relevant)
+        belief.learn(known, is_relevant=is_relevant)
         mean, covariance = plain_step(row, is_relevant, mean, covariance)
         assert belief.mean == pytest.approx(mean, abs=1e-6)
         assert belief.covariance == pytest.approx(covariance, abs=1e-6)
@@ -163,23 +164,24 @@ def test_the_covariance_stays_one_after_thousands_of_pages() -> None:
 
 # Learning.
 
+NOTHING, NO_LINKS = Evidence(), (0, 0, 0, 0)
 OLD_HOST = tallies((4, 2), (4, 2))
-CHANGES = {
-    "URL, new host": {"evidence": Evidence(named=4.0)},
-    "top-level domain": {"evidence": Evidence(top_level=1.0)},
-    "code in the URL": {"evidence": Evidence(code=1.0)},
-    "declared": {"evidence": Evidence(declared=1.0)},
-    "links from relevant pages of other hosts": {"links": (3, 0, 0, 0)},
-    "links from other pages of the host": {"links": (0, 0, 0, 3)},
-    "host": {"tallies": tallies((9, 3), (9, 8))},
-    "path": {"tallies": tallies((9, 3), (9, 3), (5, 5))},
+CHANGES: dict[str, Numbers] = {
+    "URL, new host": (*Evidence(named=4.0), *NO_LINKS),
+    "top-level domain": (*Evidence(top_level=1.0), *NO_LINKS, *OLD_HOST),
+    "code in the URL": (*Evidence(code=1.0), *NO_LINKS, *OLD_HOST),
+    "declared": (*Evidence(declared=1.0), *NO_LINKS, *OLD_HOST),
+    "links from relevant pages of other hosts": (*NOTHING, 3, 0, 0, 0, *OLD_HOST),
+    "links from other pages of the host": (*NOTHING, 0, 0, 0, 3, *OLD_HOST),
+    "host": (*NOTHING, *NO_LINKS, *tallies((9, 3), (9, 8))),
+    "path": (*NOTHING, *NO_LINKS, *tallies((9, 3), (9, 3), (5, 5))),
 }
 
 
 @pytest.mark.parametrize("feature", CHANGES)
 def test_a_feature_gains_weight_with_relevant_pages_and_loses_it_with_others(feature: str) -> None:
-    plain = Standing(Evidence(), tallies=() if "new" in feature else OLD_HOST)
-    marked = plain._replace(**CHANGES[feature])  # type: ignore[arg-type]  # names of fields
+    plain = (*NOTHING, *NO_LINKS, *(() if "new" in feature else OLD_HOST))
+    marked = CHANGES[feature]
     place = FEATURES.index(feature)
     weights = {}
     for is_relevant in (True, False):
@@ -217,11 +219,11 @@ def test_damaged_weights_are_refused_and_change_nothing(mean: bytes, covariance:
 
 def test_the_reasons_add_up_to_the_score_before_uncertainty() -> None:
     belief = Belief(PRIOR)
-    standing = Standing(Evidence(2.0, 0.5, 1.0), (1, 0, 2, 0), OLD_HOST)
-    weighed = belief.weigh(standing)
+    known = (*Evidence(2.0, 0.5, 1.0), 1, 0, 2, 0, *OLD_HOST)
+    weighed = belief.weigh(known)
     parts = [float(part) for part in weighed.reasons().split()]
     assert len(parts) == N_FEATURES
-    assert weighed.odds == belief.scores([standing])[0]
-    row = belief.features([standing])[0]
+    assert weighed.odds == belief.scores([known])[0]
+    row = belief.features([known])[0]
     assert sum(parts) == pytest.approx(float(row @ belief.mean), abs=0.05)
-    assert abs(belief.scores([standing])[0]) <= abs(float(row @ belief.mean))
+    assert abs(belief.scores([known])[0]) <= abs(float(row @ belief.mean))
