@@ -30,11 +30,11 @@ from langfocus.classifiers.tables.language_codes import (
     COMPOSITE,
     CONSTRUCTED,
     ENGLISH,
-    KNOWN,
     MORE_SCRIPTS,
     NAMES,
     NOT_COUNTED,
     OWN,
+    PROJECT_CODES,
     TAGS,
 )
 
@@ -85,7 +85,7 @@ def further(tag: str) -> str | None:
     return code if code in _further() else _further_codes().get(spelled(tag))
 
 
-def understood(text: str) -> str:
+def parse_language(text: str) -> str:
     """Return the language code for a user's text, in any spelling of `canonical` or `further`.
 
     Raises LanguageError, whose message suggests languages with similar names.
@@ -102,31 +102,26 @@ def understood(text: str) -> str:
     raise LanguageError(f"{shown}: no such language; {way_out}")
 
 
-def meant(value: str) -> tuple[str, ...]:
+def declared_languages(value: str) -> tuple[str, ...]:
     """Return the distinct language codes of a declaration, in order.
 
     Beside the tags and names of `canonical`, accepts a list (`de, en`, RFC 9110, 8.5; Cai 2009,
     Listing 2-1), and a country code in place of a language (`jp`, `cz`, `kr-KR`). Unknown list
     parts are skipped; () without any known part.
     """
-    return _meant(value[:_LONGEST_DECLARED])
+    return _declared_languages(value[:_LONGEST_DECLARED])
 
 
 @lru_cache(maxsize=4096)
-def _meant(value: str) -> tuple[str, ...]:
+def _declared_languages(value: str) -> tuple[str, ...]:
     whole = _declared(value)
     if whole is not None:
         return (whole,)
     parts = _BETWEEN.split(value.strip())[:MOST_DECLARED]
     if len(parts) > 1:
-        return _known(map(_declared, parts))
+        return _distinct(map(_declared, parts))
     words = [_of_declared_tag(word) for word in value.split()[:MOST_DECLARED]]
-    return () if None in words else _known(words)
-
-
-def known() -> frozenset[str]:
-    """Return the project codes."""
-    return KNOWN
+    return () if None in words else _distinct(words)
 
 
 def name(code: str) -> str:
@@ -180,7 +175,7 @@ def scripts(code: str) -> frozenset[str]:
 
 
 def _checked(code: str) -> str:
-    if code in KNOWN or code in _further():
+    if code in PROJECT_CODES or code in _further():
         return code
     meant = canonical(code)
     way_out = f"write {meant!r}" if meant else "use an ISO 639-1 or 639-3 code such as 'de'"
@@ -196,14 +191,14 @@ def of_subtag(subtag: str, aliases: Mapping[str, str] | None = None) -> str | No
     """Return the code of a primary subtag, with aliases (default: CLDR's); None if unknown."""
     if subtag in OWN:
         return OWN[subtag]
-    if subtag in KNOWN:
+    if subtag in PROJECT_CODES:
         return subtag
     alias = (aliases or cldr.aliases()).get(subtag, "").partition("_")[0]
     alias = OWN.get(alias, alias)
-    return alias if alias in KNOWN else None
+    return alias if alias in PROJECT_CODES else None
 
 
-def _known(codes: Iterable[str | None]) -> tuple[str, ...]:
+def _distinct(codes: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for code in codes if code is not None))
 
 

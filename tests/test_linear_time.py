@@ -10,7 +10,7 @@ import pytest
 from scrapy.http import Response
 
 from langfocus.classifiers.errors import LangfocusError
-from langfocus.classifiers.languages import canonical, meant
+from langfocus.classifiers.languages import canonical, declared_languages
 from langfocus.classifiers.pages.charset.encodings import decode, is_binary
 from langfocus.classifiers.pages.parse import parse_page
 from langfocus.classifiers.urls.batch import plain, unaddressed
@@ -125,7 +125,11 @@ READERS: dict[str, Callable[[str], object]] = {
     },
     "header charset": lambda text: decode(b"a", f"text/html; charset={text}"),
     "header media type": lambda text: (is_text(text), may_be_sitemap(text)),
-    "language": lambda text: (meant(text), meant(f"de{text}x"), canonical(text)),
+    "language": lambda text: (
+        declared_languages(text),
+        declared_languages(f"de{text}x"),
+        canonical(text),
+    ),
     "meta charset": lambda text: decode(f"<meta charset={text}".encode()),
     "meta content": lambda text: directives.of_metas([("robots", text), ("tdm-reservation", text)]),
     "page lang": _page('<html lang="deTEXTx"><body lang="TEXT"><p>a'),

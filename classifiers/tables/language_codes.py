@@ -4,7 +4,7 @@ from typing import Final
 
 from langfocus.classifiers.tables import rows
 
-KNOWN: Final = frozenset(" ".join(rows("codes.txt").values()).split())
+PROJECT_CODES: Final = frozenset(" ".join(rows("codes.txt").values()).split())
 """ISO 639-1 codes without nb, sh and tw (see OWN), and ISO 639-3 codes of languages with an own
 encyclopedia, news, software or text identifier."""
 

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.datasets.rows import stable_share
-from langfocus.classifiers.languages import known
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.classifiers.training import domain_shares
 from langfocus.classifiers.training.domain_shares import Site
 from langfocus.classifiers.training.tokens import WORD_PLACES, Token, code_words, tokens_of
@@ -72,7 +72,7 @@ def nameable(classified: Sequence[str]) -> tuple[str, ...]:
     """Return the languages with a classifier, then with a top-level domain or a country."""
     others = {
         code
-        for code in known()
+        for code in PROJECT_CODES
         if domain_shares.own_domains(code)
         or max(domain_shares.home_domains(code).values(), default=0) >= _LEAST_SPEAKERS
     }

@@ -12,6 +12,7 @@ import numpy as np
 
 from langfocus.classifiers import languages
 from langfocus.classifiers.tables import cldr, rows
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.classifiers.training.examples import plain
 from langfocus.classifiers.urls import clues
 from langfocus.classifiers.urls.batch import encode
@@ -63,7 +64,7 @@ def tokens_of(wanted: Sequence[str]) -> list[Token]:
 
 def _codes() -> Iterator[tuple[str, str, str]]:
     """Yield codes of two and three letters, older and bibliographic codes included."""
-    for code in languages.known():
+    for code in PROJECT_CODES:
         yield code, CODE, code
     for alias in cldr.aliases():
         meant = languages.canonical(alias) if len(alias) == 3 and alias.isalpha() else None

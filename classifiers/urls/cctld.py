@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.errors import LanguageError
-from langfocus.classifiers.languages import known, tlds_of
+from langfocus.classifiers.languages import tlds_of
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 
 
 def top_level_domain(url: str) -> str:
@@ -26,7 +27,7 @@ def host_of(url: str) -> str:
 
 def score(urls: Sequence[str], language: str) -> npt.NDArray[np.float32]:
     """Return 1.0 for URLs under a top-level domain of the language, else 0.0, (n_urls,)."""
-    if language not in known():
+    if language not in PROJECT_CODES:
         raise LanguageError(f"no language has the code {language!r}")
     domains = tlds_of(language)
     matches = (top_level_domain(url) in domains for url in urls)

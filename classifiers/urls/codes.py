@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from langfocus.classifiers import languages
 from langfocus.classifiers.tables import cldr, rows
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.classifiers.urls.clues import (
     HOST,
     KEYED,
@@ -90,7 +91,7 @@ def _facts() -> Iterator[tuple[int, str, str, float]]:
     """Yield a clue kind, a text, the language meant, and the least evidence."""
     old, long = _codes_of(2), _codes_of(3)
     names = _names() | {"kr": "ko"}
-    known = {code: code for code in languages.known()}
+    known = {code: code for code in PROJECT_CODES}
     plain = {code for code in WEB_CODES if len(code) == 2} - {*_TIED, *WORD_CODES, *_SHORTENED}
     own = {code: code for code in plain if _is_own(code)}
     written = {text: long[text] for text in _LONG_CODES}
@@ -133,7 +134,7 @@ def _names() -> dict[str, str]:
         for name, code in languages.names().items()
         if (4 if name.isascii() else 2) <= len(name) <= MAX_TOKEN
         and not {" ", "-"} & {*name}
-        and name not in languages.known()
+        and name not in PROJECT_CODES
     }
 
 

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.compiled import compiled, inlined
-from langfocus.classifiers.languages import known, tlds_of
+from langfocus.classifiers.languages import tlds_of
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.classifiers.urls.batch import encode
 from langfocus.classifiers.urls.clues import (
     HOST,
@@ -70,11 +71,11 @@ def _mark_table(language: str) -> MarkTable:
     """Return the marks of every language, signed for or against `language`."""
     of_key = {
         key_of(TOP, _as_read(domain)): (_DOMAIN, 1 if code == language else -1)
-        for code in known()
+        for code in PROJECT_CODES
         for domain in tlds_of(code)
     }
     # Other languages count with two-letter codes only: three-letter codes are words too.
-    for code in {code for code in known() if len(code) == 2} | {language}:
+    for code in {code for code in PROJECT_CODES if len(code) == 2} | {language}:
         sign = 1 if code == language else -1
         of_key |= {key_of(kind, code): (_CODE, sign) for kind in _CODE_PLACES}
     keys = np.array(sorted(of_key), np.uint64)

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.errors import LanguageError
-from langfocus.classifiers.languages import known
 from langfocus.classifiers.tables import rows
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.classifiers.urls.codes import completed
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
@@ -49,7 +49,7 @@ class Prior:
     def __post_init__(self) -> None:
         """Reject negative or infinite shares; LanguageError for an unknown language."""
         for code, share in self.shares.items():
-            if code not in known():
+            if code not in PROJECT_CODES:
                 raise LanguageError(f"a prior for {code!r}, which is not a known language")
             if not 0 <= share < np.inf:
                 raise ValueError(f"the prior of {code!r} must be a share, not {share}")

@@ -231,7 +231,7 @@ def language_codes(texts: Iterable[str] | None, option: str = "--languages") -> 
 def language_code(text: str, option: str) -> str:
     """Return the code of the language that an option names; raises SettingError."""
     try:
-        return languages.understood(text)
+        return languages.parse_language(text)
     except LanguageError as error:
         raise SettingError(f"{option} {error}") from error
 

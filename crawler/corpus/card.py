@@ -10,6 +10,7 @@ from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from langfocus.classifiers import languages
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.crawler.corpus.building import CorpusSummary
 from langfocus.crawler.corpus.item import PageItem
 
@@ -34,7 +35,7 @@ def card_of(corpus: CorpusSummary, file: Path, command: str, today: date) -> str
 
     The head is YAML, as in a data set's README.md on Hugging Face.
     """
-    codes = [code for code in corpus.page_languages if code in languages.known()]
+    codes = [code for code in corpus.page_languages if code in PROJECT_CODES]
     title = f"{', '.join(map(languages.name, codes[:3])) or 'Texts'}: texts of Web pages"
     days = sorted(corpus.days)
     facts = {

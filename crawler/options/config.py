@@ -60,7 +60,7 @@ def _language(tag: str, label: str) -> str:
     if not tag:
         raise SettingError(f"{label} is missing: give the target language ({label}=de)")
     try:
-        return languages.understood(tag)
+        return languages.parse_language(tag)
     except LanguageError as error:
         raise SettingError(f"{label}={error}") from error
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from langfocus.classifiers.languages import meant
+from langfocus.classifiers.languages import declared_languages
 from langfocus.classifiers.pages.charset.encodings import is_binary
 from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
 from langfocus.classifiers.pages.html.tree import SMALL_BYTES
@@ -111,7 +111,7 @@ def page_reader(
         declared: dict[bool, list[str]] = {True: [], False: []}
         for url, tag in page.alternates:
             if normal := normalise(url):
-                declared[language in meant(tag)].append(normal)
+                declared[language in declared_languages(tag)].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
         source = LinkSource(label.language == language, depth, in_target, in_others)
         return reading._replace(links=ordering.links(wanted, source), left_out=left_out)

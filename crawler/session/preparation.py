@@ -9,6 +9,7 @@ from langfocus.classifiers.errors import GeoIPError
 from langfocus.classifiers.pages.method import PageMethod
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
 from langfocus.classifiers.pages.methods.fasttext import WithAdded
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.options.config import GOALS, ONLY_EXPECTED, SEED_FOLDER, Config
@@ -221,7 +222,7 @@ def check_language(lang: str, method: PageMethod) -> None:
 
     No page would count as relevant: there is no text of it, and its declarations are not read.
     """
-    if not lang or lang in languages.known():
+    if not lang or lang in PROJECT_CODES:
         return
     if lang not in (method.added if isinstance(method, WithAdded) else method.languages):
         name = languages.name(lang)

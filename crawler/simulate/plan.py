@@ -185,7 +185,7 @@ def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
     if tag is None or tag in graph.languages:
         return graph.target if tag is None else tag
     try:
-        code = languages.understood(tag)
+        code = languages.parse_language(tag)
     except LanguageError as error:
         raise SettingError(f"{option} {error}") from error
     graph.language_index(code)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from lxml import etree
 
-from langfocus.classifiers.languages import meant
+from langfocus.classifiers.languages import declared_languages
 from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.body import BrokenEncoding, unpacked
@@ -139,7 +139,7 @@ class _Links:
         self._base, self._target = base, target
 
     def is_target(self, tag: str) -> bool:
-        return bool(tag) and self._target is not None and self._target in meant(tag)
+        return bool(tag) and self._target is not None and self._target in declared_languages(tag)
 
     def newest_first(self) -> dict[str, bool]:
         dates = self._dates

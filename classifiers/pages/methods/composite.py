@@ -13,10 +13,11 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from langfocus.classifiers import languages
-from langfocus.classifiers.languages import meant
+from langfocus.classifiers.languages import declared_languages
 from langfocus.classifiers.pages.charset.encodings import (
     DECLARING,
     STRONG_LANGUAGES,
@@ -219,10 +220,10 @@ class Composite:
     def answers(self, page: ParsedPage) -> dict[str, str | None]:
         """Return the language by each evidence kind alone; None without evidence."""
         is_declared = page.charset_source in DECLARING
-        meant_by = (code for declaration in page.declarations for code in meant(declaration.tag))
+        declared = (declared_languages(place.tag) for place in page.declarations)
         return {
             "encoding": STRONG_LANGUAGES.get(page.charset) if is_declared else None,
-            "declaration": next(meant_by, None),
+            "declaration": next(chain.from_iterable(declared), None),
             "text": by_ranking(self.engine.rank(page.text)).language,
         }
 
@@ -261,7 +262,7 @@ class Composite:
         if not page.prose or len(reading.parts) < 2:
             return reading
         (first, share), (_, further) = list(reading.parts.items())[:2]
-        declared = [code for place in page.declarations for code in meant(place.tag)]
+        declared = [code for place in page.declarations for code in declared_languages(place.tag)]
         opening, opened = reading.opening
         if 0 < opened < (DECLARED_PART if opening in declared else OPENING[opening == "en"]):
             main = self.engine.read(page.text, page.prose, without=opening)
@@ -362,7 +363,7 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
     places_of: dict[str, list[str]] = {}
     alone: set[str] = set()
     for declaration in page.declarations:
-        codes = _meant(declaration.tag, scales)
+        codes = _declared_in(declaration.tag, scales)
         alone.update(codes if len(codes) == 1 else ())
         script = _script_of(declaration.tag)
         if script == scales.ballot.script:
@@ -395,7 +396,7 @@ def _again(places: list[str]) -> float:
     return DECLARED_AGAIN * any(not place.startswith("html") for place in places[1:])
 
 
-def _meant(tag: str, scales: _Scales) -> tuple[str, ...]:
+def _declared_in(tag: str, scales: _Scales) -> tuple[str, ...]:
     """Return the declared languages; a country code may replace the country's language.
 
     `se` is Northern Sami, but Sweden on a page that reads as Swedish.
@@ -403,7 +404,7 @@ def _meant(tag: str, scales: _Scales) -> tuple[str, ...]:
     spoken = languages.language_of_tld(tag.strip()) if len(tag.strip()) == 2 else None
     if spoken is not None and scales.reading.codes[:1] == (spoken,):
         return (spoken,)
-    return meant(tag)
+    return declared_languages(tag)
 
 
 def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from langfocus.classifiers.languages import meant
+from langfocus.classifiers.languages import declared_languages
 from langfocus.classifiers.pages.charset.encodings import DECLARING
 from langfocus.classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from langfocus.classifiers.pages.parse import ParsedPage
@@ -106,7 +106,7 @@ def by_declaration(page: ParsedPage) -> PageLanguage:
     In a list such as `de, en`, the first language counts as well (Listing 2-1).
     """
     for declaration in page.declarations:
-        for language in meant(declaration.tag)[:1]:
+        for language in declared_languages(declaration.tag)[:1]:
             sure = _ENGLISH_CONFIDENCE if language == "en" else _SURE
             reason = f"declaration {declaration.source}={declaration.tag}"
             return PageLanguage(language, sure, "declaration", reason)

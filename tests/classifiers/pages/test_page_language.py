@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from langfocus.classifiers.errors import LanguageError, MissingPackageError, ModelError
-from langfocus.classifiers.languages import known
 from langfocus.classifiers.pages import methods
 from langfocus.classifiers.pages.method import (
     NOTHING,
@@ -23,6 +22,7 @@ from langfocus.classifiers.pages.text.scripts import utf16_units, vote
 from langfocus.classifiers.pages.text.textengine import shipped_engine
 from langfocus.classifiers.papers.page_cases import text_page
 from langfocus.classifiers.tables import rows
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.classifiers.urls.model import UrlModel
 
 LINES = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
@@ -475,7 +475,7 @@ def test_a_tag_of_another_script_does_not_outweigh_a_text(tag: str, language: st
 
 def test_near_languages_have_codes() -> None:
     for known_ones, others in rows("near-languages.txt").items():
-        assert known() >= {*known_ones.split(), *others.split()}
+        assert {*known_ones.split(), *others.split()} <= PROJECT_CODES
         assert shipped_engine().languages >= {*known_ones.split()}
 
 
@@ -566,7 +566,7 @@ def test_every_method_has_an_answer_to_any_page(name: str) -> None:
         found = method.identify(text_page(text), around)
         assert 0 <= found.confidence <= 1
         assert found.reason
-        assert found.language is None or found.language in known()
+        assert found.language is None or found.language in PROJECT_CODES
 
 
 @pytest.mark.parametrize(

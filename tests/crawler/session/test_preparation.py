@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from langfocus.classifiers import languages
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, method
+from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.options.config import IDENTITY, SEED_FOLDER, Config
@@ -101,7 +101,7 @@ def test_a_crawl_tells_its_gaps_at_its_start_and_in_its_report(tmp_path: Path) -
 
 
 def test_svm_is_refused_for_a_language_that_the_model_lacks(tmp_path: Path) -> None:
-    lacking = min(languages.known() - set(UrlModel.load().languages))
+    lacking = min(PROJECT_CODES - set(UrlModel.load().languages))
     config = Config(lacking, strategy="svm", seeds=SEEDS, run_folder=tmp_path / "run")
     with pytest.raises(SettingError, match="the URL model does not know"):
         open_crawl(config)
@@ -109,6 +109,6 @@ def test_svm_is_refused_for_a_language_that_the_model_lacks(tmp_path: Path) -> N
 
 
 def test_a_language_without_a_seed_list_says_what_to_do() -> None:
-    lacking = next(c for c in sorted(languages.known()) if not (SEED_FOLDER / f"{c}.txt").exists())
+    lacking = next(c for c in sorted(PROJECT_CODES) if not (SEED_FOLDER / f"{c}.txt").exists())
     with pytest.raises(SettingError, match=r"has no seed list .* give -a seeds=FILE or URLs"):
         Config.read({"lang": lacking})
