@@ -32,6 +32,10 @@ class GeoIPError(ClassifierError, OSError):
     """A country database that is missing, damaged or of another kind."""
 
 
+class PluginError(ClassifierError, ValueError):
+    """A plug-in that cannot be loaded or raised an error; the message names it."""
+
+
 class MissingPackageError(ClassifierError, ImportError):
     """An optional package that is missing or too old; the message explains the installation."""
 

@@ -67,7 +67,7 @@ def arguments(parser: Parser) -> None:
     parser.add_pairs("-s", "setting of all crawls (may be repeated)")
     own = {
         "lang": "target language; several with commas between them (-a lang=de,fr); required",
-        "strategies": f"strategies to compare, of {', '.join(ORDERINGS)} (default "
+        "strategies": f"strategies to compare, of {', '.join(ORDERINGS)} and plug-ins (default "
         f"{_STRATEGIES}: those of the paper and the default of a crawl)",
         "pages": f"pages of each crawl (default {_PAGES}, as in the paper)",
         "...": "every other argument of a crawl, the same for all crawls: "

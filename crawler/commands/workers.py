@@ -45,7 +45,8 @@ def crawl_by_workers(
     """
     check_goals(replace(config, frontier=config.frontier or _SERVER), doubts=True)
     check_port(config.dashboard)
-    title = "census" if config.is_census else f"{config.lang}-{config.strategy}"
+    strategy = config.strategy.rpartition(":")[2]
+    title = "census" if config.is_census else f"{config.lang}-{strategy}"
     with ExitStack() as stack:
         server = OwnServer() if config.frontier is None else None
         if server is not None:

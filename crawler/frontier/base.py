@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
-from langfocus.crawler.strategies.links import Link
+from langfocus.crawler.strategies.links import SCORES, Link
 
 PAGE = "page"
 """The outcome of a page that was downloaded with a final status; other outcomes do not count as
@@ -37,7 +37,7 @@ sitemap.
 FORWARDING = frozenset({REDIRECT, SITEMAP})
 """The outcomes of URLs that only lead to others."""
 
-FIRST_SCORE: Final = 2048.0
+FIRST_SCORE: Final = SCORES[1]
 """The least score of a URL that goes before all others: a page of an earlier run.
 
 Orderings give lower scores. A frontier that learns keeps such a score.

@@ -21,6 +21,7 @@ from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LanguageError
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD
 from langfocus.classifiers.pages.methods import names as page_methods
+from langfocus.classifiers.plugins import Plugin
 from langfocus.classifiers.tables import shipped_folder
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import HOST_QUEUE, queue_slots
@@ -90,7 +91,7 @@ class Arguments:
         "focus",
         "which queued URL is fetched next",
         why="it learns from each page, and has the highest harvest on Webs that it did not see",
-        choices=ORDERINGS,
+        parts=ORDERINGS,
         binds=True,
     )
     filter: str = knob(
@@ -464,6 +465,19 @@ class Config(Arguments):
         return config
 
     @property
+    def plugins(self) -> list[Plugin]:
+        """The plug-ins that the crawl uses."""
+        found = [one.plugin(getattr(self, name)) for name, one in _KNOBS.items()]
+        return [plugin for plugin in found if plugin is not None]
+
+    @property
+    def parts(self) -> str:
+        """The plug-ins that a run is bound to, with their paths; "" without any."""
+        bound = {one.parts.kind for one in _KNOBS.values() if one.binds and one.parts is not None}
+        paths = (f"{one.kind} {one.name}={one.path}" for one in self.plugins if one.kind in bound)
+        return ", ".join(paths)
+
+    @property
     def is_census(self) -> bool:
         """True if the portal pages of listed hosts are fetched, and no links are followed."""
         return self.hosts is not None
@@ -522,7 +536,7 @@ def _declared() -> dict[str, Knob]:
 
 _KNOBS: Final = _declared()
 
-IDENTITY: Final = (*(name for name, one in _KNOBS.items() if one.binds), "shared")
+IDENTITY: Final = (*(name for name, one in _KNOBS.items() if one.binds), "shared", "parts")
 """The recorded options of a run that must not change when it is resumed."""
 
 AGREED: Final = (*(name for name, one in _KNOBS.items() if one.agreed), "obeys_robots")

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
+from langfocus.classifiers.errors import PluginError
+from langfocus.classifiers.plugins import Plugin, Registry
 from langfocus.crawler.errors import SettingError
 
 _MOST: Final = 10**12
@@ -18,8 +20,9 @@ class Knob(NamedTuple):
 
     `help` is one phrase; for a number it begins with the unit, and it spells out a default that is
     not a plain value. `why` gives the reason for a default that limits or chooses. `least` and
-    `most` bound a number. `choices` are the allowed values, () for any. `read` parses a text, with
-    the option's label for messages; None: the type decides.
+    `most` bound a number. `choices` are the allowed values, () for any; `parts` has the parts that
+    they name, to which plug-ins add. `read` parses a text, with the option's label for messages;
+    None: the type decides.
 
     `binds`: a run is resumed and merged only with the same value. `agreed`: all workers of a shared
     crawl have the same value. `goal`: the option ends a crawl. `census`: a census accepts it.
@@ -31,6 +34,7 @@ class Knob(NamedTuple):
     least: int | None = None
     most: int = _MOST
     choices: tuple[str, ...] = ()
+    parts: Registry[Any] | None = None
     read: Callable[[str, str], object] | None = None
     binds: bool = False
     agreed: bool = False
@@ -48,7 +52,8 @@ class Knob(NamedTuple):
     @property
     def manual(self) -> str:
         """The help with the choices and the default, one line of text."""
-        text = f"{self.help}: {', '.join(self.choices)}" if self.choices else self.help
+        more = ", or a plug-in" if self.parts is not None else ""
+        text = f"{self.help}: {', '.join(self.choices)}{more}" if self.choices else self.help
         is_told = self.default not in (None, "", ()) and self.default is not False
         plain = f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
         return f"{text} (default: {plain})" if is_told else text
@@ -57,15 +62,23 @@ class Knob(NamedTuple):
         """Return a text or a value as one of the knob's type; raises `SettingError`."""
         if self.read is not None:
             return self.read(str(given), self.label)
-        if self.choices and given not in self.choices:
+        if self.choices and given not in self.choices and self.plugin(given) is None:
+            known = self.choices if self.parts is None else self.parts.names()
             raise SettingError(
-                f"{self.label}={given}: no such {self.name}; there are {', '.join(self.choices)}"
+                f"{self.label}={given}: no such {self.name}; there are {', '.join(known)}"
             )
         if self.kind is bool:
             if str(given).lower() not in _TRUTHS:
                 raise SettingError(f"{self.label}={given}: True or False is needed")
             return _TRUTHS[str(given).lower()]
         return self._number(given) if self.kind in (int, float) else self.kind(given)
+
+    def plugin(self, given: object) -> Plugin | None:
+        """Return the plug-in that a value names, or None; raises `SettingError`."""
+        try:
+            return self.parts.plugin(str(given)) if self.parts is not None else None
+        except PluginError as error:
+            raise SettingError(f"{self.label}={given}: {error}") from error
 
     def _number(self, given: object) -> float:
         least = -math.inf if self.least is None else self.least
@@ -84,4 +97,5 @@ class Knob(NamedTuple):
 
 def knob(default: object, help: str, setting: str = "", why: str = "", **declared: Any) -> Any:
     """Return a field of `Config`; `declared` are further fields of `Knob`."""
+    declared.setdefault("choices", tuple(declared.get("parts") or ()))
     return field(default=default, metadata={"knob": Knob(help, setting, why, **declared)})

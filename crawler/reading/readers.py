@@ -124,8 +124,12 @@ class Readers:
     """The readers of a crawl; they are started after its first pages, each with `limits`."""
 
     def __init__(self, number: int, config: Config, first_pages: int = FIRST_PAGES) -> None:
-        """Have `number` readers read as the crawl itself does, after `first_pages`."""
+        """Have `number` readers read as the crawl itself does, after `first_pages`.
+
+        With plug-ins they read all pages, since only readers have limits.
+        """
         self.limits = Limits()
+        self._has_plugins = bool(config.plugins)
         self._number = number
         self._setup = pickle.dumps(replace(config, seeds=()))
         self._pages_left = first_pages
@@ -146,7 +150,7 @@ class Readers:
         """
         self._pages_left -= 1
         # A larger page may be hostile and take minutes.
-        is_large = len(download.body) > SMALL_BYTES
+        is_large = len(download.body) > SMALL_BYTES or self._has_plugins
         if self._number and not self._template and (is_large or self._pages_left < 0):
             self.start()
         if not self._readers and not self._unsettled and not (is_large and self._number):

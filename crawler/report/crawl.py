@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.options.config import GOALS
 from langfocus.crawler.report.details import drops, examples, meaning, seed_table, sites
@@ -283,6 +284,7 @@ def _tables(summary: Summary) -> list[Table]:
     settings = [(name, value) for name, value in sorted(summary.settings.items()) if value]
     return [
         Table("Settings of the run", ("", ""), settings, text_columns=2),
+        Table("Plug-ins", Plugin._fields, summary.plugins, text_columns=len(Plugin._fields)),
         *(counts_table(title, head, counts, _MOST_ROWS) for title, head, counts in counted),
         Table("Counters of the frontier", ("", ""), list(summary.counts.items())),
     ]

@@ -15,6 +15,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.report.formatting import iso_time, json_text, share_of
 from langfocus.crawler.run.folder import reading, sessions_of
@@ -35,7 +36,7 @@ FROM numbered GROUP BY number / :size ORDER BY number / :size"""
 
 _LISTS: Final = ("seeds", "gaps")
 _NAMES: Final = ("lang", "strategy", "filter", "web", "command")
-_APART: Final = (*_LISTS, "command")
+_APART: Final = (*_LISTS, "command", "parts", "plugins")
 """Keys of `meta` that are not settings, or have a figure of their own."""
 
 _COUNTERS: Final = ("outcomes", "languages", "statuses", "methods")
@@ -184,12 +185,14 @@ class Summary:
     seeds: list[str]  # where the crawl began
     gaps: list[str]  # what does not know the language, a sentence each (`session.preparation`)
     settings: dict[str, str]  # all that the run was asked for
+    plugins: list[Plugin]  # kind, name, path, distribution and version of all that were used
     command: str  # that asks for the same crawl in a new folder; "" where it is not known
     changes: Mapping[str, int] | None = None  # what became of earlier pages, with `-a since`
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as JSON types, under the names of the fields."""
         figures = {field.name: getattr(self, field.name) for field in fields(self)}
+        figures["plugins"] = [one._asdict() for one in self.plugins]
         figures["harvest_by_200"] = [portion.as_json() for portion in self.harvest_by_200]
         return figures
 
@@ -222,6 +225,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         asked |= {name: [str(t) for t in json.loads(meta.get(name) or "[]")] for name in _LISTS}
         return Summary(
             **asked,
+            plugins=plugins_of(connection),
             settings={str(k): str(v) for k, v in meta.items() if k not in _APART},
             pages=pages,
             labelled=labelled,
@@ -250,6 +254,13 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
             changes=_changes(connection),
         )
+
+
+def plugins_of(run: sqlite3.Connection | Path | str) -> list[Plugin]:
+    """Return the plug-ins that the sessions of a run used; raises RunFolderError."""
+    with reading(run) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'plugins'").fetchone()
+        return [Plugin(*map(str, one)) for one in json.loads(row[0] if row else "[]")]
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:

@@ -33,11 +33,15 @@ _LOG_PAGES = 32_000
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run folder that this process works on, in a new session."""
+    """A run folder that this process works on, in a new session.
+
+    `earlier` is the `meta` of the session before, of a new run its own.
+    """
 
     folder: Path
     connection: sqlite3.Connection
     session: int
+    earlier: Mapping[str, str]
 
     def end_session(self, now: float, finish_reason: str) -> None:
         """Store the time and the reason at which this process stopped working on the run."""
@@ -90,6 +94,7 @@ def open_run(
         with ExitStack() as undo:
             connection = undo.enter_context(closing(connect(path)))
             connection.execute("BEGIN IMMEDIATE")
+            earlier = dict(connection.execute("SELECT key, value FROM meta"))
             # The budget and the seeds may grow from one session to the next.
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
             session = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
@@ -97,7 +102,7 @@ def open_run(
             undo.pop_all()
     except (OSError, sqlite3.Error) as error:
         raise _unusable(folder, error) from error
-    return OpenRun(folder, connection, session.lastrowid or 0)
+    return OpenRun(folder, connection, session.lastrowid or 0, earlier)
 
 
 def lock_run(folder: Path) -> ExitStack:

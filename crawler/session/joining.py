@@ -36,7 +36,7 @@ class JoinedCrawl:
         """
         config, meta = prepared.config, prepared.meta
         self.waiting = Waiting(clock)
-        identity = {key: meta.get(key, "") for key in IDENTITY}
+        identity = {key: meta.get(key, "") for key in IDENTITY if key != "parts" or meta[key]}
         identity |= {name: getattr(config, name) for name in AGREED}
         membership = Membership(
             worker=worker_name(folder),

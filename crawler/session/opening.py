@@ -1,9 +1,13 @@
 """Opens a crawl: its run folder, its frontier, and the parts that work on them."""
 
+import json
+import logging
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.frontier.base import Frontier
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.options.config import IDENTITY, Config
@@ -25,6 +29,8 @@ from langfocus.crawler.shared.worker import Worker, worker_name
 from langfocus.crawler.sources.revisits import Revisits
 from langfocus.crawler.sources.sitemaps import Sitemaps
 from langfocus.crawler.sources.unread_seeds import UnreadSeeds
+
+_log = logging.getLogger(__name__)
 
 
 def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
@@ -62,6 +68,7 @@ def _open_store(prepared: Preparation, clock: CrawlClock, undo: ExitStack) -> _S
     began_at = clock()
     run = open_run(folder, prepared.meta, began_at, identity=IDENTITY)
     resources.callback(run.connection.close)
+    _note_plugins(run, config.plugins)
     shared: tuple[Frontier, Occupancy, Worker | None]
     if joined is None:
         frontier = SqliteFrontier(run.connection, prepared.rules, now=clock())
@@ -75,6 +82,20 @@ def _open_store(prepared: Preparation, clock: CrawlClock, undo: ExitStack) -> _S
     if archive is not None:
         resources.callback(archive.close)
     return _Store(resources, run, archive, *shared)
+
+
+def _note_plugins(run: OpenRun, plugins: Sequence[Plugin]) -> None:
+    """Add the plug-ins of this session to those of the run; warn of those that are not the same."""
+    earlier = [Plugin(*one) for one in json.loads(run.earlier.get("plugins", "[]"))]
+    now = {(one.kind, one.name): one for one in plugins}
+    for (kind, name), before in {(one.kind, one.name): one for one in earlier}.items():
+        after = now.get((kind, name))
+        if after is None:
+            _log.warning("the run used the %s of %s; it goes on without it", kind, before)
+        elif after != before:
+            _log.warning("the run used the %s of %s; it goes on with %s", kind, before, after)
+    used = json.dumps(list(dict.fromkeys([*earlier, *plugins])))
+    run.connection.execute("UPDATE meta SET value = ? WHERE key = 'plugins'", (used,))
 
 
 def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Crawl:
@@ -141,5 +162,6 @@ def _archive(run: OpenRun, prepared: Preparation, now: float) -> WarcArchive:
         "robots": "obey" if config.obeys_robots else "ignore",
     }
     worker = worker_name(run.folder) if config.frontier else ""
-    fields = about | argument_fields(prepared.meta)
+    plugins = "; ".join(" ".join(one) for one in config.plugins)
+    fields = about | argument_fields(prepared.meta) | {"langfocus-plugins": plugins}
     return WarcArchive(run.connection, WarcFile(run.folder, fields, now=now, worker=worker))

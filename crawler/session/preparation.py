@@ -26,8 +26,12 @@ from langfocus.crawler.strategies.orderings import Ordering
 
 
 def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
-    """Return the name of a crawl in folders and messages: its language and its ordering."""
-    return "census" if config.is_census else f"{config.lang}{between}{ordering.name}"
+    """Return the name of a crawl in folders and messages: its language and its ordering.
+
+    Of a dotted path it has the last part.
+    """
+    name = ordering.name.rpartition(":")[2]
+    return "census" if config.is_census else f"{config.lang}{between}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,8 @@ class Preparation:
             "shared": shared,
             "shards": config.shards,
             "gaps": list(self.gaps),
+            "parts": config.parts,
+            "plugins": config.plugins,
         }
 
     @property
@@ -126,7 +132,7 @@ def prepare(config: Config) -> Preparation:
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
     blocking = Blocking(None if config.block is None else Path(config.block))
-    return Preparation(
+    prepared = Preparation(
         config,
         ordering,
         web,
@@ -135,6 +141,11 @@ def prepare(config: Config) -> Preparation:
         gaps(config, ordering, method),
         blocking,
     )
+    try:
+        _ = prepared.rules
+    except ValueError as error:  # an ordering of a plug-in may contradict itself
+        raise SettingError(f"-a strategy={config.strategy}: {error}") from error
+    return prepared
 
 
 def check_goals(config: Config, *, doubts: bool) -> None:

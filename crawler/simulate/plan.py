@@ -16,6 +16,7 @@ from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import queue_slots
 from langfocus.crawler.simulate.webgraph import WebGraph
+from langfocus.crawler.strategies import ORDERINGS as OF_CRAWLS
 from langfocus.crawler.strategies.filters import FILTERS, PAPER_FILTERS, Filter, make_filter
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
@@ -195,6 +196,11 @@ def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
 def _listed(given: Mapping[str, str], name: str, default: str, known: Sequence[str]) -> list[str]:
     parts = [part.strip() for part in given.get(name, default).split(",") if part.strip()]
     for part in parts:
+        if part not in known and name == "strategies" and OF_CRAWLS.plugin(part) is not None:
+            raise SettingError(
+                f"-a {name}={part}: a simulation runs compiled code, and no plug-ins; "
+                "langfocus compare crawls with them"
+            )
         if part not in known:
             raise SettingError(f"-a {name}={part}: not there; there are {', '.join(known)}")
     if not parts:

@@ -5,6 +5,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +16,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 
 from langfocus.classifiers import languages
-from langfocus.crawler.errors import SettingError
+from langfocus.crawler.errors import RunFolderError, SettingError
 from langfocus.crawler.options.config import FIRST_ANSWER_S, SETTINGS, Config
 from langfocus.crawler.politeness.contact import bot_name
 from langfocus.crawler.session.crawl import Crawl
@@ -45,12 +46,15 @@ def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config
     `-s` counts there.
     """
     _check(settings)
-    config = Config.read(arguments, given(settings))
+    folder = settings.get("JOBDIR")
+    try:
+        config = Config.read(arguments, given(settings))
+    except SettingError as error:
+        raise SettingError(f"{error}{_used(folder, arguments)}") from error
     has_servers = config.web == "live"
     if not has_servers:
         delay_s = config.delay_s if is_asked_for(settings, "DOWNLOAD_DELAY") else 0.0
         config = replace(config, delay_s=delay_s, max_crawl_delay_s=0.0, retry_delay_s=0.0)
-    folder = settings.get("JOBDIR")
     timeout_s = settings.getfloat("DOWNLOAD_TIMEOUT")
     return replace(
         config,
@@ -71,6 +75,16 @@ def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
         command=_command(arguments, settings, config),
     )
+
+
+def _used(folder: str | None, arguments: Mapping[str, object]) -> str:
+    """Return the plug-ins that a run used under names of the arguments, with their versions."""
+    from langfocus.crawler.report.harvest import plugins_of
+
+    with suppress(RunFolderError):
+        used = [one for one in plugins_of(Path(folder or "")) if one.name in arguments.values()]
+        return "".join(f"; the run used {one}" for one in used)
+    return ""
 
 
 def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Config) -> str:

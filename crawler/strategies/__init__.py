@@ -3,25 +3,33 @@
 This code uses neither Scrapy nor a clock.
 """
 
-from importlib import import_module
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-from langfocus.crawler.strategies.orderings import Ordering
+from langfocus.classifiers.plugins import Registry
+from langfocus.crawler.strategies.orderings import MakesOrdering, Ordering, of_plugin
 
 _MAKERS: Final = "langfocus.crawler.strategies.makers"
 
-ORDERINGS: Final = ("random", "bfs", "soft", "cctld", "svm", "focus")
-"""The names of the orderings; `makers` has a function of each name."""
+ORDERINGS: Final = Registry[MakesOrdering](
+    "ordering",
+    "langfocus.orderings",
+    {name: f"{_MAKERS}:{name}" for name in ("random", "bfs", "soft", "cctld", "svm", "focus")},
+)
+"""The makers of orderings by name."""
 
 
 def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:
     """Return the ordering with that name for a target language.
 
     `model` is the file of the URL model, None: the one that ships. Raises KeyError for a name not
-    in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language, and
-    `classifiers.errors.ModelError` if it cannot be read.
+    in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language,
+    `classifiers.errors.ModelError` if it cannot be read, and `classifiers.errors.PluginError`.
     """
-    if name not in ORDERINGS:
-        raise KeyError(name)
-    return cast(Ordering, getattr(import_module(_MAKERS), name)(language, model))
+    plugin, make = ORDERINGS.plugin(name), ORDERINGS.load(name)
+    if plugin is not None:
+        return of_plugin(plugin, make, language, model)
+    made = make(language, model)
+    if not isinstance(made, Ordering):
+        raise TypeError(f"{name} is no ordering")
+    return made

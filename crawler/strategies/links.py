@@ -3,8 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from langfocus.crawler.strategies.focus.evidence import Evidence
+
+SCORES: Final = (-(2.0**19), 2048.0)
+"""Scores of orderings are between these: below are penalties, above the pages of earlier runs."""
 
 
 class Draw(Enum):

@@ -6,11 +6,14 @@ numbers would not be uniform: late links compete in fewer draws, so that would f
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Final, Protocol
 
+from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, Evidence, EvidenceOf
 from langfocus.crawler.strategies.focus.prior import Prior
-from langfocus.crawler.strategies.links import Draw, Link, LinkSource
+from langfocus.crawler.strategies.links import SCORES, Draw, Link, LinkSource
 
 Scores = Callable[[Sequence[str], LinkSource], Sequence[float]]
 """Returns one score per URL of a page's links; a higher one is fetched earlier."""
@@ -46,6 +49,59 @@ class Ordering:
         declared = dict.fromkeys(source.declared_other, False)
         found = self.evidence_of(urls, declared | dict.fromkeys(source.declared, True))
         return [Link(url, of.first_score(), of) for url, of in zip(urls, found, strict=True)]
+
+
+class ScoresLinks(Protocol):
+    """An ordering of a plug-in: an `Ordering`, or an object with this method.
+
+    The attributes `draw`, `doubts_up_to` and `lifts` mean what they mean in `Ordering`.
+    """
+
+    def scores(self, urls: Sequence[str], source: LinkSource, /) -> Sequence[float]:
+        """Return one score per normalised URL of a page's links, within `SCORES`.
+
+        A higher one is fetched earlier. The same arguments always get the same scores: readers and
+        workers call it in processes of their own.
+        """
+
+
+class MakesOrdering(Protocol):
+    """Makes the ordering of a crawl."""
+
+    def __call__(self, language: str, model: Path | None, /) -> ScoresLinks:
+        """Return the ordering for a target language; `model` is LANGFOCUS_URL_MODEL, or None."""
+
+
+_GRAIN: Final = 2.0**20
+"""Scores are multiples of its inverse, so that penalties can be read from them."""
+
+
+def of_plugin(plugin: Plugin, make: MakesOrdering, language: str, model: Path | None) -> Ordering:
+    """Return the ordering that a plug-in makes; raises `PluginError`, also later, by its scores."""
+    with plugin.blamed():
+        made = make(language, model)
+        given = {
+            one.name: getattr(made, one.name) for one in fields(Ordering) if hasattr(made, one.name)
+        }
+        draw, doubts = Draw(given.get("draw", Draw.FIRST)), given.get("doubts_up_to")
+
+        def scores(urls: Sequence[str], source: LinkSource) -> list[float]:
+            with plugin.blamed():
+                found = [
+                    round(float(score) * _GRAIN) / _GRAIN for score in made.scores(urls, source)
+                ]
+                if len(found) != len(urls):
+                    raise ValueError(f"{len(found)} scores for {len(urls)} URLs")
+                if wrong := [score for score in found if not SCORES[0] < score < SCORES[1]]:
+                    raise ValueError(
+                        f"a score of {wrong[0]}: not between {SCORES[0]} and {SCORES[1]}"
+                    )
+                return found
+
+        scores(["http://example.org/"], LinkSource())
+        own = {"name": plugin.name, "scores": scores, "draw": draw}
+        own["doubts_up_to"] = None if doubts is None else float(doubts)
+        return Ordering(**{**given, **own})
 
 
 RANDOM = Ordering("random", lambda urls, _: [0.0] * len(urls), Draw.UNIFORM)
