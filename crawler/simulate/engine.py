@@ -1,15 +1,13 @@
-"""Crawls of a Web graph: the same pages in the same order as a crawl of that Web would fetch.
+"""Simulated crawls of a Web graph: the same pages in the same order as a live crawl.
 
-One worker. Hosts may rest, and URLs may be in shards, as in `crawler.shared.sharded`. Filters,
-orderings and the frontier decide as they do live (`crawler.strategies`, `crawler.frontier.sqlite`);
-their rules are written a second time in `crawler.simulate.kernel`, which is compiled, and tests
-compare the two. Orderings that draw (`random`, `cctld`) draw with the same probabilities, not with
-the same random numbers.
+A simulation has one worker. Hosts may rest, and URLs may be in shards, as in
+`crawler.shared.sharded`. The compiled `crawler.simulate.kernel` implements the rules of filters,
+orderings and frontier (`crawler.strategies`, `crawler.frontier.sqlite`) a second time; tests
+compare both. `random` and `cctld` draw with equal probabilities, but with other random numbers.
 
-For `focus` a graph with URLs has the evidence that their text gives. It does not know which URLs
-pages declare to be in a language (`hreflang`, sitemaps). A graph without URLs has the top-level
-domains of its servers, if these are known, and no other evidence; its units are servers and
-directories.
+For `focus`, a graph with URLs has the evidence in the URL text, without page declarations
+(`hreflang`, sitemaps). A graph without URLs has the top-level domains of servers at most; its units
+are servers and directories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,8 +39,8 @@ from langfocus.crawler.strategies.makers import evidence_of
 from langfocus.crawler.url import host_of
 
 FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")
-"""What becomes of links, of seeds too: queued, seen before, rejected by the filter, to a host that
-is full; and of queued URLs: they left the queue with their server or directory."""
+"""Outcomes of links and seeds: queued, seen before, rejected by the filter, host full. The last is
+the outcome of queued URLs whose server or directory turned irrelevant."""
 
 _KINDS: Final = {
     "bfs": kernel.DEPTH,
@@ -52,18 +50,18 @@ _KINDS: Final = {
     "cctld": kernel.DRAW,
     "focus": kernel.LEARNED,
 }
-"""How the kernel finds the next URL of an ordering; others have scores."""
+"""Kernel method of choosing the next URL, by ordering; other orderings have scores."""
 
 _N_FACTS: Final = len(Evidence._fields)
 
 
 @dataclass(frozen=True)
 class Course:
-    """The pages of a crawl in the order downloaded, and the counts of its links.
+    """Pages of a crawl in download order, and link counts.
 
-    `order` are vertices, int32 (N,); `queue` is how many URLs waited after each of them, int32
-    (N,), those that were never fetched in the recorded Web included (Tamura 2007, Fig. 7). `links`
-    has the number of each name in `FATES`. `is_complete` is False where `limit` ended the crawl.
+    `order` are vertices, int32 (N,); `queue` is the queue size after each page, int32 (N,),
+    including URLs never fetched in the recorded Web (Tamura 2007, Fig. 7). `links` counts each name
+    in `FATES`. `is_complete` is False if `limit` ended the crawl.
     """
 
     order: npt.NDArray[np.int32]
@@ -73,10 +71,10 @@ class Course:
 
 
 def simulate(graph: WebGraph, simulation: Simulation) -> Course:
-    """Return the course of a crawl of a graph; the same arguments give the same course.
+    """Return the course of a simulated crawl; equal arguments return equal courses.
 
-    Raises `SettingError` for an ordering that the graph does not have, and
-    `GraphError` for a language that none of its pages is in.
+    Raises `SettingError` for an ordering without data in the graph, `GraphError` for a language
+    without pages.
     """
     _check(graph, simulation)
     target = graph.target if simulation.target is None else simulation.target
@@ -160,9 +158,9 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
 
 
 def _shards(graph: WebGraph, number: int) -> tuple[Ints, Longs]:
-    """Return each server's shard (S,), and where the queue of each shard begins (number + 1,).
+    """Return each server's shard (S,), and each shard's start in the queue (number + 1,).
 
-    The registered domain decides, as in a crawl; without URLs each server is one.
+    As in a crawl, URLs are sharded by registered domain; without URLs, by server.
     """
     if number == 1:
         shard = np.zeros(graph.n_servers, np.int32)
@@ -234,11 +232,11 @@ def _memory(
 
 
 class GraphEvidence(NamedTuple):
-    """The evidence about the vertices of a graph for one target language.
+    """Evidence about a graph's vertices for one target language.
 
-    `facts` float32 (E, 5) are those of `Evidence`: of each vertex, or with `by_server` of each
-    server. `deepest` int32 (V,) is the smallest unit of a vertex, `parent` int32 (U,) the unit
-    around each unit, -1 for a registered domain.
+    `facts` float32 (E, 5) are the fields of `Evidence` per vertex, or per server with `by_server`.
+    `deepest` int32 (V,) is the smallest unit of a vertex, `parent` int32 (U,) the enclosing unit of
+    each unit, -1 for a registered domain.
     """
 
     facts: npt.NDArray[np.float32]
@@ -248,7 +246,7 @@ class GraphEvidence(NamedTuple):
 
 
 def evidence_in(graph: WebGraph, target: str) -> GraphEvidence:
-    """Find the evidence and the units; costs some microseconds for each URL of a graph."""
+    """Return the evidence and the units; costs some microseconds per URL."""
     if not graph.has_urls:
         return GraphEvidence(_facts_of_servers(graph, target), *_units_of_servers(graph), True)
     facts = np.empty((graph.n_vertices, _N_FACTS), np.float32)
@@ -282,7 +280,7 @@ def _facts_of_servers(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
 
 
 def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
-    """Return deepest units and parents; each server is a registered domain of its own."""
+    """Return deepest units and parents; each server counts as a registered domain."""
     n, directory = graph.n_servers, graph.page_directory
     has_directory = np.flatnonzero(directory >= 0)
     server_of = np.zeros(graph.n_directories, np.int32)
@@ -293,9 +291,9 @@ def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
 
 
 def _learning(graph: WebGraph | None, target: str) -> Learning:
-    """Return what a compiled crawl learns from; `graph` is None for a crawl that does not learn.
+    """Return the learning state of a compiled crawl; empty if `graph` is None.
 
-    Costs some microseconds for each URL of a graph.
+    Costs some microseconds per URL.
     """
     nothing = np.zeros(0, np.int32)
     evidence = GraphEvidence(np.zeros((0, _N_FACTS), np.float32), nothing, nothing, True)

@@ -47,7 +47,7 @@ def arguments(parser: Parser) -> None:
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Make the graph if --from or --generate is given, then print and write its figures."""
+    """Build the graph with --from or --generate, then print and write the figures."""
     from langfocus.crawler.simulate.figures import graph_figures
     from langfocus.crawler.simulate.graph_report import graph_report
     from langfocus.crawler.simulate.plan import language_in
@@ -60,7 +60,7 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _made(opts: argparse.Namespace) -> Path:
-    """Return the folder of the graph, which is made first if that was asked for."""
+    """Return the graph folder; build the graph first with --from or --generate."""
     *sources, folder = opts.paths
     if opts.is_built and opts.generate:
         raise SettingError("give either --from or --generate, not both")

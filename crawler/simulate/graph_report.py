@@ -1,6 +1,6 @@
 """The report of a Web graph: Tables 1, 4, 5 and Figures 1, 2 of Tamura 2007.
 
-The figures of the paper follow those of a graph that was generated with the paper's quantities.
+For a graph generated to the paper's quantities, the paper's figures are appended.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,13 +18,13 @@ from langfocus.crawler.simulate.figures import GraphFigures, LinkCounts
 
 _PAPER: Final = paper.WebMeasures()
 _MOST_DISTANCES: Final = 24
-"""Rows of Figures 1 and 2; greater distances are together in one more row."""
+"""Rows of Figures 1 and 2; a last row sums greater distances."""
 _Pairs = Sequence[tuple[int, int]]
-"""Links to two kinds of target: all, and those to other servers."""
+"""Links to two target kinds: all links, and links across servers."""
 
 
 def graph_report(figures: GraphFigures, provenance: Mapping[str, object], name: str) -> Report:
-    """Return the report of a graph with a name."""
+    """Return the report of a named graph."""
     lang = language_name(figures.target)
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
     relevant_servers = share_of(figures.relevant_servers, figures.servers)
@@ -117,7 +117,7 @@ def _row_1(name: str, inside: int, outside: int, total: int) -> tuple[str, ...]:
 def _links_table(
     title: str, kind: str, links: Sequence[LinkCounts], of_paper: Sequence[_Pairs]
 ) -> Table:
-    """For each kind of source all links, and those of them that lead to other servers."""
+    """Return all links and the links across servers, for each source kind."""
     head = ("links of", f"to relevant {kind}", f"to other {kind}")
     ours = [(row.source, (row.all, row.outside)) for row in links]
     theirs = [(f"paper: {row.source}", both) for row, both in zip(links, of_paper, strict=True)]
@@ -137,7 +137,7 @@ def _with_share(count: int, total: int) -> str:
 
 
 def distance_parts(figures: GraphFigures) -> list[Chart | Table]:
-    """Figures 1 and 2 of Tamura 2007, which the report of simulations has too."""
+    """Return Figures 1 and 2 of Tamura 2007, also for the simulation report."""
     within = list(
         accumulate(figures.by_distance, lambda all, more: (all[0] + more[0], all[1] + more[1]))
     )
@@ -165,7 +165,7 @@ def distance_parts(figures: GraphFigures) -> list[Chart | Table]:
 
 
 def _figure_2(figures: GraphFigures) -> Table:
-    """Relevant pages by their distance from the nearest other relevant page."""
+    """Count relevant pages by distance from the nearest other relevant page."""
     unreached, *counts = figures.nearest or [0]
     named = {str(distance): count for distance, count in enumerate(counts[:_MOST_DISTANCES], 1)}
     named[f"over {_MOST_DISTANCES}"] = sum(counts[_MOST_DISTANCES:])

@@ -1,10 +1,10 @@
-"""The compiled crawl of a Web graph: the frontier, its filters and its orderings in one loop.
+"""The compiled crawl of a Web graph: frontier, filters and orderings in one loop.
 
-The rules of `crawler.strategies.filters` and `crawler.frontier` are written here a second time, in
-the same order, and tests compare the two. A URL has a number, its place in the order of discovery,
-and queues hold numbers. The queued URLs of a unit that turned irrelevant are skipped when their
-turn comes. With one worker such a unit gives no page any more, so it never turns relevant again,
-and a URL is queued at most once.
+This module implements the rules of `crawler.strategies.filters` and `crawler.frontier` a second
+time, in the same order; tests compare both. URLs are numbered by discovery, and queues hold
+numbers. Queued URLs of an irrelevant unit are skipped on removal from the queue. With one worker,
+no page of an irrelevant unit is fetched, so no unit turns relevant again, and a URL is queued at
+most once.
 """
 
 from typing import Final, NamedTuple
@@ -40,24 +40,24 @@ Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
 
 STATUS: Final = 3
-"""The bits of a vertex's state that are its `page_status`."""
+"""Bits of a vertex's state with the `page_status`."""
 RELEVANT: Final = 4
 WANTED: Final = 8
-"""Set where the perfect strategy follows links to a vertex; elsewhere it is set for all."""
+"""The perfect strategy follows links to this vertex; set for all vertices in other strategies."""
 QUEUED: Final = 16
-"""It was queued."""
+"""Set for a vertex that was ever queued."""
 SETTLED: Final = 32
 LABELLED: Final = 64
 """Set for a page whose language is known."""
 SOFT, DEPTH, SCORE, DRAW, LEARNED = range(5)
-"""How the next URL is found: drawn uniformly, or the best score. The score is 1 for links of
-relevant pages and else 0; the least depth; that of the graph; or it follows what the crawl learns
-(`focus`)."""
+"""How the next URL is chosen. With DRAW: at random; else by score. Scores are 1 for links of
+relevant pages and 0 for others (SOFT), minus the depth (DEPTH), the graph's (SCORE), or learned
+(LEARNED, for `focus`)."""
 
 N_PAGES, WAITING, STORED, SEEN, REJECTED, HOST_FULL, DROPPED, FOUND = range(8)
 CLOCK, CONTACTED, RESTED, N_COUNTS = range(8, 12)
-"""Places in `Memory.counts`: results, then the time in fetches, and how many servers were contacted
-and have rested since."""
+"""Places in `Memory.counts`: results; then the clock in fetches, the contacts, and the contacts
+whose server has rested since."""
 
 _MOST_HALVINGS: Final = 62
 
@@ -66,21 +66,21 @@ is_irrelevant = inlined(filters.is_irrelevant)
 
 @inlined
 def declined(tolerance: int, half_life: int, n_pages: int) -> int:
-    """Return the tolerance after some pages; a half-life of 0 keeps it."""
+    """Return the tolerance after `n_pages`; constant with a half-life of 0."""
     return tolerance >> min(n_pages // half_life, _MOST_HALVINGS) if half_life else tolerance
 
 
 class WebArrays(NamedTuple):
-    """The V vertices, L links and S servers of a graph."""
+    """Columns of a graph with V vertices, L links and S servers."""
 
     server: Ints  # (V,)
-    unit: Ints  # (V,): the server of a vertex, or its directory by a number after all servers
+    unit: Ints  # (V,): server of a vertex, or directory, numbered after all servers
     link_start: Longs  # (V + 1,)
     link_target: Ints  # (L,)
     score: Floats  # (V,) with SCORE
-    tier: Bytes  # (S,): 1 for servers from whose URLs is drawn first
-    shard: Ints  # (S,): the queue that has the URLs of a server
-    first: Longs  # (n_shards + 1,): where the queue of each shard begins in `Memory.heap`
+    tier: Bytes  # (S,): 1 for servers whose URLs are drawn first
+    shard: Ints  # (S,): the shard of a server
+    first: Longs  # (n_shards + 1,): start of each shard in `Memory.heap`
 
 
 class Rules(NamedTuple):
@@ -100,11 +100,11 @@ class Rules(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """All that changes. F vertices can be fetched; of U units the last S are whole servers."""
+    """Mutable state for F fetchable vertices and U units; the last S units are whole servers."""
 
     state: Bytes  # (V,)
     number: Ints  # (V,) with SOFT and LEARNED
-    found: Ints  # (F,): the vertex of a number
+    found: Ints  # (F,): vertex per URL number
     depth: Ints  # (F,)
     downloaded: Ints  # (U,): pages
     relevant: Ints  # (U,): relevant pages
@@ -113,36 +113,36 @@ class Memory(NamedTuple):
     sent: Ints  # (S,): URLs that got a request
     waiting: Ints  # (S,): queued URLs
     order: Ints  # the pages of the course
-    queue: Ints  # the queued URLs after each of them
+    queue: Ints  # queue size after each page
     counts: Longs  # (N_COUNTS,)
     heap: Ints  # (F,): a heap for each shard, with DRAW a bag
-    sizes: Longs  # (n_shards, 2): how far each of them is filled
+    sizes: Longs  # (n_shards, 2): fill level of each heap or bag
     score: Doubles  # (F,) but with DRAW
-    place: Ints  # (F,) but with DRAW: where a number stands in the heap, or EMPTY
-    chance: Words  # (1,): the state of the random numbers
-    ready: Longs  # (S,): the time when a server may be contacted again
-    contacted: Ints  # (F,): the server of each fetch
-    parked: Ints  # (S,): a URL of a server that rests, or EMPTY
-    parked_next: Ints  # (F,): another one of the same server, or EMPTY
+    place: Ints  # (F,) but with DRAW: heap position of a URL number, or EMPTY
+    chance: Words  # (1,): state of the random generator
+    ready: Longs  # (S,): earliest next contact of a server
+    contacted: Ints  # (F,): server of each fetch
+    parked: Ints  # (S,): a URL of a resting server, or EMPTY
+    parked_next: Ints  # (F,): the next parked URL of the same server, or EMPTY
 
 
 class Learning(NamedTuple):
-    """What `focus` knows and learns, with E rows of evidence and R records of units."""
+    """Evidence (E rows), unit records (R) and belief of `focus`."""
 
-    facts: Floats  # (E, N_FACTS): of each vertex, or with `by_server` of each server
+    facts: Floats  # (E, N_FACTS): per vertex, or per server with `by_server`
     by_server: bool
     deepest: Ints  # (V,): the smallest unit of a vertex
-    parent: Ints  # (R,): the unit around a unit; -1 for a registered domain
+    parent: Ints  # (R,): enclosing unit; -1 for a registered domain
     strength: float  # of the prior
     labelled: Ints  # (R,): pages with a label
     relevant: Ints  # (R,)
-    total: Longs  # (2,): all pages with a label, and the relevant ones
+    total: Longs  # (2,): pages with a label, relevant pages
     links: Bytes  # (F, N_LINKS): pages that link to a URL
     mean: Doubles  # (k,): the weights
     covariance: Doubles  # (k, k)
-    known: Doubles  # (N_FACTS + N_LINKS + 2 N_UNITS,): written over
-    row: Doubles  # (k,): the features of one URL, written over
-    gain: Doubles  # (k,): written over
+    known: Doubles  # (N_FACTS + N_LINKS + 2 N_UNITS,): scratch
+    row: Doubles  # (k,): features of one URL, scratch
+    gain: Doubles  # (k,): scratch
 
 
 # --- Scores that are learned
@@ -181,7 +181,7 @@ def _score(learning: Learning, number: int, vertex: int, host: int) -> float:
 
 @inlined
 def _rescore(web: WebArrays, memory: Memory, learning: Learning, number: int, vertex: int) -> None:
-    """Score a queued URL anew; a small change is not written (`Scorer.linked`)."""
+    """Rescore a queued URL; ignore a small change (`Scorer.linked`)."""
     score, place, host = memory.score, memory.place, web.server[vertex]
     if place[number] == EMPTY:
         return
@@ -194,7 +194,7 @@ def _rescore(web: WebArrays, memory: Memory, learning: Learning, number: int, ve
 
 @inlined
 def _learn(learning: Learning, number: int, vertex: int, host: int, is_relevant: bool) -> None:
-    """Learn from a page with a label."""
+    """Update belief and unit records with a labelled page."""
     _read(learning, number, vertex, host)
     learn_from(learning.row, is_relevant, learning.mean, learning.covariance, learning.gain)
     learning.total[0] += 1
@@ -208,7 +208,7 @@ def _learn(learning: Learning, number: int, vertex: int, host: int, is_relevant:
 
 @inlined
 def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
-    """Count a page that links to a URL (`LinkOrigin.links`); a redirect passes its links on."""
+    """Count an inlink of a URL (`LinkOrigin.links`); a redirect passes on its own inlinks."""
     if column >= 0:
         links[number, column] = min(links[number, column] + 1, MOST_COUNTED)
     elif source != EMPTY:
@@ -222,13 +222,13 @@ def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
 
 @inlined
 def _queue_of(web: WebArrays, memory: Memory, shard: int) -> tuple[Ints, Longs]:
-    """Return the heap of a shard, and how far it is filled."""
+    """Return the heap of a shard and the fill level."""
     return memory.heap[web.first[shard] : web.first[shard + 1]], memory.sizes[shard]
 
 
 @inlined
 def _is_skipped(web: WebArrays, rules: Rules, memory: Memory, shard: int, at: int) -> bool:
-    """Remove the URL at a place of a heap if it is void or its host rests; return True if so."""
+    """Remove a void URL, or park a URL of a resting host; return True for either."""
     heap, size = _queue_of(web, memory, shard)
     number = heap[at]
     vertex = memory.found[number]
@@ -248,7 +248,7 @@ def _is_skipped(web: WebArrays, rules: Rules, memory: Memory, shard: int, at: in
 
 @inlined
 def _end_rests(web: WebArrays, memory: Memory) -> None:
-    """Queue the URLs of servers that have rested."""
+    """Queue the parked URLs of rested servers."""
     counts, score = memory.counts, memory.score
     while counts[RESTED] < counts[CONTACTED]:
         host = memory.contacted[counts[RESTED]]
@@ -265,7 +265,7 @@ def _end_rests(web: WebArrays, memory: Memory) -> None:
 
 @inlined
 def _best(web: WebArrays, rules: Rules, memory: Memory, shard: int) -> int:
-    """Return the best URL of a shard, or EMPTY; it stays in its heap."""
+    """Return the best URL of a shard without removal, or EMPTY."""
     heap, size = _queue_of(web, memory, shard)
     while size[SIZE] > 0:
         if not _is_skipped(web, rules, memory, shard, 0):
@@ -277,7 +277,7 @@ def _best(web: WebArrays, rules: Rules, memory: Memory, shard: int) -> int:
 def _is_outdone(
     web: WebArrays, rules: Rules, memory: Memory, learning: Learning, shard: int, rival: int
 ) -> bool:
-    """Score the best URL anew; return True if another one is better (`learning.chosen`)."""
+    """Rescore the best URL; return True if another URL is better (`learning.chosen`)."""
     score = memory.score
     heap, size = _queue_of(web, memory, shard)
     other = second_place(heap, score, size)
@@ -300,7 +300,7 @@ def _is_outdone(
 
 @inlined
 def _take_best(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> int:
-    """Remove the better of the best URLs of two drawn shards, else that of another; or EMPTY."""
+    """Remove and return the better best URL of two drawn shards, else of another, or EMPTY."""
     n_shards, score, tried = len(memory.sizes), memory.score, 0
     one = other = 0
     if n_shards > 1:
@@ -341,16 +341,16 @@ def _take_best(web: WebArrays, rules: Rules, memory: Memory, learning: Learning)
 def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all of its arrays
     web: WebArrays, rules: Rules, memory: Memory, learning: Learning, seeds: Ints, until: int
 ) -> bool:
-    """Queue seeds, crawl until there are `until` pages; True if nothing is left before.
+    """Queue seeds and crawl up to `until` pages; return True if the queue runs empty before.
 
-    No filter applies to seeds, the host cap does.
+    Seeds bypass the filter, not the host cap.
     """
     server, unit, link_start, link_target, graph_score, tier, shard, _ = web
     follows, by_unit, conservative, closes, tolerance, half_life, cap, room, kind, _, rest = rules
     state, number_of, found, depth, downloaded, relevant, queued, is_closed = memory[:8]
     sent, waiting, order, queue, counts, heap, sizes, score, place, chance = memory[8:18]
     first_whole = len(is_closed) - len(tier)
-    # The page whose links are followed; at first it is the list of seeds.
+    # The page with the followed links; first, the seed list.
     targets, first, end, is_seed_list = seeds, 0, len(seeds), True
     source = number = column = inherited = EMPTY
     own = own_whole = own_relevant = depth_below = 0
@@ -518,10 +518,10 @@ def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all
 def mark_wanted(
     link_start: Longs, link_target: Ints, seeds: Ints, state: Bytes, reached: Ints, parent: Ints
 ) -> None:
-    """Set WANTED on the way from the seeds to each relevant vertex, in a breadth-first tree.
+    """Set WANTED on a shortest path from the seeds to each relevant vertex: the perfect strategy.
 
-    This is the perfect strategy. Of pages that are equally near, a relevant one is preferred as
-    parent. `reached` (F,) and `parent` (V,) are written over; the latter is EMPTY all over before.
+    Among equally near parents, a relevant page is preferred. `reached` (F,) and `parent` (V,) are
+    scratch arrays; all of `parent` is EMPTY at first.
     """
     end = 0
     for vertex in seeds:

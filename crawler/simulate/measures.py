@@ -27,15 +27,15 @@ TABLE_4: Final[Table] = (
     ((1_542_513, 5_625_911), (791_862, 1_452_123)),
     ((74_094, 48_137_407), (74_094, 24_731_356)),
 )
-"""Links of Thai pages, of other pages on Thai servers, of other pages elsewhere: to Thai and other
-pages; of these, links across servers.
+"""Links to Thai and to other pages, and the part across servers, from Thai pages, other pages on
+Thai servers, and pages on other servers.
 """
 
 TABLE_5: Final[Table] = (
     ((41_653_154, 6_013_026), (6_886_986, 6_013_026)),
     ((286_429, 61_175_697), (286_429, 25_655_607)),
 )
-"""Links of Thai and other servers: to Thai and other servers; of these, links across servers."""
+"""Links to Thai and to other servers, and the part across servers, from Thai and other servers."""
 
 UNFETCHED: Final = 19_953_318
 """Linked but unfetched URLs (3.1)."""
@@ -86,7 +86,7 @@ DETOUR_RATIO: Final = 0.3
 
 
 def is_made_to(provenance: Mapping[str, object]) -> bool:
-    """Tell whether a graph was generated to the paper's quantities, at any scale."""
+    """Return True for a graph generated to the paper's quantities, at any scale."""
     return provenance.get("source") == "generated" and "measures" in provenance
 
 

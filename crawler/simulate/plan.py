@@ -1,6 +1,6 @@
-"""The plan of simulations: the arguments of a crawl on a graph, and the combinations of them.
+"""Arguments of simulated crawls, and the plan of all their combinations.
 
-Importing it is cheap: it knows nothing of the compiled code.
+Imports no compiled code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,34 +20,34 @@ from langfocus.crawler.strategies import ORDERINGS as OF_CRAWLS
 from langfocus.crawler.strategies.filters import FILTERS, PAPER_FILTERS, Filter, make_filter
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
-"""Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
-them stand the names in `WebGraph.scores`."""
+"""Orderings of every graph (`cctld` needs the servers' domains); `WebGraph.scores` may have more.
+"""
 
 DECLINING: Final = "server-declining"
-"""The filter `server-conservative` with a tolerance that declines as the crawl proceeds.
+"""The filter `server-conservative` with a declining tolerance, in simulations only.
 
-Tamura 2007, 5.2, proposes it and gives no schedule. Only a simulation has it.
+Tamura 2007, 5.2, proposes a declining tolerance without a schedule.
 """
 
 HALF_LIFE: Final = 100_000
-"""The default number of downloads after which a declining tolerance is halved."""
+"""Default number of downloads per halving of a declining tolerance."""
 
 ARGUMENTS: Final = {
-    "lang": "language to look for (default: the one that the graph was made for)",
+    "lang": "target language (default: that of the graph)",
     "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, focus, perfect, "
     "and svm where the graph has URLs (default: soft)",
     "filters": f"which links enter the queue, of {', '.join((*FILTERS, DECLINING))} "
     "(default: none)",
-    "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
-    "half_life": "downloads after which the tolerance of server-declining is halved, each time "
+    "tolerances": "T, for filters with irrelevant servers (default: 5,10,20)",
+    "half_life": "downloads per halving of the tolerance of server-declining "
     f"(default: {HALF_LIFE})",
-    "host_cap": "URLs of one host that are ever fetched, 0 for any number (default: 0)",
-    "shards": "queues of one crawl, by registered domain, as with LANGFOCUS_SHARDS; the best "
-    "URLs of two that are drawn are compared (default: 1)",
-    "rest": "fetches of other hosts between two of one host, of the queued URLs that allow it: "
-    "pages a second times the delay (default: 0, no host rests)",
-    "pages": "end each crawl after this many pages (default: when nothing is queued)",
-    "random_state": "another number, other draws of random and cctld (default: 0)",
+    "host_cap": "most URLs fetched from one host, 0 for no cap (default: 0)",
+    "shards": "queues of one crawl, by registered domain, as with LANGFOCUS_SHARDS; two shards "
+    "are drawn, and the better of their best URLs is fetched (default: 1)",
+    "rest": "fetches of other hosts between two fetches of one host, while other hosts are "
+    "ready: pages a second times the crawl delay (default: 0, no host rests)",
+    "pages": "end each crawl after this many pages (default: when the queue is empty)",
+    "random_state": "seed of the draws of random and cctld (default: 0)",
 }
 """Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
 
@@ -56,25 +56,24 @@ ARGUMENTS: Final = {
 class Simulation:
     """The arguments of a simulated crawl.
 
-    `ordering` is one of `ORDERINGS` or a name in `WebGraph.scores`. With `perfect`, links are
-    followed only on a shortest path from the seeds to a page in the target language, for every
-    filter (Tamura 2007, 5.1); of several shortest paths, on one through relevant pages if there is
-    one. Directories are those of the graph, for every `filter.directory_depth`. `half_life`: a unit
-    that a smaller tolerance makes irrelevant gets no new links at once, and loses its queued URLs
-    with its next irrelevant page.
+    `ordering` is one of `ORDERINGS` or a name in `WebGraph.scores`. With `perfect` and any filter,
+    only links on a shortest path from the seeds to a page in the target language are followed
+    (Tamura 2007, 5.1), preferably on a path through relevant pages. Directories are the graph's,
+    for every `filter.directory_depth`. With `half_life`, a unit that turns irrelevant by a smaller
+    tolerance gets no new links from then on, and loses its queued URLs at its next irrelevant page.
     """
 
     filter: Filter
     ordering: str
     target: str | None = None  # None: the graph's own
-    host_cap: int = 0  # 0: any number of URLs of a host
+    host_cap: int = 0  # most URLs fetched from a host; 0: no cap
     host_queue: int = 0  # as in a crawl
-    half_life: int = 0  # downloads after which the tolerance is halved, each time; 0: it stays
-    random_state: int = 0  # counts for `random`, `cctld` and shards only
-    limit: int | None = None  # pages; None: the crawl ends when nothing is left
-    shards: int = 1  # queues of the crawl; the registered domain decides
-    choices: int = 2  # shards that are drawn, 1 or 2; the better of their best URLs is next
-    rest: int = 0  # fetches between two of a host, if others are ready; 0: no host rests
+    half_life: int = 0  # downloads per halving of the tolerance; 0: constant
+    random_state: int = 0  # for `random`, `cctld` and shards only
+    limit: int | None = None  # pages; None: until the queue is empty
+    shards: int = 1  # queues, by registered domain
+    choices: int = 2  # shards drawn per fetch, 1 or 2; the better best URL is fetched
+    rest: int = 0  # fetches between two fetches of a host, if other hosts are ready
 
     @property
     def filter_name(self) -> str:
@@ -83,7 +82,7 @@ class Simulation:
 
     @property
     def tolerance(self) -> int | None:
-        """T, None where the filter has none."""
+        """T; None for a filter without a tolerance."""
         return self.filter.tolerance if self.filter.uses_relevance else None
 
     @property
@@ -102,12 +101,11 @@ class Simulation:
 
 
 def make_plan(given: Mapping[str, str], graph: WebGraph) -> list[Simulation]:
-    """Return the simulations that arguments ask for: all combinations that differ.
+    """Return a simulation for each distinct combination of arguments.
 
-    With neither strategies nor filters they are those of Tamura 2007, 5.1, and those orderings of
-    `langfocus compare` for which the graph has what they need. Raises `SettingError` for arguments
-    that no simulation of the graph can use and `GraphError` for a language that none of its pages
-    is in.
+    Without strategies and filters: the simulations of Tamura 2007, 5.1, and the orderings of
+    `langfocus compare` with data in the graph. Raises `SettingError` for invalid arguments,
+    `GraphError` for a language without pages.
     """
     for name in given:
         if name not in ARGUMENTS:
@@ -143,7 +141,7 @@ def make_plan(given: Mapping[str, str], graph: WebGraph) -> list[Simulation]:
 
 
 def _orderings(graph: WebGraph, lang: str) -> list[str]:
-    """Return the orderings that a graph has the data for."""
+    """Return the orderings with data in a graph."""
     known = [*ORDERINGS]
     if graph.server_domain is None:
         known.remove("cctld")
@@ -160,7 +158,7 @@ def _pairs(given: Mapping[str, str], known: Sequence[str]) -> list[tuple[str, st
         return [pairs[0], *with_filters, *pairs[1:]]
     strategies = _listed(given, "strategies", "soft", known)
     filters = _listed(given, "filters", "none", (*FILTERS, DECLINING))
-    # The perfect strategy knows its pages beforehand, so no filter changes them.
+    # No filter changes the pages of the perfect strategy.
     return [
         (strategy, "none" if strategy == "perfect" else name)
         for strategy, name in product(strategies, filters)
@@ -168,7 +166,7 @@ def _pairs(given: Mapping[str, str], known: Sequence[str]) -> list[tuple[str, st
 
 
 def prepared(graph: WebGraph, plan: Sequence[Simulation]) -> WebGraph:
-    """Return the graph with the scores of the URL model, if a simulation needs them."""
+    """Return the graph, with URL model scores if a simulation needs scores."""
     if "svm" in graph.scores or not any(each.ordering == "svm" for each in plan):
         return graph
     model, scores = UrlModel.load(None), np.empty(graph.n_vertices, np.float32)
@@ -179,9 +177,9 @@ def prepared(graph: WebGraph, plan: Sequence[Simulation]) -> WebGraph:
 
 
 def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
-    """Return the code of a language of a graph, None: its target; `option` is named in errors.
+    """Return the language code of a tag; None for the graph's target. Errors name the `option`.
 
-    Raises `SettingError` where it is no language, `GraphError` for one that no page is in.
+    Raises `SettingError` for an unknown tag, `GraphError` for a language without pages.
     """
     if tag is None or tag in graph.languages:
         return graph.target if tag is None else tag

@@ -1,6 +1,6 @@
-"""Compiled random numbers, and the queues of a simulated crawl: a heap of scores, a bag for draws.
+"""Compiled random numbers, and the queues of a simulated crawl: a score heap, a bag for draws.
 
-They hold numbers of URLs. `counts` are those of the queue: `counts[SIZE]` is how many it has.
+Queues hold URL numbers; `counts[SIZE]` is the queue length.
 """
 
 import math
@@ -17,9 +17,9 @@ Words = npt.NDArray[np.uint64]
 Doubles = npt.NDArray[np.float64]
 
 EMPTY: Final = -1
-"""The number that an empty queue gives."""
+"""Returned by an empty queue."""
 SIZE, FIRST = 0, 1
-"""Places in the counts of a queue: its entries, and where the first tier begins."""
+"""Places in the counts of a queue: the length, and the start of the first tier."""
 
 
 @inlined
@@ -34,7 +34,7 @@ def _next(chance: Words) -> np.uint64:
 
 @inlined
 def draw_unit(chance: Words) -> float:
-    """Return a number drawn from [0, 1)."""
+    """Draw a number from [0, 1)."""
     return float(np.int64(_next(chance) >> np.uint64(11))) * (1.0 / 9007199254740992.0)
 
 
@@ -49,7 +49,7 @@ def draw_normal(chance: Words) -> float:
     return radius * math.cos(2.0 * math.pi * draw_unit(chance))
 
 
-# Every number equally likely. The bag is filled from both ends: those at its end are drawn first.
+# A uniform draw. The bag is filled from both ends; URLs of the first tier are at the upper end.
 
 
 @inlined
@@ -81,8 +81,8 @@ def draw(bag: Ints, counts: Longs, chance: Words) -> int:
     return int(np.int64(number))
 
 
-# The highest score first, of equal ones the least number. `place` tells where a number stands, so
-# that its score can change.
+# The highest score first, then the least number. `place` is the heap position of each number, for
+# score changes.
 
 
 @inlined
@@ -92,7 +92,7 @@ def is_better(score: Doubles, one: int, other: int) -> bool:
 
 @inlined
 def move(heap: Ints, place: Ints, score: Doubles, counts: Longs, at: int) -> None:
-    """Move an entry whose score changed up or down to its place."""
+    """Sift an entry with a changed score up or down."""
     number, size = heap[at], counts[SIZE]
     while at > 0 and is_better(score, number, heap[(at - 1) >> 1]):
         heap[at] = heap[(at - 1) >> 1]

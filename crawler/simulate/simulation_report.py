@@ -104,7 +104,7 @@ def simulation_report(
 
 
 def _best(crawls: Sequence[SimulatedCrawl]) -> str:
-    """Return a sentence about the crawls with the highest coverage and harvest rate."""
+    """Return a sentence with the highest coverage and harvest rate."""
     ends = [(one.simulation.name, one.figures) for one in crawls if one.figures.points]
     if not ends:
         return ""
@@ -117,7 +117,7 @@ def _best(crawls: Sequence[SimulatedCrawl]) -> str:
 
 
 def _first(shares: Mapping[str, float]) -> tuple[str, str]:
-    """Return the largest share, as it is shown, and the names of all that have it."""
+    """Return the largest share as text, and the names of all crawls with this share."""
     largest = percent(max(shares.values()))
     names = [name for name, share in shares.items() if percent(share) == largest]
     names[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
@@ -126,7 +126,7 @@ def _first(shares: Mapping[str, float]) -> tuple[str, str]:
 
 
 def progress_line(result: SimulatedCrawl) -> str:
-    """Return a line about a simulation that ended."""
+    """Return a progress line for a finished simulation."""
     course = result.figures
     return (
         f"{result.simulation.name}: {course.pages:,} pages, coverage "
@@ -136,7 +136,7 @@ def progress_line(result: SimulatedCrawl) -> str:
 
 
 def _misses(crawls: Sequence[SimulatedCrawl]) -> Chart:
-    """Figure 4; its table begins at the distance of the first miss."""
+    """Return Figure 4, with a table from the first distance with a miss."""
     title = "Figure 4: relevant pages missed, by distance from the seeds"
     misses = {crawl.simulation.name: list(crawl.figures.miss_ratio) for crawl in crawls}
     misses = {name: ratios for name, ratios in misses.items() if ratios}
@@ -161,7 +161,7 @@ def _misses(crawls: Sequence[SimulatedCrawl]) -> Chart:
 
 
 def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Chart:
-    """One of Figures 5 to 8; its table has some round numbers of pages and the end."""
+    """Return one of Figures 5 to 8, with a table at round page counts and at the end."""
     most = max((crawl.figures.pages for crawl in crawls), default=0)
     steps = [step for step in ROUND_NUMBERS if step < most][-_MOST_STEPS:]
     as_cell: Callable[[float], Cell] = float if curve.is_share else round
@@ -187,12 +187,12 @@ def _curve(curve: _Curve, crawls: Sequence[SimulatedCrawl]) -> Chart:
 
 
 def _last(values: Sequence[float]) -> float:
-    """Return the value of a curve at its end; 0 if it has no point."""
+    """Return the last value of a curve; 0 for an empty curve."""
     return values[-1] if values else 0.0
 
 
 def _overview(lang: str, crawls: Sequence[SimulatedCrawl]) -> Table:
-    """Return the figures of each strategy at its end."""
+    """Return the final figures of each strategy."""
     rows = [
         (
             crawl.simulation.name + ("" if course.is_complete else " *"),
