@@ -9,13 +9,13 @@ longer the best, it goes back, and the next best is tried.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Final
 
-from langfocus.crawler.frontier.base import FIRST_SCORE, Lease
-from langfocus.crawler.frontier.links import LinkOrigin, Links, QueuedUrl
+from langfocus.crawler.frontier.base import FIRST_SCORE
+from langfocus.crawler.frontier.links import Held, LinkOrigin, Links, QueuedUrl
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import (
     least_expected,
@@ -81,11 +81,11 @@ class Scorer(ABC):
     def tallies(self, units: Collection[str]) -> Tallies:
         """Return the tallies of units, (0, 0) without pages; more units may be included."""
 
-    def rescored(self, lease: Lease, url: QueuedUrl, penalties: int) -> tuple[Lease, float]:
-        """Return the lease of a URL with its current score, and the current score in the queue."""
+    def rescore(self, held: Held, url: QueuedUrl, penalties: int) -> None:
+        """Give a URL that was taken from the queue its current score."""
         weighed = self._belief.weigh(self._known([url])[0])
-        score = self.score(url, weighed.odds, penalties)
-        return replace(lease, score=weighed.odds, reasons=weighed.reasons()), score
+        held.score = self.score(url, weighed.odds, penalties)
+        held.lease = replace(held.lease, score=weighed.odds, reasons=weighed.reasons())
 
     def score(self, url: QueuedUrl, odds: float, penalties: int = 0) -> float:
         """Return the current score of a URL in the queue, after at least so many penalties.
@@ -134,28 +134,12 @@ class Scorer(ABC):
         ]
 
 
-@dataclass(slots=True)
-class Taken:
-    """A URL that was taken from the queue: it is queued again, or leased until that ends."""
-
-    lease: Lease
-    before: float  # its score in the queue
-    score: float  # its score now
-    is_penalized: bool  # it has a penalty that it did not have before
-    was_sent: bool  # it got a request, in this lease or before
-    is_sent_now: bool = False  # in this lease
-    address: str = ""  # the holder of its slot of an IP address, "" if there is none
-
-
-C = TypeVar("C", bound=Taken)
-
-
 def chosen(
-    take: Callable[[], C | None],
-    best_other: Callable[[C], float | None],
-    put_back: Callable[[C], None],
+    take: Callable[[], Held | None],
+    best_other: Callable[[Held], float | None],
+    put_back: Callable[[Held], None],
     waits_up_to: float | None,
-) -> C | None:
+) -> Held | None:
     """Return the URL that is fetched next, None if `take` has none.
 
     `take` takes the best URL of the queue, `put_back` queues it again with its new score.
@@ -177,7 +161,8 @@ def chosen(
     return None
 
 
-def _keeps_place(found: Taken) -> bool:
+def _keeps_place(found: Held) -> bool:
     """Return True if a new score is no reason to look at the others."""
-    is_close = not found.is_penalized and found.score > found.before - LEAST_CHANGE
-    return is_close or found.score >= found.before
+    before = found.url.score
+    is_close = not found.is_penalized and found.score > before - LEAST_CHANGE
+    return is_close or found.score >= before

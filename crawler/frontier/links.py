@@ -1,6 +1,7 @@
-"""The links of a settled URL: each URL once, and the facts that count for all of them."""
+"""Queued URLs, and the links of a settled URL that lead to them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from langfocus.crawler.frontier.base import FORWARDING, Admission, Lease, Record
@@ -57,6 +58,21 @@ class QueuedUrl(NamedTuple):
     unit: str | None = None  # of relevance; None: its host
     parent: int | None = None  # the id of the page's URL
     redirects: int = 0
+
+
+@dataclass(slots=True)
+class Held:
+    """A URL taken from the queue: it is queued again, or held by its frontier as a lease."""
+
+    lease: Lease
+    url: QueuedUrl  # with its score in the queue
+    was_sent: bool  # it got a request, in this lease or before
+    token: str = ""  # the name of the lease in Redis
+    score: float = 0.0  # its score now
+    is_penalized: bool = False  # it has a penalty that it did not have before
+    is_sent_now: bool = False  # in this lease
+    is_learned: bool = False  # its page, before the server of a shared frontier was away
+    address: str = ""  # the holder of its slot of an IP address, "" if there is none
 
 
 _ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))

@@ -75,6 +75,10 @@ class Hosts:
         """Return the number of hosts that are leased, ready or resting."""
         return len(self._hosts)
 
+    def __getitem__(self, host_id: int) -> QueuedHost:
+        """Return the host with an id that is leased, ready or resting."""
+        return self._hosts[host_id]
+
     def get(self, host_id: int) -> QueuedHost | None:
         """Return the host with an id, None if it has no queue and does not rest."""
         return self._hosts.get(host_id)
@@ -148,20 +152,20 @@ class Hosts:
         heads = (host.head for host in self._hosts.values())
         return any(head is not None and -head[0] > self._above for head in heads)
 
-    def take(self, now: float) -> tuple[QueuedHost, float, int] | None:
-        """Lease the host of the best URL, and return it with the URL's score and id.
+    def take(self, now: float) -> int | None:
+        """Lease the host of the best URL, and return the URL's id.
 
         Return None if no host is ready, or while a doubtful URL waits for a better one.
         """
         best = self.best()
         if best is None or self._is_waiting(best, now):
             return None
-        score, url_id, host_id = heappop(self._heap)
+        _, url_id, host_id = heappop(self._heap)
         # From now on all other entries of the host in the heap are void.
         self.ready -= 1
         host = self._hosts[host_id]
         host.head, host.is_ready, host.is_leased = None, False, True
-        return host, -score, url_id
+        return url_id
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `take`, None if no host is ready or rests."""

@@ -11,7 +11,7 @@ slot of its URL is written: a host that was asked for ten URLs is full after a k
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from random import Random
 
 from langfocus.crawler.errors import StorageError
@@ -29,8 +29,8 @@ from langfocus.crawler.frontier.base import (
     Sending,
 )
 from langfocus.crawler.frontier.evidence_rows import Learner
-from langfocus.crawler.frontier.learning import Taken, chosen
-from langfocus.crawler.frontier.links import LinkOrigin, Links, origin_of
+from langfocus.crawler.frontier.learning import chosen
+from langfocus.crawler.frontier.links import Held, LinkOrigin, Links, origin_of
 from langfocus.crawler.frontier.robots_table import RobotsTable
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.selection import Hosts, QueuedHost, UniformDraw
@@ -49,14 +49,6 @@ from langfocus.crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links pass each filter."""
-
-
-@dataclass(slots=True)
-class _Held(Taken):
-    """A URL that was taken from the queue of a host."""
-
-    host: QueuedHost = field(kw_only=True)
-    url_id: int = field(kw_only=True)
 
 
 class SqliteFrontier:
@@ -82,7 +74,7 @@ class SqliteFrontier:
         if rules.prior is not None:
             self._learner = Learner(connection, rules.prior, rules)
             self._transactions.written_later.append(self._learner)
-        self._leased: dict[int, _Held] = {}
+        self._leased: dict[int, Held] = {}
         self._leaving: Counter[int] = Counter()
         self._admitter = Admitter(
             self._storage,
@@ -97,7 +89,7 @@ class SqliteFrontier:
         self._full = self._storage.full_hosts(rules.host_cap) if rules.host_cap else 0
         self._opened_at, self._last_known_host = now, self._storage.last_host
         leased = self._leased.values()
-        self._hosts = Hosts(rules, self._storage.head, lambda: (one.before for one in leased))
+        self._hosts = Hosts(rules, self._storage.head, lambda: (one.url.score for one in leased))
         if rules.draw is Draw.UNIFORM:
             random = Random(rules.random_state + self._pages)
             self._storage.draw = UniformDraw(random, self._storage.drawn())
@@ -125,7 +117,7 @@ class SqliteFrontier:
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order."""
         held = self._held(lease)
-        host = held.host
+        host = self._hosts[held.url.host]
         with self._transactions.transaction() as counts:
             counts.update(record.counts)
             outcome, dropped, is_new_host = self._settle(lease, held, record, links, counts)
@@ -142,23 +134,23 @@ class SqliteFrontier:
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Queue a leased URL for another fetch, at `url` if given; its host rests."""
         held = self._held(lease)
-        host = held.host
+        host = self._hosts[held.url.host]
         not_before = max(not_before, now + host.delay_s)
         with self._transactions.transaction() as counts:
             if url is None:
                 counts["retried"] += 1
                 if not held.is_sent_now:
-                    self._storage.count_try(held.url_id)
+                    self._storage.count_try(held.url.id)
             else:
                 counts["respelled"] += 1
                 unit = self._rules.filter.part_of_host(url)
-                self._storage.respell(held.url_id, lease.url, url, unit)
+                self._storage.respell(held.url.id, lease.url, url, unit)
             self._storage.hold(host.id, not_before)
         self._end_lease(lease, not_before, now)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Queue a leased URL again; its host rests for its delay or until `not_before`."""
-        host = self._held(lease).host
+        host = self._hosts[self._held(lease).url.host]
         self._end_lease(lease, now + host.delay_s if not_before is None else not_before, now)
 
     def send(
@@ -167,7 +159,7 @@ class SqliteFrontier:
         """Return whether the request for a leased URL may be sent; note that it is."""
         held = self._held(lease)
         holder = holder_of(address) if address and self._rules.address_cap else ""
-        score, dropped = held.before, 0
+        score, dropped = held.url.score, 0
         host, domain, place = self._holders(lease.host, holder)
         if not held.was_sent:
             full = full_of(self._rules, host, domain, place)
@@ -176,17 +168,17 @@ class SqliteFrontier:
             if place is not None:
                 penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
                 score = with_penalties(score, penalties, self._rules.doubts_up_to)
-        if score < held.before:
+        if score < held.url.score:
             with self._transactions.transaction() as counts:
                 counts["lowered"] += 1
-                self._storage.set_score(held.url_id, score)
-            self._end_lease(lease, held.host.ready_at, now)
+                self._storage.set_score(held.url.id, score)
+            self._end_lease(lease, self._hosts[held.url.host].ready_at, now)
             return Sending.LATER
         if not is_page:
             self._count_file(host, [domain, place])
             return Sending.NOW
         with self._transactions.transaction() as counts:
-            self._storage.send(held.url_id)
+            self._storage.send(held.url.id)
             host.sent += not held.was_sent
             self._take_slots([host], [domain, place])
             if not held.was_sent and host.sent == self._rules.host_cap:
@@ -194,7 +186,7 @@ class SqliteFrontier:
                 dropped = self._storage.drop(host.id, None)
                 counts["dropped_host_full"] += dropped
         held.was_sent, held.is_sent_now, held.address = True, True, holder
-        self._hosts.leave(held.host.id, dropped)
+        self._hosts.leave(held.url.host, dropped)
         return Sending.NOW
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
@@ -239,34 +231,34 @@ class SqliteFrontier:
         self._hosts.wake(now)
         if self._is_budget_leased():
             return None
-        taken = chosen(
+        held = chosen(
             lambda: self._take(now),
             self._best_besides,
-            lambda taken: self._put_back(taken, now),
+            lambda held: self._put_back(held, now),
             self._rules.waits_up_to,
         )
-        if taken is None:
+        if held is None:
             return None
         if self._storage.draw is not None:
-            self._storage.draw.lease(taken.before, taken.url_id)
-        self._leased[taken.lease.fingerprint] = taken
-        return taken.lease
+            self._storage.draw.lease(held.url.score, held.url.id)
+        self._leased[held.lease.fingerprint] = held
+        return held.lease
 
-    def _take(self, now: float) -> _Held | None:
+    def _take(self, now: float) -> Held | None:
         """Take the best URL, with the score that it has now."""
-        taken = self._hosts.take(now)
-        if taken is None:
+        url_id = self._hosts.take(now)
+        if url_id is None:
             return None
-        host, before, url_id = taken
-        lease, was_sent, url = self._storage.lease(url_id)
-        is_full, penalties = (False, 0) if was_sent else self._domain_state(lease.host)
-        lease = replace(lease, is_beyond_cap=True) if is_full else lease
-        is_penalized = penalties > penalties_of(before, self._rules.doubts_up_to)
+        held = self._storage.lease(url_id)
+        before, doubts_up_to = held.url.score, self._rules.doubts_up_to
+        is_full, penalties = (False, 0) if held.was_sent else self._domain_state(held.lease.host)
+        held.lease = replace(held.lease, is_beyond_cap=True) if is_full else held.lease
+        held.is_penalized = penalties > penalties_of(before, doubts_up_to)
         if self._learner is not None:
-            lease, score = self._learner.rescored(lease, url, penalties)
+            self._learner.rescore(held, held.url, penalties)
         else:
-            score = with_penalties(before, penalties, self._rules.doubts_up_to)
-        return _Held(lease, before, score, is_penalized, was_sent, host=host, url_id=url_id)
+            held.score = with_penalties(before, penalties, doubts_up_to)
+        return held
 
     def _domain_state(self, host: str) -> tuple[bool, int]:
         """Return True if a host's domain has no slot left, and the penalties of its next URL."""
@@ -276,19 +268,20 @@ class SqliteFrontier:
         taken, relevant = self._storage.slots(domain_of(host))
         return are_full(cap, taken, relevant), penalties_for(cap, taken, relevant)
 
-    def _best_besides(self, taken: _Held) -> float | None:
+    def _best_besides(self, held: Held) -> float | None:
         """Return the best score of all other URLs that are ready."""
         # The others of its host were not scored anew either, so one of them may be better.
-        host = self._storage.best_besides(taken.host.id, taken.url_id)
+        host = self._storage.best_besides(held.url.host, held.url.id)
         best = self._hosts.best()
         return max((score for score in (best, host) if score is not None), default=None)
 
-    def _put_back(self, taken: _Held, now: float) -> None:
+    def _put_back(self, held: Held, now: float) -> None:
         """Queue a URL again, with the score that it has now."""
         with self._transactions.transaction() as counts:
-            self._storage.set_score(taken.url_id, taken.score)
-            counts["lowered"] += taken.is_penalized
-        self._hosts.rest(taken.host, taken.host.ready_at, now)
+            self._storage.set_score(held.url.id, held.score)
+            counts["lowered"] += held.is_penalized
+        host = self._hosts[held.url.host]
+        self._hosts.rest(host, host.ready_at, now)
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
@@ -296,7 +289,7 @@ class SqliteFrontier:
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
-        leased = [one.url_id for one in self._leased.values()]
+        leased = [one.url.id for one in self._leased.values()]
         with self._transactions.transaction() as counts:
             dropped = self._storage.drop_blocked(is_blocked, leased)
             counts["dropped_blocked"] += dropped.total()
@@ -355,7 +348,7 @@ class SqliteFrontier:
     def _settle(
         self,
         lease: Lease,
-        held: _Held,
+        held: Held,
         record: Record,
         links: Sequence[Link],
         counts: Counter[str],
@@ -365,19 +358,19 @@ class SqliteFrontier:
         Return what its links change, the number of other URLs of its host that are dropped, and
         True if it is the first page of the host.
         """
-        host, url_id = held.host, held.url_id
+        host_id, url_id = held.url.host, held.url.id
         origin = origin_of(lease, record, self._learn(url_id, record))
         self._storage.unqueue(url_id)
         is_new_host, files = self._storage.settle_host(
-            host.id, is_page=record.outcome == PAGE, was_sent=held.was_sent
+            host_id, is_page=record.outcome == PAGE, was_sent=held.was_sent
         )
         if record.is_download and (record.is_relevant or files):
             self._earn(lease, held, files, is_relevant=record.is_relevant)
         dropped = 0
         if record.canonical is not None:
-            dropped += self._storage.make_known(record.canonical, host.id, url_id)
+            dropped += self._storage.make_known(record.canonical, host_id, url_id)
             counts["dropped_same_page"] += dropped
-        self._leaving = Counter({host.id: 1 + dropped})
+        self._leaving = Counter({host_id: 1 + dropped})
         tally, *of_server = self._tallies(lease, record)
         source = Source(origin, url_id, record.is_relevant, tally)
         if origin.always_followed:
@@ -387,7 +380,7 @@ class SqliteFrontier:
         worst = rule.worst([*of_server, tally])
         if record.is_download and rule.drops(worst):
             part = None if worst in of_server else rule.part_of_host(lease.url)
-            of_unit = self._storage.drop(host.id, part)
+            of_unit = self._storage.drop(host_id, part)
             counts["dropped_irrelevant"] += of_unit
             dropped += of_unit
         queued = self._hosts.queued - 1 + len(outcome.stored) - dropped
@@ -398,11 +391,11 @@ class SqliteFrontier:
             self._storage.add_links(page, [link.url for link in links])
         return outcome, dropped, is_new_host
 
-    def _earn(self, lease: Lease, held: _Held, files: int, *, is_relevant: bool) -> None:
+    def _earn(self, lease: Lease, held: Held, files: int, *, is_relevant: bool) -> None:
         """Release the slots of files of a page's domain; a relevant page earns more slots."""
         holders = [domain_of(lease.host)] if self._rules.domain_cap else []
         if files:
-            self._storage.repay(held.host.id, files, holders)
+            self._storage.repay(held.url.host, files, holders)
         if is_relevant:
             self._storage.count_relevant([*holders, held.address] if held.address else holders)
 
@@ -425,14 +418,15 @@ class SqliteFrontier:
 
     # Leases.
 
-    def _held(self, lease: Lease) -> _Held:
+    def _held(self, lease: Lease) -> Held:
         try:
             return self._leased[lease.fingerprint]
         except KeyError:
             raise LeaseError(f"{lease.url} is not leased") from None
 
     def _end_lease(self, lease: Lease, ready_at: float, now: float) -> None:
-        self._hosts.rest(self._leased.pop(lease.fingerprint).host, ready_at, now)
+        host = self._hosts[self._leased.pop(lease.fingerprint).url.host]
+        self._hosts.rest(host, ready_at, now)
 
     def _is_budget_leased(self) -> bool:
         budgets = (

@@ -16,7 +16,7 @@ from langfocus.crawler.frontier.base import (
     Record,
     Visit,
 )
-from langfocus.crawler.frontier.links import Links, QueuedUrl
+from langfocus.crawler.frontier.links import Held, Links, QueuedUrl
 from langfocus.crawler.frontier.selection import UniformDraw
 from langfocus.crawler.frontier.transactions import rows_among
 from langfocus.crawler.run.page_row import add_page, page_values
@@ -61,6 +61,14 @@ _HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.re
 _HOST += ", h.files, h.found"
 """The columns of a `HostRow`."""
 
+
+_URL = "url, score, depth, evidence, id, fingerprint, host, queued"
+"""The columns of `queued_url`."""
+
+_LEASED = (
+    "SELECT redirects, tries, sent, (SELECT p.url FROM urls AS p WHERE p.id = u.parent),"  # noqa: S608  # names of columns
+    f" {_URL} FROM urls AS u WHERE id = ?"
+)
 
 _EVIDENCE: Final = Struct("<2d3f4B")
 """The fields of `Evidence` and those of `Links`: rows of one size can be changed where they stand,
@@ -179,16 +187,13 @@ class Storage:
         ).fetchone()
         return None if row is None else float(row[0])
 
-    def lease(self, url_id: int) -> tuple[Lease, bool, QueuedUrl]:
-        """Return the lease of a URL, True if the URL got a request, and the URL as it is queued."""
-        key, url, score, depth, redirects, tries, sent, evidence, parent = self._sql(
-            "SELECT fingerprint, url, score, depth, redirects, tries, sent, evidence,"
-            " (SELECT p.url FROM urls AS p WHERE p.id = u.parent) FROM urls AS u WHERE id = ?",
-            (url_id,),
-        ).fetchone()
-        place, is_respelled = (score, depth, redirects, tries, parent), sent == RESPELLED
-        lease = Lease(key, url, host_of(url), *place, is_respelled=is_respelled)
-        return lease, sent > 0, queued_url(url, score, depth, evidence)
+    def lease(self, url_id: int) -> Held:
+        """Return a queued URL with its lease."""
+        redirects, tries, sent, parent, *columns = self._sql(_LEASED, (url_id,)).fetchone()
+        url, is_respelled = queued_url(*columns), sent == RESPELLED
+        place = url.fingerprint, url.url, host_of(url.url), url.score, url.depth
+        lease = Lease(*place, redirects, tries, parent, is_respelled=is_respelled)
+        return Held(lease, url, sent > 0)
 
     def drop_blocked(
         self, is_blocked: Callable[[str], bool], leased: Sequence[int]
@@ -299,8 +304,7 @@ class Storage:
         """Return the known URLs with some fingerprints, by these."""
         rows = rows_among(
             self._connection,
-            "SELECT url, score, depth, evidence, id, fingerprint, host, queued"
-            " FROM urls WHERE fingerprint IN ",
+            f"SELECT {_URL} FROM urls WHERE fingerprint IN ",  # noqa: S608  # names of columns
             fingerprints,
         )
         return {row[5]: queued_url(*row) for row in rows}

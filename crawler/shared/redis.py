@@ -14,7 +14,6 @@ import json
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final, Self
 
@@ -32,8 +31,8 @@ from langfocus.crawler.frontier.base import (
     Record,
     Sending,
 )
-from langfocus.crawler.frontier.learning import Taken, chosen
-from langfocus.crawler.frontier.links import LinkOrigin, origin_of
+from langfocus.crawler.frontier.learning import chosen
+from langfocus.crawler.frontier.links import Held, LinkOrigin, QueuedUrl, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import holder_of, penalties_of, with_penalties
 from langfocus.crawler.run.page_row import check_page, page_values
@@ -52,20 +51,6 @@ _FIRST_WAIT_S: Final = 5.0
 
 Outbox = Callable[[LinkOrigin], Mapping[str, object]]
 """Returns arguments of `admit`: a page's links to other shards, by their origin."""
-
-
-@dataclass(slots=True)
-class _Held(Taken):
-    """A URL that this worker leased."""
-
-    token: str = field(kw_only=True)
-    best_other: float | None = None  # the best score of the other URLs; None: there are none
-    is_learned: bool = False  # its page, before the server was away
-
-    def named(self) -> dict[str, str]:
-        """Return the arguments that name the lease."""
-        key, host = str(self.lease.fingerprint), self.lease.host
-        return {"host": host, "fingerprint": key, "token": self.token}
 
 
 def join(
@@ -134,7 +119,8 @@ class RedisFrontier(SharedFrontier):
         self.stored = StoredCrawl.of(script.keys, [script.keys])
         self._rules, self._member, self._learner = rules, membership, learner
         self._packer = LinkPacker(rules, Random(f"{rules.random_state} {membership.worker}"))
-        self._held: dict[int, _Held] = {}
+        self._held: dict[int, Held] = {}
+        self._best_other: float | None = None  # the best score beside the last URL
         self._back: dict[str, dict[str, object]] = {}
         self._refusal = ""
 
@@ -279,11 +265,11 @@ class RedisFrontier(SharedFrontier):
         holder = holder_of(address) if address and self._rules.address_cap else ""
         answer = self.script.call(
             "send",
-            **held.named(),
+            **_named(held),
             domain=self._packer.domain_of(lease.host),
             address=holder,
             is_page=int(is_page),
-            penalties=penalties_of(held.before, self._rules.doubts_up_to),
+            penalties=penalties_of(held.url.score, self._rules.doubts_up_to),
         )
         if answer == Sending.NOW.value and is_page:
             held.was_sent, held.is_sent_now, held.address = True, True, holder
@@ -304,19 +290,19 @@ class RedisFrontier(SharedFrontier):
         if not answer.isdecimal():
             return Sending(answer)
         held = self.held_as(lease)
-        score = with_penalties(held.before, int(answer), self._rules.doubts_up_to)
+        score = with_penalties(held.url.score, int(answer), self._rules.doubts_up_to)
         self.script.call("lower", **self._given_back(held, score, is_penalized=True))
         return Sending.LATER
 
     def _given_back(
-        self, held: _Held, score: float, *, is_penalized: bool
+        self, held: Held, score: float, *, is_penalized: bool
     ) -> dict[str, dict[str, object]]:
         """Forget a lease; return the arguments that queue its URL again with another score."""
         del self._held[held.lease.fingerprint]
         tier = repr(0.0 - score)
-        return {"back": {**held.named(), "tier": tier, "lowered": int(is_penalized)}}
+        return {"back": {**_named(held), "tier": tier, "lowered": int(is_penalized)}}
 
-    def held_as(self, lease: Lease) -> _Held:
+    def held_as(self, lease: Lease) -> Held:
         """Return the lease as this worker holds it; raises `LeaseError`."""
         try:
             return self._held[lease.fingerprint]
@@ -333,11 +319,11 @@ class RedisFrontier(SharedFrontier):
         self.script.now = now
         waits_up_to = self._rules.waits_up_to
         found = chosen(
-            lambda: self._take(bounds), lambda one: one.best_other, self._put_back, waits_up_to
+            lambda: self._take(bounds), lambda _: self._best_other, self._put_back, waits_up_to
         )
         return self._refusal if found is None else found.lease
 
-    def _take(self, bounds: Mapping[str, object]) -> _Held | None:
+    def _take(self, bounds: Mapping[str, object]) -> Held | None:
         """Lease the URL with the best score in the queue; first release the one before."""
         answer: Any = "again"
         while answer == "again":
@@ -346,19 +332,19 @@ class RedisFrontier(SharedFrontier):
             self._refusal = answer
             return None
         *row, penalties, others = answer
-        held = self._leased(row, int(penalties), 0.0 - float(others) if others else None)
+        self._best_other = 0.0 - float(others) if others else None
+        held = self._leased(row, int(penalties))
         self._held[held.lease.fingerprint] = held
         if self._learner is not None:
             learner = self._learner.at(self.script)
-            url = learner.leased(held.lease)
-            held.lease, held.score = learner.rescored(held.lease, url, int(penalties))
+            learner.rescore(held, learner.leased(held.lease), int(penalties))
         return held
 
-    def _put_back(self, held: _Held) -> None:
+    def _put_back(self, held: Held) -> None:
         """Let the next call queue a URL again, with the score that it has now."""
         self._back = self._given_back(held, held.score, is_penalized=held.is_penalized)
 
-    def _leased(self, row: Sequence[str], penalties: int, best_other: float | None) -> _Held:
+    def _leased(self, row: Sequence[str], penalties: int) -> Held:
         key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, sent = row
         numbers = int(depth), int(redirects), int(tries)
         flags = bool(is_beyond_cap), sent == "2"
@@ -366,9 +352,8 @@ class RedisFrontier(SharedFrontier):
         lease = Lease(int(key), url, host, before, *numbers, parent or None, None, *flags)
         score = with_penalties(before, penalties, doubts_up_to)
         is_penalized = penalties > penalties_of(before, doubts_up_to)
-        held = _Held(lease, before, score, is_penalized, bool(sent), token=self.script.token)
-        held.best_other = best_other
-        return held
+        queued = QueuedUrl(url, before, lease.depth)
+        return Held(lease, queued, bool(sent), self.script.token, score, is_penalized)
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.
@@ -389,7 +374,7 @@ class RedisFrontier(SharedFrontier):
     def renew(self, now: float) -> None:
         """Extend the leases of this worker to their full time from `now`."""
         self.script.now = now
-        self.script.call("renew", leases=[held.named() for held in self._held.values()])
+        self.script.call("renew", leases=[_named(held) for held in self._held.values()])
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
@@ -434,7 +419,7 @@ class RedisFrontier(SharedFrontier):
     def release_all(self) -> None:
         """Release the leases of this worker."""
         while self._held:
-            self.script.call("release", **self._held.popitem()[1].named())
+            self.script.call("release", **_named(self._held.popitem()[1]))
 
     def forget_lease(self, lease: Lease) -> None:
         """Hold a lease no longer; it expires by itself."""
@@ -448,11 +433,17 @@ class RedisFrontier(SharedFrontier):
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
     ) -> str:
-        answer = self.script.call(command, packed, **self.held_as(lease).named(), **arguments)
+        answer = self.script.call(command, packed, **_named(self.held_as(lease)), **arguments)
         del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
+
+
+def _named(held: Held) -> dict[str, str]:
+    """Return the arguments that name a lease."""
+    key, host = str(held.lease.fingerprint), held.lease.host
+    return {"host": host, "fingerprint": key, "token": held.token}
 
 
 def _kept_robots(stored: str | None) -> KeptRobots | None:

@@ -266,7 +266,7 @@ class ShardedFrontier(SharedFrontier):
         held = frontier.held_as(lease)
         is_first = not held.was_sent
         if holder and is_first:
-            before = penalties_of(held.before, self._rules.doubts_up_to)
+            before = penalties_of(held.url.score, self._rules.doubts_up_to)
             shard.keys.check_rest()
             answer = self._address_call(
                 "address", address=holder, is_page=int(is_page), penalties=before
