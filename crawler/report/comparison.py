@@ -22,7 +22,7 @@ from langfocus.crawler.report.page import Chart, Report, period_of
 from langfocus.crawler.report.table import Table
 
 Runs = Mapping[str, Mapping[str, Summary]]
-"""Language -> strategy -> the figures of that run, in the order in which they are shown."""
+"""Language -> strategy -> figures of the run, in display order."""
 
 STRATEGIES_OF_PAPER: Final = ("random", "cctld", "svm")
 OF_PAPER: Final[Mapping[str, tuple[str, Sequence[Sequence[Cell]]]]] = {
@@ -102,7 +102,7 @@ def _best(one: tuple[str, Mapping[str, Summary]]) -> str:
 
 
 def _table(runs: Runs, place: int) -> Table:
-    """Return a measure by strategy for each language, and the paper's for each that it has."""
+    """Return a measure by language and strategy, with the paper's figures for its languages."""
     title, value = _MEASURES[place]
     strategies = _strategies_of(runs)
     paper = {
@@ -122,7 +122,7 @@ def _table(runs: Runs, place: int) -> Table:
 
 
 def _origin(lang: str, by: Mapping[str, Summary]) -> str:
-    """Return the pages and the seeds of the crawls for a language, and those of the paper."""
+    """Return page counts and seeds of the crawls for a language, ours and the paper's."""
     sizes = sorted({run.pages for run in by.values()})
     pages = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
     seeds = next(iter(by.values())).seeds
@@ -133,7 +133,7 @@ def _origin(lang: str, by: Mapping[str, Summary]) -> str:
 
 
 def _endings(every: Sequence[tuple[str, str, Summary]]) -> Table:
-    """Pages, time and finish reason of every run, with its cap of hosts and its filter."""
+    """Return pages, time and finish reason of every run, with host cap and filter in notes."""
     rows = [
         [
             f"{lang} {name}",
@@ -162,7 +162,7 @@ def _rule_of(summary: Summary) -> str:
 
 
 def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]]:
-    """For each strategy its pages in at most `at_most` portions of equal size."""
+    """Return each strategy's pages in at most `at_most` portions of equal size."""
     longest = max(len(summary.harvest_by_200) for summary in by.values())
     return {
         strategy: merged(summary.harvest_by_200, at_most, longest=longest)
@@ -192,5 +192,5 @@ def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
 
 
 def _strategies_of(runs: Runs) -> Sequence[str]:
-    """Return the strategies of all languages, in the order of the runs."""
+    """Return the strategies of all languages, in run order."""
     return list(dict.fromkeys(strategy for by in runs.values() for strategy in by))

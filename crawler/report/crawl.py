@@ -121,7 +121,7 @@ def _unless_zero(name: str, count: int) -> list[tuple[str, Cell]]:
 
 
 def _learnt(summary: Summary) -> Iterator[tuple[str, Cell]]:
-    """Return the errors of an ordering that learns, and the changes since an earlier run."""
+    """Yield the errors of a learning ordering, and the changes since an earlier run."""
     if summary.brier is not None:
         yield "Brier score of the probabilities", f"{summary.brier:.4f}"
         yield "calibration error", summary.calibration_error
@@ -196,7 +196,7 @@ def _lead(summary: Summary) -> str:
 
 
 def _story(summary: Summary, lang: str) -> str:
-    """Return the sentence that a person would say first about the crawl."""
+    """Return the most notable fact about the crawl, in a sentence."""
     pages, idle = summary.pages, summary.pages - summary.last_relevant
     if not pages:
         counted = summary.outcomes.items()
@@ -303,11 +303,11 @@ def _languages(summary: Summary, most: int) -> Table:
 
 
 def explain(run: sqlite3.Connection | Path | str, url: str) -> tuple[list[str], Table]:
-    """Why a page was fetched when it was: sentences, and what each feature added to its log-odds.
+    """Explain the fetch time of a page: sentences, and each feature's part of the log-odds.
 
-    The largest effect stands first. The weights are uncertain, so the sum is shrunk to the score.
-    The table is empty for an ordering that learns nothing. Raises RunFolderError for a folder
-    without a run, and for a URL that the run has not settled. Cost: one scan of the pages.
+    The largest effect is first. The sum is shrunk to the score, because the weights are uncertain.
+    The table is empty for an ordering without learning. Raises RunFolderError for a folder without
+    a run, and for an unsettled URL. Cost: one scan of the pages.
     """
     normal = normalise(url)
     with reading(run) as connection:

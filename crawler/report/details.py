@@ -43,7 +43,7 @@ _IS_QUEUED: Final = "SELECT 1 FROM urls WHERE fingerprint = ? AND queued = 1"
 
 
 class Reason(NamedTuple):
-    """What a name means, and what a person may do about it; "" where nothing was lost."""
+    """Meaning of a name, and advice; the advice is "" if nothing was lost."""
 
     kind: str
     name: str
@@ -53,7 +53,7 @@ class Reason(NamedTuple):
 
 @cache
 def reasons() -> Mapping[tuple[str, str], Reason]:
-    """Return the words of all outcomes and counters by kind and name.
+    """Return the texts of all outcomes and counters by kind and name.
 
     The kinds are `outcome` (of a settled URL), `link`, `queued` (of a queued URL) and `page`.
     """
@@ -63,13 +63,13 @@ def reasons() -> Mapping[tuple[str, str], Reason]:
 
 
 def meaning(outcome: str) -> str:
-    """Return the meaning of an outcome; an unknown word is returned unchanged."""
+    """Return the meaning of an outcome; an unknown name with spaces for underscores."""
     reason = reasons().get(("outcome", outcome))
     return reason.meaning if reason else outcome.replace("_", " ")
 
 
 def drops(outcomes: Mapping[str, int], counts: Mapping[str, int]) -> Table:
-    """Return the URLs and links that gave no page, by reason, with what to do about each."""
+    """Return the URLs and links without a page, by reason, with advice."""
     rows = [
         (reason.name, f"{reason.meaning}. {reason.advice}", number)
         for (kind, name), reason in reasons().items()
@@ -81,7 +81,7 @@ def drops(outcomes: Mapping[str, int], counts: Mapping[str, int]) -> Table:
 
 
 def sites(connection: sqlite3.Connection, lang: str) -> list[Table]:
-    """Return the domains and the hosts with the most relevant pages, equal ones once."""
+    """Return the domains and the hosts with the most relevant pages; one table if equal."""
     connection.create_function("domain_of", 1, domain_of, deterministic=True)
     found = [_sites(connection, lang, of) for of in ("domain", "host")]
     return found[: 1 + (found[0].rows != found[1].rows)]
@@ -105,7 +105,7 @@ def _sites(connection: sqlite3.Connection, lang: str, of: str) -> Table:
 
 
 def examples(connection: sqlite3.Connection, lang: str) -> Table:
-    """Return one page per language, that with the highest confidence."""
+    """Return the page with the highest confidence per language."""
     return Table(
         "A page of each language",
         ("language", "address"),
@@ -120,7 +120,7 @@ def examples(connection: sqlite3.Connection, lang: str) -> Table:
 
 
 def seed_table(connection: sqlite3.Connection, seeds: Sequence[str]) -> Table:
-    """Return the first seeds with what became of each."""
+    """Return the first seeds with their outcomes."""
     more = len(seeds) - _MOST_SEEDS
     return Table(
         f"Seeds ({len(seeds):,})",
@@ -132,7 +132,7 @@ def seed_table(connection: sqlite3.Connection, seeds: Sequence[str]) -> Table:
 
 
 def _fate(connection: sqlite3.Connection, key: int) -> str:
-    """Return what became of a URL, in words."""
+    """Return the outcome of a URL in words."""
     row = connection.execute(_SEED, (key,)).fetchone()
     if row is None:
         is_queued = connection.execute(_IS_QUEUED, (key,)).fetchone()

@@ -37,7 +37,7 @@ FROM numbered GROUP BY number / :size ORDER BY number / :size"""
 _LISTS: Final = ("seeds", "gaps")
 _NAMES: Final = ("lang", "strategy", "filter", "web", "command")
 _APART: Final = (*_LISTS, "command", "parts", "plugins")
-"""Keys of `meta` that are not settings, or have a figure of their own."""
+"""Keys of `meta` that are no settings, or separate figures."""
 
 _COUNTERS: Final = ("outcomes", "languages", "statuses", "methods")
 _TALLIES: Final = """\
@@ -49,13 +49,13 @@ SELECT count(*) FILTER (WHERE has_page),
        coalesce((SELECT nullif(max(sent), 0) FROM hosts), max(answered), 0)
 FROM (SELECT max(outcome = 'page') AS has_page, count(status) AS answered
       FROM pages GROUP BY host)"""
-"""A worker of a shared crawl does not know the requests of a host: then its answers are counted."""
+"""Host counts. A worker of a shared crawl has no request counts, so answers are counted instead."""
 
 _SCORES: Final = """\
 SELECT score, language = ? AND NOT is_copy FROM pages
 WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0
       AND url NOT IN (SELECT url FROM earlier)"""
-"""A page of an earlier run is asked for first, whatever its probability without its links is."""
+"""Pages of an earlier run are excluded: they are fetched first, whatever their probability."""
 
 _LAST: Final = """\
 SELECT count(*) FILTER (WHERE language = ? AND NOT is_copy), count(language)
@@ -84,16 +84,16 @@ _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
 
 _DOUBTS: Final = ("focus", "svm", "cctld")
-"""The orderings whose scores up to 0 are those of URLs that they do not expect in the language."""
+"""Orderings whose scores up to 0 mark URLs not expected in the language."""
 
 _Z: Final = 1.96
 
 
 class Portion(NamedTuple):
-    """The counts of some consecutive pages of a run."""
+    """Counts of consecutive pages of a run."""
 
     last: int
-    """The number of the last of them."""
+    """Number of the last page."""
     pages: int
     labelled: int
     relevant: int
@@ -107,7 +107,7 @@ class Portion(NamedTuple):
 
     @property
     def interval(self) -> tuple[float | None, float | None]:
-        """The interval of 95 % of the harvest rate (Wilson 1927), of nothing without a label."""
+        """The 95 % interval of the harvest rate (Wilson 1927); (None, None) without a label."""
         if not self.labelled:
             return None, None
         share, square = self.relevant / self.labelled, _Z * _Z / self.labelled
@@ -126,7 +126,7 @@ class Portion(NamedTuple):
         return self.last - self.pages / 2, self.harvest_rate
 
     def and_then(self, next_one: "Portion") -> "Portion":
-        """Return the pages of this portion and of the next one."""
+        """Merge this portion with the next one."""
         added = ("pages", "labelled", "relevant")
         return next_one._replace(
             **{name: getattr(self, name) + getattr(next_one, name) for name in added}
@@ -269,9 +269,9 @@ def write_summary(summary: Summary, folder: Path) -> Path:
 
 
 def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], int, int]:
-    """All counters, the copies and the bytes from one scan.
+    """Return all counters, the copies and the bytes from one scan.
 
-    There are few different combinations, even of many pages.
+    Even many pages have few distinct combinations.
     """
     counters: dict[str, Counter[str]] = {name: Counter() for name in _COUNTERS}
     copies = size = 0
@@ -289,14 +289,14 @@ def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], i
 def _calibration(
     connection: sqlite3.Connection, lang: str
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return the Brier score and the expected calibration error of the probabilities of pages.
+    """Return the Brier score and the expected calibration error of page probabilities.
 
-    They are those that pages with a label had just before their fetch, but for seeds and the pages
-    of an earlier run. The score is
-    the mean of (probability - label)**2 (Brier 1950, "Verification of forecasts expressed in terms
-    of probability"). The error is the difference between mean probability and share of relevant
-    pages in each of ten bins, weighted by its pages (Naeini, Cooper and Hauskrecht 2015, "Obtaining
-    well calibrated probabilities using Bayesian binning"). None where an ordering does not learn.
+    Probabilities are from just before the fetch, of labelled pages except seeds and pages of an
+    earlier run. The score is the mean of (probability - label)**2 (Brier 1950, "Verification of
+    forecasts expressed in terms of probability"). The error is the difference between mean
+    probability and share of relevant pages in ten bins, weighted by bin size (Naeini, Cooper and
+    Hauskrecht 2015, "Obtaining well calibrated probabilities using Bayesian binning"). None if the
+    ordering does not learn.
     """
     pages, squares = 0, 0.0
     excess = [0.0] * _BINS
@@ -309,13 +309,13 @@ def _calibration(
 
 
 def _changes(connection: sqlite3.Connection) -> dict[str, int] | None:
-    """Return the results of a run for the pages of an earlier run; None without `-a since`."""
+    """Return the changes of an earlier run's pages; None without `-a since`."""
     (earlier,) = connection.execute("SELECT COUNT(*) FROM earlier").fetchone()
     if not earlier:
         return None
     states = Counter(dict(connection.execute(_STATES)))
     new = states.pop("new", 0)
-    # By the server's word (status 304); the others that stayed had the same body.
+    # By status 304; other unchanged pages have an equal body.
     unchanged = "SELECT COUNT(*) FROM pages WHERE outcome = 'unchanged'"
     return {
         "earlier": earlier,
@@ -350,10 +350,9 @@ def curve(connection: sqlite3.Connection, lang: str, *, points: int = 500) -> li
 def merged(
     portions: Sequence[Portion], at_most: int, *, longest: int | None = None
 ) -> list[Portion]:
-    """Return the same pages in at most `at_most` portions, each made from equally many.
+    """Merge consecutive portions into at most `at_most` portions of equal size.
 
-    `longest` is the number of portions of the longest of several runs, so that the portions of all
-    runs have the same length.
+    `longest` is the number of portions of the longest of several runs, for equal sizes in all runs.
     """
     width = max(1, -(-(longest or len(portions)) // at_most))
     starts = range(0, len(portions), width)

@@ -45,16 +45,16 @@ _MISSING: Final = (None, None, None)
 
 
 class Sample(NamedTuple):
-    """Ids and URLs in random order, of the pages of a run with an id up to `until`."""
+    """Ids and URLs of a run's pages in random order, from the pages with an id up to `until`."""
 
     pages: Sequence[tuple[int, str]]
     until: int
     of: int
-    """The pages from which they were drawn."""
+    """Number of pages in the sampled population."""
 
 
 def language_of(connection: sqlite3.Connection) -> str:
-    """Return the language of a run; raises RunFolderError if it has none."""
+    """Return the target language of a run; RunFolderError if unset."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
     if row is None or not row[0]:
         raise RunFolderError("run.db has no language")
@@ -64,10 +64,10 @@ def language_of(connection: sqlite3.Connection) -> str:
 def draw_sample(
     connection: sqlite3.Connection, lang: str, number: int, random_state: int
 ) -> Sample:
-    """Return about `number` pages of a run; the same random state gives the same pages.
+    """Return about `number` pages of a run, determined by the random state.
 
-    Each answer has a simple random sample in proportion to its pages, but at least five. All pages
-    if there are not as many.
+    Each stratum has a simple random sample, proportional to its size but at least five pages, or
+    all pages of a smaller stratum.
     """
     random = Random(random_state)
     until = connection.execute("SELECT max(id) FROM pages").fetchone()[0] or 0
@@ -78,15 +78,15 @@ def draw_sample(
         places = set(random.sample(range(size), min(size, wanted)))
         rows = enumerate(connection.execute(_PAGES, (lang, answer, until)))
         drawn += [row for place, row in rows if place in places]
-    # In random order the person who labels cannot tell the identifier's answer from the place.
+    # Shuffled, so that the row position does not reveal the identifier's answer.
     random.shuffle(drawn)
     return Sample(drawn, until, sum(sizes.values()))
 
 
 def write_sample(path: Path, sample: Sample) -> Path:
-    """Write a sample as CSV in UTF-8 with a byte order mark; the column `label` is empty.
+    """Write a sample as CSV in UTF-8 with a byte order mark and an empty column `label`.
 
-    No cell begins like a formula, so a URL from the Web runs nothing in a spreadsheet program.
+    Formula prefixes are escaped, so that no URL runs as a formula in a spreadsheet program.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -96,7 +96,7 @@ def write_sample(path: Path, sample: Sample) -> Path:
 
 
 class Label(NamedTuple):
-    """A person's answer about a page; `is_relevant` None: the person could not tell."""
+    """A person's label of a page; `is_relevant` is None for undecided."""
 
     url: str
     until: int
@@ -104,11 +104,11 @@ class Label(NamedTuple):
 
 
 def read_labels(path: Path) -> dict[int, Label]:
-    """Return the labels of a file by page, in its order.
+    """Return the labels of a file by page, in file order.
 
-    Commas or semicolons separate the columns, because spreadsheet programs of some countries write
-    semicolons. A label is yes or no; an empty one and `?` mean that the person could not tell.
-    Raises SettingError with the line of the first mistake.
+    Columns are separated by commas or semicolons: spreadsheet programs of some countries write
+    semicolons. A label is yes or no; empty or `?` for undecided. Raises SettingError with the line
+    of the first error.
     """
     try:
         text = read_regular(path, _MOST_BYTES).decode("utf-8-sig")
@@ -139,7 +139,7 @@ def read_labels(path: Path) -> dict[int, Label]:
 
 
 class Labelled(NamedTuple):
-    """The pages with an answer, those with a person's label, and the relevant ones of these."""
+    """Counts of pages with an answer, of labelled pages, and of pages labelled as relevant."""
 
     pages: int
     labelled: int
@@ -149,10 +149,10 @@ class Labelled(NamedTuple):
 def relevant_share(
     strata: Sequence[Labelled], random_state: int = 0, draws: int = _DRAWS
 ) -> tuple[float, float, float] | None:
-    """Return the share of relevant pages from the labels of a stratified sample, and its interval.
+    """Estimate the share of relevant pages from a stratified sample, with its 95 % interval.
 
-    The interval is one of 95 %; its ends are quantiles of `draws` random numbers. None if there is
-    no page, or a stratum without a label.
+    The interval ends are quantiles of `draws` random numbers. None without pages, or if a stratum
+    has no label.
     """
     total = sum(part.pages for part in strata)
     if not total or not all(part.labelled for part in strata):
@@ -169,10 +169,10 @@ def relevant_share(
 
 
 def label_table(folder: Path, path: Path) -> Table:
-    """Return the harvest rate of a run from a file of labels that `report --sample` began.
+    """Return the harvest rate of a run by the labels in a file of `report --sample`.
 
-    The table also has the share of right answers among those for the language. Raises SettingError
-    for a file that cannot be used, or that belongs to another run.
+    The table also has the precision for the target language. Raises SettingError for an unusable
+    file, or the file of another run.
     """
     with reading(folder) as connection:
         lang, labels = language_of(connection), read_labels(path)
@@ -209,7 +209,7 @@ def _counted(
     sizes: Mapping[int, int],
     path: Path,
 ) -> dict[int, Labelled]:
-    """Return the labels of each answer: 1 for the language of the crawl, 0 for another."""
+    """Return label counts per stratum: 1 for answers in the target language, 0 for others."""
     found = 0
     counts = {answer: Labelled(size, 0, 0) for answer, size in sizes.items()}
     for page, (url, _, is_relevant) in labels.items():

@@ -1,4 +1,4 @@
-"""The state of a running crawl: one value that panel, files, dashboard and metrics show."""
+"""The state of a running crawl: one value for panel, files, dashboard and metrics."""
 
 import time
 from collections import Counter
@@ -22,11 +22,11 @@ LIVE_HTML: Final = "live.html"
 WRITTEN_EVERY_S: Final = RELOAD_S
 
 FETCH_BUCKETS_S: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""The upper bounds of the counts in `Seconds.counts`, which has one more, for longer fetches."""
+"""Upper bounds of `Snapshot.fetches`, whose last count is for longer fetches."""
 
 Limit = Literal["politeness", "network", "reading", "frontier", "queue"]
-"""What the next page waits for: a host that may be contacted, an answer, a reader, the crawl's own
-process, or a link.
+"""The bottleneck of the next page: host delays, open requests, readers, the crawl's own process, or
+an empty queue.
 """
 
 LIMITS: Final[Mapping[Limit, str]] = {
@@ -44,7 +44,7 @@ _MOST_BYTES: Final = 2**20
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What does not change while a crawl runs."""
+    """Constant facts about a crawl."""
 
     title: str  # language and strategy, or "census"
     lang: str
@@ -57,7 +57,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A number at which the crawl ends. `left_s` is None while nothing is known of it."""
+    """A number at which the crawl ends; `left_s` is None if the remaining time is unknown."""
 
     name: str  # "pages", "relevant", "words", "hosts", or "hours", which are counted in seconds
     done: float
@@ -80,7 +80,7 @@ class LastPage:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """A worker of a shared crawl, and its speed since it began."""
+    """A worker of a shared crawl, with its mean speed."""
 
     name: str
     pages_per_s: float
@@ -88,10 +88,10 @@ class WorkerState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """All that is shown of a crawl at `at`, unix seconds.
+    """All displayed figures of a crawl at `at`, unix seconds.
 
-    In a shared crawl counts and hosts are those of all workers, and so are outcomes, drops, errors,
-    fetches and the last 200 pages after `together`. The rest is of this worker.
+    In a shared crawl, counts and hosts are totals of all workers; after `together` so are outcomes,
+    drops, errors, fetches and the last 200 pages. All other figures are this worker's.
     """
 
     about: About
@@ -137,16 +137,16 @@ class Snapshot:
 
     @property
     def goal(self) -> Goal | None:
-        """The goal that will be reached first, None if there is none."""
+        """The first goal to be reached, or None."""
         never = float("inf")
         key = lambda goal: (never if goal.left_s is None else goal.left_s, -goal.done / goal.of)  # noqa: E731
         return min(self.goals, key=key, default=None)
 
 
 def together(own: Snapshot, name: str, others: Mapping[str, str]) -> Snapshot:
-    """Return the snapshot of a worker, merged with those of the other workers.
+    """Return a worker's snapshot, merged with the other workers' snapshots.
 
-    `others` has the `live_json` of each by name; one of another version is skipped.
+    `others` is the `live_json` by worker name; other versions are skipped.
     """
     all_of = {name: own}
     for other, text in others.items():
@@ -194,7 +194,7 @@ def write_live(folder: Path, snapshot: Snapshot) -> None:
 
 
 def read_live(folder: Path) -> Snapshot:
-    """Return the snapshot in a run folder; raises `RunFolderError` if there is none to read."""
+    """Return the snapshot in a run folder; `RunFolderError` if missing or unreadable."""
     path = folder / LIVE_JSON
     try:
         return decoded(read_regular(path, _MOST_BYTES))
@@ -210,7 +210,7 @@ def read_live(folder: Path) -> Snapshot:
 
 
 def live_html(snapshot: Snapshot) -> str:
-    """Return the text of `live.html`: the snapshot as a page that a browser loads again."""
+    """Return the text of `live.html`: the snapshot as a page that reloads itself."""
     is_finished = snapshot.state == "finished"
     rate, title, rest = "harvest rate", "Harvest rate", "report.html"
     if snapshot.about.is_census:
@@ -246,7 +246,7 @@ def _course(title: str, line: Points) -> Chart:
 
 
 def goal_of(snapshot: Snapshot) -> str:
-    """Return how much of the goal is done that will be reached first; "" without a goal."""
+    """Return the progress to the first goal as text; "" without a goal."""
     goal = snapshot.goal
     if goal is None:
         return ""
@@ -259,7 +259,7 @@ def goal_of(snapshot: Snapshot) -> str:
 
 
 def figures(snapshot: Snapshot) -> dict[str, list[str]]:
-    """Return the rows of figures of the panel and of the page, by their names."""
+    """Return the figures of panel and page as rows, by name."""
     hosts, expected = snapshot.hosts, snapshot.expected
     counts = [f"{snapshot.pages:,}"]
     rates = ["with a language", percent(snapshot.share)]

@@ -1,9 +1,9 @@
-"""A report: its figures as JSON, its tables in a terminal, and its page.
+"""A report as JSON figures, terminal tables, and an HTML page.
 
-The page is one HTML file without network requests; that of a running crawl has one script, the
-others have none. Every text in it is escaped, because titles, URLs and names of hosts come from the
-Web. Its template draws line charts as SVG with texts in HTML: only the lines stretch with the width
-of the page, so texts keep their size on a narrow screen.
+The page is one HTML file without network requests; only a running crawl's page has a script. Every
+text is escaped, because titles, URLs and host names come from the Web. Line charts are SVG with
+HTML labels: only the lines stretch with the page width, so labels keep their size on a narrow
+screen.
 """
 
 from base64 import b64encode
@@ -30,23 +30,24 @@ RELOADS: Final = f"script-src 'sha256-{b64encode(sha256(_RELOAD.encode()).digest
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _FIRST_HUE: Final = 250
 _LINE_HEIGHT: Final = 3.0
-"""Of a label of a narrow screen, in percent of the height of a chart. A label has at least two."""
+"""Line height of a label on a narrow screen, in percent of the chart height; labels have two lines
+or more."""
 
 _LETTERS_OF_A_LINE: Final = 18
 
 Points = Sequence[tuple[float, float | None]]
-"""Places on the x axis and their values; None leaves a gap."""
+"""Pairs of x and y; None leaves a gap."""
 
 
 class Tick(NamedTuple):
-    """A mark of an axis, in percent of its length."""
+    """An axis tick, in percent of the axis length."""
 
     at: float
     text: str
 
 
 class Line(NamedTuple):
-    """A line as it is drawn: all places are percent from the left and from the top."""
+    """A drawn line; coordinates are percent from the left and from the top."""
 
     label: str
     label_at: float
@@ -59,9 +60,9 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Lines by their labels, from 0 on both axes, and their figures as a table.
+    """Lines by label, from 0 on both axes, with the figures as a table.
 
-    `bands` has places with the ends of an interval around the line of a label.
+    `bands` has the interval ends around a line, by label: x, low, high.
     """
 
     title: str
@@ -77,19 +78,19 @@ class Chart:
 
     @property
     def x_ticks(self) -> list[Tick]:
-        """The marks of the x axis, which ends at the last place."""
+        """Ticks of the x axis, which ends at the last x."""
         most = self._most_x
         return [Tick(100 * x / most, f"{x:,.0f}") for x in _round_numbers(most, 1) if x <= most]
 
     @property
     def y_ticks(self) -> list[Tick]:
-        """The marks of the y axis; the last one is its end."""
+        """Ticks of the y axis, which ends at the last tick."""
         factor, shown = (100, "{:.3g} %") if self.is_share else (1, "{:,.0f}")
         return [Tick(100 * y / self._most_y, shown.format(factor * y)) for y in self._y_values]
 
     @cached_property
     def drawn(self) -> list[Line]:
-        """The lines from the top to the bottom of their ends; equal ones are one line."""
+        """Lines ordered by their end, the top one first; equal lines are merged."""
         labels: dict[tuple[tuple[float, float | None], ...], list[str]] = {}
         for label, points in self.lines.items():
             labels.setdefault(tuple(points), []).append(label)
@@ -124,7 +125,7 @@ class Chart:
         return self._y_values[-1]
 
     def _band(self, label: str) -> str:
-        """Return the path around a line's interval: upper end forth, lower end back."""
+        """Return the outline of a line's interval: the upper ends, then the lower ends reversed."""
         ends = [each for each in self.bands.get(label, ()) if each[1] is not None]
         around = [(x, high) for x, _, high in ends] + [(x, low) for x, low, _ in reversed(ends)]
         return _path([self._spot(x, y) for x, y in around])
@@ -136,7 +137,7 @@ class Chart:
 
 
 def _round_numbers(most: float, least_step: float) -> list[float]:
-    """Return some round numbers from 0 to `most`, or to the next one after it."""
+    """Return round numbers from 0 up to the first one not below `most`."""
     rough = max(least_step, most / 5)
     power = 10.0 ** floor(log10(rough))
     step = next(each * power for each in _STEPS if each * power >= 0.999 * rough)
@@ -146,7 +147,7 @@ def _round_numbers(most: float, least_step: float) -> list[float]:
 
 
 def _path(spots: Sequence[tuple[float, float] | None]) -> str:
-    """Return the path of a line; a point between two gaps is a dot."""
+    """Return the SVG path of a line; a point between two gaps is a dot."""
     parts = []
     for before, spot in pairwise([None, *spots]):
         if spot is not None:
@@ -156,7 +157,7 @@ def _path(spots: Sequence[tuple[float, float] | None]) -> str:
 
 
 def _with_labels_apart(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with labels that do not cover each other, each near the end of its line."""
+    """Return the lines with labels moved apart, each near the end of its line."""
     heights = [_LINE_HEIGHT * max(2, ceil(len(line.label) / _LETTERS_OF_A_LINE)) for line in lines]
     shrunk = min(1.0, 100 / max(1.0, sum(heights)))
     apart = [shrunk * sum(pair) / 2 for pair in pairwise([*heights[:1], *heights])]
@@ -171,7 +172,7 @@ def _with_labels_apart(lines: Sequence[Line]) -> list[Line]:
 
 
 class Command(NamedTuple):
-    """A line for a shell, to be copied; "" is not shown."""
+    """A shell command to copy; "" is hidden."""
 
     title: str
     line: str
@@ -182,7 +183,7 @@ Part = Chart | Table | Command | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A title, a sentence, the figures that are seen first, and the parts in their order."""
+    """A title, a lead sentence, the main figures, and the parts in order."""
 
     title: str
     lead: str
@@ -195,9 +196,9 @@ class Report:
     interval: str = ""
     """The 95 % interval of the first card."""
     is_reloaded: bool = False
-    """A browser loads the page again every `RELOAD_S` seconds, also without scripts."""
+    """Reload the page every `RELOAD_S` seconds, with or without scripts."""
     link: str = ""
-    """A page in the same folder that tells more."""
+    """A more detailed page in the same folder."""
 
     def html(self) -> str:
         """Return the text of the HTML file."""
@@ -207,7 +208,7 @@ class Report:
         return template.render(report=self, parts=parts, reload=reload)
 
     def tables(self) -> list[Table]:
-        """Return all tables, those of charts too."""
+        """Return all tables, including the charts' tables."""
         found = [part.table if isinstance(part, Chart) else part for part in self.parts]
         return [part for part in found if isinstance(part, Table) and not part.is_empty]
 
@@ -219,13 +220,13 @@ class Report:
 
 
 def period_of(periods: Iterable[tuple[str | None, str | None]]) -> tuple[str | None, str | None]:
-    """Return the start of the first and the end of the last of some periods."""
+    """Return the earliest start and the latest end."""
     starts, ends = zip((None, None), *periods, strict=True)
     return min(filter(None, starts), default=None), max(filter(None, ends), default=None)
 
 
 def _without_single_points(part: Part) -> Part:
-    """Return the table of a chart that has no line, only a point for each label."""
+    """Return the table instead of a chart with single points only."""
     if not isinstance(part, Chart) or part.table is None:
         return part
     longest = max(map(len, part.lines.values()), default=0)
@@ -233,7 +234,7 @@ def _without_single_points(part: Part) -> Part:
 
 
 def _has_figure(part: Part) -> bool:
-    """Return True if there is something to show below the title of a part."""
+    """Return True for a part with content below its title."""
     if isinstance(part, Chart):
         return bool(part.drawn)
     if isinstance(part, Table):
@@ -258,6 +259,6 @@ def _environment() -> "Environment":
 
 
 def _finalised(value: Any) -> Any:
-    """Return a value as a text without invisible letters, which could hide a part of an address."""
+    """Return a value as text without invisible letters, which could hide a part of a URL."""
     is_markup = hasattr(value, "__html__")
     return value if is_markup else printable(shown(value))

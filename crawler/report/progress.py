@@ -1,6 +1,6 @@
-"""The progress of a command or a crawl: in place on a terminal, in plain lines elsewhere.
+"""Progress display of a command or a crawl: in place on a terminal, in plain lines elsewhere.
 
-A crawl has a panel, made of the snapshot that the files and the dashboard show too.
+A crawl has a panel of its snapshot, like live files and dashboard.
 """
 
 import sys
@@ -21,15 +21,15 @@ from langfocus.crawler.report.live import LastPage, Snapshot, figures, goal_of, 
 from langfocus.crawler.report.terminal import unguarded
 
 PASSED_ON: Final = "LANGFOCUS_PANEL"
-"""The environment variable of a crawl whose parent process shows its panel."""
+"""Environment variable, set if the parent process shows the crawl's panel."""
 
 MARK: Final = "\x1e"
-"""The beginning of a line with a snapshot for the parent process."""
+"""Prefix of a line with a snapshot for the parent process."""
 
 _LABEL_COLUMNS: Final = 9
 _MOST_BARS: Final = 40
 _LEAST_LABELLED: Final = 5
-"""Pages with a label that a bar has: the rate of fewer is only noise."""
+"""Least labelled pages per bar; the rate of fewer pages is noise."""
 
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _COLOURS: Final = {"running": "green", "ending": "yellow", "finished": "bold"}
@@ -73,9 +73,9 @@ class Display(AbstractContextManager["Display"]):
         self.close()
 
     def update(self, drawn: Callable[[], str | Group], *, at_once: bool = False) -> None:
-        """Show a row, or several on a terminal, if an update is due; they are made only then.
+        """Show rows if an update is due; `drawn` is called only then.
 
-        So this is cheap enough for every page.
+        Cheap enough for a call per page.
         """
         with self._lock:
             now = self._clock()
@@ -93,7 +93,7 @@ class Display(AbstractContextManager["Display"]):
             self.update(lambda: f"{task}: {done:,}{of_total}")
 
     def tell(self, line: str) -> None:
-        """Print a line that stays; on a terminal it is above the row."""
+        """Print a permanent line; on a terminal, above the rows."""
         with self._lock:
             if self._live is None:
                 print(printable(line), file=self._stream, flush=True)
@@ -101,12 +101,12 @@ class Display(AbstractContextManager["Display"]):
                 self._live.console.print(printable(line), soft_wrap=True)
 
     def tell_as_is(self, line: str) -> None:
-        """Print a line that another process reads."""
+        """Print a line for another process."""
         self._stream.write(line)
         self._stream.flush()
 
     def write(self, text: str) -> None:
-        """Print lines that stay: so a display is a stream for a log."""
+        """Print permanent lines: a display is a stream for a log."""
         for line in text.splitlines():
             self.tell(line)
 
@@ -125,7 +125,7 @@ class Display(AbstractContextManager["Display"]):
             print(rows, file=self._stream, flush=True)
             return
         if self._live is not None and self._console.width < self._width:
-            # The terminal broke the lines that stand there, so nobody knows where they begin.
+            # The narrower terminal has wrapped the lines, so their start is unknown.
             self.close()
             self._console.clear()
         self._width = self._console.width
@@ -138,7 +138,7 @@ class Display(AbstractContextManager["Display"]):
                 redirect_stderr=False,
             )
             self._live.start()
-            # A process that is killed could not bring a hidden cursor back.
+            # A killed process cannot restore a hidden cursor.
             self._console.show_cursor(True)
         text = Text(rows, no_wrap=True, overflow="crop") if isinstance(rows, str) else rows
         self._live.update(text, refresh=True)
@@ -159,9 +159,9 @@ class Progress:
         self._shown: Future[None] | None = None
 
     def show_meanwhile(self, snapshot: Snapshot) -> None:
-        """Show a snapshot in a thread; skip it while the previous one is being written.
+        """Show a snapshot in a thread; skip it while the previous snapshot is being written.
 
-        So a slow or paused terminal (Ctrl-S) does not block the crawl.
+        A slow or paused terminal (Ctrl-S) thus never blocks the crawl.
         """
         before = self._shown
         if before is None or before.done():
@@ -170,7 +170,7 @@ class Progress:
                 before.result()
 
     def show(self, snapshot: Snapshot) -> None:
-        """Show a snapshot if an update is due, at once if the state is another than before."""
+        """Show a snapshot if an update is due, or at once after a state change."""
         is_changed, self._state = snapshot.state != self._state, snapshot.state
         if self._is_passed_on:
             self._display.tell_as_is(MARK + live_json(snapshot))
@@ -179,7 +179,7 @@ class Progress:
             self._display.update(lambda: self._rows(snapshot), at_once=at_once)
 
     def close(self, snapshot: Snapshot) -> None:
-        """Leave the last figures on the stream; a second call does nothing."""
+        """Print the final figures; a second call does nothing."""
         if self._is_closed:
             return
         self._threads.shutdown()
@@ -202,7 +202,7 @@ def _differs(one: Snapshot, other: Snapshot) -> bool:
 
 
 def line(snapshot: Snapshot, width: int = sys.maxsize) -> str:
-    """Return the main figures in one line, the most of them that have room."""
+    """Return the main figures in one line, fewer figures for a narrow terminal."""
     rate, speed = percent(snapshot.share), f"{snapshot.pages_per_s:,.1f}"
     pages = f"{snapshot.about.title}  {snapshot.pages:,} pages"
     named = f"with a language {rate}"
@@ -252,7 +252,7 @@ def _head(snapshot: Snapshot, width: int) -> Text:
 
 
 def _goal(snapshot: Snapshot, width: int) -> Text:
-    """Return the bar of the goal that will be reached first, or a rule."""
+    """Return the progress bar of the first goal, or a rule."""
     goal = snapshot.goal
     if goal is None:
         return _text(("─" * width, "dim"))
@@ -263,7 +263,7 @@ def _goal(snapshot: Snapshot, width: int) -> Text:
 
 
 def _row(name: str, parts: Iterable[str], width: int) -> Text:
-    """Return a name and the parts that have room."""
+    """Return a name with the parts that fit the width."""
     fitting, left = "", width - _LABEL_COLUMNS
     for part in parts:
         more = part if not fitting else f"{fitting}  {part}"

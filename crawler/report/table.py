@@ -21,10 +21,10 @@ WIDTH = 80
 """Columns of a table that goes into a file or a pipe."""
 
 WIDE = 120
-"""The same for studies and simulations, whose tables have many columns."""
+"""Columns of wide tables, for studies and simulations."""
 
 _MOST_LETTERS_OF_FIGURES = 36
-"""Those of the columns of figures of a table that fits half of a page."""
+"""Total width of the figure columns in a table for half a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Table:
 
     @property
     def is_narrow(self) -> bool:
-        """True if it fits half of a page, without a line break in its figures."""
+        """True for a table that fits half a page without line breaks in figures."""
         if self.text_columns > 1:
             return not self.head[0]
         columns = list(zip(self.head, *self.texts, *self.paper_texts, strict=False))[1:]
@@ -69,7 +69,7 @@ class Table:
         return [[shown(cell) for cell in row] for row in self.paper]
 
     def bar(self, row: Sequence[Cell], place: int) -> float | None:
-        """Return the length of the bar in a cell, 0 to 1 of the longest; None where no bar is."""
+        """Return a cell's bar length relative to the longest bar, 0 to 1; None without a bar."""
         cell = row[place]
         if self.head[place] not in ("share", "coverage") or not isinstance(cell, float):
             return None

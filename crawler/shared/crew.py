@@ -1,6 +1,6 @@
-"""The workers of a shared crawl on one machine, and the Redis server that they get of their own.
+"""The workers of a shared crawl on one machine, and their own Redis server.
 
-The kernel of Linux kills all of them when the process that started them ends, however it ends.
+On Linux the kernel kills all of them at any end of the parent process.
 """
 
 import os
@@ -46,7 +46,7 @@ def _start(line: Sequence[str], **streams: Any) -> "subprocess.Popen[str]":
 class OwnServer:
     """A Redis server of this process, behind a socket that only its user may open.
 
-    All that it answered stays in its folder: a server that is started there later goes on with it.
+    All acknowledged writes stay in its folder; a later server in the same folder continues.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The keys of a shared crawl in Redis, or of one of its shards, and the server that holds them."""
+"""Redis keys of a shared crawl, or of a single shard, and their server."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -57,7 +57,7 @@ def connect(url: str, *, timeout_s: float = 10.0) -> "Client":
 
 
 def _cluster(url: str, options: Mapping[str, Any]) -> "RedisCluster":
-    """Return a client that knows which server has which slot; `KeySpace` sends the commands."""
+    """Return a client with the cluster's slot map; `KeySpace` sends the commands."""
     from redis import connection
     from redis.cluster import ClusterNode, RedisCluster
     from redis.exceptions import RedisClusterException, RedisError
@@ -170,7 +170,7 @@ class KeySpace:
         return [self.client.get_redis_connection(node) for node in self.client.get_primaries()]
 
     def _find_server(self) -> None:
-        """Ask a cluster again which server has the keys."""
+        """Refresh the server of the keys from the cluster."""
         if not self._is_cluster:
             return
         if self._connection is not None:
@@ -204,7 +204,7 @@ class KeySpace:
         return self.insist(do)
 
     def read(self, made: Callable[..., T], ask: Callable[[Any], object]) -> T:
-        """Run commands that change nothing; return what `made` makes of their answers."""
+        """Run read-only commands; return the result of `made` for their answers."""
         with self.reading():
             return made(*self.run(ask))
 

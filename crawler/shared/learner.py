@@ -56,7 +56,7 @@ class SharedLearner(Scorer):
     # Scores.
 
     def leased(self, lease: Lease) -> QueuedUrl:
-        """Return what is known of a URL that was just leased."""
+        """Return the evidence about a URL just leased."""
         known = self._rows([lease.fingerprint], [lease.url])[0]
         return known or QueuedUrl(lease.url, lease.score, lease.depth)
 
@@ -103,7 +103,7 @@ class SharedLearner(Scorer):
         return [Link(link.url, url.score, link.evidence) for link, url in scored]
 
     def _rows(self, keys: Sequence[int], urls: Sequence[str]) -> list[QueuedUrl | None]:
-        """Return what is known of URLs by their fingerprints; read the records of their units."""
+        """Return the evidence about URLs by fingerprint; reads the records of their units."""
         units = [*set(chain.from_iterable(map(units_of, urls)))]
         kept, tallies = self._script.fields({"urls": [*map(str, keys)], "tallies": units})
         self._tallies = dict(zip(units, map(_tally, tallies), strict=True))
@@ -133,7 +133,7 @@ class SharedLearner(Scorer):
                 self._publish()
 
     def take_over(self) -> None:
-        """Believe what all workers have learned so far."""
+        """Update the belief with the evidence of all workers."""
         keys = self._whole.keys
         keys.read(self._merge, lambda pipe: pipe.hgetall(keys.key("belief")))
 

@@ -58,7 +58,7 @@ def _page_links(text: str) -> PageLinks:
 
 
 def ask_targets(keys: KeySpace) -> Question[list[str]]:
-    """Ask which shards have entries in an outbox."""
+    """Return the shards with entries in an outbox."""
     return sorted, lambda pipe: pipe.smembers(keys.key("outboxes"))
 
 

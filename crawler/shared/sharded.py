@@ -9,8 +9,8 @@ are as exact as in one frontier. Four things belong to the whole crawl:
 - Budgets. A shard leases no more than it was granted, and returns the rest.
 - The slots of an IP address. They are in one shard, which the address decides.
 
-A shard whose server is away rests, and the others go on. Pages of it that are settled meanwhile are
-written when it is back.
+A shard without a reachable server rests, and the other shards continue. Its pages settled meanwhile
+are written once the server is back.
 """
 
 import json
@@ -54,7 +54,7 @@ _IDLE_POLLS: Final = 5
 
 
 class Shard:
-    """One shard, and the state of its queue as this worker last saw it."""
+    """One shard, with this worker's last view of its queue."""
 
     best = inf  # the tier of its best URL, infinite if it has none
     has_hopes = False  # something better than a doubtful URL may come soon
@@ -296,7 +296,7 @@ class ShardedFrontier(SharedFrontier):
         return script.call(command, address=address, **arguments)
 
     def next(self, now: float) -> Lease | None:
-        """Lease the better of the best URLs of two shards; if both have none, that of another."""
+        """Lease the better best URL of two shards; if both are empty, another shard's best URL."""
         self._now = now
         if now >= self.delivery.delivered_at + self._member.deliver_s:
             # The links of this worker, and of one shard that is drawn.
@@ -378,7 +378,7 @@ class ShardedFrontier(SharedFrontier):
         return granted
 
     def _returned(self) -> list[tuple[int, list[list[int]]]]:
-        """Let all shards return what they do not use; return the quotas of each."""
+        """Collect unused budget from all shards; return the quotas of each shard."""
         found = self._each(lambda frontier: frontier.script.call("return_quota"))
         return [*found.items()]
 

@@ -80,7 +80,7 @@ class StoredCrawl:
         )
 
     def workers(self) -> list[str]:
-        """Return the names of all workers that ever joined; each may have left records."""
+        """Return the names of all workers that ever joined; any of them may have left records."""
         return self.whole.read(*_workers(self.whole))
 
     def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
