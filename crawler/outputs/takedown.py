@@ -26,6 +26,7 @@ from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.archived import ArchivedRow, file_of
 from langfocus.crawler.outputs.warc_records import digest_of, pack
 from langfocus.crawler.politeness.blocking import BlockList, read_lines
+from langfocus.crawler.run.versions import COPIES
 
 TAKEN_DOWN: Final = "taken_down"
 """The outcome of a page after its take-down."""
@@ -104,7 +105,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         connection.execute("COMMIT")
         # The log of the database has the pages as they were.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        for path in old_files:
+        for path in (*old_files, *folder.glob(COPIES)):
             path.unlink()
     except (sqlite3.Error, OSError, ValueError) as error:
         if connection.in_transaction:

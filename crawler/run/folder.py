@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from langfocus.crawler.errors import CrawlError, RunFolderError, one_line
 from langfocus.crawler.run.schema import SCHEMA_VERSION, create, expected_schema, schema_of
+from langfocus.crawler.run.versions import check_version, schema_number, see_as_current, upgrade
 from langfocus.crawler.run.whole_file import clean_up
 
 try:
@@ -73,9 +74,10 @@ def open_run(
     """Open a run folder to crawl in it: a new run begins, a known run is resumed.
 
     `meta` are the settings of the crawl, which include "seeds". Those of `identity` are the same
-    when a run is resumed; a missing one counts as empty. SQLite checks the whole file. Raises
-    `RunFolderError` and changes nothing if the folder holds another crawl, was made by another
-    version, cannot be read or written, or if the structure of its database is damaged.
+    when a run is resumed; a missing one counts as empty. SQLite checks the whole file. A run of an
+    earlier schema is upgraded. Raises `RunFolderError` and changes nothing if the folder holds
+    another crawl, has a schema that this version does not continue, cannot be read or written, or
+    if the structure of its database is damaged.
     """
     values = dict.fromkeys(identity, "")
     texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
@@ -85,14 +87,15 @@ def open_run(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         check_files(folder)
+        schema = SCHEMA_VERSION
         if path.exists():
-            _check(folder, {name: values[name] for name in identity})
+            schema = _check(folder, {name: values[name] for name in identity})
         elif _log_of(path):
             raise _damaged(folder, "it is missing, but its log run.db-wal exists")
         else:
             create(path, values)
         with ExitStack() as undo:
-            connection = undo.enter_context(closing(connect(path)))
+            connection = undo.enter_context(closing(_writable(folder, schema)))
             connection.execute("BEGIN IMMEDIATE")
             earlier = dict(connection.execute("SELECT key, value FROM meta"))
             # The budget and the seeds may grow from one session to the next.
@@ -139,18 +142,30 @@ def lock_run(folder: Path) -> ExitStack:
 
 @contextmanager
 def maintaining(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a connection to change a run that no process crawls; raises `RunFolderError`."""
+    """Yield a connection to change a run that no process crawls; raises `RunFolderError`.
+
+    A run of an earlier schema is upgraded.
+    """
     if not (folder / "run.db").is_file():
         raise RunFolderError(f"{folder} is not the folder of a run: it has no run.db")
     with closing(lock_run(folder)):
         try:
             check_files(folder)
-            with closing(_for_reading(folder / "run.db")) as connection:
-                checked_meta(connection, folder)
-            with closing(connect(folder / "run.db")) as connection:
+            with closing(_read_only(folder / "run.db")) as connection:
+                schema = schema_number(checked_meta(connection, folder, continues=True))
+            with closing(_writable(folder, schema)) as connection:
                 yield connection
         except sqlite3.Error as error:
             raise _unusable(folder, error) from error
+
+
+def _writable(folder: Path, schema: int) -> sqlite3.Connection:
+    with ExitStack() as undo:
+        connection = undo.enter_context(closing(connect(folder / "run.db")))
+        if schema < SCHEMA_VERSION:
+            upgrade(connection, folder, schema)
+        undo.pop_all()
+    return connection
 
 
 def _unusable(folder: Path, error: Exception) -> RunFolderError:
@@ -181,15 +196,15 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _check(folder: Path, identity: Mapping[str, str]) -> None:
-    """Raise RunFolderError for a run that cannot be resumed; change nothing."""
+def _check(folder: Path, identity: Mapping[str, str]) -> int:
+    """Return the schema of a run; raises RunFolderError if it cannot be resumed. Change nothing."""
     path = folder / "run.db"
     if not path.stat().st_size:
         raise _damaged(folder, "it is empty")
     path.open("r+b").close()
     try:
-        with closing(_for_reading(path)) as connection:
-            kept = checked_meta(connection, folder)
+        with closing(_read_only(path)) as connection:
+            kept = checked_meta(connection, folder, continues=True)
             for name, value in identity.items():
                 if (before := kept.get(name, "")) != value:
                     # A number may have been the default of an earlier version.
@@ -207,6 +222,7 @@ def _check(folder: Path, identity: Mapping[str, str]) -> None:
         fault = one_line(str(error))
     if fault:
         raise _damaged(folder, fault)
+    return schema_number(kept)
 
 
 def check_files(folder: Path) -> None:
@@ -222,23 +238,30 @@ def check_files(folder: Path) -> None:
         raise RunFolderError(f"{folder}: run.db-journal is not a file of a run; remove it")
 
 
-def checked_meta(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
-    """Return the `meta` of a run's database.
+def checked_meta(
+    connection: sqlite3.Connection, folder: Path, *, continues: bool = False
+) -> dict[str, str]:
+    """Return the `meta` of a run's database, and show its tables as those of this schema.
 
-    Raises RunFolderError if tables or indexes of this version are missing, or if there are views or
-    triggers: a view in place of a table may yield endless rows.
+    Raises RunFolderError if the schema is one that this version does not read, or does not continue
+    with `continues`; if tables or indexes are missing, or if there are views or triggers: a view in
+    place of a table may yield endless rows.
     """
     found, expected = schema_of(connection), expected_schema()
     if {row for row in found if row[1] == "meta"} != {row for row in expected if row[1] == "meta"}:
         raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
     kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
-    if kept.get("schema") != SCHEMA_VERSION:
-        raise RunFolderError(
-            f"{folder}: made with schema {kept.get('schema')}, this version has {SCHEMA_VERSION}; "
-            "use the version that made it or a new folder"
-        )
-    if not expected <= found or {kind for kind, *_ in found - expected} - {"table", "index"}:
-        raise _damaged(folder, "its schema is not that of a run")
+    check_version(folder, kept, continues=continues)
+    schema, fault = schema_number(kept), _damaged(folder, "its schema is not that of a run")
+    if {kind for kind, *_ in found - expected} - {"table", "index"}:
+        raise fault
+    try:
+        changed = see_as_current(connection, schema)
+    except ValueError as error:
+        raise _damaged(folder, str(error)) from error
+    same = {row for row in expected if row[2] not in changed}
+    if schema <= SCHEMA_VERSION and not same <= found:
+        raise fault
     return kept
 
 
@@ -248,11 +271,18 @@ def _damaged(folder: Path, fault: str) -> RunFolderError:
     )
 
 
-def _for_reading(path: Path) -> sqlite3.Connection:
+def _read_only(path: Path) -> sqlite3.Connection:
     """Return a connection that changes and creates no file."""
     # A database without a log is opened as immutable; to read a log, SQLite needs its lock file.
     mode = "mode=ro" if _log_of(path) else "mode=ro&immutable=1"
     return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
+
+
+def _readable(path: Path) -> sqlite3.Connection:
+    if not os.access(path.parent, os.W_OK, effective_ids=True):
+        return _read_only(path)
+    # Not mode=ro: the last reader of a database in WAL mode must be able to clean up.
+    return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)
 
 
 def _log_of(path: Path) -> int:
@@ -266,7 +296,7 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
     """Yield a connection that sees the run as it is at this moment, even during the crawl.
 
     `run` is a run's folder, its `run.db`, or a connection, which is yielded and left open. Raises
-    RunFolderError for a path without a run of this version.
+    RunFolderError for a path without a run that this version reads.
     """
     if isinstance(run, sqlite3.Connection):
         yield run
@@ -278,11 +308,10 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
     path = path.resolve()
     check_files(path.parent)
     try:
-        # Not mode=ro: the last reader of a database in WAL mode must be able to clean up.
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
-            connection.execute("PRAGMA query_only = ON")
+        with closing(_readable(path)) as connection:
             connection.execute("BEGIN")
             checked_meta(connection, Path(run))
+            connection.execute("PRAGMA query_only = ON")
             yield connection
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # sqlite3 fails to decode a message that is not UTF-8.

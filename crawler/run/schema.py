@@ -1,5 +1,6 @@
 """The tables of a run's database `run.db`."""
 
+import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -10,7 +11,11 @@ from typing import Final
 from langfocus.crawler.run.page_row import create_pages
 from langfocus.crawler.run.whole_file import replacing
 
-SCHEMA_VERSION: Final = "25"
+SCHEMA_VERSION: Final = 25
+"""Changes with each change of a statement below, which needs a step in `crawler.run.versions`."""
+
+READABLE_BY: Final = 25
+"""The oldest schema whose programs read this one: all that they know has the same meaning here."""
 
 SCHEMA: Final = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -94,6 +99,10 @@ CREATE TABLE robots(
     text TEXT NOT NULL);                  -- the rules for our bot
 """
 
+_COMMENT: Final = re.compile(r"--[^\n]*")
+
+VERSION_META: Final = {"schema": str(SCHEMA_VERSION), "readable_by": str(READABLE_BY)}
+
 
 def create(path: Path, values: Mapping[str, str]) -> None:
     """Make a run's database with `values` as its `meta`, completely or not at all."""
@@ -104,22 +113,37 @@ def create(path: Path, values: Mapping[str, str]) -> None:
         # mean fewer bytes written.
         connection.execute("PRAGMA page_size = 2048")
         connection.executescript(f"BEGIN IMMEDIATE;{SCHEMA}")
-        rows = {**values, "schema": SCHEMA_VERSION}
+        rows = {**values, **VERSION_META}
         connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
         connection.execute("COMMIT")
 
 
 @cache
+def _model() -> sqlite3.Connection:
+    model = sqlite3.connect(":memory:", check_same_thread=False)
+    model.executescript(SCHEMA)
+    return model
+
+
+@cache
 def expected_schema() -> frozenset[tuple[str, ...]]:
-    with closing(sqlite3.connect(":memory:")) as model:
-        model.executescript(SCHEMA)
-        return frozenset(schema_of(model))
+    """Return the rows of `schema_of` that every run of this schema has."""
+    return frozenset(schema_of(_model()))
+
+
+@cache
+def columns_of(table: str) -> tuple[str, ...]:
+    """Return the columns of a table of this schema, in order."""
+    return tuple(name for _, name, *_ in _model().execute(f"PRAGMA table_info({table})"))
 
 
 def schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
-    """Return type, name, table and statement of all tables, indexes, views and triggers."""
+    """Return type, name, table and statement of all tables, indexes, views and triggers.
+
+    A statement has no comments and single spaces, so that these may change.
+    """
     rows = connection.execute(
         "SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_master"
         " WHERE name NOT LIKE 'sqlite_stat%'"
     )
-    return set(rows)
+    return {(*names, " ".join(_COMMENT.sub("", sql).split())) for *names, sql in rows}

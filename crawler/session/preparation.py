@@ -17,7 +17,6 @@ from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.politeness.network import check_port
 from langfocus.crawler.reading.configured import ordering_of, page_method, reader_of
 from langfocus.crawler.reading.page import ReadPage
-from langfocus.crawler.run.schema import SCHEMA_VERSION
 from langfocus.crawler.sources.contract import Web
 from langfocus.crawler.sources.revisits import check_since
 from langfocus.crawler.sources.seeds import SeedFile, first_of
@@ -130,7 +129,7 @@ def prepare(config: Config) -> Preparation:
     if config.frontier is None:
         check_port(config.dashboard)  # 0 is any port; of several workers here one serves
     if config.since is not None:
-        check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
+        check_since(Path(config.since), config.lang, config.run_folder)
     blocking = Blocking(None if config.block is None else Path(config.block))
     prepared = Preparation(
         config,

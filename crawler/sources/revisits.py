@@ -86,17 +86,12 @@ def visit_of(
     return Visit(etag, modified, digest, earlier.looks + 1, changes, earlier.first_at)
 
 
-def check_since(since: Path, lang: str, run_folder: Path | None, *, schema: str) -> None:
+def check_since(since: Path, lang: str, run_folder: Path | None) -> None:
     """Raise `SettingError` or `RunFolderError` for a folder that cannot be asked again."""
     if run_folder is not None and run_folder.resolve() == since.resolve():
         raise SettingError(f"-a since={since}: a run is not since itself; use another JOBDIR")
     with reading(since) as connection:
         meta = dict(connection.execute("SELECT key, value FROM meta"))
-        if meta.get("schema") != schema:
-            raise SettingError(
-                f"-a since={since}: made with schema {meta.get('schema')}, which keeps no "
-                "validators; crawl it anew with this version"
-            )
         if meta.get("lang") != lang:
             raise SettingError(f"-a since={since}: its language is {meta.get('lang')}, not {lang}")
         if not connection.execute("SELECT EXISTS(SELECT 1 FROM visits)").fetchone()[0]:

@@ -19,14 +19,13 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.options.config import IDENTITY
 from langfocus.crawler.run.folder import lock_run, maintaining, open_run, reading
-from langfocus.crawler.run.schema import SCHEMA_VERSION
 from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import lease_now
 from tests.support.crawls import crawl, environment, rows, summary
 
 NOBODY = 65534
 NOT_OURS = "run.db is not the database of a crawl; use another folder"
-SCHEMA = "UPDATE meta SET value = '{}' WHERE key = 'schema'"
+SCHEMA = "UPDATE meta SET value = '{}' WHERE key IN ('schema', 'readable_by')"
 OTHER_TABLE = "CREATE TABLE birds(name TEXT)"
 META_TABLE = "PRAGMA journal_mode = WAL; CREATE TABLE meta(key TEXT, value TEXT)"
 TRIGGER = "CREATE TRIGGER t AFTER INSERT ON sessions BEGIN DELETE FROM urls; END"
@@ -130,8 +129,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (changed_by(SCHEMA.format(99)), f"made with schema 99, this version has {SCHEMA_VERSION};"),
-        (changed_by(SCHEMA.format(3)), f"made with schema 3, this version has {SCHEMA_VERSION};"),
+        (changed_by(SCHEMA.format(99)), "made with schema 99; this version continues schemas 24"),
+        (changed_by(SCHEMA.format(3)), "made with schema 3; this version continues schemas 24 to"),
         (changed_by(OTHER_TABLE, is_run=False), NOT_OURS),
         (changed_by(META_TABLE, is_run=False), NOT_OURS),
         (changed_by("DROP TABLE robots"), "run.db is damaged: its schema is not that of a run"),

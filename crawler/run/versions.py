@@ -1,0 +1,134 @@
+"""Runs of other schemas: which ones are read, through which queries, and their upgrade.
+
+A step has a query for each table that a schema changed. It makes the table's new rows from its rows
+in the schema before. A reader sees them through temporary views and changes no file, whatever the
+size of the run. A crawl stores them, after it has copied `run.db`.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from langfocus.crawler.errors import RunFolderError, one_line
+from langfocus.crawler.run.schema import (
+    SCHEMA_VERSION,
+    VERSION_META,
+    columns_of,
+    expected_schema,
+    schema_of,
+)
+from langfocus.crawler.run.whole_file import replacing
+
+STEPS: Final[Mapping[int, Mapping[str, str]]] = {
+    24: {
+        "hosts": "SELECT id, host, sent, settled, pages, delay_s, not_before, taken,"
+        " 0 AS files, 0 AS found, relevant FROM hosts"
+    },
+}
+"""Schema -> tables that the next schema changed -> their new rows, the columns in order.
+
+The query of a new table yields no row: `SELECT NULL AS name WHERE 0`.
+"""
+
+COPIES: Final = "run-schema-*.db"
+"""The names of the copies of `run.db` that upgrades leave in a run folder."""
+
+_log = logging.getLogger(__name__)
+_LONGEST_NUMBER: Final = 9
+_TABLE: Final = "CREATE TABLE "
+
+
+def schema_number(meta: Mapping[str, str], key: str = "schema") -> int:
+    """Return the schema that the `meta` of a run states; 0 for none."""
+    text = meta.get(key, "")
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else 0
+
+
+def check_version(folder: Path, meta: Mapping[str, str], *, continues: bool) -> None:
+    """Raise `RunFolderError` for a run that this version cannot read, or not continue."""
+    schema, oldest = schema_number(meta), min(STEPS)
+    is_later = schema > SCHEMA_VERSION
+    if oldest <= schema <= SCHEMA_VERSION:
+        return
+    if is_later and not continues and 0 < schema_number(meta, "readable_by") <= SCHEMA_VERSION:
+        return
+    program = one_line(meta.get("version") or "the version that made it")
+    raise RunFolderError(
+        f"{folder}: made with schema {one_line(meta.get('schema', ''))}; this version "
+        f"{'continues' if continues else 'reads'} schemas {oldest} to {SCHEMA_VERSION}; use "
+        f"{program}{' or a later version' if is_later else ', or a new folder'}"
+    )
+
+
+def see_as_current(connection: sqlite3.Connection, schema: int) -> set[str]:
+    """Put a temporary view before each table that has other columns; return these tables.
+
+    In a later schema these are all with another statement. Raises `ValueError` for a table that may
+    yield endless values: it is virtual, or computes a column. Raises `sqlite3.OperationalError` for
+    a missing table or column.
+    """
+    found = {row[1]: row[3] for row in schema_of(connection) if row[0] == "table"}
+    changed = {table for number in range(schema, SCHEMA_VERSION) for table in STEPS[number]}
+    if schema > SCHEMA_VERSION:
+        tables = {row[1]: row[3] for row in expected_schema() if row[0] == "table"}
+        changed = {table for table, statement in tables.items() if found.get(table) != statement}
+    computed = "SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE hidden"
+    for table in changed:
+        is_plain = found.get(table, _TABLE).startswith(_TABLE)
+        if not is_plain or connection.execute(computed, (table,)).fetchone():
+            raise ValueError(f"{table} is not a plain table")
+        rows = _current_rows(table, schema, f"main.{table}")
+        connection.execute(f"CREATE TEMP VIEW {table} AS {rows}")
+        connection.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608  # names of tables
+    return changed
+
+
+def _current_rows(table: str, schema: int, source: str) -> str:
+    """Return the query that makes the current rows of a table from those in `source`."""
+    if schema > SCHEMA_VERSION:
+        return f"SELECT {', '.join(columns_of(table))} FROM {source}"  # noqa: S608
+    query = f"SELECT * FROM {source}"  # noqa: S608
+    for number in range(schema, SCHEMA_VERSION):
+        if table in STEPS[number]:
+            query = f"WITH {table} AS ({query}) {STEPS[number][table]}"
+    return query
+
+
+def upgrade(connection: sqlite3.Connection, folder: Path, schema: int) -> None:
+    """Change a run of an earlier schema into one of this schema, completely or not at all.
+
+    A copy of its database stays beside it, and replaces the copy of an earlier upgrade. Raises
+    `sqlite3.Error` and `OSError`.
+    """
+    copy = folder / COPIES.replace("*", str(schema))
+    with replacing(copy) as new, closing(sqlite3.connect(new)) as target:
+        connection.backup(target)
+    # Old rows in free pages of the file would survive a take-down.
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("BEGIN IMMEDIATE")
+    found = {row[1] for row in schema_of(connection)}
+    for table in {table for number in range(schema, SCHEMA_VERSION) for table in STEPS[number]}:
+        _rewrite(connection, table, schema, is_new=table not in found)
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", VERSION_META.items())
+    connection.execute("COMMIT")
+    _log.warning(
+        "%s: upgraded from schema %d to %d; %s is a copy of before",
+        *(folder, schema, SCHEMA_VERSION, copy.name),
+    )
+
+
+def _rewrite(connection: sqlite3.Connection, table: str, schema: int, *, is_new: bool) -> None:
+    """Replace a table by one of this schema with its rows; indexes that a user made are lost."""
+    of_table = sorted((row for row in expected_schema() if row[2] == table), reverse=True)
+    create, *indexes = (statement for *_, statement in of_table if statement)
+    if not is_new:
+        connection.execute(f"ALTER TABLE {table} RENAME TO before")
+    connection.execute(create)
+    connection.execute(f"INSERT INTO {table} {_current_rows(table, schema, 'before')}")
+    if not is_new:
+        connection.execute("DROP TABLE before")
+    for statement in indexes:
+        connection.execute(statement)
