@@ -19,7 +19,7 @@ from langfocus.crawler.strategies.focus.belief import MOST_COUNTED
 from langfocus.crawler.strategies.focus.prior import Prior
 
 LAYOUT = 19
-"""The version of the keys and of the script in Redis; a crawl with another version is refused."""
+"""The version of the keys and of the script in Redis; a crawl with another one is refused."""
 
 _OWN = (
     *("filter", "prior", "patience_s", "budget_pages", "budget_relevant"),
@@ -83,6 +83,12 @@ def _digest(prior: Prior) -> str:
 def difference(crawl: str, before: str, asked: Mapping[str, object]) -> str:
     """Return the message for a worker whose rules differ from those of the crawl, in JSON."""
     kept = json.loads(before)
+    if kept.get("layout") != LAYOUT:
+        return (
+            f"the shared crawl {crawl} has layout {kept.get('layout')} in Redis, this version has "
+            f"{LAYOUT}: finish it with the version that began it, or merge the folders of its "
+            "workers and begin another crawl (LANGFOCUS_CRAWL), without its queue"
+        )
     names = [name for name in sorted({*kept, *asked}) if kept.get(name) != asked.get(name)]
     if "host_cap" in names:  # the others mostly follow from it, and nobody gave them
         names = [name for name in names if name not in ("host_queue", "domain_cap", "address_cap")]

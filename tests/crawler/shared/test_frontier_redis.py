@@ -29,8 +29,9 @@ from langfocus.crawler.frontier.base import (
     Sending,
 )
 from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.shared import membership
 from langfocus.crawler.shared.keyspace import connect
-from langfocus.crawler.shared.membership import Membership
+from langfocus.crawler.shared.membership import LAYOUT, Membership
 from langfocus.crawler.shared.redis import RedisFrontier, SharedFrontier
 from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import Settled, StoredCrawl
@@ -368,6 +369,22 @@ def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, An
     join(**rules, budget_pages=3)
     with pytest.raises(SettingError, match="was begun with"):
         join(**(rules | change))
+
+
+def test_a_crawl_of_another_layout_is_refused_with_the_way_out(
+    join: Joiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(membership, "LAYOUT", LAYOUT - 1)
+        join()
+    told = (
+        rf"has layout {LAYOUT - 1} in Redis, this version has {LAYOUT}: finish it with the version "
+        r"that began it, or merge the folders of its workers and begin another crawl \(LANGFOCUS_"
+    )
+    with pytest.raises(SettingError, match=told):
+        join(delay_s=9.0)
+    monkeypatch.setattr(membership, "LAYOUT", LAYOUT - 1)
+    join()  # nothing was changed
 
 
 def test_a_worker_that_dies_keeps_nobody_in_doubt(join: Joiner) -> None:
