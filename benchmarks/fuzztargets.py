@@ -27,7 +27,7 @@ from langfocus.classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Re
 from langfocus.classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 from langfocus.classifiers.urls.standard import absolute
 from langfocus.crawler.errors import ArchiveError
-from langfocus.crawler.frontier.base import PAGE, REDIRECT, Lease, Record
+from langfocus.crawler.frontier.base import ANY_TEXT, PAGE, REDIRECT, KeptRobots, Lease, Record
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.http.body import MAX_LAYERS, BrokenEncoding
@@ -198,9 +198,11 @@ def language(data: bytes) -> None:
 class _Store(Store):
     """Refuses what no frontier could store."""
 
-    def set_robots(self, origin: str, text: str, now: float) -> None:
+    def set_robots(
+        self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
+    ) -> bool:
         text.encode()
-        super().set_robots(origin, text, now)
+        return super().set_robots(name, text, now, before)
 
     def set_delay(self, host: str, delay_s: float) -> None:
         expect(0.0 < delay_s <= MAX_DELAY_S, "no delay", host, delay_s)

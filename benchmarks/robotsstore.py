@@ -1,6 +1,6 @@
 """The files of hosts that a frontier keeps, in memory."""
 
-from langfocus.crawler.frontier.base import KeptRobots
+from langfocus.crawler.frontier.base import ANY_TEXT, KeptRobots
 
 
 class Store:
@@ -11,20 +11,18 @@ class Store:
         self.texts: dict[str, KeptRobots] = {}
         self.delays: dict[str, float] = {}
 
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the robots.txt of an origin."""
-        return self.texts.get(origin)
+    def robots(self, name: str) -> KeptRobots | None:
+        """Return the text of a name."""
+        return self.texts.get(name)
 
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Keep a robots.txt."""
-        self.texts[origin] = KeptRobots(text, now)
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
+    def set_robots(
+        self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
+    ) -> bool:
         """Keep a text unless another came meanwhile; return whether it was kept."""
-        is_same = self.texts.get(name) == before
-        if is_same:
-            self.set_robots(name, text, now)
-        return is_same
+        is_kept = before is ANY_TEXT or self.robots(name) == before
+        if is_kept:
+            self.texts[name] = KeptRobots(text, now)
+        return is_kept
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Keep a Crawl-delay."""

@@ -171,11 +171,35 @@ class KeptRobots(NamedTuple):
     fetched_at: float
 
 
+ANY_TEXT: Final = KeptRobots("", float("-inf"))
+"""As `before` of `RobotsStore.set_robots`: the text is stored whichever is there."""
+
 ROBOTS_ENTRY_BYTES: Final = 100
 """About the bytes that a stored robots.txt takes beside its text and the name of its origin."""
 
 
-class Frontier(Protocol):
+class RobotsStore(Protocol):
+    """The part of a frontier that stores texts by names: robots.txt files, and what is like them.
+
+    It may forget the oldest texts (`rules.robots_bytes`).
+    """
+
+    def robots(self, name: str) -> KeptRobots | None:
+        """Return the text of a name, of any age; None if there is none."""
+
+    def set_robots(
+        self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
+    ) -> bool:
+        """Store the text of a name; the name of a robots.txt is its origin.
+
+        Returns False, and stores nothing, if the text is no longer the one `before`, or not now.
+        """
+
+    def set_delay(self, host: str, delay_s: float) -> None:
+        """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""
+
+
+class Frontier(RobotsStore, Protocol):
     """Leases URLs and settles them by the results of their fetches."""
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
@@ -258,18 +282,6 @@ class Frontier(Protocol):
 
         They are no longer known. URLs that got a request before stay too. Costs O(queued URLs).
         """
-
-    def set_delay(self, host: str, delay_s: float) -> None:
-        """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""
-
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin, of any age; None if there is none."""
-
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        """Store a text like a robots.txt; False if another process changed the one `before`."""
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages, in O(1)."""

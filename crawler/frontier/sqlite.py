@@ -17,6 +17,7 @@ from random import Random
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.admission import Admitter, Outcome, Source, full_holder_of, full_of
 from langfocus.crawler.frontier.base import (
+    ANY_TEXT,
     PAGE,
     REDIRECT,
     Admission,
@@ -306,20 +307,18 @@ class SqliteFrontier:
         if queued is not None:
             queued.delay_s = delay_s
 
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
+    def robots(self, name: str) -> KeptRobots | None:
+        """Return the text of a name, of any age; None if there is none."""
         try:
-            return self._robots.text_of(origin)
+            return self._robots.text_of(name)
         except sqlite3.DatabaseError as error:
             raise StorageError(f"the run can no longer be read: {error}") from error
 
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
-        self._robots.store(origin, text, now, self._rules.robots_bytes)
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        """Store a text like a robots.txt; no other process can have changed it."""
-        self.set_robots(name, text, now)
+    def set_robots(
+        self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
+    ) -> bool:
+        """Store the text of a name; no other process can have changed it."""
+        self._robots.store(name, text, now, self._rules.robots_bytes)
         return True
 
     def counts(self) -> Counts:

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from lxml import etree
 
+from langfocus.crawler.frontier.base import RobotsStore
 from langfocus.crawler.politeness.directives import license_of, prohibited, reservation
-from langfocus.crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, Kept, RobotsStore
+from langfocus.crawler.politeness.robots import MAX_AGE_S, MAX_ROBOTS_BYTES, Kept
 from langfocus.crawler.politeness.robots_rules import matches, plain_path, plain_pattern
 from langfocus.crawler.url import domain_of, host_of, origin_of
 

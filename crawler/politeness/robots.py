@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
 from hashlib import sha256
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from langfocus.crawler.frontier.base import KeptRobots
+from langfocus.crawler.frontier.base import RobotsStore
 from langfocus.crawler.http.download import RobotsVersion
 from langfocus.crawler.politeness.robots_rules import Rules, rules_for
 from langfocus.crawler.url import fingerprint, host_of, origin_of
@@ -70,22 +70,6 @@ class Verdict(Enum):
     FORBIDDEN = "forbidden"
     UNREACHABLE = "unreachable"
     UNKNOWN = "unknown"
-
-
-class RobotsStore(Protocol):
-    """The part of the frontier that stores texts by names. It may forget the oldest texts."""
-
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the text of a name, None if there is none."""
-
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the text of a name."""
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        """Store the text of a name; False if it is no longer the one `before`, or not now."""
-
-    def set_delay(self, host: str, delay_s: float) -> None:
-        """Contact a host at most once in `delay_s` seconds."""
 
 
 class _FetchResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -329,7 +313,7 @@ class HostFiles:
             known = kept.text.split() if kept is not None else []
             new = [key for key in keys if key not in known][: max(0, self._most - len(known))]
             text = "\n".join([*known, *new])
-            if not new or self._store.replace_robots(name, kept, text, now):
+            if not new or self._store.set_robots(name, text, now, kept):
                 return [*known, *new]
             if text == refused:
                 return known

@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 
 from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.base import (
+    ANY_TEXT,
     PAGE,
     Admission,
     Counts,
@@ -391,23 +392,18 @@ class RedisFrontier(SharedFrontier):
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
         self.script.call("delay", host=host, delay_s=repr(float(delay_s)))
 
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
+    def robots(self, name: str) -> KeptRobots | None:
+        """Return the text of a name, of any age; None if there is none."""
         key = self.keys.key("robots")
-        return self.keys.read(_kept_robots, lambda pipe: pipe.hget(key, origin))
+        return self.keys.read(_kept_robots, lambda pipe: pipe.hget(key, name))
 
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
-        self._keep_robots(origin, text, now)
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        """Store a text like a robots.txt; False if another process changed the one `before`."""
-        stored = "" if before is None else _stored_robots(before.text, before.fetched_at)
-        return self._keep_robots(name, text, now, before=stored)
-
-    def _keep_robots(self, name: str, text: str, now: float, **condition: str) -> bool:
+    def set_robots(
+        self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
+    ) -> bool:
+        """Store the text of a name; False if another process changed the one `before`."""
         self.script.now = now
-        robots = {"origin": name, "kept": _stored_robots(text, now)}
+        robots = {"origin": name, "kept": _stored_robots(KeptRobots(text, now))}
+        condition = {} if before is ANY_TEXT else {"before": _stored_robots(before)}
         most = self._rules.robots_bytes
         answer = self.script.call("keep_robots", **robots, most_bytes=most, **condition)
         return bool(answer != "changed")
@@ -453,5 +449,5 @@ def _kept_robots(stored: str | None) -> KeptRobots | None:
     return KeptRobots(text, float(fetched_at))
 
 
-def _stored_robots(text: str, fetched_at: float) -> str:
-    return f"{float(fetched_at)!r}\n{text}"
+def _stored_robots(kept: KeptRobots | None) -> str:
+    return "" if kept is None else f"{float(kept.fetched_at)!r}\n{kept.text}"

@@ -25,6 +25,7 @@ from typing import Any, Final, Self, TypeVar, cast
 
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import (
+    ANY_TEXT,
     Admission,
     Counts,
     KeptRobots,
@@ -409,18 +410,15 @@ class ShardedFrontier(SharedFrontier):
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
         self._at(host, RedisFrontier.set_delay, host, delay_s, is_late=True)
 
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin; None also while its shard is away."""
-        return self._at(host_of(origin), RedisFrontier.robots, origin)
+    def robots(self, name: str) -> KeptRobots | None:
+        """Return the text of a name; None also while its shard is away."""
+        return self._at(host_of(name), RedisFrontier.robots, name)
 
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin, unless its shard is away."""
-        self._at(host_of(origin), RedisFrontier.set_robots, origin, text, now)
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        """Store a text like a robots.txt; False also while its shard is away."""
-        replace_robots = partial(RedisFrontier.replace_robots, before=before, text=text, now=now)
-        return bool(self._at(host_of(name), replace_robots, name))
+    def set_robots(
+        self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
+    ) -> bool:
+        """Store the text of a name; False also while its shard is away."""
+        return bool(self._at(host_of(name), RedisFrontier.set_robots, name, text, now, before))
 
     def counts(self) -> Counts:
         """Return the numbers of URLs and pages; those of a shard that is away are the last ones."""

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from langfocus.crawler.errors import StorageError, one_line
-from langfocus.crawler.frontier.base import KeptRobots
-from langfocus.crawler.politeness.robots import RobotsStore
+from langfocus.crawler.frontier.base import KeptRobots, RobotsStore
 from langfocus.crawler.run.whole_file import open_regular, replacing
 from langfocus.crawler.sources.seeds import SeedFile, read_block, urls_of
 
@@ -57,7 +56,7 @@ class UnreadSeeds:
         path = self._folder / _COPIES.replace("*", seeds.digest)
         kept = self._store.robots(_name(path))
         if kept is None:
-            self._store.replace_robots(_name(path), None, f"{seeds.first_bytes} ", now)
+            self._store.set_robots(_name(path), f"{seeds.first_bytes} ", now, None)
         if path not in self._paths and (kept is None or kept.text != _READ):
             _copy(seeds, path)
             self._paths.append(path)
@@ -81,13 +80,13 @@ class UnreadSeeds:
         start = kept.text.partition(" ")[0]
         block = b"" if start == _READ else _block(path, int(start))
         if not block:
-            self._store.replace_robots(name, kept, _READ, now)
+            self._store.set_robots(name, _READ, now, kept)
             path.unlink(missing_ok=True)
             self._paths.remove(path)
             return
         self._owed -= queue(urls_of(block))
         end = int(start) + len(block)
-        self._store.replace_robots(name, kept, f"{end} {self._worker}", now)
+        self._store.set_robots(name, f"{end} {self._worker}", now, kept)
 
     def _claimed(self, name: str, now: float) -> KeptRobots | None:
         """Return how far a copy was read, None while another worker reads it."""
@@ -98,7 +97,7 @@ class UnreadSeeds:
         if kept and worker and now < kept.fetched_at + _TURN_S:
             return None
         mine = KeptRobots(f"{start} {self._worker}", now)
-        return mine if self._store.replace_robots(name, kept, *mine) else None
+        return mine if self._store.set_robots(name, *mine, kept) else None
 
 
 def remove_seeds(folder: Path, is_removed: Callable[[str], bool]) -> None:

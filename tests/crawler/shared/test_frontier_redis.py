@@ -191,12 +191,12 @@ def links(*urls: str) -> list[Link]:
 
 def test_two_workers_that_replace_a_text_do_it_one_after_the_other(join: Joiner) -> None:
     one, other = join(), join()
-    assert one.replace_robots("http://a.de/ sitemaps", None, "1", 0.1)
-    assert not other.replace_robots("http://a.de/ sitemaps", None, "2", 0.2)
+    assert one.set_robots("http://a.de/ sitemaps", "1", 0.1, None)
+    assert not other.set_robots("http://a.de/ sitemaps", "2", 0.2, None)
     first = other.robots("http://a.de/ sitemaps")
     assert first == KeptRobots("1", 0.1)
-    assert other.replace_robots("http://a.de/ sitemaps", first, "1\n2", 0.3)
-    assert not one.replace_robots("http://a.de/ sitemaps", first, "1\n3", 0.4)
+    assert other.set_robots("http://a.de/ sitemaps", "1\n2", 0.3, first)
+    assert not one.set_robots("http://a.de/ sitemaps", "1\n3", 0.4, first)
     assert one.robots("http://a.de/ sitemaps") == KeptRobots("1\n2", 0.3)
 
 

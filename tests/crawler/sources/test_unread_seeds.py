@@ -7,8 +7,9 @@ from uuid import uuid4
 
 import pytest
 
+from benchmarks.robotsstore import Store
 from langfocus.crawler.errors import SettingError, StorageError
-from langfocus.crawler.frontier.base import KeptRobots, Record
+from langfocus.crawler.frontier.base import Record
 from langfocus.crawler.session import queue as queueing
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
@@ -120,7 +121,7 @@ def test_a_batch_that_was_queued_just_before_a_kill_is_queued_once(
     def killed(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(crawl.frontier, "replace_robots", killed)
+    monkeypatch.setattr(crawl.frontier, "set_robots", killed)
     with pytest.raises(KeyboardInterrupt):
         settle(crawl)
     monkeypatch.undo()
@@ -249,28 +250,6 @@ def test_the_seeds_of_a_worker_that_ended_are_read_by_another(
     assert sorted(found) == URLS
     assert copies(tmp_path / "two") == []
     kill(two)
-
-
-class Store:
-    """A store of which another process may change a text just before this one does."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, KeptRobots] = {}
-
-    def robots(self, origin: str) -> KeptRobots | None:
-        return self.texts.get(origin)
-
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        self.texts[origin] = KeptRobots(text, now)
-
-    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
-        is_same = self.robots(name) == before
-        if is_same:
-            self.set_robots(name, text, now)
-        return is_same
-
-    def set_delay(self, host: str, delay_s: float) -> None:
-        raise AssertionError
 
 
 def test_a_worker_waits_five_seconds_for_one_that_reads(file: Path, tmp_path: Path) -> None:
