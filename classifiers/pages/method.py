@@ -59,12 +59,8 @@ class Surroundings:
 NOTHING = Surroundings()
 
 
-class PageMethod(Protocol):
+class IdentifiesPages(Protocol):
     """A page language identification method; the same page always gets the same answer."""
-
-    @property
-    def name(self) -> str:
-        """Return the method's name in `methods.method`."""
 
     @property
     def languages(self) -> frozenset[str]:
@@ -72,6 +68,14 @@ class PageMethod(Protocol):
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """Identify a page's language; never raises."""
+
+
+class PageMethod(IdentifiesPages, Protocol):
+    """A method with its name."""
+
+    @property
+    def name(self) -> str:
+        """Return the method's name in `methods.method`."""
 
 
 def answers_of(

@@ -213,8 +213,8 @@ def found_methods(named: Sequence[str] = ()) -> list[PageMethod]:
     StudyError for an unknown name; MissingPackageError or ModelError if a method's package or file
     is missing.
     """
-    if unknown := [name for name in named if name not in methods.names()]:
-        known = ", ".join(methods.names())
+    if unknown := [name for name in named if not methods.METHODS.knows(name)]:
+        known = ", ".join(methods.METHODS.names())
         raise StudyError(f"no method is called {unknown[0]!r}; choose one of: {known}")
     return [methods.method(name) for name in dict.fromkeys(named or DEFAULT_METHODS)]
 

@@ -11,8 +11,9 @@ in `/de/en/`, has 1. A language beyond the project codes has no top-level domain
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ from langfocus.classifiers.urls.clues import (
     place_of,
 )
 from langfocus.classifiers.urls.letters import Points
-from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.model import UrlModel, load_model
 from langfocus.classifiers.urls.posteriors import Prior
 from langfocus.classifiers.urls.scoring import Nats, Weights, rooms, score_row, weigh
 from langfocus.classifiers.weights import Floats
@@ -129,6 +130,27 @@ class UrlFacts:
         domain mark, whose weight only complements a model's log-odds.
         """
         return _facts(encode(urls), len(urls), self._asked)
+
+
+def facts_of(path: Path | None, language: str) -> tuple[Callable[[Sequence[str]], Facts], bool]:
+    """Return the function of `UrlFacts.of` with the model at a path; True if that knows a language.
+
+    Of a plug-in's log-odds the first two facts are made, and the marks are as without it.
+    """
+    model = load_model(path)
+    if isinstance(model, UrlModel):
+        facts = UrlFacts(model, language)
+        return facts.of, facts.has_classifier
+    marks, knows = UrlFacts(UrlModel.load(), language), language in model.languages
+
+    def of(urls: Sequence[str]) -> Facts:
+        found = marks.of(urls)
+        odds = model.score(urls, language) if knows else np.zeros(len(urls))
+        found[:, 0] = np.clip(odds, -MOST_NATS, MOST_NATS)
+        found[:, 1] = np.clip(odds, -MOST_DECISION, MOST_DECISION)
+        return found
+
+    return of, knows
 
 
 @inlined

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from langfocus.classifiers import arrayfile
 from langfocus.classifiers.errors import LanguageError, ModelError
 from langfocus.classifiers.urls.batch import encode, plain, unaddressed
+from langfocus.classifiers.urls.plugin_models import URL_MODELS, PluginModel
 from langfocus.classifiers.urls.posteriors import Evidence, Prior
 from langfocus.classifiers.urls.scoring import Weights, best_of, score_many
 from langfocus.classifiers.weights import table_of
@@ -221,6 +222,17 @@ class UrlModel:
         has_evidence[unaddressed(urls)] = False
         places[~has_evidence], shares[~has_evidence] = -1, 0
         return places, shares, scores
+
+
+def load_model(path: Path | None = None) -> UrlModel | PluginModel:
+    """Return the URL model of a file or a plug-in's name, None: that which ships.
+
+    Raises ModelError as `UrlModel.load`, and PluginError.
+    """
+    plugin = None if path is None else URL_MODELS.plugin(str(path))
+    if plugin is None:
+        return UrlModel.load(path)
+    return PluginModel(plugin, URL_MODELS.load(plugin.name))
 
 
 def _checked(arrays: arrayfile.Arrays, path: Path) -> UrlModel:

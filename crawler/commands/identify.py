@@ -23,6 +23,7 @@ from langfocus.crawler.url import is_unwanted_file
 
 if TYPE_CHECKING:
     from langfocus.classifiers.urls.model import UrlModel
+    from langfocus.classifiers.urls.plugin_models import PluginModel
     from langfocus.crawler.http.download import Download
 
 Record = dict[str, Any]
@@ -82,7 +83,7 @@ examples:
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    from langfocus.classifiers.pages.methods import DEFAULT_METHOD, names
+    from langfocus.classifiers.pages.methods import DEFAULT_METHOD, METHODS
 
     parser.usage = (
         "langfocus identify {urls [FILE] | pages FILE|FOLDER|- ... | languages} [options]"
@@ -94,7 +95,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument(
         "--method",
         metavar="NAME",
-        help=f"pages: the method (default {DEFAULT_METHOD}): {', '.join(names())}",
+        help=f"pages: the method (default {DEFAULT_METHOD}): {', '.join(METHODS)}, or a plug-in",
     )
     parser.add_argument(
         "--explain", action="store_true", help="urls: add the evidence of each answer"
@@ -112,12 +113,12 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
-    from langfocus.classifiers.urls.model import UrlModel
+    from langfocus.classifiers.urls.model import load_model
 
     if len(opts.sources) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
     file = given.get("LANGFOCUS_URL_MODEL")
-    model = UrlModel.load(Path(file) if file else None)
+    model = load_model(Path(file) if file else None)
     for urls in line_batches(opts.sources[0] if opts.sources else None):
         rows = _explained(model, urls) if opts.explain else _records(model, urls)
         if opts.explain or not sys.stdout.isatty():
@@ -172,7 +173,7 @@ def _url_of(line: bytes) -> bytes:
     return line.partition(b"\t")[0].rstrip(b"\r")
 
 
-def _records(model: UrlModel, urls: Sequence[str]) -> Iterator[Record]:
+def _records(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Record]:
     """Yield the language of each URL and the confidence."""
     import numpy as np
 
@@ -183,7 +184,7 @@ def _records(model: UrlModel, urls: Sequence[str]) -> Iterator[Record]:
         yield {"url": url, "language": names[at], "confidence": confidence}
 
 
-def _explained(model: UrlModel, urls: Sequence[str]) -> Iterator[Record]:
+def _explained(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Record]:
     """Yield the records with their decision values and the words behind them."""
     for record, scores in zip(_records(model, urls), model.scores(urls).tolist(), strict=True):
         rounded = (round(score, 4) for score in scores)

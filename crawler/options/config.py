@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LanguageError
-from langfocus.classifiers.pages.methods import DEFAULT_METHOD
-from langfocus.classifiers.pages.methods import names as page_methods
+from langfocus.classifiers.pages.methods import DEFAULT_METHOD, METHODS
 from langfocus.classifiers.plugins import Plugin
 from langfocus.classifiers.tables import shipped_folder
+from langfocus.classifiers.urls.plugin_models import URL_MODELS
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import HOST_QUEUE, queue_slots
 from langfocus.crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
@@ -98,7 +98,7 @@ class Arguments:
         DEFAULT_FILTER,
         "which links enter the queue",
         why="servers and directories that give nothing cost T pages each (Tamura 2007)",
-        choices=FILTERS,
+        parts=FILTERS,
         binds=True,
     )
     tolerance: int = knob(
@@ -154,7 +154,7 @@ class Arguments:
         DEFAULT_METHOD,
         "method that identifies the language of a page",
         why="it is right more often than the methods of the papers, in more languages",
-        choices=page_methods(),
+        parts=METHODS,
         binds=True,
         census=True,
     )
@@ -354,8 +354,9 @@ class Config(Arguments):
     )
     url_model: Path | None = knob(
         None,
-        "file of the URL model (default: the one that ships)",
+        "file of the URL model, or a plug-in (default: the one that ships)",
         "LANGFOCUS_URL_MODEL",
+        parts=URL_MODELS,
     )
     fasttext: Path | None = knob(
         None,
@@ -467,7 +468,8 @@ class Config(Arguments):
     @property
     def plugins(self) -> list[Plugin]:
         """The plug-ins that the crawl uses."""
-        found = [one.plugin(getattr(self, name)) for name, one in _KNOBS.items()]
+        given = [(one, getattr(self, name)) for name, one in _KNOBS.items()]
+        found = [one.plugin(value) for one, value in given if value is not None]
         return [plugin for plugin in found if plugin is not None]
 
     @property

@@ -1,5 +1,7 @@
 """The reader of pages that a configuration describes, the same in the crawl and in its readers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from langfocus.classifiers.errors import ClassifierError
@@ -9,6 +11,7 @@ from langfocus.crawler.errors import SettingError
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.reading.page import ReadPage, page_reader
 from langfocus.crawler.strategies import make_ordering
+from langfocus.crawler.strategies.filters import link_filter
 from langfocus.crawler.strategies.orderings import Ordering
 
 
@@ -19,22 +22,26 @@ def page_reader_of(config: Config) -> ReadPage:
 
 
 def reader_of(config: Config, method: PageMethod, ordering: Ordering) -> ReadPage:
-    """Return the function that reads a page by a loaded method and scores its links."""
+    """Return the function that reads a page by a loaded method and scores its links.
+
+    Raises `SettingError` for a filter that cannot be loaded.
+    """
+    with _as_setting():
+        accepted = link_filter(config.filter, config.lang)
     return page_reader(
         method,
         ordering,
         config.lang,
         is_census=config.is_census,
         obeys_directives=config.obeys_directives,
+        accepted=accepted,
     )
 
 
 def ordering_of(config: Config) -> Ordering:
     """Return the ordering of a crawl with its model loaded; raises `SettingError`."""
-    try:
+    with _as_setting():
         return make_ordering(config.strategy, config.lang, model=config.url_model)
-    except ClassifierError as error:
-        raise SettingError(str(error)) from error
 
 
 def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
@@ -45,8 +52,14 @@ def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
     if name in NEIGHBOURLY:
         around = "needs a graph of the pages around a page: langfocus evaluate --graph"
         raise SettingError(f"-a identify={name}: {around}")
-    try:
+    with _as_setting(f"-a identify={name}: " if fasttext is None else f"{FASTTEXT_FILE}: "):
         return method(name, fasttext)
+
+
+@contextmanager
+def _as_setting(option: str = "") -> Iterator[None]:
+    """Raise `SettingError` for a part that cannot be loaded in the block."""
+    try:
+        yield
     except ClassifierError as error:
-        option = f"-a identify={name}" if fasttext is None else FASTTEXT_FILE
-        raise SettingError(f"{option}: {error}") from error
+        raise SettingError(f"{option}{error}") from error

@@ -70,11 +70,13 @@ def page_reader(
     *,
     is_census: bool = False,
     obeys_directives: bool = True,
+    accepted: Callable[[Sequence[str], LinkSource], list[str]] | None = None,
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
     It depends on nothing but the page and these arguments. A page in the `language` is relevant. A
-    census reads no links. Without `obeys_directives` links with nofollow are followed.
+    census reads no links. Without `obeys_directives` links with nofollow are followed. `accepted`
+    keeps the URLs that the filter of a plug-in accepts.
     """
 
     def read(download: Download, depth: int) -> Reading:
@@ -114,6 +116,9 @@ def page_reader(
                 declared[language in declared_languages(tag)].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
         source = LinkSource(label.language == language, depth, in_target, in_others)
+        if accepted is not None:
+            kept = accepted(wanted, source)
+            left_out["rejected"], wanted = len(wanted) - len(kept), kept
         return reading._replace(links=ordering.links(wanted, source), left_out=left_out)
 
     return read

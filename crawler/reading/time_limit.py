@@ -8,6 +8,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Final
 
+from langfocus.classifiers.errors import PluginError
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod
 from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.crawler.http.download import Download
@@ -28,7 +29,7 @@ class TooSlow(BaseException):
 
 
 class UnreadError(Exception):
-    """A page cannot be read; the message is `TOO_SLOW` or `FAILED`."""
+    """A page cannot be read; the message is `TOO_SLOW`, `FAILED` or names a plug-in."""
 
 
 @contextmanager
@@ -70,4 +71,4 @@ def identified_in_time(
         raise UnreadError(TOO_SLOW) from None
     except Exception as error:  # as in a crawl: whatever is wrong with a page, the others are read
         _log.exception("%s", download.url)
-        raise UnreadError(FAILED) from error
+        raise UnreadError(str(error) if isinstance(error, PluginError) else FAILED) from error

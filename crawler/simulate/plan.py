@@ -194,7 +194,8 @@ def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
 def _listed(given: Mapping[str, str], name: str, default: str, known: Sequence[str]) -> list[str]:
     parts = [part.strip() for part in given.get(name, default).split(",") if part.strip()]
     for part in parts:
-        if part not in known and name == "strategies" and OF_CRAWLS.plugin(part) is not None:
+        plugins = FILTERS if name == "filters" else OF_CRAWLS
+        if part not in known and plugins.plugin(part) is not None:
             raise SettingError(
                 f"-a {name}={part}: a simulation runs compiled code, and no plug-ins; "
                 "langfocus compare crawls with them"

@@ -1,10 +1,12 @@
 """Filters decide by the relevance of servers if a link enters the queue (Tamura 2007, 4)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
+from langfocus.classifiers.plugins import Registry
+from langfocus.crawler.strategies.links import LinkSource
 from langfocus.crawler.url import directory_of, host_of
 
 TOLERANCE: Final = 5
@@ -119,11 +121,26 @@ _RULES: dict[str, dict[str, object]] = {
 DEFAULT_FILTER: Final = "both-conservative"
 """The filter of a crawl that names none: per server and per directory."""
 
-FILTERS = tuple(_RULES)
-"""The names of the filters: none, hard focused, Tamura's three (2007, 5.1), and ours."""
+FILTERS: Final = Registry[Any]("filter", "langfocus.filters", _RULES)
+"""The filters: none, hard focused, Tamura's three (2007, 5.1), and ours; makers of plug-ins."""
 
 PAPER_FILTERS = tuple(name for name in _RULES if name != DEFAULT_FILTER)
 """The filters that Tamura 2007, chapter 5, evaluates."""
+
+
+class AcceptsLinks(Protocol):
+    """The filter of a plug-in.
+
+    Its maker gets the target language. An attribute `rules` of the maker names the built-in filter
+    that applies too; "none" by default.
+    """
+
+    def accepts(self, urls: Sequence[str], source: LinkSource, /) -> Sequence[bool]:
+        """Return for each normalised URL of a page's links whether it may enter the queue.
+
+        Seeds, and targets of redirects and sitemaps, always do. The same arguments always get the
+        same answers.
+        """
 
 
 def make_filter(
@@ -132,10 +149,36 @@ def make_filter(
     tolerance: int = TOLERANCE,
     directory_depth: int = DIRECTORY_DEPTH,
 ) -> Filter:
-    """Return the filter with that name; raises KeyError for a name not in `FILTERS`."""
-    return Filter(
-        name,
-        tolerance=tolerance,
-        directory_depth=directory_depth,
-        **_RULES[name],  # type: ignore[arg-type]  # the rules above are fields of Filter
-    )
+    """Return the filter with that name, of a plug-in its `rules`.
+
+    Raises KeyError for a name not in `FILTERS`.
+    """
+    rules = FILTERS.load(name)
+    if FILTERS.plugin(name) is not None:
+        rules = _RULES[getattr(rules, "rules", "none")]
+    return Filter(name, tolerance=tolerance, directory_depth=directory_depth, **rules)
+
+
+def link_filter(
+    name: str, language: str
+) -> Callable[[Sequence[str], LinkSource], list[str]] | None:
+    """Return the function of a plug-in that keeps the accepted URLs; None: a built-in filter.
+
+    Raises `PluginError`, and so does the function.
+    """
+    plugin = FILTERS.plugin(name)
+    if plugin is None:
+        return None
+    make = FILTERS.load(name)
+    with plugin.blamed():
+        if (rules := getattr(make, "rules", "none")) not in FILTERS:
+            raise ValueError(f"rules {rules!r}: there are {', '.join(FILTERS)}")
+        made: AcceptsLinks = make(language)
+
+    def kept(urls: Sequence[str], source: LinkSource) -> list[str]:
+        with plugin.blamed():
+            answers = made.accepts(urls, source)
+            return [url for url, is_kept in zip(urls, answers, strict=True) if is_kept]
+
+    kept(["http://example.org/"], LinkSource())
+    return kept

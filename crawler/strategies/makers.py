@@ -40,9 +40,9 @@ def cctld(language: str, model: Path | None) -> Ordering:
 
 
 def svm(language: str, model: Path | None) -> Ordering:
-    from langfocus.classifiers.urls.model import UrlModel
+    from langfocus.classifiers.urls.model import load_model
 
-    url_model = UrlModel.load(model)
+    url_model = load_model(model)
 
     def score_urls(urls: Sequence[str]) -> Sequence[float]:
         scores: list[float] = url_model.score(urls, language).tolist()
@@ -64,10 +64,9 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
     `model` is the file of the URL model, None: the one that ships. Raises
     `classifiers.errors.ModelError` if it cannot be read.
     """
-    from langfocus.classifiers.urls.facts import UrlFacts  # numba takes half a second
-    from langfocus.classifiers.urls.model import UrlModel
+    from langfocus.classifiers.urls.facts import facts_of  # numba takes half a second
 
-    facts = UrlFacts(UrlModel.load(model), language)
+    facts, knows_urls = facts_of(model, language)
     kept: dict[str, Evidence] = {}
 
     def of_urls(urls: Sequence[str], declared: Mapping[str, bool]) -> Sequence[Evidence]:
@@ -76,10 +75,10 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
             kept.clear()
             new = list(urls)
         if new:
-            found = starmap(Evidence, facts.of(new).tolist())
+            found = starmap(Evidence, facts(new).tolist())
             kept.update(zip(new, found, strict=True))
         if not declared:
             return [kept[url] for url in urls]
         return [kept[url]._replace(declared=_SAID[declared.get(url)]) for url in urls]
 
-    return of_urls, facts.has_classifier
+    return of_urls, knows_urls

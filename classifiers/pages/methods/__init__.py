@@ -1,13 +1,27 @@
 """Page language identification methods, by name."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from langfocus.classifiers.errors import LanguageError, ModelError
-from langfocus.classifiers.pages.method import PageMethod
+from langfocus.classifiers.pages.method import (
+    NOTHING,
+    IdentifiesPages,
+    PageLanguage,
+    PageMethod,
+    Surroundings,
+)
+from langfocus.classifiers.plugins import Plugin, Registry
+
+if TYPE_CHECKING:
+    from langfocus.classifiers.pages.parse import ParsedPage
 
 DEFAULT_METHOD: Final = "composite"
 FASTTEXT: Final = "fasttext"
@@ -16,24 +30,47 @@ FASTTEXT_FILE: Final = "LANGFOCUS_FASTTEXT_MODEL"
 NEIGHBOURLY: Final = ("inlinks", "outlinks")
 """Methods that read the languages of neighbouring pages."""
 
-_BUILDERS: Final[dict[str, str]] = {
-    "composite": "langfocus.classifiers.pages.methods.composite:shipped",
-    "text": "langfocus.classifiers.pages.text.textengine:shipped_engine",
-    "langdetect": "langfocus.classifiers.pages.text.langdetectengine:LangdetectEngine",
-    "cavnar-trenkle": "langfocus.classifiers.papers.hayati.base:load",
-    "nfc": "langfocus.classifiers.papers.hayati.nfc:load",
-    "top-level-domain": "langfocus.classifiers.papers.hayati.around:load",
-    "inlinks": "langfocus.classifiers.papers.hayati.around:inlinks",
-    "outlinks": "langfocus.classifiers.papers.hayati.around:outlinks",
-    "tamura": "langfocus.classifiers.papers.tamura.method:shipped",
-    "cai": "langfocus.classifiers.papers.cai.method:shipped",
-}
-"""Name -> module and factory for the method."""
+METHODS: Final = Registry[Callable[..., IdentifiesPages]](
+    "page method",
+    "langfocus.page_methods",
+    {
+        "composite": "langfocus.classifiers.pages.methods.composite:shipped",
+        "text": "langfocus.classifiers.pages.text.textengine:shipped_engine",
+        "langdetect": "langfocus.classifiers.pages.text.langdetectengine:LangdetectEngine",
+        "cavnar-trenkle": "langfocus.classifiers.papers.hayati.base:load",
+        "nfc": "langfocus.classifiers.papers.hayati.nfc:load",
+        "top-level-domain": "langfocus.classifiers.papers.hayati.around:load",
+        "inlinks": "langfocus.classifiers.papers.hayati.around:inlinks",
+        "outlinks": "langfocus.classifiers.papers.hayati.around:outlinks",
+        "tamura": "langfocus.classifiers.papers.tamura.method:shipped",
+        "cai": "langfocus.classifiers.papers.cai.method:shipped",
+        FASTTEXT: "langfocus.classifiers.pages.methods.fasttext:FasttextEngine",
+    },
+)
+"""Factories of the methods by name, the default first; that of fastText takes a model file."""
 
 
-def names() -> tuple[str, ...]:
-    """Return the method names, the default first."""
-    return *_BUILDERS, FASTTEXT
+@dataclass(frozen=True, slots=True)
+class _OfPlugin:
+    """A method of a plug-in; its errors name the plug-in."""
+
+    plugin: Plugin
+    method: IdentifiesPages
+    languages: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return self.plugin.name
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        with self.plugin.blamed():
+            found = self.method.identify(page, surroundings)
+            language: Any = found.language
+            if language is not None and not isinstance(language, str):
+                raise TypeError(f"{language!r} is no code of a language")
+            return PageLanguage(
+                language, float(found.confidence), str(found.method), str(found.reason)
+            )
 
 
 def method(name: str = DEFAULT_METHOD, fasttext: Path | None = None) -> PageMethod:
@@ -41,10 +78,11 @@ def method(name: str = DEFAULT_METHOD, fasttext: Path | None = None) -> PageMeth
 
     `fasttext`, a fastText model file, adds languages to the default method. Raises LanguageError
     for an unknown name; MissingPackageError without the method's extra; ModelError for an
-    unreadable file.
+    unreadable file; PluginError.
     """
-    if name not in names():
-        raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(names())}")
+    if not METHODS.knows(name):
+        known = ", ".join(METHODS.names())
+        raise LanguageError(f"no method is called {name!r}; choose one of: {known}")
     return _made(name, {DEFAULT_METHOD: fasttext, FASTTEXT: fasttext_file(fasttext)}.get(name))
 
 
@@ -56,11 +94,13 @@ def fasttext_file(given: Path | str | None = None) -> Path | None:
 
 @cache
 def _made(name: str, fasttext: Path | None) -> PageMethod:
-    if fasttext is None:
-        if name == FASTTEXT:
-            raise ModelError(f"no fastText model: set {FASTTEXT_FILE} to the path of lid.176.ftz")
-        module, _, builder = _BUILDERS[name].partition(":")
-        return cast(PageMethod, getattr(import_module(module), builder)())
-    kind = "FasttextEngine" if name == FASTTEXT else "with_added"
-    added = import_module("langfocus.classifiers.pages.methods.fasttext")
-    return cast(PageMethod, getattr(added, kind)(fasttext))
+    make, plugin = METHODS.load(name), METHODS.plugin(name)
+    if plugin is not None:
+        with plugin.blamed():
+            made = make()
+            return _OfPlugin(plugin, made, frozenset(made.languages))
+    if name == FASTTEXT and fasttext is None:
+        raise ModelError(f"no fastText model: set {FASTTEXT_FILE} to the path of lid.176.ftz")
+    if name != FASTTEXT and fasttext is not None:
+        make = import_module("langfocus.classifiers.pages.methods.fasttext").with_added
+    return cast(PageMethod, make() if fasttext is None else make(fasttext))

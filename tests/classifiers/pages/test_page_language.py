@@ -291,7 +291,7 @@ def test_the_reason_names_the_evidence() -> None:
 
 
 def test_methods_are_found_by_name() -> None:
-    assert methods.names()[0] == methods.DEFAULT_METHOD
+    assert next(iter(methods.METHODS)) == methods.DEFAULT_METHOD
     assert methods.method().name == methods.DEFAULT_METHOD
     with pytest.raises(LanguageError, match="composite"):
         methods.method("tea leaves")
@@ -558,7 +558,7 @@ def _installed(name: str) -> PageMethod:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("name", methods.names())
+@pytest.mark.parametrize("name", methods.METHODS)
 def test_every_method_has_an_answer_to_any_page(name: str) -> None:
     method = _installed(name)
     around = Surroundings("http://x.\udcff/", (Neighbour(None, 0),), (Neighbour("de", 999),))

@@ -142,7 +142,7 @@ def test_the_papers_figures_are_those_they_print() -> None:
     assert [figure for name, figure in figures if name == "cai"] == [99.64, 99.8, 100.0, 98.6]
     shares = [right for right, _ in CAI.values()]
     assert sum(shares) / len(shares) == pytest.approx(99.64, abs=0.01)
-    assert {claim.method for claim in CLAIMS} <= set(methods.names())
+    assert {claim.method for claim in CLAIMS} <= set(methods.METHODS)
 
 
 def test_cai_counts_what_is_right_among_the_pages_identified_as_a_language() -> None:

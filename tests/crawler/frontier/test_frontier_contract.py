@@ -106,7 +106,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @initialize(
         told=st.fixed_dictionaries(
             {
-                "name": st.sampled_from(FILTERS),
+                "name": st.sampled_from(list(FILTERS)),
                 "tolerance": st.integers(0, 2),
                 "cap": st.sampled_from([0, 2, 3]),
                 "wide_caps": st.tuples(*[st.sampled_from([0, 1, 3, 20])] * 2),
