@@ -68,8 +68,8 @@ class Admitter:
     """Decides about links by the rules of a crawl.
 
     `learner` scores the links of an ordering that learns. `queued_of` returns the number of queued
-    URLs of a host by its id. `is_leased` tells of a fingerprint whether its URL is leased: such a
-    URL keeps its score.
+    URLs of a host by its id. `is_leased` returns whether the URL with a fingerprint is leased: such
+    a URL keeps its score.
     """
 
     storage: Storage

@@ -54,9 +54,9 @@ class Knob(NamedTuple):
         """The help with the choices and the default, one line of text."""
         more = ", or a plug-in" if self.parts is not None else ""
         text = f"{self.help}: {', '.join(self.choices)}{more}" if self.choices else self.help
-        is_told = self.default not in (None, "", ()) and self.default is not False
+        is_shown = self.default not in (None, "", ()) and self.default is not False
         plain = f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
-        return f"{text} (default: {plain})" if is_told else text
+        return f"{text} (default: {plain})" if is_shown else text
 
     def value(self, given: object) -> Any:
         """Return a text or a value as one of the knob's type; raises `SettingError`."""

@@ -30,19 +30,19 @@ FORMAT = {
     "format": "WARC File Format 1.1",
     "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
 }
-_MOST_TOLD = 100
+_MOST_VALUES = 100
 
 
 def argument_fields(arguments: Mapping[str, object]) -> dict[str, str]:
     """Return the arguments of a crawl as fields of a `warcinfo` record, long lists cut."""
-    return {f"langfocus-{name.replace('_', '-')}": _told(arguments[name]) for name in arguments}
+    return {f"langfocus-{name.replace('_', '-')}": _field(arguments[name]) for name in arguments}
 
 
-def _told(value: object) -> str:
+def _field(value: object) -> str:
     if not isinstance(value, list):
         return str(value)
-    more = f" and {len(value) - _MOST_TOLD:,} more" if len(value) > _MOST_TOLD else ""
-    return " ".join(map(str, value[:_MOST_TOLD])) + more
+    more = f" and {len(value) - _MOST_VALUES:,} more" if len(value) > _MOST_VALUES else ""
+    return " ".join(map(str, value[:_MOST_VALUES])) + more
 
 
 class WarcArchive:

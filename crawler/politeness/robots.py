@@ -209,7 +209,7 @@ class Robots:
         if target in before or len(before) > MAX_MOVES:
             return False
         self._kept.set(name, _FetchResult(self._bot, Rules(), target=target), now)
-        self._tell_delay(url)
+        self._set_delay(url)
         return True
 
     def fail(self, url: str, now: float, asked: str = "") -> int:
@@ -234,7 +234,7 @@ class Robots:
             name = origin_of(url)  # the files on the way are near enough for other origins
         self._kept.set(name, self._read(status, body), now)
         for each in {url, _address_of(name)}:
-            self._tell_delay(each)
+            self._set_delay(each)
 
     def _read(self, status: int | None, body: bytes) -> _FetchResult:
         if status is None or is_unreachable(status):
@@ -246,7 +246,7 @@ class Robots:
             rules = replace(rules, sitemaps=())
         return _FetchResult(self._bot, rules, f"sha256:{sha256(body).hexdigest()}")
 
-    def _tell_delay(self, url: str) -> None:
+    def _set_delay(self, url: str) -> None:
         if delay_s := self.delay_s(url):
             self._store.set_delay(host_of(url), delay_s)
 

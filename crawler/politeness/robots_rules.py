@@ -105,7 +105,7 @@ def rules_for(bot: str, body: bytes) -> Rules:
 
 
 class _Group:
-    """All groups for one bot, or for `*`; `paths` tells whether the rule of a path allows."""
+    """All groups for one bot, or for `*`; `paths` says whether the rule of a path allows."""
 
     def __init__(self) -> None:
         self.is_named = False

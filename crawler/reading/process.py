@@ -113,7 +113,7 @@ def _memory_bytes() -> int:
 
 
 def _limit_memory(more_bytes: int) -> None:
-    """Let an allocation fail that would take too much; no limit where the kernel tells no size."""
+    """Let an allocation fail that would take too much; no limit if the kernel reports no size."""
     sizes = Path("/proc/self/statm")
     if sizes.exists():
         taken = int(sizes.read_text().split()[0]) * resource.getpagesize()

@@ -18,7 +18,7 @@ from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import Waiting, Worker, worker_name
 
-_DIFFERENCE_TOLD_S: Final = 5.0
+_LEAST_DIFFERENCE_S: Final = 5.0
 _TENDED_EVERY_S: Final = 15.0
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class JoinedCrawl:
         name, sleep = str(membership.identity["shared"]), self.waiting.sleep
         client = connect(address)
         ahead_s = clock.set_to(StoredCrawl(client, name, sleep=sleep).crawl_time)
-        if abs(ahead_s) >= _DIFFERENCE_TOLD_S:
+        if abs(ahead_s) >= _LEAST_DIFFERENCE_S:
             _log.warning(
                 "the clock of this machine is %.0f s ahead of the Redis server's; the crawl and "
                 "its records use the server's",

@@ -102,7 +102,7 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
     config, blocking = prepared.config, prepared.blocking
     resources, run, archive, frontier, occupancy, worker = store
     blocking.taken_down = taken_down(run.connection)
-    # A census tells the failure of each URL.
+    # A census records the failure of each URL.
     awaits_answer = prepared.web is None and not config.is_census and not frontier.counts().pages
     ending = Ending.of_run(config, run.connection, clock(), awaits_answer=awaits_answer)
     revisits = Revisits(run.connection)

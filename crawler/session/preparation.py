@@ -37,7 +37,7 @@ def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
-    `gaps` tell what does not know its language.
+    `gaps` are sentences about the parts that do not know its language.
     """
 
     config: Config

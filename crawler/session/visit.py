@@ -405,6 +405,6 @@ class Visitor:
                 lease, record, links, now=now, was_contacted=was_contacted
             )
         self._outgoing.count(domain, links, answers)
-        for tell in self.listeners:
-            tell(lease, record)
+        for listener in self.listeners:
+            listener(lease, record)
         return record

@@ -91,10 +91,10 @@ class OwnServer:
         said = log.read_text(errors="replace").strip().splitlines()
         raise CrawlError(f"{self._program} has ended: {said[-1] if said else 'it said nothing'}")
 
-    def keep(self, tell: Callable[[str], None]) -> None:
+    def keep(self, show: Callable[[str], None]) -> None:
         """Start the server again if it has ended; raises `CrawlError`."""
         if self._process is not None and self._process.poll() is not None:
-            tell("the Redis server had ended; it is started again with its data")
+            show("the Redis server had ended; it is started again with its data")
             self.start(self._folder)
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class End(NamedTuple):
 
 
 class Crew:
-    """Crawls in processes of their own. `tell` shows a line to the user, each line of a log once.
+    """Crawls in processes of their own. `show` shows the user a line, each line of a log once.
 
     A line for which `take` returns True is not for the user.
     """
@@ -126,7 +126,7 @@ class Crew:
     def __init__(
         self,
         lines: Mapping[str, Sequence[str]],
-        tell: Callable[[str], None],
+        show: Callable[[str], None],
         take: Callable[[str], bool] = lambda _: False,
         *,
         environment: Mapping[str, str] | None = None,
@@ -134,7 +134,7 @@ class Crew:
         """Start a process for each name; `lines` are their command lines."""
         self.stops = 0
         self.ends: dict[str, End] = {}
-        self._tell, self._take = tell, take
+        self._show, self._take = show, take
         self._shown: set[str] = set()
         self._messages: dict[str, str] = {}
         self._last: dict[str, str] = {}
@@ -173,7 +173,7 @@ class Crew:
                 announced = self.stops
                 hint = "; press Ctrl-C again to stop at once" if announced == 1 else " at once"
                 crawl = "the crawl" if len(self) == 1 else f"{len(self)} workers"
-                self._tell(f"stopping {crawl}{hint}")
+                self._show(f"stopping {crawl}{hint}")
             for name, process in list(self._running.items()):
                 if process.poll() is not None:
                     self._end(name, process.returncode)
@@ -186,7 +186,7 @@ class Crew:
         message = self._messages.get(name) or self._last.get(name, "")
         end = self.ends[name] = End(code, message)
         if code and not self.stops and self._running:
-            self._tell(f"{name} has ended ({end}); {len(self._running)} go on")
+            self._show(f"{name} has ended ({end}); {len(self._running)} go on")
 
     def _relay(self, name: str, log: IO[str] | None) -> None:
         """Show what a process logs; its last message is kept for its end."""
@@ -201,4 +201,4 @@ class Crew:
                 if line.strip() and not self.stops and line not in self._shown:
                     if len(self._shown) < _MOST_SHOWN:
                         self._shown.add(line)
-                    self._tell(f"{name}: {line.rstrip()}" if name else line.rstrip())
+                    self._show(f"{name}: {line.rstrip()}" if name else line.rstrip())

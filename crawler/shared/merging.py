@@ -129,7 +129,7 @@ def _check_alike(shares: Sequence[_Share]) -> None:
 
 
 def _lists(shares: Sequence[_Share]) -> dict[str, str]:
-    """Return what `meta` tells of the lists of a merged census; {} for a crawl."""
+    """Return the values of `meta` about the lists of a merged census; {} for a crawl."""
     lists = {share.meta["hosts"]: share.meta for share in shares if share.meta.get("hosts")}
     number = sum(int(meta["hosts_number"]) for meta in lists.values())
     return {"hosts": ", ".join(sorted(lists)), "hosts_number": str(number)} if lists else {}

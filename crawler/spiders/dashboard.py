@@ -97,8 +97,8 @@ class Dashboard:
         line, *lines = head.decode("latin-1").split("\r\n")
         words = line.split(" ")
         status = self._status(words, lines)
-        is_told = status is HTTPStatus.OK
-        kind, body = (_PAGES[words[1]][0], self._page(words[1])) if is_told else (_PLAIN, b"")
+        is_ok = status is HTTPStatus.OK
+        kind, body = (_PAGES[words[1]][0], self._page(words[1])) if is_ok else (_PLAIN, b"")
         return _response(status, kind, body, has_body=words[0] != "HEAD")
 
     def _status(self, words: Sequence[str], lines: Sequence[str]) -> HTTPStatus:

@@ -129,7 +129,7 @@ def _address(response: Response, request: Request | None) -> str | None:
 def sent(request: Request, response: Response, heads: Heads, began_at: float) -> Exchange:
     """Return a request of the live Web and its answer.
 
-    They tell nothing of a proxy, neither its address nor its headers, and no password or cookie
+    They hold nothing of a proxy, neither its address nor its headers, and no password or cookie
     that was sent: archives are passed on.
     """
     answer = _OF_PROXY.sub(b"", heads.answer) if request.meta.get("proxy") else heads.answer

@@ -68,7 +68,7 @@ class Names:
         self._known: OrderedDict[str, tuple[list[str], float]] = OrderedDict()
         self._turns = LookupTurns()
         self._missing: Recent[float] = Recent()
-        self._untold: set[str] = set()  # of the missing
+        self._unreported: set[str] = set()  # missing names whose lookup raised no error yet
         self._failures: Recent[int] = Recent()
         self._lookups: set[asyncio.Task[None]] = set()
         self._channel = pycares.Channel(
@@ -113,8 +113,8 @@ class Names:
     def _found(self, host: str, now: float) -> list[str] | None:
         """Return what is known of a host, None if a lookup is needed."""
         if self._missing.get(host, now) > now:
-            is_new = host in self._untold
-            self._untold.discard(host)
+            is_new = host in self._unreported
+            self._unreported.discard(host)
             raise NoSuchNameError(f"{host} has no address", is_new=is_new)
         addresses, good_until = self._known.pop(host, ([], 0.0))
         if addresses and good_until > now:
@@ -145,7 +145,7 @@ class Names:
         self._turns.leave(host, now, has_addresses=bool(found))
         if not found and self._is_missing(host, error):
             self._missing[host] = now + _MOST_TTL_S
-            self._untold.add(host)
+            self._unreported.add(host)
             return
         self._known[host] = found, now + ttl_s
         if len(self._known) > self._cache_size:

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from scrapy import Spider, signals
@@ -72,21 +71,13 @@ class Reporter:
             if display.is_terminal:
                 self._restore_log = log_above(display)
             self._progress.show(self._watch.latest)
-        _log.info("%s: %s URLs are queued; folder %s", *self._told())
-        if _tells(self._crawler.settings["LOG_LEVEL"], logging.INFO):
-            crawl.visitor.listeners.append(self._tell)
+        title, queued = self._watch.latest.about.title, f"{self._watch.latest.queued:,}"
+        _log.info("%s: %s URLs are queued; folder %s", title, queued, crawl.run.folder)
+        if _is_shown(self._crawler.settings["LOG_LEVEL"], logging.INFO):
+            crawl.visitor.listeners.append(_log_settled)
         self._ticks.start(_TICK_S, now=False)
         self._dashboard = Dashboard(crawl.config.dashboard, lambda: self._watch.latest)
         self._dashboard.tend()
-
-    def _told(self) -> tuple[str, str, Path]:
-        snapshot = self._watch.latest
-        return snapshot.about.title, f"{snapshot.queued:,}", self._crawl.run.folder
-
-    def _tell(self, lease: Lease, record: Record) -> None:
-        """Log a settled URL with its score before and its language after."""
-        score, language = f"{lease.score:+.2f}", record.language or "-"
-        _log.info("%s %s %s %s", record.outcome, score, language, lease.url)
 
     def _tick(self) -> None:
         """Look at the crawl, show it, and write its live files; a full disk is no fault."""
@@ -134,7 +125,13 @@ class Reporter:
             print(f"report: {page}")  # noqa: T201  the last message to the user
 
 
-def _tells(least: str | int, level: int) -> bool:
+def _log_settled(lease: Lease, record: Record) -> None:
+    """Log a settled URL with its score before and its language after."""
+    score, language = f"{lease.score:+.2f}", record.language or "-"
+    _log.info("%s %s %s %s", record.outcome, score, language, lease.url)
+
+
+def _is_shown(least: str | int, level: int) -> bool:
     """Return True if a record of a level is shown; Scrapy leaves it to the handlers to drop one."""
     name = str(least)
     return level >= (int(name) if name.isdecimal() else logging.getLevelNamesMapping()[name])
