@@ -1,7 +1,8 @@
 """The parts of a crawl that are made before its run is opened; nothing is written here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from langfocus.classifiers import languages
@@ -33,7 +34,7 @@ def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
     return "census" if config.is_census else f"{config.lang}{between}{name}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
@@ -53,8 +54,8 @@ class Preparation:
         """The name of the crawl in folders and among the crawls of a Redis server."""
         return crawl_name(self.config, self.ordering)
 
-    @property
-    def meta(self) -> dict[str, object]:
+    @cached_property
+    def meta(self) -> Mapping[str, object]:
         """The settings that the run keeps; some of them it is bound to."""
         config, ordering = self.config, self.ordering
         hosts, listed, shared = config.hosts, {}, ""
