@@ -31,6 +31,7 @@ The name of the file tells its format. Standard output gets JSON lines.
   .txt      only the text: a paragraph in each line, an empty line after each page
   .vert     vertical text for corpus tools: one token in each line, and <doc>, <p>, <s>
   .xml      a corpus of TEI P5
+A plug-in adds its own ending, or is named by --format.
 .gz or .zst may follow (corpus.vert.gz), but for Parquet, which is packed inside.
 .wacz has the WARC files of one run, their index (also written as index.cdxj into the folder of the
 run) and a list of its pages; the options of texts do not apply.
@@ -58,11 +59,13 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--lang", metavar="CODE", help=lang)
     parser.add_argument(
         "--extractor",
-        choices=tuple(EXTRACTORS),
+        metavar="NAME",
         default="combined",
-        help="finds the main text: combined (default) takes trafilatura's, or resiliparse's where "
-        "that is much more; resiliparse alone is the fastest",
+        help=f"finds the main text: {', '.join(EXTRACTORS)}, or a plug-in; combined (default) is "
+        "trafilatura, or resiliparse where its text is much longer; resiliparse is the fastest",
     )
+    kind = "the format, whatever the name of the file is; also a plug-in"
+    parser.add_argument("--format", metavar="NAME", help=kind)
     markup = "keep headings and lists, as Markdown"
     parser.add_argument("--markup", action="store_true", help=markup)
     words = "leave out texts with fewer words"
@@ -82,8 +85,13 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Export the pages of the given paths."""
     from langfocus.crawler.corpus.building import TextOptions
+    from langfocus.crawler.corpus.extraction import EXTRACTORS, extractor_of
     from langfocus.crawler.corpus.sources import ALL_LANGUAGES
 
+    if not EXTRACTORS.knows(opts.extractor):
+        known = ", ".join(EXTRACTORS.names())
+        raise SettingError(f"--extractor {opts.extractor}: no such extractor; there are {known}")
+    extractor_of(opts.extractor)  # raises before a page is read
     lang = opts.lang
     if lang not in (None, ALL_LANGUAGES):
         lang = language_code(lang, "--lang")
@@ -99,7 +107,7 @@ def run(opts: argparse.Namespace) -> None:
     )
     if opts.card is not None and opts.output is None:
         raise SettingError(f"--card {opts.card}: a card needs --output FILE")
-    if opts.output is None or opts.output.suffix != ".wacz":
+    if opts.output is None or opts.output.suffix != ".wacz" or opts.format:
         _export(opts, options)
     elif len(opts.paths) > 1 or options != TextOptions() or opts.json or opts.card:
         raise SettingError(f"--output {opts.output}: a package has all of one run")
@@ -114,7 +122,7 @@ def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
     from langfocus.crawler.corpus.export import export, format_of
     from langfocus.crawler.report.progress import Display
 
-    kind = format_of(opts.output)
+    kind = format_of(opts.output, opts.format)
     if kind == "txt" and not (opts.card or opts.json or opts.license):
         options = replace(options, has_metadata=False)
     with Display(sys.stderr) as display:

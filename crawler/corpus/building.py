@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from langfocus.crawler.corpus.comparison import Comparison
+from langfocus.crawler.corpus.extraction import EXTRACTORS
 from langfocus.crawler.corpus.item import OtherParagraph, PageItem
 from langfocus.crawler.corpus.sources import source_of
 from langfocus.crawler.corpus.texts import NO_MAIN_TEXT, PageText, PartTexts
@@ -115,7 +116,8 @@ class Corpus:
         """
         self._options = options or TextOptions()
         self._work, self._on_progress = work, on_progress
-        self.summary = CorpusSummary(self._options.extractor)
+        chosen = EXTRACTORS.plugin(self._options.extractor) or self._options.extractor
+        self.summary = CorpusSummary(str(chosen))
         self._parts: list[PartTexts] = []
         for path in paths:
             source = source_of(path, self._options.lang)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast, get_args, get_type_hints
 
 from langfocus.crawler.corpus.building import Corpus, CorpusSummary, OnProgress, TextOptions
-from langfocus.crawler.corpus.formats import WRITERS
+from langfocus.crawler.corpus.formats import WRITERS, written
 from langfocus.crawler.corpus.item import FIELDS, OtherParagraph, PageItem
 from langfocus.crawler.errors import CrawlError, SettingError
 from langfocus.crawler.run.whole_file import replacing
@@ -28,22 +28,25 @@ _ROWS: Final = 250
 """Rows per Parquet row group, which bounds memory."""
 
 
-def format_of(path: Path | None) -> str:
-    """Return the format for a file name, JSON lines for standard output.
+def format_of(path: Path | None, name: str | None = None) -> str:
+    """Return the format with a name or for a file name, JSON lines for standard output.
 
-    Raises `SettingError` for an unknown ending.
+    Raises `SettingError` for an unknown name or ending.
     """
-    if path is None:
-        return FORMATS[0]
+    if name is not None and name not in FORMATS and not WRITERS.knows(name):
+        known = ", ".join((*WRITERS.names(), "parquet"))
+        raise SettingError(f"--format {name}: no such format; there are {known}")
+    if path is None or name is not None:
+        return name or FORMATS[0]
     packing = _packing(path)
     kind = (path.with_suffix("") if packing else path).suffix.removeprefix(".")
-    if kind not in (WRITERS if packing else FORMATS):
-        packed = " or ".join(f".{ending}" for ending in PACKINGS)
-        raise SettingError(
-            f"--output {path}: its name must end in one of {', '.join(FORMATS)}; "
-            f"{packed} may follow, but for parquet"
-        )
-    return kind
+    if (kind in FORMATS[-1:] and not packing) or WRITERS.knows(kind):
+        return kind
+    packed = " or ".join(f".{ending}" for ending in PACKINGS)
+    raise SettingError(
+        f"--output {path}: its name must end in one of {', '.join((*WRITERS.names(), 'parquet'))}; "
+        f"{packed} may follow, but for parquet"
+    )
 
 
 def _packing(path: Path) -> str:
@@ -74,8 +77,8 @@ def export(
         if kind == "parquet":
             _write_parquet(iter(corpus), file)
         else:
-            for text in WRITERS[kind](corpus):
-                file.write(text.encode("utf-8", "replace"))
+            for piece in written(kind, corpus):
+                file.write(piece)
             file.flush()
     return corpus.summary
 

@@ -7,10 +7,10 @@ docs/research/corpus.md compares the extractors.
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple, Protocol
 
 from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.classifiers.pages.charset.twice import repaired
@@ -19,6 +19,7 @@ from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.classifiers.pages.text.textengine import TWINS, LangfocusEngine, shipped_engine
 from langfocus.classifiers.pages.text.textgrams import without_unseen
 from langfocus.classifiers.pages.text.words import number_of_words
+from langfocus.classifiers.plugins import Registry
 
 MAX_CHARACTERS: Final = 500_000
 """Length limit of a page's main text in characters."""
@@ -93,7 +94,7 @@ def main_text_of(
         return MainText("", _lines(html.decode("utf-8", "replace")))
     page = affordable(html)
     slim = repaired(_without_scripts(page)[:_MAX_BYTES].decode("utf-8", "replace"))
-    paragraphs = _lines(EXTRACTORS[extractor](slim, has_markup))
+    paragraphs = _lines(extractor_of(extractor)(slim, has_markup))
     metadata = metadata_of(slim) if paragraphs and has_metadata else Metadata()
     return MainText(without_unseen(title_of(slim)), paragraphs, metadata)
 
@@ -220,15 +221,42 @@ def _has_sentence(text: str) -> bool:
     return any(number_of_words(line) >= _SENTENCE for line in text.split("\n"))
 
 
-EXTRACTORS: Final[dict[str, Callable[[str, bool], str]]] = {
-    "combined": _combined,
-    "trafilatura": _by_trafilatura,
-    "resiliparse": _by_resiliparse,
-}
-"""Extractor name -> function from a page to its main text, one paragraph per line.
+class Extractor(Protocol):
+    """A function that finds the main text of a page."""
 
-The second argument keeps headings and lists as Markdown.
-"""
+    def __call__(self, html: str, has_markup: bool, /) -> str:
+        """Return the main text, one paragraph per line; with markup headings and lists as Markdown.
+
+        `html` has no scripts, styles and comments, and at most a million characters.
+        """
+
+
+EXTRACTORS: Final = Registry[Extractor](
+    "extractor",
+    "langfocus.extractors",
+    {"combined": _combined, "trafilatura": _by_trafilatura, "resiliparse": _by_resiliparse},
+)
+"""The extractors by name."""
+
+
+@cache
+def extractor_of(name: str) -> Extractor:
+    """Return the extractor with a name; the errors of a plug-in name it.
+
+    Raises KeyError for an unknown name, and `PluginError`.
+    """
+    extract, plugin = EXTRACTORS.load(name), EXTRACTORS.plugin(name)
+    if plugin is None:
+        return extract
+
+    def named(html: str, has_markup: bool) -> str:
+        with plugin.blamed():
+            text = extract(html, has_markup)
+            if not isinstance(text, str):
+                raise TypeError(f"{type(text).__name__} in place of a text")
+            return text
+
+    return named
 
 
 def differing_languages(

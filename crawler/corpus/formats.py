@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final, Protocol
 from xml.sax.saxutils import escape, quoteattr
 
+from langfocus.classifiers.errors import LangfocusError
 from langfocus.classifiers.pages.text.words import tokens
+from langfocus.classifiers.plugins import Registry
 from langfocus.crawler.corpus.item import FIELDS, PageItem, safe_cell
 
 if TYPE_CHECKING:
@@ -132,11 +135,24 @@ def _xml(text: str) -> str:
     return _NOT_XML.sub("", text)
 
 
-WRITERS: Final[dict[str, Callable[[Iterable[PageItem]], Iterator[str]]]] = {
-    "jsonl": _json_lines,
-    "txt": _plain,
-    "csv": _csv,
-    "vert": _vertical,
-    "xml": _tei,
-}
-"""File name ending -> writer that yields text in pieces."""
+class Writer(Protocol):
+    """A function that writes the items of a corpus."""
+
+    def __call__(self, items: Iterable[PageItem], /) -> Iterator[str]:
+        """Yield the text of a file in pieces; the items come in order, and once."""
+
+
+WRITERS: Final = Registry[Writer](
+    "format",
+    "langfocus.formats",
+    {"jsonl": _json_lines, "txt": _plain, "csv": _csv, "vert": _vertical, "xml": _tei},
+)
+"""File name ending -> writer of a text format."""
+
+
+def written(kind: str, items: Iterable[PageItem]) -> Iterator[bytes]:
+    """Yield the text of items in a format, as UTF-8; the errors of a plug-in name it."""
+    write, plugin = WRITERS.load(kind), WRITERS.plugin(kind)
+    with nullcontext() if plugin is None else plugin.blamed(LangfocusError, OSError):
+        for text in write(items):
+            yield text.encode("utf-8", "replace")

@@ -16,8 +16,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from rensa import RMinHash
 
+from langfocus.classifiers.errors import PluginError
 from langfocus.classifiers.pages.text.words import number_of_words, units
-from langfocus.crawler.corpus.extraction import differing_languages, main_text_of
+from langfocus.crawler.corpus.extraction import EXTRACTORS, differing_languages, main_text_of
 from langfocus.crawler.corpus.sources import Found, Part
 from langfocus.crawler.reading.page import TRIAL
 from langfocus.crawler.reading.time_limit import TOO_SLOW, TooSlow, limited
@@ -75,7 +76,8 @@ class PartTexts:
     ) -> "PartTexts":
         """Return the texts of a part; the file name changes with the part's content."""
         versions = " ".join(map(version, _PACKAGES))
-        made_by = f"{_FORMAT} {extractor} {has_markup} {has_metadata} {versions} {part.stamp()}"
+        chosen = EXTRACTORS.plugin(extractor) or extractor
+        made_by = f"{_FORMAT} {chosen} {has_markup} {has_metadata} {versions} {part.stamp()}"
         name = blake2b(made_by.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
         return cls(part, work / f"{name}.jsonl", extractor, has_markup, has_metadata)
 
@@ -136,6 +138,8 @@ class PartTexts:
                 )
         except TooSlow:
             return TOO_SLOW
+        except PluginError as error:
+            return f"{FAILED}: {error}"
         except Exception:  # an extractor may raise any error
             return FAILED
         words = units(" ".join(text.paragraphs))

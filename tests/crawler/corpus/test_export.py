@@ -214,7 +214,7 @@ def test_two_exports_do_not_share_a_work_folder(run: Path, tmp_path: Path) -> No
         exported(run, tmp_path / "x.jsonl")
 
 
-extract = extraction.EXTRACTORS["combined"]
+extract = extraction.EXTRACTORS.load("combined")
 
 
 def hostile(page: str, has_markup: bool) -> str:
@@ -232,7 +232,7 @@ def make_hostile(part: PartTexts) -> None:
     """Make texts of pages that no extractor survives; this runs in another process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time_limit, "SLOW_S", 0.3)
-        patch.setitem(extraction.EXTRACTORS, "combined", hostile)
+        patch.setattr(extraction, "extractor_of", lambda name: hostile)
         part.make()
 
 

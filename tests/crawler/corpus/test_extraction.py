@@ -113,7 +113,7 @@ def test_a_text_that_trafilatura_misses_is_the_one_that_resiliparse_finds(
     ]:
         monkeypatch.setattr(extraction, "_by_trafilatura", lambda *_, text=trafilatura: text)
         monkeypatch.setattr(extraction, "_by_resiliparse", lambda *_, text=resiliparse: text)
-        assert EXTRACTORS["combined"](PAGE, False) == expected
+        assert EXTRACTORS.load("combined")(PAGE, False) == expected
 
 
 def test_scripts_before_a_text_do_not_push_it_beyond_the_limit() -> None:

@@ -91,7 +91,7 @@ def test_csv_has_a_row_for_each_page_without_its_text(run: Path, tmp_path: Path)
 def test_no_cell_of_csv_is_a_formula() -> None:
     title = '=HYPERLINK("http://b.de/")'
     item = PageItem(**ITEM | {"title": title, "categories": ["+1", "b"], "confidence": -1.0})
-    (row,) = csv.DictReader("".join(WRITERS["csv"]([item])).splitlines())
+    (row,) = csv.DictReader("".join(WRITERS.load("csv")([item])).splitlines())
     assert (row["title"], row["categories"], row["confidence"]) == (f"'{title}", "'+1 | b", "-1.0")
 
 

@@ -1,0 +1,100 @@
+"""Extractors and formats of plug-ins."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from langfocus.crawler.corpus import extraction
+from tests.support.commandline import call
+from tests.support.keptpages import KeptPages, german, html
+from tests.support.plugins import install
+
+CODE = """\
+import re
+
+
+def paragraphs(html, has_markup):
+    if "Nummer2 " in html:
+        raise LookupError("no body")
+    if "Nummer3 " in html:
+        return None
+    return re.sub("<[^>]+>", " ", html)
+
+
+def addresses(items):
+    for item in items:
+        yield f"{item.url}\\n"
+
+
+def broken(items):
+    yield from (item.url for item in items)
+    raise LookupError("no more")
+
+
+def numbers(items):
+    yield from map(len, items)
+"""
+POINTS = {
+    "extractors": "mine = corpus_plugin:paragraphs",
+    "formats": "urls = corpus_plugin:addresses\nbroken = corpus_plugin:broken",
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    install(tmp_path / "packages", "corpus_plugin", CODE, POINTS, patch=monkeypatch)
+    extraction.extractor_of.cache_clear()
+    pages = KeptPages(tmp_path / "run")
+    pages.settle_all([(f"http://a.de/{n}", html(german(n))) for n in range(1, 5)])
+    return pages.folder
+
+
+def test_pages_that_the_extractor_of_a_plug_in_fails_on_are_counted_under_its_name(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--extractor", "mine", "--output", tmp_path / "x.urls", "--json", tmp_path / "x.json")
+    assert call("export", run, *asked) == 0
+    assert (tmp_path / "x.urls").read_text() == "http://a.de/1\nhttp://a.de/4\n"
+    told = json.loads((tmp_path / "x.json").read_text())
+    assert told["extractor"] == "plug-in mine (my-corpus_plugin 1.0)"
+    failed = f"extractor failed: {told['extractor']}"
+    assert told["left_out"].items() >= {
+        (f"{failed}: LookupError: no body", 1),
+        (f"{failed}: TypeError: NoneType in place of a text", 1),
+    }
+    assert call("export", run, *asked[:2], "--output", tmp_path / "x.urls.gz") == 0
+    assert "my-corpus_plugin" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("format", "said"),
+    [
+        ("broken", "plug-in broken (my-corpus_plugin 1.0): LookupError: no more"),
+        ("corpus_plugin:numbers", "plug-in corpus_plugin:numbers (my-corpus_plugin 1.0): TypeE"),
+    ],
+)
+def test_a_format_that_fails_is_named_and_leaves_the_file_as_it_was(
+    run: Path, tmp_path: Path, format: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("as it was")
+    assert call("export", run, "--format", format, "--output", path) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"langfocus: {said}")
+    assert path.read_text() == "as it was"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "code", "said"),
+    [
+        ("--extractor", "yours", 2, "--extractor yours: no such extractor; there are combined, "),
+        ("--format", "yours", 2, "--format yours: no such format; there are jsonl, txt, "),
+        ("--output", "x.yours", 2, "must end in one of jsonl, txt, csv, vert, xml, broken, urls, "),
+        ("--extractor", "corpus_plugin:none", 1, "plug-in corpus_plugin:none (my-corpus_plugin 1"),
+    ],
+)
+def test_an_unknown_name_is_refused_before_a_page_is_read(
+    run: Path, option: str, value: str, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("export", run, option, value) == code
+    assert said in capsys.readouterr().err
