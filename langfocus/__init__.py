@@ -13,6 +13,7 @@ The import is quick: each name is loaded when it is first used.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from langfocus.classifiers.errors import LangfocusError as LangfocusError
@@ -45,9 +46,17 @@ _MODULES = {
 
 __all__ = ["__version__", *_MODULES]  # noqa: PLE0604  names of strings
 
+_RENAMED: dict[str, tuple[str, str]] = {}
+"""Old name -> the new one, and the minor version that removes the old one, such as 0.3."""
+
 
 def __getattr__(name: str) -> Any:
-    """Return a public name from the module that defines it."""
+    """Return a public name from the module that defines it; a renamed one warns."""
+    if name in _RENAMED:
+        new, removal = _RENAMED[name]
+        told = f"langfocus.{name} is now langfocus.{new}; version {removal} removes the old name"
+        warn(told, DeprecationWarning, stacklevel=2)
+        return globals().get(new) or __getattr__(new)
     if name not in _MODULES:
         raise AttributeError(f"module 'langfocus' has no attribute {name!r}")
     value = getattr(import_module(_MODULES[name]), name)

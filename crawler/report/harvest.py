@@ -36,7 +36,7 @@ FROM numbered GROUP BY number / :size ORDER BY number / :size"""
 
 _LISTS: Final = ("seeds", "gaps")
 _NAMES: Final = ("lang", "strategy", "filter", "web", "command")
-_APART: Final = (*_LISTS, "command", "parts", "plugins")
+_APART: Final = (*_LISTS, "command", "parts", "plugins", "readable_by")
 """Keys of `meta` that are no settings, or separate figures."""
 
 _COUNTERS: Final = ("outcomes", "languages", "statuses", "methods")
