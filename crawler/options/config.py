@@ -30,7 +30,8 @@ from langfocus.crawler.options.knob import Knob, knob
 from langfocus.crawler.politeness.contact import BotName
 from langfocus.crawler.politeness.network import dns_servers
 from langfocus.crawler.politeness.turns import PACE_S
-from langfocus.crawler.sources.seeds import Seeds, first_of, read_seed_file, read_seeds
+from langfocus.crawler.sources.contract import WEBS
+from langfocus.crawler.sources.seeds import Seeds, first_of, provided, read_seed_file, read_seeds
 from langfocus.crawler.strategies import ORDERINGS
 from langfocus.crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, TOLERANCE
 
@@ -160,7 +161,7 @@ class Arguments:
     )
     seeds: Seeds = knob(
         (),
-        "where to start: a file with one URL per line, or URLs with commas between them"
+        "where to start: a file with one URL per line, URLs with commas between them, or a plug-in"
         " (default: seeds/LANG.txt; the sample web has its own)",
         read=read_seeds,
     )
@@ -212,14 +213,14 @@ class Arguments:
         "live",
         "source of the pages (sample is embedded, without a network)",
         why="the others are for trials and for pages that are there already",
-        choices=("live", "sample", "archive"),
+        parts=WEBS,
         binds=True,
         census=True,
     )
     archive: FileName = knob(
         None,
         "the WARC files that web=archive replays: paths with commas between them, each a WARC "
-        "file, a folder, a pattern (crawl/*.warc.gz) or a WACZ file",
+        "file, a folder, a pattern (crawl/*.warc.gz) or a WACZ file; or a path for a plug-in",
         census=True,
     )
     hosts: Any = knob(  # `read` makes a `HostList` of it
@@ -418,6 +419,7 @@ class Config(Arguments):
     )
 
     run_folder: Path | None = None
+    seed_plugin: Plugin | None = None  # that the seeds are from
     bot: BotName = field(default_factory=BotName)
     retry_statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
     obeys_robots: bool = True
@@ -452,10 +454,12 @@ class Config(Arguments):
             and not (value == "" and SETTINGS[name].kind in (str, Path))
         }
         web = values.get("web", cls.web)
-        if (web == "archive") != ("archive" in values):
+        if web in WEBS and (web == "archive") != ("archive" in values):
             raise SettingError("-a web=archive and -a archive=FILE.warc.gz go together")
         if "hosts" in values:
             return _census(values)
+        if isinstance(plugin := values.get("seeds"), Plugin):
+            values |= {"seeds": provided(plugin, values["lang"]), "seed_plugin": plugin}
         if "seeds" not in values:
             values["seeds"] = _default_seeds(values["lang"], web)
         config = cls(**values)
@@ -470,7 +474,7 @@ class Config(Arguments):
         """The plug-ins that the crawl uses."""
         given = [(one, getattr(self, name)) for name, one in _KNOBS.items()]
         found = [one.plugin(value) for one, value in given if value is not None]
-        return [plugin for plugin in found if plugin is not None]
+        return [plugin for plugin in (*found, self.seed_plugin) if plugin is not None]
 
     @property
     def parts(self) -> str:
@@ -572,7 +576,7 @@ def _census(values: dict[str, Any]) -> Config:
 
 def _default_seeds(lang: str, web: str) -> Seeds:
     """Return the language's own seed URLs; () if the Web has its own seeds."""
-    if web == "sample":
+    if web == "sample" or web not in WEBS:
         return ()
     if web == "archive":
         raise SettingError("-a seeds is missing: a crawl of an archive needs a URL to start from")

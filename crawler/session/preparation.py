@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from langfocus.classifiers import languages
-from langfocus.classifiers.errors import GeoIPError
+from langfocus.classifiers.errors import GeoIPError, PluginError
 from langfocus.classifiers.pages.method import PageMethod
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
 from langfocus.classifiers.pages.methods.fasttext import WithAdded
@@ -18,7 +18,7 @@ from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.politeness.network import check_port
 from langfocus.crawler.reading.configured import ordering_of, page_method, reader_of
 from langfocus.crawler.reading.page import ReadPage
-from langfocus.crawler.sources.contract import Web
+from langfocus.crawler.sources.contract import WEBS, PluginWeb, Web
 from langfocus.crawler.sources.revisits import check_since
 from langfocus.crawler.sources.seeds import SeedFile, first_of
 from langfocus.crawler.strategies.filters import make_filter
@@ -59,6 +59,7 @@ class Preparation:
         """The settings that the run keeps; some of them it is bound to."""
         config, ordering = self.config, self.ordering
         hosts, listed, shared = config.hosts, {}, ""
+        archive = [str(config.archive)] if config.archive else []
         goals = {name: str(getattr(config, name) or "") for name in GOALS if name != "pages"}
         if hosts is not None:
             number = str(hosts.number)
@@ -80,7 +81,7 @@ class Preparation:
             **listed,
             "since": "" if config.since is None else str(Path(config.since).resolve()),
             "block": "" if config.block is None else str(config.block),
-            "web": str(config.archive) if config.archive else config.web,
+            "web": " ".join((*([] if config.web == "archive" else [config.web]), *archive)),
             "seeds": first_of(config.seeds),
             "budget_pages": "" if config.pages is None else config.pages,
             **{f"goal_{name}": goal for name, goal in goals.items()},
@@ -171,20 +172,24 @@ def check_goals(config: Config, *, doubts: bool) -> None:
 def _open_web(config: Config) -> tuple[Config, Web | None]:
     """Return the Web that is crawled, None for the live one; raises `CrawlError`.
 
-    The configuration gets the sample web's own seeds if none were given.
+    The configuration gets the Web's own seeds if none were given.
     """
-    if config.web == "sample":
-        from langfocus.crawler.sources.sample import SampleWeb
-
-        sample = SampleWeb(hosts=config.sample_hosts)
-        if not config.seeds and not config.is_census:
-            config = replace(config, seeds=tuple(sample.seeds(config.lang)))
-        return config, sample
-    if config.archive is None:
+    if config.web == "live":
         return config, None
-    from langfocus.crawler.sources.archive import ArchiveWeb
-
-    return config, ArchiveWeb(str(config.archive))
+    if config.web == "archive":
+        return config, WEBS.load(config.web)(str(config.archive))
+    try:
+        if (plugin := WEBS.plugin(config.web)) is None:
+            web = WEBS.load(config.web)(hosts=config.sample_hosts)
+        else:
+            web = PluginWeb(plugin, None if config.archive is None else Path(config.archive))
+        if not config.seeds and not config.is_census:
+            config = replace(config, seeds=tuple(web.seeds(config.lang)))
+    except PluginError as error:
+        raise SettingError(str(error)) from error
+    if not config.seeds and not config.is_census:
+        raise SettingError(f"-a seeds is missing: -a web={config.web} has none")
+    return config, web
 
 
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from langfocus.classifiers.plugins import Plugin, Registry
 from langfocus.crawler.http.head import text_of
 
 Reason = Literal["dns", "not_archived", "timeout", "refused"]
@@ -69,7 +71,11 @@ class NotArchived(Unreachable, LookupError):
 
 
 class Web(Protocol):
-    """A source of answers to HTTP requests."""
+    """A source of answers to HTTP requests; it is called in the process of the crawl.
+
+    The Web of a plug-in is made with the path of `-a archive`, or None. A method
+    `seeds(language)` may return URLs for a crawl without `-a seeds`.
+    """
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
         """Return the answer to a GET of this absolute http(s) URL; raises `Unreachable`.
@@ -77,3 +83,38 @@ class Web(Protocol):
         A redirect is an answer; it is not followed. A URL always gets the same answer.
         """
         ...
+
+
+WEBS: Final = Registry[Any](
+    "web",
+    "langfocus.webs",
+    {
+        "live": "",
+        "sample": "langfocus.crawler.sources.sample:SampleWeb",
+        "archive": "langfocus.crawler.sources.archive:ArchiveWeb",
+    },
+)
+"""The sources of pages by name."""
+
+
+class PluginWeb:
+    """The Web of a plug-in; its errors name the plug-in, also later."""
+
+    def __init__(self, plugin: Plugin, archive: Path | None) -> None:
+        self._plugin, make = plugin, WEBS.load(plugin.name)
+        with plugin.blamed():
+            self._web: Web = make(archive)
+            self._respond = self._web.respond
+
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        """Return the answer to a GET; raises `Unreachable` and `PluginError`."""
+        with self._plugin.blamed(Unreachable):
+            answer: object = self._respond(url, headers)
+            if not isinstance(answer, Answer):
+                raise TypeError(f"{type(answer).__name__} in place of an Answer")
+            return answer
+
+    def seeds(self, language: str) -> list[str]:
+        """Return the URLs at which crawls for a language begin, [] if it has none."""
+        with self._plugin.blamed():
+            return list(getattr(self._web, "seeds", lambda _: ())(language))

@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from os import SEEK_CUR
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
+from langfocus.classifiers.plugins import Plugin, Registry
 from langfocus.classifiers.tables.suffixes import suffix_reader
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.network import has_bad_port
@@ -45,24 +47,55 @@ class SeedFile:
 Seeds = Sequence[str] | SeedFile
 
 
+class SeedProvider(Protocol):
+    """A plug-in that yields seeds."""
+
+    def __call__(self, language: str, /) -> Iterable[str]:
+        """Return the URLs at which a crawl for a language begins, a million at most.
+
+        Each session and each worker calls it; seeds that are known already change nothing.
+        """
+
+
+SEEDS: Final = Registry[SeedProvider]("seeds", "langfocus.seeds", {})
+"""Plug-ins alone: every other value is a URL or a file."""
+
+_MOST_PROVIDED: Final = 1_000_000
+
+
 def first_of(seeds: Seeds) -> Sequence[str]:
     """Return the seeds that are queued before the first fetch."""
     return seeds.first if isinstance(seeds, SeedFile) else seeds
 
 
-def read_seeds(value: str, label: str) -> Seeds:
+def read_seeds(value: str, label: str) -> Seeds | Plugin:
     """Return the normalised seed URLs of an argument, each once; raises `SettingError`.
 
     `value` is the path of a file with one URL a line, or URLs with commas between them. A comma in
     a path separates URLs only before a space or a scheme. A URL without a scheme is one of http.
+    Any other name may be that of a plug-in (`provided`).
     `label` is the name that messages use.
     """
     path = Path(value)
     if not value.lower().startswith(_HTTP) and (_exists(path) or not _are_urls(value)):
-        return read_seed_file(path, f"{label}={value}")
+        plugin = None if _exists(path) else SEEDS.plugin(value)
+        return plugin or read_seed_file(path, f"{label}={value}")
     urls = _urls(((f"URL {n}", text) for n, text in enumerate(_parts(value), 1)), label)
     if not urls:
         raise SettingError(f"{label}: no URL to start from")
+    return urls
+
+
+def provided(plugin: Plugin, language: str) -> Seeds:
+    """Return the normalised seed URLs of a plug-in; raises `SettingError` and `PluginError`."""
+    provide = SEEDS.load(plugin.name)
+    with plugin.blamed(SettingError):
+        lines = list(islice(provide(language), _MOST_PROVIDED + 1))
+        if len(lines) > _MOST_PROVIDED:
+            raise ValueError(f"more than {_MOST_PROVIDED:,} seeds; write them to a file")
+        urls = _urls(((f"URL {n}", text) for n, text in enumerate(lines, 1)), str(plugin))
+    if not urls:
+        raise SettingError(f"{plugin}: no URL to start from")
     return urls
 
 

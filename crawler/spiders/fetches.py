@@ -11,6 +11,7 @@ from scrapy.exceptions import CloseSpider, StopDownload
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
+from langfocus.classifiers.errors import PluginError
 from langfocus.crawler.corpus.item import PageItem, settled_item
 from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
@@ -211,7 +212,7 @@ class Fetches:
             if error.outcome:
                 self.crawl.visitor.refused(lease, error.outcome)
             return True
-        if isinstance(error, LeaseError | StorageError):
+        if isinstance(error, LeaseError | StorageError | PluginError):
             raise error
         worker = self.crawl.worker
         was_blocked = worker is not None and worker.waiting.ended_after(asked_at)

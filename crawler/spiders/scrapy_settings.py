@@ -95,7 +95,8 @@ def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Co
     """
     texts = {name: str(value) for name, value in arguments.items()}
     seeds = ",".join(first_of(config.seeds)[:_MOST_SEEDS])
-    if "seeds" in texts and seeds and read_seeds(seeds, "") == config.seeds:
+    are_plain = "seeds" in texts and config.seed_plugin is None
+    if are_plain and seeds and read_seeds(seeds, "") == config.seeds:
         texts["seeds"] = seeds
     chosen = {name: str(settings.get(name)) for name in settings if is_asked_for(settings, name)}
     if _FRONTIER in chosen:

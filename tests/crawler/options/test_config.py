@@ -141,7 +141,7 @@ def test_the_manual_tells_choices_and_defaults() -> None:
     told = {name: one.manual for name, one in (ARGUMENTS | SETTINGS).items()}
     assert told["tolerance"].endswith("(default: 5)")
     assert told["LANGFOCUS_RANDOM_STATE"].endswith("(default: 0)")
-    assert told["strategy"].endswith(", focus, or a plug-in (default: focus)")
+    assert told["web"].endswith(": live, sample, archive, or a plug-in (default: live)")
     assert "default" not in told["archive"] + told["LANGFOCUS_QUIET"]
 
 

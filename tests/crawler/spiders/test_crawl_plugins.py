@@ -123,3 +123,73 @@ def test_a_plug_in_that_raises_is_named_and_its_pages_are_settled(
     assert found["finish_reason"] == "finished"
     assert found["outcomes"]["error"] > 0
     assert found["queued"] == 0
+
+
+WEB = """\
+from langfocus.crawler.sources.contract import Answer, Unreachable
+
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+TEXT = "<p>Der Wald ist im Herbst sehr still, und die Wege sind voller Blätter."
+
+
+class Small:
+    def __init__(self, archive):
+        self.folder = archive
+
+    def seeds(self, language):
+        return [f"http://{language}.example/"]
+
+    def respond(self, url, headers):
+        path = url.partition(".example/")[2]
+        if path == "robots.txt" and "bad." not in url:
+            return Answer(404)
+        if path == "gone":
+            raise Unreachable("refused", url)
+        if path == "wrong":
+            return TEXT
+        if path not in ("", "a"):
+            raise LookupError(path)
+        links = "".join(f"<a href=/{name}>" for name in ("a", "gone", "wrong", "bug"))
+        return Answer(200, HTML, f"{TEXT}<a href=http://bad.example/>{links}".encode())
+
+
+def seeds(language):
+    yield f"{language}.example/a"
+    yield f"http://{language}.example"
+
+
+def endless(language):
+    while True:
+        yield "http://a.example/"
+
+
+def numbers(language):
+    return [1]
+"""
+
+
+def test_pages_and_seeds_of_plug_ins_are_crawled_and_failures_are_settled(tmp_path: Path) -> None:
+    points = {"webs": "small = smallest:Small", "seeds": "two = smallest:seeds"}
+    packages = install(tmp_path / "packages", "smallest", WEB, points)
+    folder = tmp_path / "run"
+    asked = ["web=small", "strategy=bfs", "filter=none", "archive=/some/where"]
+    said = crawl(packages, *asked, "seeds=two", JOBDIR=folder)
+    for fault in ("TypeError: str in place of an Answer", "LookupError: bug"):
+        assert f"plug-in small (my-smallest 1.0): {fault}" in said
+    found = rows(folder, "SELECT url, outcome, depth FROM pages ORDER BY url")
+    assert found == [
+        ("http://bad.example/", "error", 1),
+        ("http://de.example/", "page", 0),
+        ("http://de.example/a", "page", 0),
+        ("http://de.example/bug", "error", 1),
+        ("http://de.example/gone", "refused", 1),
+        ("http://de.example/wrong", "error", 1),
+    ]
+    told = summary(folder)
+    assert told["web"] == "small /some/where"
+    assert [plugin["kind"] for plugin in told["plugins"]] == ["web", "seeds"]
+    assert " -a seeds=two" in told["command"]
+    said = crawl(packages, *asked, "seeds=http://de.example/", JOBDIR=folder)
+    assert "the run used the seeds of plug-in two (my-smallest 1.0); it goes on without it" in said
+    crawl(packages, *asked, JOBDIR=tmp_path / "own")
+    assert summary(tmp_path / "own")["seeds"] == ["http://de.example/"]
