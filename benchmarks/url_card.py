@@ -13,6 +13,7 @@ from typing import Any
 from langfocus.classifiers.languages import name
 from langfocus.classifiers.training.examples import FIVE
 from langfocus.classifiers.urls.model import SHIPPED, UrlModel
+from langfocus.crawler.report.formatting import falling
 
 CARD = SHIPPED.with_name("README.md")
 SPLIT = "domains 0"
@@ -22,8 +23,7 @@ BEGIN, END = "<!-- begin: figures -->", "<!-- end: figures -->"
 
 
 def listed(counts: Mapping[str, int]) -> str:
-    falling = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{key} {count:,}" for key, count in falling)
+    return ", ".join(f"{key} {count:,}" for key, count in falling(counts).items())
 
 
 def cell(value: float | None) -> str:

@@ -3,7 +3,8 @@
 import gzip
 import tarfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -133,6 +134,14 @@ class LabelledPages(Dataset[LabelledPage]):
             except (OSError, EOFError, zlib.error):
                 self.reasons["damaged"] += 1
         seen.add(name)
+
+
+def texts_by_language(rows: Iterable[LabelledText]) -> dict[str, list[str]]:
+    """Return language -> its texts, sorted by language."""
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        texts[row.language].append(row.text)
+    return dict(sorted(texts.items()))
 
 
 def is_held_out(row: LabelledText | LabelledPage | LabelledUrl, share: float) -> bool:

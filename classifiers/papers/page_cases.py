@@ -169,6 +169,14 @@ def cases_of_texts(rows: Iterable[LabelledText]) -> Cases:
     return Cases("texts", tuple(Case(row.language, row.kind, text_page(row.text)) for row in rows))
 
 
+def visible_text(row: LabelledText | LabelledPage) -> LabelledText:
+    """Return a labelled text, or the visible text of a labelled page."""
+    if isinstance(row, LabelledText):
+        return row
+    page = parse_page(row.body, content_type=None, url=row.url)
+    return LabelledText(page.text, row.language, row.kind, row.url)
+
+
 def text_page(text: str) -> ParsedPage:
     """Return a page with the visible text `text`, without links and declarations."""
     empty = parse_page(b"", content_type=None, url="")

@@ -6,7 +6,7 @@ Counts are from labelled texts and langdetect's profiles.
 import json
 import unicodedata
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from langfocus.classifiers.arrayfile import write_arrays
-from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.datasets.texts import LabelledText, texts_by_language
 from langfocus.classifiers.pages.charset.charsets import (
     BEYOND_ASCII,
     CODE_PAGES,
@@ -52,12 +52,10 @@ class Letters(NamedTuple):
 def train(texts: Iterable[LabelledText]) -> Letters:
     """Return the model of texts, without held-out texts and languages without a legacy encoding."""
     wanted = {code for page in CODE_PAGES.values() for code in page.languages}
-    rows = defaultdict(list)
-    for text, language, *_ in texts:
-        if language in wanted and not is_held_out(text):
-            rows[language].append(text)
-    languages = sorted(rows)
-    return Letters(languages, [_counts(rows[language], language) for language in languages])
+    own = texts_by_language(
+        row for row in texts if row.language in wanted and not is_held_out(row.text)
+    )
+    return Letters([*own], [_counts(found, language) for language, found in own.items()])
 
 
 def is_held_out(text: str) -> bool:

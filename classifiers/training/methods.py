@@ -28,7 +28,7 @@ from langfocus.classifiers.datasets.texts import (
     recognised,
 )
 from langfocus.classifiers.errors import ClassifierError, DatasetError
-from langfocus.classifiers.pages.parse import parse_page
+from langfocus.classifiers.papers.page_cases import visible_text
 
 DOMAINS: Final = "top-level-domain"
 """Method trained on pairs of URL and language; every other method is trained on labelled texts."""
@@ -99,14 +99,7 @@ def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable
     if source is None:
         wanted = "a table with the columns text, lang, kind, source or a folder of pages"
         raise DatasetError(f"{data}: {opts.method} learns from texts; expected {wanted}")
-    return source, (_text(row) for row in source if _is_chosen(row, opts))
-
-
-def _text(row: LabelledText | LabelledPage) -> LabelledText:
-    if isinstance(row, LabelledText):
-        return row
-    page = parse_page(row.body, content_type=None, url=row.url)
-    return LabelledText(page.text, row.language, row.kind, row.url)
+    return source, (visible_text(row) for row in source if _is_chosen(row, opts))
 
 
 def _addresses(

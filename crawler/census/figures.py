@@ -23,7 +23,7 @@ from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT
 from langfocus.crawler.reading.page import TIMEOUT, leads_to
 from langfocus.crawler.reading.time_limit import TOO_SLOW, UnreadError, identified_in_time
-from langfocus.crawler.report.formatting import iso_time
+from langfocus.crawler.report.formatting import falling, iso_time
 from langfocus.crawler.run.folder import kind_of, reading, sessions_of
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
 from langfocus.crawler.sources.warc_reader import Damage
@@ -243,10 +243,8 @@ class CensusFigures:
 
     def languages_of(self, country: str) -> Mapping[str, int]:
         """Return the pages of a country by language (Table 5-5)."""
-        by_language = {
-            code: row[country] for code, row in self.by_country.items() if country in row
-        }
-        return falling(Counter(by_language))
+        by_country = self.by_country.items()
+        return falling({code: row[country] for code, row in by_country if country in row})
 
 
 def census_figures(
@@ -301,7 +299,7 @@ def _figures(
         "SELECT language, country, COUNT(*) FROM counted GROUP BY 1, 2"
     ):
         matrix[language][country] = number
-    languages = falling(Counter({code: row.total() for code, row in matrix.items()}))
+    languages = falling({code: row.total() for code, row in matrix.items()})
     connection.execute(_EVIDENCE)
     return CensusFigures(
         sources=sources,
@@ -346,14 +344,8 @@ def _methods(connection: sqlite3.Connection) -> Iterator[MethodFigures]:
         )
 
 
-def falling(counter: Counter[str]) -> dict[str, int]:
-    """Return counts in falling order, equal ones by name; 0 is left out."""
-    pairs = sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))
-    return {name: number for name, number in pairs if number}
-
-
 def _counts(connection: sqlite3.Connection, query: str) -> dict[str, int]:
-    return falling(Counter(dict(connection.execute(query))))
+    return falling(+Counter(dict(connection.execute(query))))
 
 
 def _number(connection: sqlite3.Connection, query: str) -> int:

@@ -62,6 +62,11 @@ def size(count: int) -> str:
     return f"{amount:,.1f} TB"
 
 
+def falling(counts: Mapping[str, int]) -> dict[str, int]:
+    """Sort counts in falling order, equal counts by name."""
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
 def iso_time(at: float | None) -> str | None:
     """`2026-11-23T22:55:01Z` for unix seconds: ISO 8601 in UTC."""
     return None if at is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
-from langfocus.crawler.report.formatting import iso_time, json_text, share_of
+from langfocus.crawler.report.formatting import falling, iso_time, json_text, share_of
 from langfocus.crawler.run.folder import reading, sessions_of
 from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.strategies.focus.evidence import probability_of
@@ -221,7 +221,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         has_doubts = meta.get("ordering") in _DOUBTS
         asked: dict[str, Any] = {name: str(meta.get(name, "")) for name in _NAMES}
         asked |= {name: _whole(meta.get(name)) for name in ("tolerance", "host_cap")}
-        asked |= {name: _falling(counter) for name, counter in counters.items()}
+        asked |= {name: falling(counter) for name, counter in counters.items()}
         asked |= {name: [str(t) for t in json.loads(meta.get(name) or "[]")] for name in _LISTS}
         return Summary(
             **asked,
@@ -251,7 +251,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             queued_expected=queued_expected if has_doubts else None,
             brier=brier,
             calibration_error=error,
-            counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
+            counts=falling(dict(connection.execute("SELECT name, value FROM counts"))),
             changes=_changes(connection),
         )
 
@@ -324,10 +324,6 @@ def _changes(connection: sqlite3.Connection) -> dict[str, int] | None:
         "not_asked": earlier - states.total(),
         "new": new,
     }
-
-
-def _falling(counter: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _whole(value: str | None) -> int | None:

@@ -14,7 +14,14 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from langfocus.crawler.report.formatting import Cell, in_ascii, printable, share_of, shown
+from langfocus.crawler.report.formatting import (
+    Cell,
+    falling,
+    in_ascii,
+    printable,
+    share_of,
+    shown,
+)
 from langfocus.crawler.report.terminal import unguarded
 
 WIDTH = 80
@@ -85,7 +92,7 @@ def counts_table(
     `head` has the names of the first two columns. The marked name has a row of its own.
     """
     total = sum(counts.values())
-    pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    pairs = [*falling(counts).items()]
     rest = [pair for pair in pairs[most:] if pair[0] != marked]
     if rest:
         pairs = [pair for pair in pairs if pair not in rest]

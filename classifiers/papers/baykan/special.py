@@ -10,10 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from langfocus.classifiers.datasets.texts import LabelledPage, recognised
+from langfocus.classifiers.datasets.texts import recognised, texts_by_language
 from langfocus.classifiers.errors import StudyError
 from langfocus.classifiers.languages import name as language_name
-from langfocus.classifiers.pages.parse import parse_page
 from langfocus.classifiers.papers import evaluation
 from langfocus.classifiers.papers.baykan.algorithms import DecisionTree, algorithm, label, parse
 from langfocus.classifiers.papers.baykan.grams import Counts, text_words, words
@@ -32,6 +31,7 @@ from langfocus.classifiers.papers.baykan.measures import (
 )
 from langfocus.classifiers.papers.baykan.similarity import Flags, Matrix
 from langfocus.classifiers.papers.baykan.study import Study, Texts
+from langfocus.classifiers.papers.page_cases import visible_text
 from langfocus.classifiers.papers.table import MEASURES, Cell, Row
 
 DEPTH: Final = 3
@@ -246,14 +246,8 @@ def texts_of(path: Path, languages: Sequence[str]) -> Texts:
     source = recognised(path)
     if source is None:
         raise StudyError(f"{path}: neither labelled texts nor labelled pages")
-    found: dict[str, list[str]] = {code: [] for code in languages}
-    for row in source:
-        if row.language in found:
-            if isinstance(row, LabelledPage):
-                page = parse_page(row.body, content_type=None, url=row.url)
-                found[row.language].append(page.text)
-            else:
-                found[row.language].append(row.text)
+    own = texts_by_language(visible_text(row) for row in source if row.language in languages)
+    found = {code: own.get(code, []) for code in languages}
     if min(map(len, found.values())) < LEAST_TEXTS:
         counts = ", ".join(f"{code} {len(texts)}" for code, texts in found.items())
         raise StudyError(f"{path}: {LEAST_TEXTS} texts of each language are needed ({counts})")

@@ -7,7 +7,6 @@ of these models, by Cavnar and Trenkle's out-of-place measure. Encodings are nam
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langfocus.classifiers.arrayfile import MODELS, read_arrays, write_arrays
-from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.datasets.texts import LabelledText, texts_by_language
 from langfocus.classifiers.errors import DatasetError, ModelError
 from langfocus.classifiers.pages.charset import charsets
 from langfocus.classifiers.tables import rows
@@ -212,16 +211,14 @@ def train(labelled: Iterable[LabelledText], *, least: int = LEAST) -> ByteModels
 
     DatasetError without such a language.
     """
-    texts: defaultdict[str, list[str]] = defaultdict(list)
-    for row in labelled:
-        if row.kind not in WORDS:
-            texts[row.language].append(filtered(row.text))
+    texts = texts_by_language(row for row in labelled if row.kind not in WORDS)
     learned = {
         (language, encoding): grams
-        for language in sorted(texts)
-        if len(texts[language]) >= FEWEST_ROWS
+        for language, own in texts.items()
+        if len(own) >= FEWEST_ROWS
+        for clean in [[*map(filtered, own)]]
         for encoding in ("utf-8", *encodings_of(language))
-        if (grams := _learned(texts[language], encoding, least)) is not None
+        if (grams := _learned(clean, encoding, least)) is not None
     }
     if not learned:
         raise DatasetError(f"no language has {FEWEST_ROWS} texts; give more")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langfocus.classifiers.arrayfile import MODELS, read_arrays, write_arrays
-from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.datasets.texts import LabelledText, texts_by_language
 from langfocus.classifiers.errors import ModelError
 from langfocus.classifiers.pages.method import Ranking, RankingMethod, softmax
 from langfocus.classifiers.papers.hayati import letters
@@ -76,16 +76,12 @@ def train(rows: Iterable[LabelledText], *, length: int = LENGTH) -> CavnarTrenkl
 
     A language's texts are concatenated in order, so n-grams across two texts count too.
     """
-    texts: dict[str, list[str]] = {}
-    for row in rows:
-        texts.setdefault(row.language, []).append(row.text)
-    languages = sorted(texts)
-    lists = np.full((len(languages), length), "", dtype=f"<U{_LONGEST}")
-    for number, language in enumerate(languages):
-        codes = letters.joined(texts[language])
+    texts = texts_by_language(rows)
+    lists = np.full((len(texts), length), "", dtype=f"<U{_LONGEST}")
+    for number, codes in enumerate(map(letters.joined, texts.values())):
         common = _most_common(codes, length)
         lists[number, : len(common)] = _spelled(codes, common)
-    return CavnarTrenkle(languages, lists)
+    return CavnarTrenkle(texts, lists)
 
 
 def load(path: Path | None = None) -> CavnarTrenkle:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langfocus.classifiers.arrayfile import MODELS, read_arrays, write_arrays
-from langfocus.classifiers.datasets.texts import LabelledText
+from langfocus.classifiers.datasets.texts import LabelledText, texts_by_language
 from langfocus.classifiers.errors import ModelError
 from langfocus.classifiers.pages.method import Ranking, RankingMethod, softmax
 from langfocus.classifiers.papers.hayati import letters
@@ -115,10 +115,8 @@ class _Grams(NamedTuple):
 
 def by_language(rows: Iterable[LabelledText]) -> dict[str, _Grams]:
     """Return the 3-grams of each language's texts."""
-    texts: dict[str, list[str]] = {}
-    for row in rows:
-        texts.setdefault(row.language, []).append(row.text)
-    return {language: _language_grams(texts[language]) for language in sorted(texts)}
+    texts = texts_by_language(rows)
+    return {language: _language_grams(own) for language, own in texts.items()}
 
 
 def _language_grams(texts: Sequence[str]) -> _Grams:
