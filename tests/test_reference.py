@@ -50,7 +50,7 @@ def test_every_command_and_flag_is_in_the_reference() -> None:
         told = declared.command_text(name)
         assert all(f" {signature}\n" in told for signature, _ in declared.flags(name))
         assert "examples:" in told
-    assert "{option} --output FILE\nthe file to write" in declared.command_text("export")
+    assert "{option} --output FILE\noutput file" in declared.command_text("export")
     public = set(langfocus.__all__) - {"__version__"}
     assert {name for name in public if f"langfocus.{name}\n" not in REFERENCE} == set()
 

@@ -29,14 +29,14 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EXAMPLES
-    parser.add_paths("paths", "RUN|WARC", "what is counted, together")
-    addresses = "MMDB file with the countries of IP addresses (default: what runs recorded)"
+    parser.add_paths("paths", "RUN|WARC", "sources, counted together")
+    addresses = "MMDB file with countries of IP addresses (default: countries recorded by runs)"
     parser.add_path("--geoip", "FILE", addresses)
-    pages = "the portal page of each server, or all pages (default: portals for a census, else all)"
+    pages = "portal page of each server, or all pages (default: portals for a census, else all)"
     parser.add_argument("--pages", choices=("portals", "all"), help=pages)
-    countries = "countries of Table 5-5 (default: the one with the most pages)"
+    countries = "countries of Table 5-5 (default: the country with the most pages)"
     parser.add_names("--country", "CODE", countries)
-    languages = "languages of Table 5-6 (default: the largest but English)"
+    languages = "languages of Table 5-6 (default: the largest except English)"
     parser.add_names("--language", "CODE", languages)
     parser.add_report_files()
 

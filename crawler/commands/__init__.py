@@ -1,6 +1,6 @@
-"""The commands of the project by name, and those of a crawl, one module each.
+"""The command table, and the crawl commands, one module each.
 
-Heavy packages are imported in functions, so that help and errors are quick.
+Heavy packages are imported in functions, for fast help and errors.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ _HELP: Final = {
     "takedown": "Remove hosts from a crawl: its queue, WARC files and exports",
     "merge": "Make one run and one report of the shares of a crawl's workers",
     "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
-    "identify": "Identify the language of URLs or of pages",
-    "train": "Train the model that reads a page's language from its URL",
+    "identify": "Identify the language of URLs or pages",
+    "train": "Train the URL model: page languages from URLs alone",
     "evaluate": "Compare URL classifiers as in Baykan 2013, or methods of identifying pages",
     "graph": "Print the figures of a Web graph: languages, links, distances",
     "simulate": "Compare crawling strategies on a Web graph, without fetching anything",
@@ -27,11 +27,11 @@ _ELSEWHERE: Final = {
     "graph": "simulate.graph_command",
     "simulate": "simulate.simulate_command",
 }
-"""Commands of the laboratory, which lie in its rooms."""
+"""Modules of the laboratory's commands."""
 
 
 class Listed(NamedTuple):
-    """A command in the overview; `crawler.commands.base` says what its module has."""
+    """A command in the overview; `crawler.commands.base` defines the module's contents."""
 
     module: str  # dotted path, imported when the command runs
     help: str
@@ -41,4 +41,4 @@ COMMANDS: Final[Mapping[str, Listed]] = {
     name: Listed(f"langfocus.crawler.{_ELSEWHERE.get(name, f'commands.{name}')}", line)
     for name, line in _HELP.items()
 }
-"""Name -> module and line of help, in the order that a newcomer needs."""
+"""Name -> module and help line, in the order for a newcomer."""

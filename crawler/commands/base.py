@@ -1,7 +1,7 @@
-"""The base of all commands: their options, their help, and one way to fail.
+"""The base of all commands: options, help, and errors.
 
-A command is a module in `COMMANDS` with `DESCRIPTION`, the paragraph that `--help` begins with,
-`arguments(parser)`, which adds its arguments, and `run(opts)`, which returns an exit code or None.
+A command is a module in `COMMANDS` with `DESCRIPTION`, the first paragraph of `--help`,
+`arguments(parser)`, which adds the arguments, and `run(opts)`, which returns an exit code or None.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted. A failure is one line on standard
 error, `langfocus: MESSAGE`.
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 _WIDTH = 95
 
-# At its end Python would look through all objects three times: 0.4 s after a crawl.
+# At exit Python would scan all objects three times: 0.4 s after a crawl.
 atexit.register(gc.freeze)
 
 
 class ExitCode(IntEnum):
-    """The exit codes of every command."""
+    """Exit codes of every command."""
 
     DONE = 0
     FAILED = 1
@@ -53,7 +53,7 @@ class ExitCode(IntEnum):
 
 
 class Parser(argparse.ArgumentParser):
-    """The arguments of a command. Wrong ones raise `SettingError`."""
+    """The argument parser of a command; invalid arguments raise `SettingError`."""
 
     def __init__(self, name: str, description: str) -> None:
         super().__init__(
@@ -64,40 +64,40 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Raise the error of a wrong argument."""
+        """Raise `SettingError` for an invalid argument."""
         raise SettingError(f"{message}; see {self.prog} --help")
 
     def add_pairs(self, flag: str, meaning: str) -> None:
-        """Add a flag that takes NAME=VALUE and may be repeated: `-a`, as `opts.spargs`, or `-s`."""
+        """Add a repeatable flag with NAME=VALUE: `-a`, as `opts.spargs`, or `-s`, as `opts.set`."""
         name = {"-a": "spargs", "-s": "set"}[flag]
         self.add_argument(
             flag, dest=name, action="append", default=[], metavar="NAME=VALUE", help=meaning
         )
 
     def add_path(self, name: str, metavar: str, meaning: str) -> None:
-        """Add a file or folder to read."""
+        """Add an input file or folder."""
         self.add_argument(name, metavar=metavar, type=Path, help=meaning)
 
     def add_paths(self, name: str, metavar: str, meaning: str) -> None:
-        """Add files or folders to read, at least one."""
+        """Add one or more input files or folders."""
         self.add_argument(name, metavar=metavar, type=Path, nargs="+", help=meaning)
 
     def add_names(self, flag: str, metavar: str, meaning: str) -> None:
-        """Add a flag that takes names with spaces or commas between them."""
+        """Add a flag with names separated by spaces or commas."""
         self.add_argument(flag, metavar=metavar, nargs="+", default=[], help=meaning)
 
     def add_file(self, flag: str, meaning: str) -> None:
-        """Add a file to write, in a folder that exists."""
+        """Add an output file, in an existing folder."""
         self.add_argument(flag, metavar="FILE", type=_writable, help=meaning)
 
     def add_report_files(self) -> None:
-        """Add the files to which `publish` writes a report."""
+        """Add the output files of `publish`."""
         self.add_file("--html", "write a page with all tables and plots to FILE")
         self.add_file("--json", "write all figures to FILE, as JSON")
 
 
 def parser_of(name: str) -> Parser:
-    """Return the parser of a command's arguments."""
+    """Return the argument parser of a command."""
     command = import_module(COMMANDS[name].module)
     parser = Parser(name, command.DESCRIPTION)
     command.arguments(parser)
@@ -105,7 +105,7 @@ def parser_of(name: str) -> Parser:
 
 
 class _PrintableFormatter(logging.Formatter):
-    """Formats messages for a terminal; no text of a stranger in them can forge a line."""
+    """Formats messages for a terminal; no foreign text can forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the message and its traceback."""
@@ -114,7 +114,7 @@ class _PrintableFormatter(logging.Formatter):
 
 def run_command(name: str, arguments: Sequence[str]) -> int:
     """Return the exit code of a command."""
-    if logging.lastResort is not None:  # writes the warnings of a command that sets up no log
+    if logging.lastResort is not None:  # writes warnings of a command without a configured log
         logging.lastResort.setFormatter(_PrintableFormatter())
     return ended(lambda: _run(name, arguments))
 
@@ -128,7 +128,7 @@ def _run(name: str, arguments: Sequence[str]) -> int | None:
 
 
 def not_understood(word: str, command: str) -> SettingError:
-    """Return the error of an argument that the command does not have."""
+    """Return the error for an unknown argument."""
     if "=" in word and not word.startswith("-"):
         return SettingError(f"{word}: an argument needs -a before it: -a {word}")
     return SettingError(f"{word}: not understood; see {command} --help")
@@ -136,12 +136,12 @@ def not_understood(word: str, command: str) -> SettingError:
 
 @guarded()
 def ended(work: Callable[[], int | None]) -> int:
-    """Do the work of a command; return its exit code. A failure is one line on standard error."""
+    """Do the work of a command; return the exit code. A failure is one line on standard error."""
     try:
         code = work()
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of the pipe has ended. Python must not flush to it at exit.
+        # The reader has closed the pipe, so Python must not flush at exit.
         sys.stdout = None
         return ExitCode.FAILED
     except KeyboardInterrupt as interrupt:
@@ -159,22 +159,22 @@ def _failed(message: str, code: ExitCode) -> ExitCode:
 
 
 def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
-    """Write the figures to the file of `--json`, if there is one."""
+    """Write the figures to the file of `--json`, if any."""
     if path is not None:
         write_whole(path, json_text(content))
 
 
 def measured(data: Iterable[Path]) -> dict[str, Any]:
-    """Return when, by this command, from which data and by which code figures are measured."""
+    """Return the provenance of figures measured by this command from `data`."""
     from langfocus.crawler.report.provenance import provenance
 
     return provenance(["langfocus", *sys.argv[1:]], data, date.today())
 
 
 def publish(report: Report, opts: argparse.Namespace, **more: Any) -> None:
-    """Print a report, and write its page and its figures to the files of `add_report_files`.
+    """Print a report, and write page and figures to the files of `add_report_files`.
 
-    `more` are further figures. The page has this command at its end.
+    `more` are further figures. The page ends with this command.
     """
     from langfocus.crawler.report.page import Command
 
@@ -186,7 +186,7 @@ def publish(report: Report, opts: argparse.Namespace, **more: Any) -> None:
 
 
 def settings_of(opts: argparse.Namespace) -> Settings:
-    """Return Scrapy's settings for langfocus, with those of `-s NAME=VALUE`; SettingError."""
+    """Return Scrapy's settings for langfocus and `-s NAME=VALUE`; raises SettingError."""
     from scrapy.settings import Settings
 
     settings = Settings()
@@ -196,7 +196,7 @@ def settings_of(opts: argparse.Namespace) -> Settings:
 
 
 def pairs(given: Iterable[str], option: str = "-a") -> dict[str, str]:
-    """Return the values of `-a NAME=VALUE` by name; raises SettingError."""
+    """Parse `-a NAME=VALUE` into values by name; raises SettingError."""
     texts = list(given)
     if not all("=" in text for text in texts):
         raise SettingError(f"{option} takes NAME=VALUE")
@@ -204,7 +204,7 @@ def pairs(given: Iterable[str], option: str = "-a") -> dict[str, str]:
 
 
 def meanings(title: str, of: Mapping[str, str]) -> str:
-    """Return a paragraph of the manual: a title, then names and their meanings in two columns."""
+    """Return a manual paragraph: a title, then names and meanings in two columns."""
     lines = [title]
     for name, meaning in of.items():
         lines += textwrap.wrap(
@@ -218,18 +218,18 @@ def meanings(title: str, of: Mapping[str, str]) -> str:
 
 
 def parts(texts: Iterable[str] | str | None) -> list[str]:
-    """Return the parts of texts that have commas between them; empty parts are left out."""
+    """Split texts at commas; skip empty parts."""
     whole = [texts] if isinstance(texts, str) else texts or ()
     return [part.strip() for text in whole for part in text.split(",") if part.strip()]
 
 
 def language_codes(texts: Iterable[str] | None, option: str = "--languages") -> tuple[str, ...]:
-    """Return the codes of the languages of an option, each once; raises SettingError."""
+    """Return the distinct language codes of an option; raises SettingError."""
     return tuple(dict.fromkeys(language_code(tag, option) for tag in parts(texts)))
 
 
 def language_code(text: str, option: str) -> str:
-    """Return the code of the language that an option names; raises SettingError."""
+    """Return the language code of an option's value; raises SettingError."""
     try:
         return languages.parse_language(text)
     except LanguageError as error:
@@ -237,12 +237,12 @@ def language_code(text: str, option: str) -> str:
 
 
 def positive(text: str) -> int:
-    """Return a whole number from 1; argparse's error for any other text."""
+    """Parse an integer of 1 or more; argparse's error for any other text."""
     return _at_least(text, 1)
 
 
 def natural(text: str) -> int:
-    """Return a whole number from 0; argparse's error for any other text."""
+    """Parse an integer of 0 or more; argparse's error for any other text."""
     return _at_least(text, 0)
 
 

@@ -1,4 +1,4 @@
-"""A crawl in a process of its own, since Twisted's reactor cannot start twice in one process."""
+"""A crawl in a separate process, since Twisted's reactor cannot start twice in one process."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ def command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: P
     """Return the command line of a crawl without tables, in its run folder."""
     settings = {**settings, "JOBDIR": str(folder), "LANGFOCUS_QUIET": "True"}
     return [
-        # -P: a folder or file in the working folder may have the name of a package.
+        # -P: the working folder may contain a folder or file with the name of a package.
         *(sys.executable, "-P", "-m", "langfocus", "crawl"),
         *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
         *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
@@ -24,9 +24,9 @@ def command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: P
 def run_child(command_line: Sequence[str], *, shows_progress: bool = True) -> End:
     """Run a crawl to its end.
 
-    With `shows_progress` a terminal shows the crawl's panel below its messages; otherwise the
-    crawl's standard error is repeated. The first Ctrl-C stops the crawl in order, the second kills
-    it. `KeyboardInterrupt` is raised after its end.
+    With `shows_progress`, a terminal shows the crawl's panel below the messages; otherwise the
+    crawl's standard error is copied. The first Ctrl-C stops the crawl in order, the second kills
+    the process. `KeyboardInterrupt` is raised after the process ends.
     """
     display = Display(sys.stderr)
     progress = Progress(display)

@@ -28,12 +28,12 @@ DESCRIPTION = (
 
 _STRATEGIES = "random,cctld,svm,focus"
 _PAGES = "1000"
-"""The size of the crawls in Baykan 2013, Table XVII."""
+"""Pages of each crawl in Baykan 2013, Table XVII."""
 
 _OF_THE_PAPER = {"pages": _PAGES, "filter": "none", "host_cap": "10"}
-"""The arguments that the paper's crawls have, where a comparison gives none of its own.
+"""Default arguments of a comparison, from the paper's crawls.
 
-The queue takes the first URLs of a host that are found (Baykan 2013, 5.2): `host_queue` is the cap.
+`host_queue` is the host cap: the first discovered URLs of a host are queued (Baykan 2013, 5.2).
 """
 
 _MANUAL = """\
@@ -49,7 +49,7 @@ examples:
 
 
 class Planned(NamedTuple):
-    """A crawl of a comparison; `arguments` are those of `-a`."""
+    """A crawl of a comparison; `arguments` are for `-a`."""
 
     lang: str
     strategy: str
@@ -58,15 +58,15 @@ class Planned(NamedTuple):
 
 
 def arguments(parser: Parser) -> None:
-    """Add the arguments of the command, and those of a comparison to the manual."""
+    """Add the command's arguments, and the comparison's arguments to the manual."""
     from langfocus.crawler.options.config import ARGUMENTS
     from langfocus.crawler.strategies import ORDERINGS
 
     parser.usage = "langfocus compare -a lang=LANG[,LANG] [-a NAME=VALUE] [-s NAME=VALUE]"
-    parser.add_pairs("-a", "argument of the comparison or of its crawls (may be repeated)")
+    parser.add_pairs("-a", "argument of the comparison or of all crawls (may be repeated)")
     parser.add_pairs("-s", "setting of all crawls (may be repeated)")
     own = {
-        "lang": "target language; several with commas between them (-a lang=de,fr); required",
+        "lang": "target languages, separated by commas (-a lang=de,fr); required",
         "strategies": f"strategies to compare, of {', '.join(ORDERINGS)} and plug-ins (default "
         f"{_STRATEGIES}: those of the paper and the default of a crawl)",
         "pages": f"pages of each crawl (default {_PAGES}, as in the paper)",
@@ -77,7 +77,7 @@ def arguments(parser: Parser) -> None:
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Crawl, then print the tables, also those of an unfinished comparison."""
+    """Crawl, then print the tables, also after an unfinished comparison."""
     from langfocus.crawler.report.progress import Display
     from langfocus.crawler.run.folder import RUNS
 
@@ -99,9 +99,9 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def planned(given: Mapping[str, str], settings: Mapping[str, str], folder: Path) -> list[Planned]:
-    """Return a crawl for each strategy and language of the arguments, in the order of crawling.
+    """Return the crawls of all languages and strategies, in crawl order.
 
-    Raises `SettingError` for arguments that one of the crawls cannot use.
+    Raises `SettingError` for arguments that are invalid in one of the crawls.
     """
     from langfocus.crawler.options.config import Config
     from langfocus.crawler.session.preparation import prepare
@@ -129,9 +129,9 @@ def planned(given: Mapping[str, str], settings: Mapping[str, str], folder: Path)
 
 
 def _crawled(crawl: Planned, settings: Mapping[str, str]) -> Summary:
-    """Crawl, unless it was done before, and return the figures.
+    """Crawl, unless the run is complete, and return the figures.
 
-    Raises `CrawlError` if the crawl fails, `KeyboardInterrupt` if it is interrupted.
+    Raises `CrawlError` for a failed crawl, `KeyboardInterrupt` for an interrupted crawl.
     """
     from langfocus.crawler.commands.child import command, run_child
     from langfocus.crawler.report.harvest import summarise
@@ -154,7 +154,7 @@ def _crawled(crawl: Planned, settings: Mapping[str, str]) -> Summary:
 
 @contextmanager
 def _signals_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt in the block at each signal that asks the process to end."""
+    """Raise KeyboardInterrupt in the block at each termination signal."""
     watched = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, signal.default_int_handler) for number in watched}
     try:
@@ -165,7 +165,7 @@ def _signals_interrupt() -> Iterator[None]:
 
 
 def _publish(folder: Path, done: list[tuple[Planned, Summary]], *, is_complete: bool) -> None:
-    """Write the files of the comparison and print its tables."""
+    """Write the files of the comparison and print the tables."""
     from langfocus.crawler.report.comparison import comparison_report
     from langfocus.crawler.report.formatting import json_text
     from langfocus.crawler.report.table import Printer

@@ -50,11 +50,11 @@ examples:
 _LEAST_ERROR = 400
 _NOTHING_LEFT = "finished"
 _STOPPED = {"shutdown", "cancelled"}
-"""Finish reasons of a crawl that was stopped; "" is that of one which was killed or crashed."""
+"""Finish reasons of a stopped crawl; a killed or crashed crawl has ""."""
 
 
 class CrawlCommand(scrapy_crawl.Command):
-    """`scrapy crawl`: our spider is run as by `langfocus crawl`, others as by Scrapy."""
+    """`scrapy crawl`: runs our spider like `langfocus crawl`, other spiders like Scrapy."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the named spider."""
@@ -66,7 +66,7 @@ class CrawlCommand(scrapy_crawl.Command):
 
 
 def arguments(parser: Parser) -> None:
-    """Add the arguments of the command, and those of a crawl to the manual."""
+    """Add the command's arguments, and the crawl's arguments to the manual."""
     from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 
     parser.usage = (
@@ -74,7 +74,7 @@ def arguments(parser: Parser) -> None:
     )
     parser.add_pairs("-a", "argument of the crawl (may be repeated)")
     parser.add_pairs("-s", "setting of langfocus or Scrapy (may be repeated)")
-    level = "level of the log (default: WARNING); INFO tells each URL, DEBUG what Scrapy does"
+    level = "log level (default: WARNING); INFO logs each URL, DEBUG Scrapy's internals too"
     parser.add_argument("-L", dest="level", metavar="LEVEL", help=level)
     parser.add_argument(
         "-o", dest="output", metavar="FILE", action="append", help="append pages to a feed"
@@ -86,7 +86,7 @@ def arguments(parser: Parser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="crawl with N processes of this machine, into one run (docs/many-workers.md)",
+        help="crawl into one run with N processes on this machine (docs/many-workers.md)",
     )
     parser.epilog = "\n".join(
         [
@@ -98,7 +98,7 @@ def arguments(parser: Parser) -> None:
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Crawl, and judge how the crawl ended."""
+    """Crawl; raise an error if the crawl did not end well."""
     from scrapy.utils.conf import feed_process_params_from_cli
 
     from langfocus.crawler.spiders.scrapy_settings import config_of, crawler_process
@@ -124,7 +124,7 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, process: Any) -> None:
-    """Open the crawl, so that an error is one line, and let Scrapy run it to its end."""
+    """Open the crawl, with one-line errors, and run it by Scrapy to its end."""
     if rest:
         raise not_understood(rest[0], "langfocus crawl")
     from langfocus.crawler.session.opening import open_crawl
@@ -141,7 +141,7 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
 
 
 def _judge(crawl: Crawl) -> None:
-    """Raise the error of a crawl that did not reach its end or fetched no page."""
+    """Raise an error for a crawl that did not reach its end or fetched no page."""
     from langfocus.crawler.session.ending import UNANSWERED
 
     folder = crawl.run.folder
@@ -153,7 +153,7 @@ def _judge(crawl: Crawl) -> None:
         raise CrawlError(f"{ending.fault}; {continuation}")
     if not ending.finish_reason:
         if sys.stderr.isatty():
-            sys.stderr.write("\n")  # the line of progress has no end
+            sys.stderr.write("\n")  # after the unterminated progress line
         report = f"its report is old or missing, langfocus report {folder} writes it"
         raise KeyboardInterrupt(f"stopped at once: {report}; {continuation}")
     if ending.finish_reason in _STOPPED:
@@ -177,7 +177,7 @@ def _judge(crawl: Crawl) -> None:
 
 
 def _in_words(reasons: Mapping[str, int], noun: str) -> str:
-    """Return reasons with the number of hosts or URLs, the most frequent first."""
+    """Return reasons with their counts of hosts or URLs, the most frequent first."""
     from langfocus.crawler.report.details import meaning
 
     parts = [

@@ -1,4 +1,4 @@
-"""`langfocus export`: the texts of the pages of runs and archives as a file; a run as a package."""
+"""`langfocus export`: page texts of runs and archives as a file, or a run as a package."""
 
 import argparse
 import shlex
@@ -53,33 +53,33 @@ def arguments(parser: Parser) -> None:
     from langfocus.crawler.corpus.extraction import EXTRACTORS
 
     parser.epilog = _MANUAL
-    parser.add_paths("paths", "PATH", "where the pages are")
-    parser.add_file("--output", "the file to write; without it, standard output")
-    lang = "the language of the pages, or all (default: that of the run; all without a run)"
+    parser.add_paths("paths", "PATH", "sources of pages: runs, archives, folders")
+    parser.add_file("--output", "output file (default: standard output)")
+    lang = "language of the pages, or all (default: the run's target; all without a run)"
     parser.add_argument("--lang", metavar="CODE", help=lang)
     parser.add_argument(
         "--extractor",
         metavar="NAME",
         default="combined",
-        help=f"finds the main text: {', '.join(EXTRACTORS)}, or a plug-in; combined (default) is "
-        "trafilatura, or resiliparse where its text is much longer; resiliparse is the fastest",
+        help=f"main text extractor: {', '.join(EXTRACTORS)}, or a plug-in; combined (default) is "
+        "trafilatura's text, or resiliparse's if much longer; resiliparse alone is the fastest",
     )
-    kind = "the format, whatever the name of the file is; also a plug-in"
+    kind = "format, whatever the file name; also a plug-in"
     parser.add_argument("--format", metavar="NAME", help=kind)
     markup = "keep headings and lists, as Markdown"
     parser.add_argument("--markup", action="store_true", help=markup)
-    words = "leave out texts with fewer words"
+    words = "skip texts with fewer words"
     parser.add_argument("--min-words", type=natural, default=1, metavar="N", help=words)
-    copies = "keep near-duplicates; their duplicate_of is the URL of the first page"
+    copies = "keep near-duplicates, with the URL of the first page as duplicate_of"
     parser.add_argument("--keep-copies", action="store_true", help=copies)
-    repeated = "keep lines that a host repeats; the field repeated has their numbers"
+    repeated = "keep lines repeated by a host, with their numbers in the field repeated"
     parser.add_argument("--keep-repeated", action="store_true", help=repeated)
-    reserved = "keep pages whose servers reserve them from text and data mining"
+    reserved = "keep pages reserved from text and data mining by their servers"
     parser.add_argument("--keep-reserved", action="store_true", help=reserved)
-    license_name = "only pages that name a license which begins so; cc: any of Creative Commons"
+    license_name = "keep only pages with a license of this prefix; cc: any Creative Commons license"
     parser.add_argument("--license", metavar="NAME", help=license_name)
-    parser.add_file("--card", "also write a data card to FILE, such as README.md")
-    parser.add_file("--json", "also write the figures of the corpus to FILE, as JSON")
+    parser.add_file("--card", "write a data card to FILE, such as README.md")
+    parser.add_file("--json", "write the corpus figures to FILE, as JSON")
 
 
 def run(opts: argparse.Namespace) -> None:
@@ -139,7 +139,7 @@ def _export(opts: argparse.Namespace, options: "TextOptions") -> None:
 
 
 def _print(corpus: "CorpusSummary") -> None:
-    """Print what a corpus has, and what was left out and why."""
+    """Print the corpus figures, and the skipped pages by reason."""
     from langfocus.crawler.report.formatting import language_name
     from langfocus.crawler.report.table import Printer, Table, counts_table
 

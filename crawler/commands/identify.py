@@ -1,4 +1,4 @@
-"""`langfocus identify`: the language of URLs and pages, and the known languages."""
+"""`langfocus identify`: languages of URLs and pages, and the supported languages."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 STDIN = "-"
-"""The name of a page on standard input."""
+"""Source name of a page on standard input."""
 
 LONGEST_LINE: Final = 1 << 20
-"""Bytes of a line of URLs that are read; the rest is skipped."""
+"""Bytes read per input line; the rest is skipped."""
 
 _CHUNK_BYTES: Final = 1 << 16
 _OPTION_OF: Final = {"explain": "urls", "method": "pages"}
-"""The options of one kind of source alone."""
+"""Option -> its only source kind."""
 
 DESCRIPTION = (
     "Identifies the language of pages: from their URLs alone, without fetching, or from "
@@ -89,16 +89,16 @@ def arguments(parser: Parser) -> None:
         "langfocus identify {urls [FILE] | pages FILE|FOLDER|- ... | languages} [options]"
     )
     parser.epilog = _MANUAL
-    parser.add_argument("kind", choices=list(_LINES), help="what is identified")
-    parser.add_argument("sources", metavar="FILE|FOLDER", nargs="*", help="its sources")
-    parser.add_pairs("-s", "a model: LANGFOCUS_URL_MODEL, LANGFOCUS_FASTTEXT_MODEL")
+    parser.add_argument("kind", choices=list(_LINES), help="kind of the sources")
+    parser.add_argument("sources", metavar="FILE|FOLDER", nargs="*", help="sources")
+    parser.add_pairs("-s", "model file: LANGFOCUS_URL_MODEL, LANGFOCUS_FASTTEXT_MODEL")
     parser.add_argument(
         "--method",
         metavar="NAME",
         help=f"pages: the method (default {DEFAULT_METHOD}): {', '.join(METHODS)}, or a plug-in",
     )
     parser.add_argument(
-        "--explain", action="store_true", help="urls: add the evidence of each answer"
+        "--explain", action="store_true", help="urls: add the evidence for each answer"
     )
 
 
@@ -131,12 +131,12 @@ def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
 
 
 def line_batches(path: str | None) -> Iterator[list[str]]:
-    """Yield the lines of a file, or of standard input for None and `-`.
+    """Yield the lines of a file, or of standard input for None and `-`, in batches.
 
-    The rest of a line after a tab is left out. A file whose name ends in .gz is unpacked. From a
-    pipe or a terminal a batch has the lines that have arrived. Lines have no ends; bytes that are
-    not UTF-8 are kept as surrogates. A byte order mark is left out. Raises `OSError` for a file
-    that cannot be opened and `CrawlError` for damaged gzip data.
+    Only the first column of a line is kept, without line end and byte order mark; bytes outside
+    UTF-8 become surrogates. A .gz file is unpacked. A batch from a pipe or a terminal has the lines
+    received so far. Raises `OSError` if the file cannot be opened, `CrawlError` for damaged gzip
+    data.
     """
     mark = "\ufeff"
     with _opened(path) as stream:
@@ -157,8 +157,8 @@ def _opened(path: str | None) -> Any:
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines that each chunk ends, without their line ends."""
-    carry = b""  # the beginning of a line whose end has not come
+    """Yield the lines completed by each chunk, without line ends."""
+    carry = b""  # an incomplete line
     for chunk in chunks:
         *lines, carry = (carry + chunk).split(b"\n")
         carry = carry[:LONGEST_LINE]
@@ -174,7 +174,7 @@ def _url_of(line: bytes) -> bytes:
 
 
 def _records(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Record]:
-    """Yield the language of each URL and the confidence."""
+    """Yield the language and the confidence of each URL."""
     import numpy as np
 
     names = (*model.named_languages, None)
@@ -185,7 +185,7 @@ def _records(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Rec
 
 
 def _explained(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Record]:
-    """Yield the records with their decision values and the words behind them."""
+    """Yield the records with decision values and the deciding features."""
     for record, scores in zip(_records(model, urls), model.scores(urls).tolist(), strict=True):
         rounded = (round(score, 4) for score in scores)
         is_text = bool(record["url"].strip())
@@ -217,13 +217,13 @@ def _pages(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Pages:
-    """Makes the records of pages by a method; `failures` is the number of those not read."""
+    """Identifies pages by a method and counts unreadable pages in `failures`."""
 
     by: PageMethod
     failures: int = 0
 
     def records(self, names: Iterable[str]) -> Iterator[Record]:
-        """Yield the records of files, archives, and the files of folders, in their order."""
+        """Yield the records of files, archives, and folder contents, in order."""
         for name in names:
             for path in _files(name):
                 yield from self._of_file(path)
@@ -283,7 +283,7 @@ class _Pages:
 
 
 def _files(name: str) -> Iterator[str]:
-    """Yield a file, or the files of a folder and of those in it that may be pages, by name."""
+    """Yield a file, or all files below a folder that may be pages, by name."""
     if not Path(name).is_dir():
         yield name
         return
@@ -318,11 +318,11 @@ _LINES: Final = {"urls": _urls, "pages": _pages, "languages": _languages}
 
 
 _EAST_ASIA: Final = {"Hang", "Hani", "Hira", "Kana", "Kore"}
-"""Signs that are learned together."""
+"""Scripts learned together."""
 
 
 def language_records() -> list[Record]:
-    """Return a record for each language that a part of the project knows, in order of the codes."""
+    """Return a record for each supported language, by code."""
     from langfocus.classifiers import languages
     from langfocus.classifiers.pages.text.textengine import known_languages
     from langfocus.classifiers.urls.model import UrlModel
@@ -344,7 +344,7 @@ def language_records() -> list[Record]:
 
 
 def _of_texts(code: str, facts: Record) -> Record:
-    """Return the number of learned texts, and the scripts of the language that are read."""
+    """Return the number of training texts, and the supported scripts of the language."""
     from langfocus.classifiers import languages
     from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS
 
@@ -371,7 +371,7 @@ def _of_urls(model: UrlModel, code: str) -> Record | None:
 
 
 def _seeds() -> dict[str, int]:
-    """Return the number of seeds of each language that has a list."""
+    """Return the number of seeds per shipped seed list."""
     from langfocus.crawler.options.config import SEED_FOLDER
 
     lists = {path.stem: path.read_text(encoding="utf-8") for path in SEED_FOLDER.glob("*.txt")}

@@ -1,4 +1,4 @@
-"""`langfocus merge`: the shares of all workers of a shared crawl as one run with one report."""
+"""`langfocus merge`: all workers' shares of a crawl as one run with one report."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _SCHEMES = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+clus
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_path("folder", "FOLDER", "the folder of the whole run")
-    shares = "the folders of the workers, and the address of their server"
+    parser.add_path("folder", "FOLDER", "folder of the merged run")
+    shares = "worker folders, and the address of the Redis server"
     metavar = "WORKER_FOLDER|redis://HOST:PORT/DB"
     parser.add_argument("shares", metavar=metavar, nargs="+", help=shares)
-    removed = "delete the crawl from Redis afterwards, unless a worker works or records are missing"
+    removed = "then delete the crawl from Redis, unless a worker is active or records are missing"
     parser.add_argument("--remove", action="store_true", help=removed)
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Merge the given folders and print the figures."""
+    """Merge the worker folders and print the figures."""
     from langfocus.crawler.report.run_report import report
     from langfocus.crawler.shared.merging import merge
 

@@ -1,4 +1,4 @@
-"""`langfocus report`: the figures of a run, recomputed from its `run.db`, and a check of them."""
+"""`langfocus report`: figures recomputed from a `run.db`, and samples to check them."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ _NUMBER = 200
 _RANDOM_STATE = 0
 _WATCHED_EVERY_S = 1.0
 _STALE_S = 60.0
-"""A crawl that runs writes its state every 10 seconds; a busy machine takes longer."""
+"""Oldest state of a running crawl; states are written every 10 s, less often by a busy machine."""
 
 _MANUAL = """\
 --sample draws pages for a person who checks the harvest rate, more of them where the identifier may
@@ -40,19 +40,19 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_path("folder", "RUN_FOLDER", "the folder of a crawl")
-    parser.add_path("--labels", "FILE", "report with a person's labels of a sample")
-    parser.add_file("--sample", "write pages for a person to label into a new FILE, nothing else")
-    number = f"pages of the sample, about (default: {_NUMBER})"
+    parser.add_path("folder", "RUN_FOLDER", "folder of a crawl")
+    parser.add_path("--labels", "FILE", "include a person's labels of a sample in the report")
+    parser.add_file("--sample", "only write a sample of pages for labelling into a new FILE")
+    number = f"approximate number of sampled pages (default: {_NUMBER})"
     parser.add_argument("--number", metavar="N", type=positive, default=_NUMBER, help=number)
-    watch = "show the running crawl until it ends, from its live.json, and nothing else"
+    watch = "only show the running crawl, from its live.json, until it ends"
     parser.add_argument("--watch", action="store_true", help=watch)
-    why = "print why this URL was fetched when it was, and nothing else"
+    why = "only explain why and when this URL was fetched"
     parser.add_argument("--explain", metavar="URL", help=why)
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Print and rewrite the report of the given folder, or write a sample or an explanation."""
+    """Print and rewrite the report of a folder, write a sample, watch, or explain."""
     from langfocus.crawler.report.crawl import explain
     from langfocus.crawler.report.run_report import report
     from langfocus.crawler.report.table import WIDE, Printer
@@ -76,7 +76,7 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def watch(folder: Path, now: Callable[[], float], sleep: Callable[[float], object]) -> None:
-    """Show a crawl until it ends; raises `RunFolderError` if it does not write any more."""
+    """Show a crawl until it ends; raises `RunFolderError` if its state is stale."""
     from langfocus.crawler.report.live import read_live, utc
     from langfocus.crawler.report.progress import Display, Progress
 

@@ -1,4 +1,4 @@
-"""`langfocus takedown`: hosts are removed from a run and from what it kept."""
+"""`langfocus takedown`: removal of hosts from a run and its archive."""
 
 import argparse
 from pathlib import Path
@@ -25,12 +25,12 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EXAMPLES
-    parser.add_path("folder", "RUN_FOLDER", "the folder of a crawl")
-    parser.add_argument("hosts", metavar="HOST", nargs="+", help="what is removed")
+    parser.add_path("folder", "RUN_FOLDER", "folder of a crawl")
+    parser.add_argument("hosts", metavar="HOST", nargs="+", help="hosts or paths to remove")
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Remove the hosts and print what was removed."""
+    """Remove the hosts and print the counts."""
     from langfocus.crawler.outputs.takedown import take_down
     from langfocus.crawler.politeness.blocking import read_lines
     from langfocus.crawler.report.table import Printer, Table
@@ -52,7 +52,7 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _write_again(folder: Path) -> None:
-    """Write the files again that were made of the run."""
+    """Rewrite the files derived from the run."""
     from langfocus.crawler.outputs.package import INDEX, write_index, write_wacz
     from langfocus.crawler.report.run_report import report
 

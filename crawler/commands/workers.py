@@ -1,4 +1,4 @@
-"""`langfocus crawl --workers N`: several processes of this machine crawl together, into one run."""
+"""`langfocus crawl --workers N`: several processes on one machine crawl into one run."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from langfocus.crawler.options.config import Config
 
 _SERVER = "redis"
-"""The folder of the crawl's own server, in the folder of the run."""
+"""Folder of the crawl's own Redis server, in the run folder."""
 
 
 def crawl_by_workers(
     number: int, arguments: Mapping[str, str], settings: Mapping[str, str], config: Config
 ) -> None:
-    """Crawl with `number` processes, merge their runs, and judge how the crawl ended.
+    """Crawl with `number` processes, merge their runs, and raise an error after a failure.
 
-    `arguments` and `settings` are those of the command line, from which `config` was read.
+    `arguments` and `settings` are from the command line, the source of `config`.
     """
     check_goals(replace(config, frontier=config.frontier or _SERVER), doubts=True)
     check_port(config.dashboard)
@@ -95,7 +95,7 @@ def crawl_by_workers(
 
 
 class _Shown:
-    """The newest snapshot, with the figures of all workers, and the live files of the run."""
+    """The latest snapshot with all workers' figures, and the live files of the run."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -103,28 +103,28 @@ class _Shown:
         self._due_s = time.monotonic() + WRITTEN_EVERY_S
 
     def take(self, line: str) -> bool:
-        """Return True for a line with a snapshot, which is kept."""
+        """Keep the snapshot of a line; return False for any other line."""
         if line.startswith(MARK):
-            with suppress(msgspec.MsgspecError):  # of a worker that was killed
+            with suppress(msgspec.MsgspecError):  # cut by a kill
                 self._latest = decoded(line.removeprefix(MARK))
         return line.startswith(MARK)
 
     def now(self, state: State) -> Snapshot | None:
-        """Return the last snapshot with the state of the whole crawl; write it if that is due."""
+        """Return the latest snapshot with this state; write the live files if due."""
         if time.monotonic() >= self._due_s:
             self._due_s = time.monotonic() + WRITTEN_EVERY_S
             self.write(state)
         return None if self._latest is None else replace(self._latest, state=state)
 
     def write(self, state: State) -> None:
-        """Write the live files; a full disk is no fault."""
+        """Write the live files; errors such as a full disk are ignored."""
         if self._latest is not None:
             with suppress(OSError):
                 write_live(self._folder, replace(self._latest, state=state))
 
 
 def _merged(folder: Path, stored: StoredCrawl, config: Config) -> int:
-    """Merge the runs of all workers into one; return the number of missing records."""
+    """Merge the workers' runs; return the number of missing records."""
     shares = [path.parent for path in sorted(folder.glob("worker-*/run.db"))]
     if not shares:
         return 0
@@ -139,7 +139,7 @@ def _merged(folder: Path, stored: StoredCrawl, config: Config) -> int:
 
 
 def _judge(crew: Crew, folder: Path, missing: int) -> None:
-    """Raise the error of a crawl whose workers did not all reach its end."""
+    """Raise an error unless every worker reached the end of the crawl."""
     continuation = f"the same command with -s JOBDIR={folder} continues"
     failed = {name: end for name, end in crew.ends.items() if end.code != ExitCode.DONE}
     codes = {end.code for end in failed.values()}
@@ -147,7 +147,7 @@ def _judge(crew: Crew, folder: Path, missing: int) -> None:
         state = "stopped at once, without a new report" if crew.stops > 1 else "stopped"
         raise KeyboardInterrupt(f"{state}; {continuation}")
     if failed and len(failed) == len(crew.ends):
-        # Of its own folder each worker tells what is true of the whole run.
+        # Each worker names its own folder; the message applies to the whole run.
         failures = {
             str(end).replace(str(folder / name), str(folder)) for name, end in failed.items()
         }

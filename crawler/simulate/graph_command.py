@@ -32,16 +32,16 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    folders = "the folder of a graph; with --from after its sources"
+    folders = "graph folder; with --from, the sources, then the graph folder"
     parser.add_paths("paths", "GRAPH_FOLDER", folders)
-    made = "make the graph from these sources"
+    made = "build the graph from the sources"
     parser.add_argument("--from", action="store_true", dest="is_built", help=made)
-    target = "target language (default: that of the graph)"
+    target = "target language (default: the graph's)"
     parser.add_argument("--target", metavar="LANG", help=target)
     parser.add_argument("--generate", action="store_true", help="generate the graph")
-    share = "with --generate: share of the pages of the paper (default: 1)"
+    share = "with --generate: share of the paper's pages (default: 1)"
     parser.add_argument("--scale", metavar="X", type=float, default=1.0, help=share)
-    other = "with --generate: another number makes another graph (default: 0)"
+    other = "with --generate: seed of the random numbers (default: 0)"
     parser.add_argument("--random-state", metavar="N", type=natural, default=0, help=other)
     parser.add_report_files()
 

@@ -30,11 +30,11 @@ examples:
 
 
 def arguments(parser: Parser) -> None:
-    """Add the arguments of the command, and those of a simulation to the manual."""
+    """Add the command's arguments, and the simulation's arguments to the manual."""
     from langfocus.crawler.simulate.plan import ARGUMENTS
 
     parser.epilog = meanings("arguments (-a NAME=VALUE):", ARGUMENTS) + "\n" + _MANUAL
-    parser.add_path("folder", "GRAPH_FOLDER", "the folder of a graph")
+    parser.add_path("folder", "GRAPH_FOLDER", "graph folder")
     parser.add_pairs("-a", "argument of the simulation (may be repeated)")
     parser.add_report_files()
 

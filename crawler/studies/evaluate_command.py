@@ -76,30 +76,30 @@ def arguments(parser: Parser) -> None:
     parser.add_file("--json", "write all results to FILE")
     names = "URLs: compare these classifiers, with or without an experiment"
     parser.add_names("--classifiers", "NAME", names)
-    number = "URLs of each language (default: as many as the language with the fewest has)"
+    number = "URLs of each language (default: the size of the smallest language)"
     parser.add_argument("--urls", metavar="N", type=positive, help=number)
-    other = "URLs: labelled URLs of another source or year: train on DATA, test on these"
+    other = "URLs: test set, labelled URLs of another source or year; DATA is the training set"
     parser.add_path("--test", "FILE", other)
-    texts = "URLs: labelled texts or pages that the experiment `content` trains on"
+    texts = "URLs: labelled texts or pages, training set of the experiment `content`"
     parser.add_path("--content", "PATH", texts)
     parser.add_argument(
         "--servers",
         metavar=("MMDB", "ADDRESSES"),
         nargs=2,
         type=Path,
-        help="URLs: countries of servers, for ip: a MaxMind database of countries or cities, and "
-        "a file of lines with a host, a tab and its address",
+        help="URLs: server countries, for ip: a MaxMind database of countries or cities, and a "
+        "file with a host, a tab and an address per line",
     )
-    methods = "pages: methods to compare (default: composite and those of the papers)"
+    methods = "pages: methods to compare (default: composite and the papers' methods)"
     parser.add_names("--methods", "NAME", methods)
-    labels = "pages: DATA is a WARC file; FILE is a table with the columns url and lang"
+    labels = "pages: table with the columns url and lang, for DATA in a WARC file"
     parser.add_path("--labels", "FILE", labels)
-    graph = "pages: give each page its neighbours in this graph (made by langfocus graph --from)"
+    graph = "pages: graph with each page's neighbours (built by langfocus graph --from)"
     parser.add_path("--graph", "FOLDER", graph)
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Run the evaluation that fits the data, and print tables."""
+    """Evaluate URL classifiers or page methods, by the kind of data, and print tables."""
     from langfocus.classifiers.datasets.texts import recognised
     from langfocus.crawler.studies.labelled_pages import ArchivedPages
 

@@ -32,9 +32,9 @@ examples:
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_path("data", "DATA", "a file or folder of labelled URLs")
-    parser.add_names("--languages", "CODE", "only these (default: all with enough URLs)")
-    parser.add_file("--output", "model file to write (default: url-model.npz)")
+    parser.add_path("data", "DATA", "file of labelled URLs")
+    parser.add_names("--languages", "CODE", "languages (default: all with enough URLs)")
+    parser.add_file("--output", "model file (default: url-model.npz)")
 
 
 def run(opts: argparse.Namespace) -> None:
