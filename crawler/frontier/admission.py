@@ -43,9 +43,9 @@ class Outcome:
 def full_of(
     rules: FrontierRules, host: HostRow, domain: HostRow | None, place: HostRow | None = None
 ) -> Sending | None:
-    """Return what has no slot left for another URL, None if all have one.
+    """Return the first full holder (host, domain or address), or None.
 
-    `place` is the IP address; a domain or an address is None if it has no cap.
+    `place` is the IP address; a domain or an address without a cap is None.
     """
     if 0 < rules.host_cap <= host.sent:
         return Sending.HOST_FULL
@@ -55,7 +55,7 @@ def full_of(
 def full_holder_of(
     rules: FrontierRules, domain: HostRow | None, place: HostRow | None
 ) -> Sending | None:
-    """Return which of a domain and an address has no slot left, None if both have one."""
+    """Return the full one of a domain and an address, or None."""
     if domain and are_full(rules.domain_cap, domain.taken, domain.relevant):
         return Sending.DOMAIN_FULL
     if place and are_full(rules.address_cap, place.taken, place.relevant):

@@ -25,7 +25,7 @@ REDIRECT = "redirect"
 """The outcome of a URL that redirects; its target is a link that is always followed."""
 
 UNCHANGED = "unchanged"
-"""The outcome of a page of an earlier run whose server says that it did not change (304)."""
+"""Outcome of a page of an earlier run after status 304."""
 
 SITEMAP = "sitemap"
 """The outcome of a sitemap or a feed, which is no page.
@@ -38,9 +38,9 @@ FORWARDING = frozenset({REDIRECT, SITEMAP})
 """The outcomes of URLs that only lead to others."""
 
 FIRST_SCORE: Final = SCORES[1]
-"""The least score of a URL that goes before all others: a page of an earlier run.
+"""Least score of an earlier run's page, fetched before all other URLs.
 
-Orderings give lower scores. A frontier that learns keeps such a score.
+Scores of orderings are lower. A learning frontier keeps this score.
 """
 
 

@@ -82,15 +82,15 @@ class Scorer(ABC):
         """Return the tallies of units, (0, 0) without pages; more units may be included."""
 
     def rescore(self, held: Held, url: QueuedUrl, penalties: int) -> None:
-        """Give a URL that was taken from the queue its current score."""
+        """Score a URL removed from the queue anew."""
         weighed = self._belief.weigh(self._known([url])[0])
         held.score = self.score(url, weighed.odds, penalties)
         held.lease = replace(held.lease, score=weighed.odds, reasons=weighed.reasons())
 
     def score(self, url: QueuedUrl, odds: float, penalties: int = 0) -> float:
-        """Return the current score of a URL in the queue, after at least so many penalties.
+        """Return the current score of a queued URL, with at least `penalties` penalties.
 
-        A page of an earlier run keeps its own.
+        A page of an earlier run keeps its score.
         """
         doubts_up_to = self._doubts_up_to
         doubts = doubts_up_to or 0.0
@@ -140,11 +140,11 @@ def chosen(
     put_back: Callable[[Held], None],
     waits_up_to: float | None,
 ) -> Held | None:
-    """Return the URL that is fetched next, None if `take` has none.
+    """Return the next URL to fetch, or None.
 
-    `take` takes the best URL of the queue, `put_back` queues it again with its new score.
-    `best_other` returns the best score of all others; without one, a URL must be better than
-    `waits_up_to`, or it waits.
+    `take` removes the best URL from the queue, `put_back` queues a URL again with its new score.
+    `best_other` returns the best score of all other queued URLs. Without another URL, a score up to
+    `waits_up_to` must wait.
     """
     tries, penalties = MOST_TRIED, MOST_PENALTIES
     while (found := take()) is not None:
@@ -162,7 +162,7 @@ def chosen(
 
 
 def _keeps_place(found: Held) -> bool:
-    """Return True if a new score is no reason to look at the others."""
+    """Return True if a new score needs no comparison with other URLs."""
     before = found.url.score
     is_close = not found.is_penalized and found.score > before - LEAST_CHANGE
     return is_close or found.score >= before

@@ -1,8 +1,8 @@
 """The bound of links from one registered domain to others.
 
-A page may link to 9,000 domains that do not exist. Each has a queue of its own, so the bound of a
-domain's queue does not help. So the bytes of URLs that a domain's pages queue on other domains have
-the bound of its own queue: with more of its relevant pages it is higher.
+A page may link to 9,000 nonexistent domains. Each has a separate queue, so the bound per queue does
+not help. So a domain's pages may queue as many URL bytes on other domains as on the domain itself;
+relevant pages raise this bound.
 """
 
 from collections import OrderedDict

@@ -1,12 +1,11 @@
-"""The choice among the hosts that may be contacted now: the best URL of all of them.
+"""Selection of the best URL among all hosts that may be contacted now.
 
-It costs O(log hosts) for each URL, independent of the number of URLs of one host. Hosts and the
-best URL of each are in memory; URLs stay on disk.
+Selection costs O(log hosts) per URL, whatever the number of URLs of a host. Hosts and their best
+URLs are in memory; all URLs are on disk.
 
-A free connection waits a little for a better URL than a doubtful one: without this wait, a crawl
-with many connections would spend its first seconds on the few doubtful URLs that are queued at the
-start. A URL is doubtful if its score is `FrontierRules.waits_up_to` or less; any other is
-promising.
+A free connection waits briefly for a better URL than a doubtful URL: without this wait, a crawl
+with many connections would spend its first seconds on the few doubtful URLs queued at the start. A
+URL is doubtful if its score is `FrontierRules.waits_up_to` or less; any other is promising.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -110,7 +109,7 @@ class Hosts:
             self._show(host)
 
     def leave(self, host_id: int, number: int) -> None:
-        """Note that so many URLs of a host have left the queue."""
+        """Subtract `number` URLs of a host from the queue."""
         host = self._hosts[host_id]
         host.queued -= number
         self.queued -= number
@@ -129,7 +128,7 @@ class Hosts:
         self._place(host)
 
     def wake(self, now: float) -> None:
-        """Make the hosts ready whose rest has ended."""
+        """Make rested hosts ready."""
         while self._resting and self._resting[0][0] <= now:
             ready_at, host_id = heappop(self._resting)
             host = self._hosts.get(host_id)

@@ -246,7 +246,7 @@ class SqliteFrontier:
         return held.lease
 
     def _take(self, now: float) -> Held | None:
-        """Take the best URL, with the score that it has now."""
+        """Remove the best URL from the queue, with its current score."""
         url_id = self._hosts.take(now)
         if url_id is None:
             return None
@@ -352,10 +352,10 @@ class SqliteFrontier:
         links: Sequence[Link],
         counts: Counter[str],
     ) -> tuple[Outcome, int, bool]:
-        """Write all that a page changes.
+        """Persist all changes by a settled URL.
 
-        Return what its links change, the number of other URLs of its host that are dropped, and
-        True if it is the first page of the host.
+        Return the changes by its links, the number of dropped URLs of its host, and True for the
+        first page of the host.
         """
         host_id, url_id = held.url.host, held.url.id
         origin = origin_of(lease, record, self._learn(url_id, record))

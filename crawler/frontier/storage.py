@@ -34,7 +34,7 @@ QUEUED = 1
 """The state (`urls.queued`) of a URL in the queue."""
 
 KNOWN = 2
-"""The state (`urls.queued`) of a URL that is not fetched, because another one gave its page."""
+"""State (`urls.queued`) of a URL that is never fetched, because another URL had the same page."""
 
 RESPELLED = 2
 """The value of `urls.sent` of a URL whose server redirected to another spelling of it."""
@@ -179,7 +179,7 @@ class Storage:
         return row
 
     def best_besides(self, host: int, url_id: int) -> float | None:
-        """Return the best score of the other queued URLs of a host; None if it has no other."""
+        """Return the best score of the host's other queued URLs, or None."""
         row = self._sql(
             "SELECT score FROM urls WHERE host = ? AND queued = 1 AND id <> ?"
             " ORDER BY score DESC, id LIMIT 1",
@@ -237,7 +237,7 @@ class Storage:
             self._add_known(before, host, url_id)
 
     def make_known(self, url: str, host: int, parent: int) -> bool:
-        """Mark a URL of a host as known, so that it is not fetched; True if it was queued."""
+        """Mark a host's URL as known, so that it is never fetched; return True if it was queued."""
         key = fingerprint(url)
         row: tuple[int] | None = self._sql(
             "UPDATE urls SET queued = ?, evidence = NULL"
@@ -270,7 +270,7 @@ class Storage:
         return pages == 1 and is_page, files
 
     def repay(self, host: int, files: int, holders: Sequence[str]) -> None:
-        """Release the slots that a host's files took of its domain."""
+        """Release the domain slots of a host's files."""
         self._sql("UPDATE hosts SET files = 0 WHERE id = ?", (host,))
         changed = [(files, holder) for holder in holders]
         self._many("UPDATE hosts SET taken = taken - ? WHERE host = ?", changed)

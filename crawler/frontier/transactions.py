@@ -155,7 +155,7 @@ class TallyTable:
         self._before: dict[str, Tally] = {}
 
     def of(self, units: Collection[str]) -> Mapping[str, Tally]:
-        """Return the tally of each of these units, `NOTHING` of a new one; others may be there."""
+        """Return the tallies of units, `NOTHING` for a new unit; more units may be included."""
         missing = [unit for unit in units if unit not in self._kept]
         if missing:
             if len(self._kept) + len(missing) > _KEPT_TALLIES:

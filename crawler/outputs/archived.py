@@ -72,7 +72,7 @@ def add(connection: sqlite3.Connection, row: ArchivedRow) -> int:
 
 
 def change(connection: sqlite3.Connection, number: int, row: ArchivedRow) -> None:
-    """Give the row with an id other values, in the caller's transaction."""
+    """Replace the values of a row, in the caller's transaction."""
     connection.execute(_CHANGE, (*row, number))
 
 
@@ -85,7 +85,7 @@ def remove(connection: sqlite3.Connection, row: int) -> None:
 def read_archived(
     connection: sqlite3.Connection, where: str = "TRUE", *values: object
 ) -> Iterator[tuple[int, ArchivedRow]]:
-    """Yield the id and the values of each row with a condition in their order."""
+    """Yield id and values of each matching row, by id."""
     query = f"SELECT id, {_COLUMNS} FROM archived WHERE {where} ORDER BY id"  # noqa: S608
     for number, *row in connection.execute(query, values):
         yield number, ArchivedRow(*row)
@@ -94,12 +94,12 @@ def read_archived(
 def found_archived(
     connection: sqlite3.Connection, where: str, *values: object
 ) -> ArchivedRow | None:
-    """Return the first row with a condition, None without any."""
+    """Return the first matching row, or None."""
     return next((row for _, row in read_archived(connection, where, *values)), None)
 
 
 def with_payload(connection: sqlite3.Connection, digest: str) -> ArchivedRow | None:
-    """Return the exchange with this payload, which revisits refer to, or None."""
+    """Return the exchange with this payload, the target of revisits, or None."""
     return found_archived(connection, "digest = ? AND is_revisit = 0", digest)
 
 
@@ -111,16 +111,16 @@ def kept_earlier(connection: sqlite3.Connection, url: str) -> tuple[str, str] | 
 
 
 def unsettled(connection: sqlite3.Connection) -> int:
-    """Return the id of the last row if its URL is not settled, 0 if it is."""
+    """Return the id of the last row if its URL is unsettled, else 0."""
     found = connection.execute(_UNSETTLED).fetchone()
     return 0 if found is None else int(found[0])
 
 
 def file_of(folder: Path, name: str) -> Path:
-    """Return a WARC file that the database of a run names; raises `RunFolderError`.
+    """Return the path of a WARC file named in a run's database; raises `RunFolderError`.
 
-    Runs may come from somebody else: only a file with a name that crawls make, in the folder
-    itself, is read, cut or deleted.
+    The run may be untrusted: only a regular file in the folder, with a crawl's file name, is ever
+    read, cut or deleted.
     """
     path = folder / name
     if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -133,9 +133,9 @@ def file_of(folder: Path, name: str) -> Path:
 
 
 def settled_files(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
-    """Return the WARC files; the exchanges of settled URLs are their first so many bytes.
+    """Return each WARC file with the byte length of its settled exchanges.
 
-    Raises `RunFolderError` for one that is missing.
+    Raises `RunFolderError` for a missing file.
     """
     ends = connection.execute(_ENDS, (unsettled(connection),))
     sizes = {file_of(folder, name): size for name, size in ends.fetchall()}
@@ -148,7 +148,7 @@ def settled_files(connection: sqlite3.Connection, folder: Path) -> dict[Path, in
 def repair(connection: sqlite3.Connection, folder: Path) -> None:
     """Truncate the WARC files of a run after the last exchange of a settled URL.
 
-    A kill leaves bytes behind it. If a power cut or a person has shortened a file, the rows of the
+    A kill leaves further bytes. If a power cut or a person has shortened a file, the rows of
     missing exchanges are deleted with a warning. Raises `RunFolderError`.
     """
     names = sorted(path.name for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
@@ -169,9 +169,9 @@ def repair(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def _forget_missing(connection: sqlite3.Connection, path: Path) -> int:
-    """Delete the rows of exchanges beyond the end of a file, truncate it, and return their number.
+    """Delete the rows beyond the end of a file, truncate the file, and return their number.
 
-    The rows of a missing file stay: somebody has moved it.
+    Rows of a missing file are kept: the file may have been moved.
     """
     if not path.exists():
         return 0

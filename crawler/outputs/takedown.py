@@ -29,7 +29,7 @@ from langfocus.crawler.politeness.blocking import BlockList, read_lines
 from langfocus.crawler.run.versions import COPIES
 
 TAKEN_DOWN: Final = "taken_down"
-"""The outcome of a page after its take-down."""
+"""Outcome of a removed page."""
 
 LINES: Final = "taken_down"
 """The `meta` key of the take-down entries, as JSON."""
@@ -87,11 +87,11 @@ def _lines(connection: sqlite3.Connection) -> list[str]:
 
 
 def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]) -> TakenDown:
-    """Remove the URLs that some lines of a block file name from a run that nobody crawls.
+    """Remove the URLs matching block file lines from a run without an active crawl.
 
-    The connection comes from `crawler.run.folder.connect`. Run and WARC files change together; a
-    kill before that changes nothing, and after it the same call deletes the old files. Raises
-    `StorageError` and `RunFolderError`.
+    The connection is from `crawler.run.folder.connect`. Run and WARC files change together: a kill
+    before the commit changes nothing, and after a later kill the same call deletes the old files.
+    Raises `StorageError` and `RunFolderError`.
     """
     lines = list(lines)
     names = read_lines(lines)
@@ -118,7 +118,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
 
 
 def _delete_unknown_files(connection: sqlite3.Connection, folder: Path) -> None:
-    """Delete the WARC files that no row names, which a kill or an error has left."""
+    """Delete WARC files without rows, left by a kill or an error."""
     known = {file for (file,) in connection.execute("SELECT DISTINCT file FROM archived")}
     for path in folder.glob("pages-*"):
         if archived.NAME.fullmatch(path.name) and path.name not in known:
@@ -128,7 +128,7 @@ def _delete_unknown_files(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def _remove_rows(connection: sqlite3.Connection, names: BlockList) -> tuple[int, int]:
-    """Remove URLs from the tables; return how many were settled, and how many were queued."""
+    """Remove URLs from the tables; return the counts of settled and of queued URLs."""
 
     def is_taken(url: str | None) -> bool:
         return url is not None and names.blocks(url)
@@ -147,7 +147,7 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList) -> tuple[int,
 
 
 def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList) -> None:
-    """Record the take-down, so that later sessions skip its URLs."""
+    """Record the take-down, so that later sessions skip the URLs."""
     known = list(dict.fromkeys([*_lines(connection), *lines]))
     store = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
     connection.execute(store, (LINES, json.dumps(known)))
@@ -160,9 +160,10 @@ def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList
 def _remove_exchanges(
     connection: sqlite3.Connection, folder: Path, is_removed: Callable[[str], bool]
 ) -> tuple[int, list[Path]]:
-    """Write files without the exchanges of removed URLs; return their number and the old files.
+    """Rewrite files without the exchanges of removed URLs; return their number and the old files.
 
-    A `revisit` of a removed record becomes a `response` with that body. Raises `StorageError`.
+    A `revisit` of a removed record becomes a `response` with the removed body. Raises
+    `StorageError`.
     """
     rows = dict(archived.read_archived(connection))
     removed = {number for number, row in rows.items() if is_removed(row.url)}
@@ -243,7 +244,7 @@ class _Record(NamedTuple):
         return cls(dict(record.headers.items()), record.reader.read())
 
     def packed(self, kind: str, block: bytes, headers: Mapping[str, str]) -> bytes:
-        """Return the record as another kind with another block; its id and payload digest stay."""
+        """Return the record with another kind and block; id and payload digest are kept."""
         kept = {name: value for name, value in self.headers.items() if name in _KEPT}
         digest = self.headers.get("WARC-Payload-Digest")
         payload = None if digest is None else b32decode(digest.partition(":")[2])

@@ -19,10 +19,10 @@ MAX_VALUE: Final = 8 * 1024
 """Characters of a header or a META element that are read."""
 
 MAX_STATEMENT: Final = 200
-"""Characters of a statement that are kept."""
+"""Characters kept per statement."""
 
 MAX_STATEMENTS: Final = 20
-"""Statements of one source that are kept; those that a crawl obeys or counts come first."""
+"""Statements kept per source; statements that a crawl obeys or counts take precedence."""
 
 NOARCHIVE: Final = "noarchive"
 _NO_LINKS: Final = frozenset({"nofollow", "none"})
@@ -39,7 +39,7 @@ _WITH_VALUE: Final = frozenset(
 _WORD: Final = re.compile(r"[\w-]+")
 
 TDMREP: Final = "tdmrep.json"
-"""The source of statements that a host makes in its file of that name."""
+"""Source name of the statements in a host's tdmrep.json."""
 
 _RESERVED_TDM: Final = "tdm-reservation=1"
 _TDM_VALUES: Final = frozenset({_RESERVED_TDM, "tdm-reservation=0"})
@@ -56,7 +56,7 @@ _LINK: Final = re.compile(r"<([^<>]*)>([^<>]*)")
 _RSL: Final = "application/rsl+xml"
 
 HEADERS: Final = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Usage", "Link")
-"""The names of the headers that make statements."""
+"""Headers with statements."""
 
 
 def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -190,10 +190,9 @@ def _known_words(text: str) -> list[str]:
 
 
 def kept(statements: Iterable[str]) -> tuple[str, ...]:
-    """Return the statements that are kept, shortened, in their order.
+    """Return distinct statements, shortened, `MAX_STATEMENTS` at most.
 
-    Of more than `MAX_STATEMENTS` those that a crawl obeys or counts are kept, so that no number of
-    others hides them.
+    Statements that a crawl obeys or counts take precedence, so that no number of others hides them.
     """
     found = dict.fromkeys(statement[:MAX_STATEMENT] for statement in statements)
     if len(found) <= MAX_STATEMENTS:

@@ -120,7 +120,7 @@ class Reservations:
         return next(found, ())
 
     def _name_for(self, url: str) -> str:
-        """Return a name that no file has, and that begins like the URLs of the host."""
+        """Return a storage key with the host's URL prefix, distinct from every file URL."""
         return f"http://{host_of(url)}/ {self._name}"
 
 

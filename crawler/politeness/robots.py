@@ -54,7 +54,7 @@ SITEMAP_FILES: Final = 10
 """Sitemaps, indexes of sitemaps and feeds of one host that are fetched."""
 
 CACHE_BYTES = 16 * 1024 * 1024
-"""Bytes of rules that stay in memory; a file of 512 KiB has at most 3 MiB of them."""
+"""Bytes of rules cached in memory; a file of 512 KiB has at most 3 MiB of rules."""
 
 Value = TypeVar("Value")
 
@@ -136,7 +136,7 @@ class Kept(Generic[Value]):
 
 
 class Robots:
-    """The rules of all origins; up to `cache_bytes` of them stay in memory."""
+    """The rules of all origins; up to `cache_bytes` are cached in memory."""
 
     def __init__(
         self,
@@ -320,7 +320,7 @@ class HostFiles:
             refused = text
 
     def _name(self, host: str) -> str:
-        """Return a name that no file has, and that begins like the URLs of the host."""
+        """Return a storage key with the host's URL prefix, distinct from every file URL."""
         return f"http://{host}/ {self._kind}"
 
 

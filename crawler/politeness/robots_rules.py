@@ -18,13 +18,13 @@ from langfocus.crawler.politeness.directives import kept, license_at, usage
 from langfocus.crawler.url import normalise
 
 MAX_SITEMAPS: Final = 50
-"""Lines `Sitemap` that are kept of one file."""
+"""`Sitemap` lines kept per file."""
 
 MAX_LINE_BYTES: Final = 16_664
-"""Bytes of a line that are read, as in Google's parser."""
+"""Bytes read per line, as in Google's parser."""
 
 MOST_STEPS: Final = 2**26
-"""Letters of rules with `*` times those of a path, which take 0.01 s; paths of 128 are below it."""
+"""Most matching steps: letters of rules with `*` times letters of a path; they take 0.01 s."""
 
 _LINE = re.compile(rb"[^\r\n]+")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -237,9 +237,9 @@ def single_stars(pattern: str) -> str:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return True if a text begins with a pattern, which may have `*` inside and `$` at its end.
+    """Return True if a text begins with a pattern, which may contain `*` and end with `$`.
 
-    The pattern has `single_stars`, so that one much longer than the text costs no time.
+    The pattern has `single_stars`, so that a pattern much longer than the text costs no time.
     """
     is_too_long = len(pattern) > 2 * len(text) + 3
     is_whole = pattern[-1:] == "$"

@@ -47,11 +47,10 @@ def is_trap(url: str) -> bool:
 def sift(
     urls: Sequence[str], is_blocked: Callable[[str], bool] = lambda _: False
 ) -> tuple[list[str], dict[str, int]]:
-    """Return the links of a page that may be queued, and the numbers of others by the reason.
+    """Return the distinct, normalised links that may be queued, and counts of the rest by reason.
 
-    `urls` are absolute. The links are normalised, each is there once. Left out are URLs of files
-    that are no pages, unusable ones, those with a port that no browser opens, those that look
-    endless, and those that are blocked.
+    `urls` are absolute. Rejected are media files, invalid URLs, ports that no browser opens, traps
+    (endless URL spaces), and blocked URLs.
     """
     normal = [url for url in map(normalise, urls) if url]
     allowed = [url for url in normal if not has_bad_port(url)]

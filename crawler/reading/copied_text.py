@@ -74,10 +74,11 @@ class CopiedTexts:
         self._records: OrderedDict[str, _Record] = OrderedDict()
 
     def is_copy(self, sketch: tuple[int, ...], domain: str) -> bool:
-        """Return True if a text counts on `DOMAINS` others; note that it stands on this domain.
+        """Return True if a text counts on `DOMAINS` other domains; record it for this domain.
 
-        On a further domain it counts if that showed most of its texts first, or if `HABIT` more
-        texts count on each of the others. So five domains that copy a site first do not end it.
+        On a further domain the text counts if most of this domain's texts appeared here first, or
+        if each other domain has `HABIT` more counted texts. So a site survives five domains that
+        publish copies first.
         """
         if not sketch:
             return False
@@ -113,7 +114,7 @@ class CopiedTexts:
         return record
 
     def _nearest(self, sketch: Sequence[int]) -> tuple[int, ...] | None:
-        """Return the known sketch that shares nearly all hashes, or None."""
+        """Return a known sketch with nearly all of these hashes, or None."""
         found = Counter(filter(None, map(self._texts.get, sketch)))
         return next(
             (text for text in found if len({*sketch} & {*text}) >= _LEAST_COMMON * len(sketch)),

@@ -48,7 +48,7 @@ PAGE, LAST_PAGE, ERROR = b"P", b"L", b"E"
 
 
 def main(control: int) -> None:
-    """Load the models that standard input names, then fork a reader for each socket that comes."""
+    """Load the models named on standard input, then fork a reader for each received socket."""
     with socket.socket(fileno=control) as crawl:
         config = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the crawl that started us
         read_page = page_reader_of(config)

@@ -1,4 +1,4 @@
-"""A limit of the processor time that a command takes for a page; readers have their own limits."""
+"""Limit of a command's processor time per page; readers have their own limits."""
 
 import logging
 import signal
@@ -15,7 +15,7 @@ from langfocus.crawler.http.download import Download
 from langfocus.crawler.reading.page import TRIAL, identified
 
 SLOW_S: Final = 20.0
-"""Seconds of processor time after which a page is given up; a usual one takes 0.005."""
+"""Processor time limit per page in seconds; a usual page takes 0.005."""
 
 TOO_SLOW = "too slow to read"
 FAILED = "a mistake in langfocus"

@@ -66,10 +66,10 @@ class Contacts:
         is_file: bool = False,
         is_lookup: bool = False,
     ) -> None:
-        """Record that a request in the name of a lease is sent; raises `CapError` if it may not be.
+        """Take the slots of a request for a lease; raises `CapError` if none is free.
 
-        `address` is the IP address of the server, None if it is not known. A file, which may lie on
-        another host, and a lookup of a name take no slot of their host.
+        `address` is the server's IP address, None if unknown. A file, possibly on another host, and
+        a DNS lookup take no slot of their host.
         """
         now, host = self._clock(), host_of(url)
         if is_file and host != lease.host:

@@ -70,9 +70,9 @@ class JoinedCrawl:
         return frontier
 
     def worker(self, run: OpenRun) -> Worker:
-        """Return the worker; raises `RunFolderError` if Redis has lost the pages of its folder.
+        """Return the worker; raises `RunFolderError` if Redis has lost the folder's pages.
 
-        Pages that a killed worker of this folder settled are stored first, so that they count.
+        Pages settled by a killed worker of this folder are stored first.
         """
         has_pages = run.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0]
         if has_pages and not self.frontier.stored.totals().get("settled"):

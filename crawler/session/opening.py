@@ -85,7 +85,7 @@ def _open_store(prepared: Preparation, clock: CrawlClock, undo: ExitStack) -> _S
 
 
 def _note_plugins(run: OpenRun, plugins: Sequence[Plugin]) -> None:
-    """Add the plug-ins of this session to those of the run; warn of those that are not the same."""
+    """Record this session's plug-ins in the run; warn of missing and changed plug-ins."""
     earlier = [Plugin(*one) for one in json.loads(run.earlier.get("plugins", "[]"))]
     now = {(one.kind, one.name): one for one in plugins}
     for (kind, name), before in {(one.kind, one.name): one for one in earlier}.items():

@@ -176,9 +176,9 @@ class Visitor:
     def failed(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
     ) -> Record | None:
-        """Settle a URL whose download failed; None: it went back into the queue for a retry.
+        """Settle a URL after a failed download; None if the URL is queued again for a retry.
 
-        `hold_s` is the number of seconds without requests that its server asked for.
+        `hold_s` is the server's Retry-After in seconds.
         """
         if not is_final and self._retried(lease, hold_s):
             return None
@@ -259,9 +259,9 @@ class Visitor:
         return self._settle(lease, record, links, download=download)
 
     def _respelled(self, lease: Lease, url: str, download: Download) -> bool:
-        """Give a URL back at the spelling to which it redirects; False if it is another URL.
+        """Queue a URL again in the spelling of its redirect; False for a redirect to another URL.
 
-        With cookies it is also given back for a redirect to itself that sets one.
+        With cookies, also after a redirect to itself with a new cookie.
         """
         is_same = spelling_key(url) == spelling_key(lease.url)
         # The same URL is another one with the cookie that its server sets.
@@ -371,10 +371,10 @@ class Visitor:
         )
 
     def _canonical(self, lease: Lease, reading: Reading) -> str | None:
-        """Return the canonical URL of a page if it saves the crawl a fetch of the same page.
+        """Return the canonical URL of a relevant page, to save another fetch of the same page.
 
-        It does for a relevant page. Many sites give the page in their first language as the
-        canonical URL of all its translations, so on another page it could hide a relevant one.
+        Many sites name the page in their main language as the canonical URL of all translations; on
+        a page in another language, this URL might hide a relevant page.
         """
         if reading.canonical is None or reading.language != self._config.lang:
             return None

@@ -48,7 +48,7 @@ LEFT JOIN archived AS a ON a.fingerprint = p.fingerprint
 -- The record that has the body: of several, any one.
 LEFT JOIN archived AS o ON o.digest = a.digest AND o.is_revisit = 0
 """  # noqa: S608
-# The run before may have had earlier pages too, and ended before it asked for all of them.
+# The earlier run may have had earlier pages too, and ended before it fetched all of them.
 _NOT_ASKED = f"SELECT {_COLUMNS} FROM earlier WHERE url NOT IN (SELECT url FROM pages)"  # noqa: S608
 _INSERT = (
     f"INSERT OR IGNORE INTO earlier({_COLUMNS})"  # noqa: S608
@@ -65,7 +65,7 @@ _NEXT = (
 
 
 def validator(text: str | None) -> str | None:
-    """Return a validator that can be sent again, None for one that is missing or too long."""
+    """Return a usable validator; None if missing, too long or not printable."""
     is_usable = text and len(text) <= _LONGEST_VALIDATOR and text.isprintable()
     return text if is_usable else None
 
@@ -73,9 +73,9 @@ def validator(text: str | None) -> str | None:
 def visit_of(
     earlier: Earlier | None, digest: str, etag: str | None, modified: str | None, now: float
 ) -> Visit:
-    """Return the visit of a page at `now`, with the numbers of the visits before.
+    """Return the visit of a page at `now`, with the counts of earlier visits.
 
-    `digest` is that of its body, "" if the server of an earlier page says that it did not change.
+    `digest` is the body digest, "" after status 304.
     """
     etag, modified = validator(etag), validator(modified)
     if earlier is None:
@@ -87,7 +87,7 @@ def visit_of(
 
 
 def check_since(since: Path, lang: str, run_folder: Path | None) -> None:
-    """Raise `SettingError` or `RunFolderError` for a folder that cannot be asked again."""
+    """Raise `SettingError` or `RunFolderError` for a folder unusable with `-a since`."""
     if run_folder is not None and run_folder.resolve() == since.resolve():
         raise SettingError(f"-a since={since}: a run is not since itself; use another JOBDIR")
     with reading(since) as connection:
@@ -134,7 +134,7 @@ class Revisits:
         return None if row is None else Earlier(*row)
 
     def conditions(self, url: str) -> dict[str, bytes]:
-        """Return the headers that ask a server to answer only if the page has changed."""
+        """Return the conditional request headers for an earlier page."""
         earlier = self.of(url)
         if earlier is None:
             return {}
@@ -142,10 +142,10 @@ class Revisits:
         return {name: text.encode("latin-1", "replace") for name, text in sent if text}
 
     def links(self) -> Iterator[Sequence[Link]]:
-        """Yield the earlier pages in batches; a page that changed more often scores higher.
+        """Yield the earlier pages in batches, scored by their change rate.
 
-        That is the share of the visits after the first that found a change; for a page without
-        such a visit the share of all others.
+        The change rate is the share of visits after the first with a change; a page without such
+        visits has the mean rate.
         """
         (common,) = self._connection.execute(_COMMON).fetchone()
         last = ""

@@ -25,10 +25,10 @@ from langfocus.crawler.strategies.orderings import Ordering
 from langfocus.crawler.url import normalise
 
 MAX_BYTES: Final = 10 * 1024 * 1024
-"""Unpacked bytes of a file that are read."""
+"""Bytes read per unpacked file."""
 
 MAX_ELEMENTS: Final = 200_000
-"""XML elements of a file that are read, 2 us each."""
+"""XML elements read per file, 2 us each."""
 
 MAX_LINKS: Final = 20_000
 """Most links read from a file, 5 us each; sitemaps.org allows 50,000."""
@@ -37,7 +37,7 @@ MAX_STEPS: Final = 3
 """Steps from a page to its links by sitemaps: redirects, an index, a sitemap."""
 
 MAX_ADMITTED: Final = 10_000
-"""Links of a file that are offered, as many as of a page: those with the best scores."""
+"""Most links offered per file, the best ones; as many as per page."""
 
 _PIECE = 64 * 1024
 _MAX_FAULTS = 1_000
@@ -146,7 +146,7 @@ class _Links:
         return dict(sorted(self.found.items(), key=lambda link: dates[link[0]], reverse=True))
 
     def add(self, written: str, base: str | None, date: str, *, is_declared: bool) -> None:
-        """Add a link by its URL as written; `base` is that of its element, None: of the file."""
+        """Add a link by its URL as written; `base` is the element's base, None for the file's."""
         if len(self.found) >= MAX_LINKS:
             return
         url = normalise(written.strip(), base or self._base)
@@ -157,7 +157,7 @@ class _Links:
             self._dates.setdefault(url, date)
 
     def base(self, *elements: etree._Element) -> str | None:
-        """Return the base that `xml:base` of elements gives, from the outermost inwards."""
+        """Return the base by `xml:base` of nested elements, the outermost first."""
         base = None
         for element in elements:
             written = element.get(_BASE, "")[:_MAX_TEXT]
@@ -166,9 +166,9 @@ class _Links:
 
 
 class _Entries:
-    """The elements of a file as they begin and end; an entry that never ends counts, too.
+    """Parser events of a file's elements; an unclosed entry counts too.
 
-    Only a part that has ended is read: the text of another one may be cut.
+    Only closed parts of an entry are read, since the text of an unclosed part may be cut.
     """
 
     def __init__(self, root: str, links: _Links) -> None:
@@ -229,7 +229,7 @@ def _link(part: etree._Element) -> tuple[etree._Element, str, str] | None:
 
 
 def _permalink(part: etree._Element) -> tuple[etree._Element, str, str] | None:
-    """Return the URL that stands for a link: a `guid` (RSS 2.0), or an entry's own text."""
+    """Return the URL of an entry without a link: a `guid` (RSS 2.0), or the entry's own text."""
     is_read = _name(part) in {"guid", *_ENTRY_OF.values()}
     is_read = is_read and part.get("isPermaLink", "true").lower() != "false"
     return (part, text, "") if is_read and _HTTP.match(text := _text(part)) else None
@@ -277,8 +277,8 @@ def _text(element: etree._Element) -> str:
 class Sitemaps:
     """The sitemaps of a crawl.
 
-    The files count as expected in the language, since they are those of hosts with a relevant page.
-    So do links that a file declares to be in the `target` language; None: no declaration counts.
+    Sitemap files count as expected in the language, since their hosts have a relevant page. So do
+    links declared in the `target` language; None ignores declarations.
     """
 
     ordering: Ordering
@@ -297,11 +297,11 @@ class Sitemaps:
         return found if found and self.files.choose([lease.url], now) else None
 
     def may_lead(self, lease: Lease, url: str, now: float) -> bool:
-        """Return True if a redirect may be followed: a file leads to one that may be fetched."""
+        """Return True if a redirect may be followed: a sitemap file leads to a permitted file."""
         return not self.files.has(lease.url) or bool(self.files.choose([url], now))
 
     def of_page(self, lease: Lease, feeds: Sequence[str], now: float) -> list[Link]:
-        """Return the sitemaps and feeds of the host of a relevant page, the best first."""
+        """Return the sitemaps and feeds of a relevant page's host, the best first."""
         named = [url for url in map(normalise, feeds) if url]
         ranked = [*self._ranked(self.robots.sitemaps(lease.url)), *self._ranked(named)]
         return self._chosen(ranked, lease.depth, now)
@@ -309,7 +309,7 @@ class Sitemaps:
     def of_file(
         self, lease: Lease, found: Sitemap, now: float
     ) -> tuple[list[Link], dict[str, int]]:
-        """Return the links of a sitemap, the best first, and the numbers of those left out."""
+        """Return the links of a sitemap, the best first, and counts of skipped links by reason."""
         urls = list(found.links)
         if found.is_index:
             files = self._ranked(urls) if lease.redirects < MAX_STEPS else []
@@ -322,7 +322,7 @@ class Sitemaps:
         return self._best(wanted, lease.depth - 1, declared)[:MAX_ADMITTED], left_out
 
     def _ranked(self, urls: Sequence[str]) -> list[str]:
-        """Return the files that may be fetched, those first whose URLs fit the language best."""
+        """Return the permitted files, ordered by the language score of their URLs."""
         wanted = [url for url in urls if not (has_bad_port(url) or self.is_blocked(url))]
         return [link.url for link in self._best(wanted, 0, ())]
 

@@ -1,7 +1,7 @@
-"""The WARC and ARC files of an archive, and their records, those after a damaged one included.
+"""WARC and ARC files of an archive, and their records, including records after damage.
 
 fastwarc stops at the first damage, reports no truncated record, and fills a short record with bytes
-of the next gzip member. So it only unpacks LZ4 and Zstandard here.
+of the next gzip member. So fastwarc only unpacks LZ4 and Zstandard here.
 """
 
 import io
@@ -26,17 +26,17 @@ WARC_ENDINGS: Final = tuple(kind + packing for kind in _KINDS for packing in _PA
 PACKAGE_ENDINGS: Final = (".wacz",)
 
 BLOCK_LIMIT: Final = 1 << 26
-"""Most bytes of a record's block that are returned."""
+"""Most bytes returned of a record's block."""
 
 MOST_DAMAGES: Final = 1_000
-"""Damaged places of a file after which the rest is not read."""
+"""Most damaged places per file; the rest is not read."""
 
 ANSWER: Final = "response"
 REVISIT: Final = "revisit"
 REQUEST: Final = "request"
 
 _BODIES: Final = frozenset({"resource", "conversion"})
-"""Types of records that hold a body without the head of an answer."""
+"""Record types with a body and without an HTTP head."""
 
 _BEGIN_BYTES: Final = 64  # of a block that tell what it is
 _GZIP: Final = b"\x1f\x8b"
@@ -77,7 +77,7 @@ class Volume:
         return f"{self.path}: {self.name}" if self.name else str(self.path)
 
     def slices(self, size: int) -> list["Volume"]:
-        """Return parts of so many bytes; one that is not compressed is not divided."""
+        """Return slices of `size` bytes; an uncompressed file is not divided."""
         with open_regular(self.path) as file:
             end = min(file.seek(0, io.SEEK_END), self.end)
             file.seek(self.start)
@@ -127,7 +127,7 @@ def _in_folder(folder: Path) -> list[Volume]:
 
 
 def _in_package(path: Path) -> list[Volume]:
-    """Return the WARC files of a package, which lie in it without compression."""
+    """Return the WARC files of a package, stored without compression."""
     volumes = []
     try:
         with open_regular(path) as file, ZipFile(file) as package:
@@ -154,7 +154,7 @@ def _in_package(path: Path) -> list[Volume]:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRecord:
-    """A whole record. A text that it does not have is ""."""
+    """A complete record; missing fields are ""."""
 
     offset: int  # of the record in the file, or of what is unpacked as a whole and holds it
     kind: str  # ANSWER, REVISIT or REQUEST of HTTP, else ""
@@ -184,10 +184,10 @@ class Damage:
 
 
 def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord | Damage]:
-    """Yield the complete records of a file with `kept` bytes of each block, and its damages.
+    """Yield the complete records of a file, with `kept` bytes per block, and its damaged places.
 
-    Records in one gzip member share its offset. Only gzip has checksums: a changed body in any
-    other file goes unnoticed. A slice yields the records that begin in it. Raises `OSError`.
+    Records in the same gzip member share its offset. Only gzip has checksums: a changed body in any
+    other file is not noticed. A slice yields the records starting in it. Raises `OSError`.
     """
     damages = 0
     with open_regular(volume.path) as file:
@@ -238,7 +238,7 @@ def is_warc(path: Path) -> bool:
 
 
 def _plain(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
-    """Yield what is in a part of a file that is not compressed."""
+    """Yield the records in a slice of an uncompressed file."""
     wanted = _BEGIN
     while start < end:
         file.seek(start)
@@ -256,7 +256,7 @@ def _plain(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveR
 
 
 def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
-    """Yield the contents of the gzip members that begin in this slice of a file."""
+    """Yield the records of the gzip members starting in this slice of a file."""
     while start < end:
         member = _Member(file, start)
         stream = io.BufferedReader(member, _BLOCK)
@@ -269,7 +269,7 @@ def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[Archive
                 last = found
             following = member.end()
         except _Unreadable as error:
-            # What was read last may be damaged too: the checksum is behind it.
+            # The last record may be damaged too: its checksum follows.
             last = Damage(start, str(error))
             following = _next_member(file, start + 1, end)
         if last is not None:
@@ -278,7 +278,7 @@ def _packed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[Archive
 
 
 def _streamed(file: BinaryIO, start: int, end: int, kept: int) -> Iterator[ArchiveRecord | Damage]:
-    """Yield the contents of an LZ4 or Zstandard file up to its first damage, with one offset."""
+    """Yield the records of an LZ4 or Zstandard file up to its first damage, with one offset."""
     file.seek(start)
     reader = _READERS[file.read(4)]
     file.seek(start)

@@ -44,7 +44,7 @@ _LOCAL = frozenset(
         *(errno.EADDRNOTAVAIL, errno.EADDRINUSE, errno.ENETDOWN),
     }
 )
-"""Numbers of the errors of a machine that has too few of something, or no network."""
+"""Error numbers for exhausted resources or a missing network on this machine."""
 
 
 def local_fault(error: BaseException) -> str:

@@ -42,10 +42,10 @@ from langfocus.crawler.spiders.names import Names, connecting_to
 from langfocus.crawler.url import host_of, zone_of
 
 BACKED_OFF: Final = "backed_off"
-"""The outcome of a URL whose domain or address answers with errors alone."""
+"""Outcome of a URL whose domain or address returns only errors."""
 
 _MOST_ADDRESSES: Final = 4
-"""Addresses of a host that its robots.txt is asked for at."""
+"""Most addresses of a host tried for its robots.txt."""
 
 _REFUSED = ConnectError, DownloadConnectionRefusedError
 _FAILED = *_REFUSED, DownloadTimeoutError
@@ -54,10 +54,10 @@ Send = Callable[[Request], Awaitable[Response]]
 
 
 class Guard:
-    """Lets requests pass to the download handlers of a crawl on the live Web, one after another."""
+    """Passes requests one after another to the download handlers of a live crawl."""
 
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
-        """Stand before the download handlers of a crawler whose engine has started."""
+        """Intercept the download handlers of a crawler with a started engine."""
         self._crawler, self._crawl = crawler, crawl
         self._send = cast("Send", intercept(crawler.engine, self.download))
         self._names: Names | None = None
@@ -74,7 +74,7 @@ class Guard:
             self._names.close()
 
     async def download(self, request: Request) -> Response:
-        """Return the response, or raise the reason why the host was not contacted."""
+        """Return the response; raise an error if the host may not be contacted now."""
         host = host_of(request.url)
         fetch = begin_fetch(request)
         visitor = fetch.lease.host if fetch else host

@@ -72,7 +72,7 @@ def redirect_target(response: Response) -> str | None:
 
 
 def content_type_of(headers: Headers) -> str | None:
-    """Return the Content-Type that counts, None if there is none."""
+    """Return the effective Content-Type, or None."""
     return head.content_type_of([head.text_of(one) for one in headers.getlist(b"Content-Type")])
 
 

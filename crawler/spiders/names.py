@@ -85,11 +85,10 @@ class Names:
         self._channel.close()
 
     async def addresses(self, host: str) -> list[str]:
-        """Return all addresses of a host, [] if nobody answered in time.
+        """Return all addresses of a host; [] after a timeout.
 
-        Raises `NoSuchNameError` if it has none, and `NoAddressYetError` while the answer or the
-        turn of the host has not come. The lookup goes on meanwhile, and its result is kept for the
-        next call.
+        Raises `NoSuchNameError` for a host without an address, and `NoAddressYetError` while the
+        lookup is waiting or running. The lookup continues, and the next call returns its result.
         """
         if isIPAddress(host) or isIPv6Address(host):
             return [host]

@@ -46,7 +46,7 @@ def leave_out_settings() -> None:
 
 
 def log_above(display: Display) -> Callable[[], None]:
-    """Have messages for standard error stand above the rows of a display; return how to end it."""
+    """Print log messages for standard error above a display's rows; return the undo function."""
     standard = unguarded(sys.stderr)
     moved = [
         one
@@ -74,7 +74,7 @@ def is_of_this_process(record: logging.LogRecord) -> bool:
 
 
 class PrintableRecord(logging.LogRecord):
-    """A record whose message and traceback have `?` for each character that is not printable.
+    """A log record with `?` for each unprintable character of message and traceback.
 
     Lines after the first are indented, so that no server can forge a message.
     """
@@ -82,7 +82,7 @@ class PrintableRecord(logging.LogRecord):
     _traceback: str | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Take the arguments of `LogRecord`. An error of this project is logged in one line."""
+        """Accept the arguments of `LogRecord`; log an error of this project in one line."""
         super().__init__(*args, **kwargs)
         error = self.exc_info[1] if self.exc_info else None
         if isinstance(error, LangfocusError):
@@ -94,7 +94,7 @@ class PrintableRecord(logging.LogRecord):
 
     @property
     def exc_text(self) -> str | None:
-        """The traceback; the formatter that makes it stores it here."""
+        """The traceback, stored here by the formatter."""
         return self._traceback
 
     @exc_text.setter

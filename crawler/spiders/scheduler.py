@@ -33,13 +33,13 @@ from langfocus.crawler.strategies.links import SEED
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 
 _MOST_REFUSALS = 500
-"""Most URLs that are refused in one call, so that the engine is not blocked for long."""
+"""Most URLs refused per call, so that the engine is not blocked for long."""
 
 _GARBAGE = 5_000
-"""New objects after which garbage is searched for; with Python's 700 it took 6 % of the time."""
+"""New objects per garbage collection; with Python's 700, collection took 6 % of the time."""
 
 _AWAITED_S = 0.5
-"""Seconds for which a URL waits that needs a file which another URL has asked for."""
+"""Wait of a URL for a site file already requested for another URL."""
 
 
 def keep_time(clock: CrawlClock) -> None:
@@ -73,11 +73,11 @@ def end_on_hangup() -> None:
 
 
 class WakeUp:
-    """An alarm at which the engine asks its scheduler again.
+    """An alarm that makes the engine poll its scheduler.
 
-    After the scheduler returned None, the engine asks again at the next response or after some
-    seconds. The frontier knows the time at which the next host is ready, so the scheduler sets an
-    alarm for it. It uses private parts of the engine, since Scrapy has no public way to wake it.
+    After None from the scheduler, the engine polls again at the next response or after some
+    seconds. The frontier returns the time when the next host is ready, and the scheduler sets an
+    alarm for this time. It uses private parts of the engine, since Scrapy has no public wake-up.
     """
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float]) -> None:

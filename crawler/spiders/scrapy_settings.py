@@ -88,10 +88,10 @@ def _used(folder: str | None, arguments: Mapping[str, object]) -> str:
 
 
 def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Config) -> str:
-    """Return the command that asks for the same crawl, to be shown to anybody.
+    """Return a command for the same crawl, fit for publication.
 
-    It leaves out the folder, the password of a Redis server, and texts that Scrapy's settings have:
-    some of these are secrets. Few seeds are in it, since their file may be gone.
+    The command omits the folder, the Redis password, and text values of Scrapy's settings, since
+    some are secrets. It lists a few seeds, since their file may be gone.
     """
     texts = {name: str(value) for name, value in arguments.items()}
     seeds = ",".join(first_of(config.seeds)[:_MOST_SEEDS])

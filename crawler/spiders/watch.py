@@ -1,4 +1,4 @@
-"""Watches an open crawl: counts its pages, and makes the snapshots that are shown of it."""
+"""Watches an open crawl: counts its pages and takes the displayed snapshots."""
 
 import json
 import time
@@ -68,10 +68,10 @@ _DROPS: Final = ("dropped_", "ignored_", "host_full", "domain_full", "rejected",
 
 
 class Watch:
-    """Counts the pages of an open crawl and makes its snapshots. All times are unix seconds."""
+    """Counts the pages of an open crawl and takes its snapshots. All times are unix seconds."""
 
     def __init__(self, crawl: Crawl, crawler: Crawler) -> None:
-        """Begin with what earlier sessions of the run did; costs O(its pages)."""
+        """Start with the counts of earlier sessions; costs O(pages of the run)."""
         self._crawl, self._crawler = crawl, crawler
         config, ordering, run = crawl.config, crawl.prepared.ordering, crawl.run.connection
         self._about = About(

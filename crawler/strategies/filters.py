@@ -97,14 +97,11 @@ class Filter:
         return not self.drops(target)
 
     def worst(self, tallies: Sequence[Tally]) -> Tally:
-        """Return the tally of a URL's irrelevant unit, that of its first unit if there is none."""
+        """Return the tally of a URL's irrelevant unit, else of its first unit."""
         return next((tally for tally in tallies if self.drops(tally)), tallies[0])
 
     def drops(self, tally: Tally) -> bool:
-        """Return True for an irrelevant unit.
-
-        None of its URLs stays in the queue after a page of it.
-        """
+        """Return True for an irrelevant unit: its queued URLs are dropped after its next page."""
         return self.uses_relevance and is_irrelevant(*tally, self.tolerance)
 
 

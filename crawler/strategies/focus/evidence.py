@@ -37,14 +37,13 @@ N_FACTS: Final = 5
 """The facts of `Evidence`."""
 
 N_LINKS: Final = 4
-"""Counts of pages that link to a URL: relevant ones and others of other hosts, then of its own."""
+"""Inlink counts of a URL: relevant and other pages of other hosts, then of the same host."""
 
 N_UNITS: Final = 6
 """Units of a URL: registered domain, host, and the directories of one to four segments."""
 
 N_KNOWN: Final = N_FACTS + N_LINKS + 2 * N_UNITS
-"""Numbers known of a URL: facts, links, and of each unit the pages with a label and relevant ones.
-"""
+"""Numbers per URL: facts, inlinks, and labelled and relevant pages per unit."""
 
 N_FEATURES: Final = len(FEATURES)
 
