@@ -7,6 +7,9 @@ import sys
 import pytest
 
 import langfocus
+from langfocus.crawler.options.config import ARGUMENTS, RENAMED, SETTINGS
+from langfocus.crawler.spiders.scrapy_settings import config_of
+from tests.crawler.spiders.test_crawl_settings import scrapy_settings
 from tests.support.public import FILE, UPDATE, public
 
 
@@ -26,6 +29,25 @@ def test_a_renamed_name_works_and_names_its_successor(monkeypatch: pytest.Monkey
         from langfocus import detect_url
     assert detect_url is langfocus.identify_url
     assert "detect_url" not in langfocus.__all__
+
+
+def test_a_renamed_option_works_and_is_named_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(RENAMED, "ordering", "strategy")
+    monkeypatch.setitem(RENAMED, "LANGFOCUS_CALM", "LANGFOCUS_PATIENCE")
+    settings = scrapy_settings(LANGFOCUS_CALM=7)
+    config = config_of({"lang": "de", "web": "sample", "ordering": "bfs"}, settings)
+    assert (config.strategy, config.patience_s) == ("bfs", 7.0)
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        f"{former} is now {now}; the next minor version removes the former name"
+        for former, now in (("LANGFOCUS_CALM", "LANGFOCUS_PATIENCE"), ("ordering", "strategy"))
+    ]
+
+
+def test_every_renamed_option_has_a_successor() -> None:
+    assert not RENAMED.keys() & {*ARGUMENTS, *SETTINGS}
+    assert set(RENAMED.values()) <= {*ARGUMENTS, *SETTINGS}
 
 
 def test_every_renamed_name_has_a_successor() -> None:

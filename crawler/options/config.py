@@ -9,6 +9,7 @@ Scrapy's own settings that a crawl needs without declaring them are filled in by
 `crawler.spiders.scrapy_settings`.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from difflib import get_close_matches
@@ -37,6 +38,8 @@ from langfocus.crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH
 
 if TYPE_CHECKING:
     from langfocus.crawler.sources.hosts import HostList
+
+_log = logging.getLogger(__name__)
 
 SEED_FOLDER = shipped_folder("seeds")
 
@@ -437,6 +440,7 @@ class Config(Arguments):
         The keys of `arguments` are names of `-a`, those of `settings` names of `-s`; settings that
         are not declared here are passed over. Nothing is loaded but lists of seeds and hosts.
         """
+        arguments, settings = renamed(arguments), renamed(settings or {})
         for name in arguments:
             if name not in ARGUMENTS:
                 near = get_close_matches(name, ARGUMENTS, n=1, cutoff=0.6)
@@ -447,7 +451,7 @@ class Config(Arguments):
         values = {name: ARGUMENTS[name].value(arguments[name]) for name in arguments}
         values |= {
             SETTINGS[name].name: SETTINGS[name].value(value)
-            for name, value in (settings or {}).items()
+            for name, value in settings.items()
             if name in SETTINGS
             and value is not None
             # An empty text unsets it.
@@ -556,6 +560,17 @@ ARGUMENTS: Final = {name: one for name, one in _KNOBS.items() if not one.setting
 
 SETTINGS: Final = {one.setting: one for one in _KNOBS.values() if one.setting}
 """The declarations of the settings, by name."""
+
+RENAMED: Final[dict[str, str]] = {}
+"""Former arguments and settings -> their names now; they work for one minor version more."""
+
+
+def renamed(given: Mapping[str, object]) -> dict[str, object]:
+    """Return options under their names now; a line of the log has each former name."""
+    for name in RENAMED.keys() & given.keys():
+        now = RENAMED[name]
+        _log.warning("%s is now %s; the next minor version removes the former name", name, now)
+    return {RENAMED.get(name, name): value for name, value in given.items()}
 
 
 def _census(values: dict[str, Any]) -> Config:

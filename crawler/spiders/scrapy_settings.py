@@ -17,7 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default
 
 from langfocus.classifiers import languages
 from langfocus.crawler.errors import RunFolderError, SettingError
-from langfocus.crawler.options.config import FIRST_ANSWER_S, SETTINGS, Config
+from langfocus.crawler.options.config import FIRST_ANSWER_S, RENAMED, SETTINGS, Config
 from langfocus.crawler.politeness.contact import bot_name
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.settings import USER_AGENT
@@ -111,7 +111,8 @@ def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Co
 
 def given(settings: BaseSettings) -> dict[str, object]:
     """Return the declared settings that have a value which is not Scrapy's own."""
-    return {name: settings.get(name) for name in SETTINGS if _is_given(settings, name)}
+    names = (*RENAMED, *SETTINGS)
+    return {name: settings.get(name) for name in names if _is_given(settings, name)}
 
 
 def is_asked_for(settings: BaseSettings, name: str) -> bool:
@@ -126,7 +127,7 @@ def _is_given(settings: BaseSettings, name: str) -> bool:
 def _check(settings: BaseSettings) -> None:
     """Raise `SettingError` for an unknown LANGFOCUS_ name or a value of another type."""
     for name in sorted(settings.keys()):
-        if name.startswith(_PREFIX) and name not in SETTINGS:
+        if name.startswith(_PREFIX) and name not in (*SETTINGS, *RENAMED):
             bare = [one.removeprefix(_PREFIX) for one in SETTINGS if one.startswith(_PREFIX)]
             near = get_close_matches(name.removeprefix(_PREFIX), bare, n=1)
             advice = (
