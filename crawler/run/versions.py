@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from shutil import copymode
 from typing import Final
 
 from langfocus.crawler.errors import RunFolderError, one_line
@@ -38,6 +39,7 @@ COPIES: Final = "run-schema-*.db"
 
 _log = logging.getLogger(__name__)
 _LONGEST_NUMBER: Final = 9
+_PAGES_AT_ONCE: Final = 10_000
 _TABLE: Final = "CREATE TABLE "
 
 
@@ -104,8 +106,12 @@ def upgrade(connection: sqlite3.Connection, folder: Path, schema: int) -> None:
     `sqlite3.Error` and `OSError`.
     """
     copy = folder / COPIES.replace("*", str(schema))
-    with replacing(copy) as new, closing(sqlite3.connect(new)) as target:
-        connection.backup(target)
+    with replacing(copy) as new:
+        new.touch(0o600)
+        with closing(sqlite3.connect(new)) as target:
+            # In steps, between which Ctrl-C is noticed.
+            connection.backup(target, pages=_PAGES_AT_ONCE, progress=lambda *_: None)
+        copymode(folder / "run.db", new)
     # Old rows in free pages of the file would survive a take-down.
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")

@@ -1,6 +1,7 @@
 """Runs outlive versions: every later schema reads them, and a crawl upgrades them."""
 
 import json
+import shutil
 import sqlite3
 import sys
 from collections.abc import Mapping
@@ -188,8 +189,12 @@ def test_a_crawl_since_a_run_of_an_earlier_schema_asks_for_its_pages(tmp_path: P
     assert not (before / COPY).exists()
 
 
-def test_a_take_down_leaves_no_copy_with_its_pages(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_upgraded", [False, True])
+def test_a_take_down_leaves_no_copy_with_its_pages(is_upgraded: bool, tmp_path: Path) -> None:
     folder = restore(f"{OLD}/crawl", tmp_path / "run")
+    if is_upgraded:
+        continued(folder)
+        assert (folder / COPY).exists()
     langfocus("takedown", folder, "kueche-arzt.de/")
     assert not (folder / COPY).exists()
     assert meta_of(folder / "run.db")["schema"] == str(SCHEMA_VERSION)
@@ -276,6 +281,43 @@ def test_a_copy_is_no_link_into_another_folder(tmp_path: Path) -> None:
 
 
 NEXT = SCHEMA_VERSION + 1
+
+
+def test_an_upgrade_takes_the_log_of_a_killed_run_along(tmp_path: Path) -> None:
+    folder, killed = restore(f"{OLD}/crawl", tmp_path / "run"), tmp_path / "killed"
+    with closing(sqlite3.connect(folder / "run.db")) as connection, connection:
+        connection.execute("INSERT INTO counts VALUES ('something', 7)")
+        connection.commit()
+        killed.mkdir()
+        for name in ("run.db", "run.db-wal"):
+            shutil.copy(folder / name, killed)
+    expected = tables(folder)
+    assert ("something", 7) in expected["counts"]
+    continued(killed)
+    assert tables(killed) | {"sessions": []} == expected | {"sessions": []}
+    (killed / COPY).replace(killed / "run.db")
+    assert tables(killed) == expected
+
+
+def test_a_reader_sees_the_run_as_it_was_during_an_upgrade(tmp_path: Path) -> None:
+    folder = restore(f"{OLD}/crawl", tmp_path / "run")
+    with reading(folder) as connection:
+        rows = connection.execute("SELECT host, taken, files FROM hosts ORDER BY id")
+        first = rows.fetchone()
+        continued(folder)
+        with reading(folder) as other:
+            now = other.execute("SELECT host, taken, files FROM hosts ORDER BY id").fetchall()
+        assert [first, *rows] == now
+        assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
+
+
+def test_a_copy_is_as_private_as_the_run(tmp_path: Path) -> None:
+    folder = restore(f"{OLD}/crawl", tmp_path / "run")
+    (folder / "run.db").chmod(0o640)
+    continued(folder)
+    assert (folder / COPY).stat().st_mode & 0o777 == 0o640
+
+
 LATER = f"""
 UPDATE meta SET value = '{NEXT}' WHERE key = 'schema';
 UPDATE meta SET value = 'langfocus 7.8.9' WHERE key = 'version';
