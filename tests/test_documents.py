@@ -13,6 +13,7 @@ import pytest
 
 from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import parser_of
+from langfocus.crawler.commands.plugins import registries
 from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.simulate import plan
 from tests.support.crawls import ROOT
@@ -145,7 +146,8 @@ def flags() -> frozenset[str]:
 def missing_names(text: str) -> Iterator[str]:
     """Yield names of paths, modules, settings, arguments and flags that do not exist."""
     yield from (name for name in PATH.findall(text) if not exists(name.rstrip(".")))
-    yield from (name for name in MODULE.findall(text) if not is_module(name))
+    groups = {registry.group for registry in registries()}
+    yield from (name for name in MODULE.findall(text) if not is_module(name) | (name in groups))
     yield from (name for name in SETTING.findall(text) if name not in SETTINGS)
     yield from (f"-a {name}" for name in ARGUMENT.findall(text) if name not in KNOWN)
     yield from (flag for flag in FLAG.findall(text) if flag not in flags())

@@ -60,22 +60,25 @@ NOTHING = Surroundings()
 
 
 class IdentifiesPages(Protocol):
-    """A page language identification method; the same page always gets the same answer."""
+    """The page method of a plug-in; the same page always gets the same answer."""
 
     @property
     def languages(self) -> frozenset[str]:
         """Return every possible answer; empty for a method without a fixed list."""
 
-    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+    def identify(self, page: ParsedPage, surroundings: Surroundings, /) -> PageLanguage:
         """Identify a page's language; never raises."""
 
 
 class PageMethod(IdentifiesPages, Protocol):
-    """A method with its name."""
+    """A page language identification method."""
 
     @property
     def name(self) -> str:
         """Return the method's name in `methods.method`."""
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """Identify a page's language; never raises."""
 
 
 def answers_of(

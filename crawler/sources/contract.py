@@ -77,7 +77,7 @@ class Web(Protocol):
     `seeds(language)` may return URLs for a crawl without `-a seeds`.
     """
 
-    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+    def respond(self, url: str, headers: Mapping[str, str], /) -> Answer:
         """Return the answer to a GET of this absolute http(s) URL; raises `Unreachable`.
 
         A redirect is an answer; it is not followed. A URL always gets the same answer.

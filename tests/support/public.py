@@ -20,9 +20,9 @@ from fastwarc.warc import ArchiveIterator
 import langfocus
 from benchmarks.servers.processes import run
 from langfocus import Run
-from langfocus.classifiers.plugins import Registry
 from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import ExitCode
+from langfocus.crawler.commands.plugins import registries
 from langfocus.crawler.corpus.item import FIELDS
 from langfocus.crawler.options.config import ARGUMENTS, RENAMED, SETTINGS
 from langfocus.crawler.report.comparison import comparison_report
@@ -32,18 +32,6 @@ from tests.support.crawls import ROOT, environment, finished
 
 FILE = ROOT / "docs" / "reference" / "public.txt"
 UPDATE = "add a line to CHANGELOG.md, then run: python -m tests.support.public"
-PROTOCOLS = [
-    "langfocus.classifiers.pages.method:IdentifiesPages",
-    "langfocus.classifiers.urls.plugin_models:ScoresUrls",
-    "langfocus.crawler.corpus.extraction:Extractor",
-    "langfocus.crawler.corpus.formats:Writer",
-    "langfocus.crawler.strategies.filters:AcceptsLinks",
-    "langfocus.crawler.strategies.links:LinkSource",
-    "langfocus.crawler.strategies.orderings:MakesOrdering",
-    "langfocus.crawler.strategies.orderings:ScoresLinks",
-]
-"""What the author of a plug-in writes and reads."""
-
 TABLES = ("pages", "sessions", "counts")
 """The tables of run.db that others may read."""
 
@@ -81,28 +69,15 @@ def declared() -> Iterator[str]:
         for name, knob in knobs.items():
             yield f"{kind} {name} = {knob.default!r}"
             yield from (f"{kind} {name}={choice}" for choice in knob.choices)
-    yield from registries()
+    for registry in registries():
+        yield f"entry points {registry.group}"
+        yield from (f"entry points {registry.group}: {name}" for name in registry)
     yield from (f"renamed {former} -> {now}" for former, now in RENAMED.items())
     for kind, name in reasons():
         yield f"{'outcome' if kind == 'outcome' else 'counter'} {name}"
     yield from (f"run.db {table}.{column}" for table in TABLES for column in columns_of(table))
     yield from (f"item {name}" for name in FIELDS)
     yield from (f"exit code {code.value} {code.name}" for code in ExitCode)
-
-
-def registries() -> Iterator[str]:
-    """Yield the groups of entry points, and the names of the parts that are built in."""
-    for path in (
-        path for room in ("crawler", "classifiers") for path in (ROOT / room).rglob("*.py")
-    ):
-        if "Registry[" in path.read_text("utf-8"):
-            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            for found in vars(
-                import_module(f"langfocus.{module.removesuffix('.__init__')}")
-            ).values():
-                if isinstance(found, Registry):
-                    yield f"entry points {found.group}"
-                    yield from (f"entry points {found.group}: {name}" for name in found)
 
 
 def names() -> Iterator[str]:
@@ -115,9 +90,6 @@ def names() -> Iterator[str]:
             yield from members(f"{module}.{name}", getattr(found, name))
     for old, (new, removal) in langfocus._RENAMED.items():
         yield f"python langfocus.{old}: now langfocus.{new}, until {removal}"
-    for path in PROTOCOLS:
-        module, _, name = path.partition(":")
-        yield from members(f"{module}.{name}", getattr(import_module(module), name))
 
 
 def members(name: str, of: object) -> Iterator[str]:
