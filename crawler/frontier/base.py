@@ -79,6 +79,7 @@ class Record:
     outcome: str  # `PAGE`, ..., or the reason why there is no page ("robots", "timeout", ...)
     fetched_at: float  # unix seconds
     status: int | None = None  # of HTTP
+    was_contacted: bool = field(default=True, kw_only=True)  # False: the host got no request
     is_download: bool = False  # a page with a status of 2xx, which counts for N_a of its unit
     is_relevant: bool = False  # the page counts for N_r too
     language: str | None = None  # None for a page without a label
@@ -209,17 +210,11 @@ class Frontier(RobotsStore, Protocol):
         """
 
     def admit(
-        self,
-        lease: Lease,
-        record: Record,
-        links: Sequence[Link] = (),
-        *,
-        now: float,
-        was_contacted: bool = True,
+        self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order.
 
-        The host may be contacted again after its delay, or at once if it was not contacted. Raises
+        A contacted host may be contacted again after its delay, another one at once. Raises
         `LeaseError` if the URL is not leased, and ValueError, without any change, for a record that
         no run can store. Raises `crawler.errors.StorageError` if the run can no longer be written;
         the URL then stays queued for a later process.

@@ -108,13 +108,7 @@ class SqliteFrontier:
         return outcome.admissions
 
     def admit(
-        self,
-        lease: Lease,
-        record: Record,
-        links: Sequence[Link] = (),
-        *,
-        now: float,
-        was_contacted: bool = True,
+        self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order."""
         held = self._held(lease)
@@ -129,7 +123,8 @@ class SqliteFrontier:
             self._visited += is_new_host
         self._take_in(outcome, now)
         self._hosts.leave(host.id, 1 + dropped)
-        self._end_lease(lease, now + host.delay_s if was_contacted else host.ready_at, now)
+        ready_at = now + host.delay_s if record.was_contacted else host.ready_at
+        self._end_lease(lease, ready_at, now)
         return outcome.admissions
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:

@@ -173,20 +173,15 @@ class Visitor:
             return self._settle_other(lease, download)
         return self._settle_page(lease, download, page)
 
-    def failed(
-        self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
-    ) -> Record | None:
-        """Settle a URL after a failed download; None if the URL is queued again for a retry.
-
-        `hold_s` is the server's Retry-After in seconds.
-        """
-        if not is_final and self._retried(lease, hold_s):
+    def failed(self, lease: Lease, reason: str, *, is_final: bool) -> Record | None:
+        """Settle a URL after a failed download; None if the URL is queued again for a retry."""
+        if not is_final and self._retried(lease):
             return None
         return self._settle(lease, Record(reason, self._clock()))
 
     def refused(self, lease: Lease, reason: str) -> None:
         """Settle a URL without contacting its host."""
-        self._settle(lease, Record(reason, self._clock()), was_contacted=False)
+        self._settle(lease, Record(reason, self._clock(), was_contacted=False))
 
     def _settle_page(
         self, lease: Lease, download: Download, page: Reading | str | None
@@ -390,7 +385,6 @@ class Visitor:
         links: Sequence[Link] = (),
         *,
         download: Download | None = None,
-        was_contacted: bool = True,
     ) -> Record:
         exchange = None if download is None else download.exchange
         domain = domain_of(lease.host)
@@ -400,10 +394,7 @@ class Visitor:
                 record = replace(record, counts={**record.counts, "source_full": left_out})
             links = kept
         with self._keeping(lease, record, exchange):
-            now = self._clock()
-            answers = self._frontier.admit(
-                lease, record, links, now=now, was_contacted=was_contacted
-            )
+            answers = self._frontier.admit(lease, record, links, now=self._clock())
         self._outgoing.count(domain, links, answers)
         for listener in self.listeners:
             listener(lease, record)

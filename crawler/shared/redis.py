@@ -165,19 +165,13 @@ class RedisFrontier(SharedFrontier):
         return answers
 
     def admit(
-        self,
-        lease: Lease,
-        record: Record,
-        links: Sequence[Link] = (),
-        *,
-        now: float,
-        was_contacted: bool = True,
+        self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order.
 
         Raises `LeaseError` also if the lease has expired: its new owner settles the URL.
         """
-        admissions = self.settle(lease, record, links, now=now, was_contacted=was_contacted)
+        admissions = self.settle(lease, record, links, now=now)
         if self._learner is not None:
             self._learner.exchange(now)
         return admissions
@@ -189,7 +183,6 @@ class RedisFrontier(SharedFrontier):
         links: Sequence[Link],
         *,
         now: float,
-        was_contacted: bool,
         outbox: Outbox = lambda _: {},
     ) -> list[Admission]:
         """Settle a leased URL of a shard; `outbox` has its links to other shards."""
@@ -220,7 +213,7 @@ class RedisFrontier(SharedFrontier):
             directory=self._packer.directory_of(lease.url),
             domain=self._packer.domain_of(lease.host),
             address=held.address,
-            was_contacted=int(was_contacted),
+            was_contacted=int(record.was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=json.dumps(row),
             **counted,

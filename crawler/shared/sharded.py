@@ -184,20 +184,14 @@ class ShardedFrontier(SharedFrontier):
         return places
 
     def admit(
-        self,
-        lease: Lease,
-        record: Record,
-        links: Sequence[Link] = (),
-        *,
-        now: float,
-        was_contacted: bool = True,
+        self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
     ) -> list[Admission]:
         """Settle a leased URL; links to other shards are `Admission.SENT`."""
         self._now, shard = now, self.shard(lease.host)
         places = self._by_place(links)
         own = places.pop(shard.place, [])
         foreign = {place: [links[n] for n in numbers] for place, numbers in places.items()}
-        ready_at = now + self._rules.delay_s if was_contacted and not own else now
+        ready_at = now + self._rules.delay_s if record.was_contacted and not own else now
 
         def outbox(origin: LinkOrigin) -> Mapping[str, object]:
             others = [counts for place, counts in self._counts.items() if place != shard.place]
@@ -205,8 +199,8 @@ class ShardedFrontier(SharedFrontier):
             return {"outbox": entries_of(lease.url, foreign, origin), "queued_elsewhere": queued}
 
         holder = self._addresses.get(lease.fingerprint, "")
-        how: dict[str, Any] = {"now": now, "was_contacted": was_contacted, "outbox": outbox}
-        settle = partial(shard.frontier.settle, lease, record, [links[n] for n in own], **how)
+        of_shard = [links[n] for n in own]
+        settle = partial(shard.frontier.settle, lease, record, of_shard, now=now, outbox=outbox)
         answers = dict(zip(own, self._end_late(lease, ready_at, settle) or (), strict=False))
         if foreign:
             self.delivery.unsent.add(shard.place)
