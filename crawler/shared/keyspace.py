@@ -95,7 +95,8 @@ class KeySpace:
     """The keys with one prefix, on one Redis server or one node of a Redis Cluster.
 
     A server that cannot be reached is tried again for `wait_s` seconds, while the calling thread
-    sleeps with `sleep`; then `AwayError` is raised.
+    sleeps with `sleep`; then `AwayError` is raised. After `rest_for` no call waits: it raises
+    `AwayError` at once, and the server is not asked again for a moment.
     """
 
     def __init__(
@@ -131,11 +132,19 @@ class KeySpace:
             *(errors.ClusterDownError, errors.TryAgainError, errors.AskError),
         )
         self._connection: Any = None
+        self.late: list[Callable[[], object]] = []  # calls that wait for the server
+        self._most_away_s: float | None = None
+        self._away_since: float | None = None
+        self._rests_until = 0.0
+
+    def rest_for(self, most_away_s: float) -> None:
+        """Rest from now on; after so many seconds without an answer raise `StorageError`."""
+        self._most_away_s = most_away_s
 
     def shard(self, place: int, shards: int) -> "KeySpace":
         """Return the keys of a shard of this crawl."""
         how: Any = {"wait_s": self.wait_s, "sleep": self._sleep, "shard": (place, shards)}
-        shard = type(self)(self.client, self.crawl, **how)
+        shard = KeySpace(self.client, self.crawl, **how)
         shard.losses = self.losses
         return shard
 
@@ -145,14 +154,29 @@ class KeySpace:
 
     @property
     def is_away(self) -> bool:
-        """True if the server could not be reached a moment ago."""
-        return False
+        """True if the server is not asked now, or if calls wait for it."""
+        return self._away_since is not None or bool(self.late)
 
     def reach(
         self, do: Callable[[], T], away: T | None = None, *, is_late: bool = False
     ) -> T | None:
-        """Return what `do` returns; see `RestingKeySpace` for the other arguments."""
-        return do()
+        """Make the late calls, then return what `do` returns.
+
+        After `rest_for`, return `away` while the server is away. With `is_late`, `do` is then
+        called when the server is back.
+        """
+        try:
+            while self.late:
+                with suppress(LeaseError, KnownUrlError):  # it was done, or the lease has ended
+                    self.late[0]()
+                del self.late[0]
+            return do()
+        except AwayError:
+            if self._most_away_s is None:
+                raise
+            if is_late:
+                self.late.append(do)
+            return away
 
     # Servers.
 
@@ -220,14 +244,33 @@ class KeySpace:
 
     def insist(self, do: Callable[[], T]) -> T:
         """Call `do` until the server answers; raise `StorageError` if it does not."""
+        self.check_rest()
+        began = time.monotonic()
         try:
-            return self._until_done(do)
+            answer = self._until_done(do)
         except RefusedError:
             raise
-        except StorageError:
+        except StorageError as error:
             # After one failed wait, the next call does not wait.
             self.wait_s = 0.0
+            if isinstance(error, AwayError) and self._most_away_s is not None:
+                self._rest(began, self._most_away_s, error)
             raise
+        self._away_since = None
+        return answer
+
+    def check_rest(self) -> None:
+        """Raise `AwayError` if the server could not be reached a moment ago."""
+        if time.monotonic() < self._rests_until:
+            raise AwayError("Redis could not be reached a moment ago")
+
+    def _rest(self, began: float, most_away_s: float, error: AwayError) -> None:
+        ended = time.monotonic()
+        self._away_since = self._away_since or began
+        rest_s = max(_SHORTEST_REST_S, min(_LONGEST_REST_S, 4 * (ended - began)))
+        self._rests_until = ended + rest_s
+        if ended - self._away_since > most_away_s:
+            raise StorageError(str(error)) from error
 
     def _until_done(self, do: Callable[[], T]) -> T:
         waited_s, pause_s, errors = 0.0, 0.05, self.errors
@@ -270,74 +313,7 @@ class KeySpace:
         )
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:
-        if waited_s >= self.wait_s and not isinstance(error, self.errors.BusyLoadingError):
-            raise AwayError(f"Redis could not be reached for {waited_s:.0f} s: {error}") from error
-
-
-class RestingKeySpace(KeySpace):
-    """Keys that are not asked for a moment after their server could not be reached.
-
-    Before `rest_for` it waits like any other `KeySpace`. Then no call waits: it raises `AwayError`
-    at once.
-    """
-
-    _most_away_s: float | None = None
-    _away_since: float | None = None
-    _rests_until = 0.0
-
-    def rest_for(self, most_away_s: float) -> None:
-        """Rest from now on; after so many seconds without an answer raise `StorageError`."""
-        self._most_away_s = most_away_s
-        self.late: list[Callable[[], object]] = []  # calls that wait for the server
-
-    @property
-    def is_away(self) -> bool:
-        """True if the server is not asked now, or if calls wait for it."""
-        return self._away_since is not None or bool(self.late)
-
-    def reach(
-        self, do: Callable[[], T], away: T | None = None, *, is_late: bool = False
-    ) -> T | None:
-        """Make the late calls, then return what `do` returns; `away` while the server is away.
-
-        With `is_late`, `do` is then called when the server is back.
-        """
-        try:
-            while self.late:
-                with suppress(LeaseError, KnownUrlError):  # it was done, or the lease has ended
-                    self.late[0]()
-                del self.late[0]
-            return do()
-        except AwayError:
-            if is_late:
-                self.late.append(do)
-            return away
-
-    def insist(self, do: Callable[[], T]) -> T:
-        """See `KeySpace.insist`."""
-        if self._most_away_s is None:
-            return super().insist(do)
-        self.check_rest()
-        began = time.monotonic()
-        try:
-            answer = super().insist(do)
-        except AwayError as error:
-            ended = time.monotonic()
-            self._away_since = self._away_since or began
-            rest_s = max(_SHORTEST_REST_S, min(_LONGEST_REST_S, 4 * (ended - began)))
-            self._rests_until = ended + rest_s
-            if ended - self._away_since > self._most_away_s:
-                raise StorageError(str(error)) from error
-            raise
-        self._away_since = None
-        return answer
-
-    def check_rest(self) -> None:
-        """Raise `AwayError` if the server could not be reached a moment ago."""
-        if time.monotonic() < self._rests_until:
-            raise AwayError("Redis could not be reached a moment ago")
-
-    def _check_patience(self, waited_s: float, error: Exception) -> None:
         if self._most_away_s is not None:
             raise AwayError(f"Redis could not be reached: {error}") from error
-        super()._check_patience(waited_s, error)
+        if waited_s >= self.wait_s and not isinstance(error, self.errors.BusyLoadingError):
+            raise AwayError(f"Redis could not be reached for {waited_s:.0f} s: {error}") from error

@@ -21,7 +21,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from random import Random
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Self, TypeVar
 
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import (
@@ -37,7 +37,7 @@ from langfocus.crawler.frontier.base import (
 from langfocus.crawler.frontier.links import LinkOrigin
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import holder_of, penalties_of
-from langfocus.crawler.shared.keyspace import Client, RestingKeySpace, shard_of
+from langfocus.crawler.shared.keyspace import Client, KeySpace, shard_of
 from langfocus.crawler.shared.learner import SharedLearner
 from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.outbox import Delivery, entries_of
@@ -65,7 +65,7 @@ class Shard:
     def __init__(self, frontier: RedisFrontier, rules: FrontierRules, member: Membership) -> None:
         """Use the frontier of a shard, whose keys rest while they are away."""
         self.frontier = frontier
-        self.keys = cast(RestingKeySpace, frontier.keys)
+        self.keys = frontier.keys
         self.place = self.keys.place
         self._waits_up_to = rules.waits_up_to
         self._poll_s = member.poll_s
@@ -138,7 +138,7 @@ class ShardedFrontier(SharedFrontier):
             raise SettingError("URLs are drawn at random from one queue: use LANGFOCUS_SHARDS=1")
         number = membership.shards
         of_shard = replace(rules, robots_bytes=rules.robots_bytes // number)
-        keys = RestingKeySpace(client, crawl, sleep=sleep)
+        keys = KeySpace(client, crawl, sleep=sleep)
         whole, learner = join(keys, rules, membership, now)
         frontiers = []
         for place in range(number):
@@ -148,7 +148,7 @@ class ShardedFrontier(SharedFrontier):
             quotas = [(one.keys.place, one.script.call("return_quota")) for one in frontiers]
             whole.call("grant", quotas=quotas, is_first_grant=True)
         for resting in (keys, *(frontier.keys for frontier in frontiers)):
-            cast(RestingKeySpace, resting).rest_for(membership.wait_s)
+            resting.rest_for(membership.wait_s)
         return cls(whole, frontiers, rules, membership, learner)
 
     def shard(self, host: str) -> Shard:
