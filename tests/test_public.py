@@ -21,11 +21,11 @@ def test_what_is_public_is_frozen() -> None:
 
 def test_a_renamed_name_works_and_names_its_successor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(langfocus._RENAMED, "detect_url", ("identify_url", "0.3"))
-    told = r"langfocus\.detect_url is now langfocus\.identify_url; version 0\.3 removes the old"
-    with pytest.warns(DeprecationWarning, match=told) as warned:
+    message = r"langfocus\.detect_url is now langfocus\.identify_url; version 0\.3 removes the old"
+    with pytest.warns(DeprecationWarning, match=message) as warned:
         assert langfocus.detect_url("https://www.spiegel.de/").language == "de"
     assert warned[0].filename == __file__
-    with pytest.warns(DeprecationWarning, match=told):  # not only once
+    with pytest.warns(DeprecationWarning, match=message):  # not only once
         from langfocus import detect_url
     assert detect_url is langfocus.identify_url
     assert "detect_url" not in langfocus.__all__

@@ -41,15 +41,15 @@ def test_every_number_has_its_unit_and_every_default_its_reason() -> None:
     assert {declared.unit_of(knob) for knob in KNOBS.values()} - {""} <= UNITS
     has_default = {name for name, one in KNOBS.items() if one.default not in (None, "", ())}
     assert has_default == {name for name in has_default if KNOBS[name].why}
-    told = declared.written("argument", declared.PARTS["argument"]())
-    assert "*unit* URLs; *default* `10`; *reason* Baykan 2013" in told
+    text = declared.written("argument", declared.PARTS["argument"]())
+    assert "*unit* URLs; *default* `10`; *reason* Baykan 2013" in text
 
 
 def test_every_command_and_flag_is_in_the_reference() -> None:
     for name in COMMANDS:
-        told = declared.command_text(name)
-        assert all(f" {signature}\n" in told for signature, _ in declared.flags(name))
-        assert "examples:" in told
+        text = declared.command_text(name)
+        assert all(f" {signature}\n" in text for signature, _ in declared.flags(name))
+        assert "examples:" in text
     assert "{option} --output FILE\noutput file" in declared.command_text("export")
     public = set(langfocus.__all__) - {"__version__"}
     assert {name for name in public if f"langfocus.{name}\n" not in REFERENCE} == set()

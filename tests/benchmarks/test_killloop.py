@@ -55,7 +55,7 @@ def test_pages_of_sitemaps_are_missed_if_their_sitemap_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda rows: rows.pop(), "URLs for a cap of 10"),
         (lambda rows: rows.append(Row(CROWDED, "page", 200)), "11 of"),
@@ -71,11 +71,11 @@ def test_pages_of_sitemaps_are_missed_if_their_sitemap_is() -> None:
         ),
     ],
 )
-def test_a_wrong_record_is_found(change: Callable[[list[Row]], Any], told: str) -> None:
+def test_a_wrong_record_is_found(change: Callable[[list[Row]], Any], expected: str) -> None:
     rows = records()
     change(rows)
     [wrong] = misrecorded(WEB, rows)
-    assert told in wrong
+    assert expected in wrong
 
 
 def test_gaps_and_caps_are_judged_by_the_servers_log() -> None:
@@ -107,7 +107,7 @@ def test_a_short_kill_loop_finds_nothing_wrong(
     # Both kills come while the most crowded host still has URLs to give, however fast the machine.
     line += ["--random-state=3"]
     assert main(line) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["expected"] <= told["records"] < told["reachable"]
-    assert told["sitemaps"] >= 9
-    assert told["smallest_gap_s"] >= 0.05
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["expected"] <= printed["records"] < printed["reachable"]
+    assert printed["sitemaps"] >= 9
+    assert printed["smallest_gap_s"] >= 0.05

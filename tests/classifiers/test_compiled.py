@@ -90,8 +90,8 @@ def test_of_processes_that_begin_at_once_one_compiles(root: Path) -> None:
             assert process.stdin
             process.stdin.write("\n")
             process.stdin.flush()
-        told = [process.communicate()[0].split() for process in running]
-    assert sorted(told) == [["8", "0"], ["8", "0"], ["8", "1"]]
+        outputs = [process.communicate()[0].split() for process in running]
+    assert sorted(outputs) == [["8", "0"], ["8", "0"], ["8", "1"]]
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(root: Path) -> None:

@@ -207,7 +207,7 @@ def test_a_person_names_a_language_by_code_or_name(text: str, code: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("Faroise", "did you mean Faroese (fo)?"),
         ("Galacian", "did you mean Galician (gl), Albanian (sq) or Catalan (ca)?"),
@@ -217,10 +217,10 @@ def test_a_person_names_a_language_by_code_or_name(text: str, code: str) -> None
         ("Nogay", "did you mean"),
     ],
 )
-def test_an_unknown_name_is_told_with_near_ones(text: str, told: str) -> None:
+def test_an_unknown_name_is_told_with_near_ones(text: str, message: str) -> None:
     with pytest.raises(LanguageError) as error:
         languages.parse_language(text)
-    assert str(error.value).startswith(f"{text}: no such language; {told}")
+    assert str(error.value).startswith(f"{text}: no such language; {message}")
 
 
 @given(st.text(max_size=100))

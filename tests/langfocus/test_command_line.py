@@ -23,7 +23,7 @@ def test_the_table_has_every_module_that_is_a_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], ["langfocus crawl ", "langfocus report ", "langfocus identify urls"]),
         (["--help"], [f"\n  {name} " for name in COMMANDS]),
@@ -31,11 +31,11 @@ def test_the_table_has_every_module_that_is_a_command() -> None:
     ],
 )
 def test_help_says_how_to_begin_and_lists_the_commands(
-    arguments: list[str], told: list[str], capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 0
     printed = capsys.readouterr().out
-    assert all(text in printed for text in told)
+    assert all(text in printed for text in message)
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,10 @@ def test_users_code_is_type_checked_strictly(tmp_path: Path) -> None:
     code = tmp_path / "users_code.py"
     code.write_text(USER_CODE)
     cache = f"--cache-dir={tmp_path / 'cache'}"
-    told, _, _ = api.run(["--strict", "--no-error-summary", cache, "--no-incremental", str(code)])
-    (mistake,) = (line for line in told.splitlines() if ": error: " in line)
+    expected, _, _ = api.run(
+        ["--strict", "--no-error-summary", cache, "--no-incremental", str(code)]
+    )
+    (mistake,) = (line for line in expected.splitlines() if ": error: " in line)
     assert 'Unexpected keyword argument "page"' in mistake
 
 
@@ -113,8 +115,8 @@ def test_a_page_is_identified_from_bytes_or_text(encoding: str | None) -> None:
 
 
 def test_the_arguments_of_a_crawl_are_those_of_the_command() -> None:
-    told = {field.name for field in fields(_Call)} - {"folder", "settings", "shows_progress"}
-    assert told == set(ARGUMENTS)
+    values = {field.name for field in fields(_Call)} - {"folder", "settings", "shows_progress"}
+    assert values == set(ARGUMENTS)
 
 
 @pytest.fixture(scope="module")

@@ -142,11 +142,11 @@ def of_files(work: Path) -> Iterator[str]:
     for path in (*first.glob("*.warc.gz"), *second.glob("*.warc.gz")):
         yield from of_warc(path)
     figures = work / "figures.json"
-    told = {
+    values = {
         "export": ("export", first, "--output", work / "texts.jsonl"),
         "graph": ("graph", "--from", first, work / "graph", "--target", "de"),
     }
-    for name, words in told.items():
+    for name, words in values.items():
         done = run(
             "langfocus", *map(str, (*words, "--json", figures)), environment=environment(None)
         )

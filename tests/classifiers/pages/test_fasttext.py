@@ -69,8 +69,8 @@ def test_any_text_is_taken(engine: FasttextEngine, text: str) -> None:
 def test_an_added_language_is_told_and_others_as_without_the_model(joined: PageMethod) -> None:
     assert isinstance(joined, WithAdded)
     assert joined.added == {"nog", "cv"}
-    told = joined.identify(page_of(f"{NOGAI} " * 4, "ru"))
-    assert (told.language, told.method) == ("nog", "fasttext")
+    answer = joined.identify(page_of(f"{NOGAI} " * 4, "ru"))
+    assert (answer.language, answer.method) == ("nog", "fasttext")
     for text, tag in ((GERMAN, ""), ("Wetter", "de"), ("", ""), ("Вчера вечером мы гуляли", "ru")):
         assert joined.identify(page_of(text, tag)) == method().identify(page_of(text, tag))
 
@@ -129,9 +129,9 @@ def test_a_file_that_was_cut_short_or_is_another_is_refused_in_one_line(
     other = b"version https://git-lfs.example/spec\n" * 5
     for content in (whole[:size], whole + b"\0", huge, other):
         cut.write_bytes(content)
-        with pytest.raises(ModelError, match="not a whole model of fastText") as told:
+        with pytest.raises(ModelError, match="not a whole model of fastText") as refused:
             codes_of(cut)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(refused.value)
 
 
 def test_a_quantised_model_is_whole(tmp_path: Path) -> None:

@@ -106,12 +106,12 @@ def test_statements_about_the_use_of_a_page_are_read() -> None:
 
 def test_only_a_link_to_a_license_of_rsl_is_one() -> None:
     link = '<link rel="{}" type="{}" href="/license.xml">'
-    told = (
+    message = (
         ("License", "application/rsl+xml; x"),
         ("license", "text/html"),
         ("next", "application/rsl+xml"),
     )
-    page = parse("<title>x</title>" + "".join(link.format(*each) for each in told))
+    page = parse("<title>x</title>" + "".join(link.format(*each) for each in message))
     assert page.statements == (("license", "http://example.org/license.xml"),)
 
 

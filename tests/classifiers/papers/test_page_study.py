@@ -169,12 +169,12 @@ def test_pages_are_parsed_once_and_know_their_address() -> None:
     rows = [
         LabelledPage(str(n), url, "de", "web", body) for n, url in enumerate(("", "http://a.de/"))
     ]
-    told: list[tuple[str, int, int | None]] = []
-    cases = cases_of_pages(rows, lambda *progress: told.append(progress))
+    calls: list[tuple[str, int, int | None]] = []
+    cases = cases_of_pages(rows, lambda *progress: calls.append(progress))
     assert [case.page.text for case in cases.cases] == ["Grüße mehr"] * 2
     assert [case.surroundings.url for case in cases.cases] == ["", "http://a.de/"]
     assert cases.parse_ms > 0
-    assert told == [("parsing", 1, None), ("parsing", 2, None)]
+    assert calls == [("parsing", 1, None), ("parsing", 2, None)]
 
 
 def test_methods_are_found_by_their_names() -> None:

@@ -117,8 +117,8 @@ def test_a_census_has_the_time_of_its_fetches(tmp_path: Path) -> None:
         ("2019-12-31T23:59:59Z", "2020-02-03T04:05:06Z"),
         ("1970-01-01T00:16:40Z", "1970-01-01T00:16:50Z"),
     ]
-    told = "From <time>1970-01-01T00:16:40Z</time> to <time>2020-02-03T04:05:06Z</time>"
-    assert told in html.read_text()
+    message = "From <time>1970-01-01T00:16:40Z</time> to <time>2020-02-03T04:05:06Z</time>"
+    assert message in html.read_text()
 
 
 def test_the_report_of_a_census_is_found_by_its_kind(
@@ -182,6 +182,6 @@ def test_a_wrong_call_is_one_line(
     arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call("census", *arguments) != 0
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

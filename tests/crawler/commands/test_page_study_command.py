@@ -81,8 +81,8 @@ def write_linked(folder: Path) -> Path:
             f"<a href={url}>{n}</a> " for n, url in enumerate([*urls, "http://en.org/0"])
         )
         page = f"{links}<p>{sentences[0] * 4}</p>".encode()
-        told = http(page, "Content-Type: text/html; charset=utf-8")
-        records += [record(url, told) for url in urls]
+        answer = http(page, "Content-Type: text/html; charset=utf-8")
+        records += [record(url, answer) for url in urls]
         rows += [f"{url}\t{language}" for url in urls]
     rows[1] = "http://de.org/0\tfr"
     (folder / "docs.tsv").write_text("\n".join(rows))

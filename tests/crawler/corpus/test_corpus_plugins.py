@@ -56,10 +56,10 @@ def test_pages_that_the_extractor_of_a_plug_in_fails_on_are_counted_under_its_na
     asked = ("--extractor", "mine", "--output", tmp_path / "x.urls", "--json", tmp_path / "x.json")
     assert call("export", run, *asked) == 0
     assert (tmp_path / "x.urls").read_text() == "http://a.de/1\nhttp://a.de/4\n"
-    told = json.loads((tmp_path / "x.json").read_text())
-    assert told["extractor"] == "plug-in mine (my-corpus_plugin 1.0)"
-    failed = f"extractor failed: {told['extractor']}"
-    assert told["left_out"].items() >= {
+    written = json.loads((tmp_path / "x.json").read_text())
+    assert written["extractor"] == "plug-in mine (my-corpus_plugin 1.0)"
+    failed = f"extractor failed: {written['extractor']}"
+    assert written["left_out"].items() >= {
         (f"{failed}: LookupError: no body", 1),
         (f"{failed}: TypeError: NoneType in place of a text", 1),
     }

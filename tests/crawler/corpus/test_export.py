@@ -59,14 +59,14 @@ def inline(monkeypatch: pytest.MonkeyPatch) -> None:
 def exported(
     path: Path, file: Path, *paths: Path, **options: Any
 ) -> tuple[list[dict[str, Any]], CorpusSummary]:
-    told = export([path, *paths], file, "jsonl", TextOptions(**options))
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], told
+    figures = export([path, *paths], file, "jsonl", TextOptions(**options))
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], figures
 
 
 def test_a_run_is_exported_without_copies_and_repeated_lines(
     run: Path, tmp_path: Path, inline: None
 ) -> None:
-    items, told = exported(run, tmp_path / "x.jsonl")
+    items, figures = exported(run, tmp_path / "x.jsonl")
     assert [item["url"] for item in items] == URLS
     assert [item["text"] for item in items[:3]] == [german(1), german(3), german(4)]
     assert items[2]["other_paragraphs"] == [{"language": "en", "text": SENTENCES["en"] * 2}]
@@ -74,25 +74,25 @@ def test_a_run_is_exported_without_copies_and_repeated_lines(
     assert [item["words"] for item in items[:2]] == [len(german(n).split()) for n in (1, 3)]
     assert all(item["is_relevant"] and item["repeated"] == [] for item in items)
     left_out = {"copy of another page": 2, "in another language": 1, "noarchive": 1}
-    assert told.as_dict()["left_out"] == left_out
-    assert (told.pages, told.copies, told.repeated_lines) == (5, 2, 3)
-    assert told.words == sum(item["words"] for item in items)
-    assert told.languages == {"de": 5, "en": 1}
+    assert figures.as_dict()["left_out"] == left_out
+    assert (figures.pages, figures.copies, figures.repeated_lines) == (5, 2, 3)
+    assert figures.words == sum(item["words"] for item in items)
+    assert figures.languages == {"de": 5, "en": 1}
     size = rows(run, "SELECT SUM(bytes) FROM pages")[0][0] / 1e6
-    assert told.as_dict()["words_per_megabyte"] == pytest.approx(told.words / size)
+    assert figures.as_dict()["words_per_megabyte"] == pytest.approx(figures.words / size)
     assert list(tmp_path.iterdir()) == [tmp_path / "x.jsonl"]
 
 
 def test_copies_and_repeated_lines_are_marked_where_they_are_kept(
     run: Path, tmp_path: Path, inline: None
 ) -> None:
-    items, told = exported(run, tmp_path / "x.jsonl", keeps_copies=True, keeps_repeated=True)
+    items, figures = exported(run, tmp_path / "x.jsonl", keeps_copies=True, keeps_repeated=True)
     originals = {"http://b.de/2": "http://a.de/1", "http://d.de/7": "http://a.de/3"}
     copies = {item["url"]: item["duplicate_of"] for item in items}
     assert copies == dict.fromkeys(URLS) | originals
     assert items[0]["text"] == f"Menu der Seite\n{german(1)}"
     assert [item["repeated"] for item in items[:4]] == [[0], [0], [0], []]
-    assert (told.copies, told.repeated_lines) == (2, 3)
+    assert (figures.copies, figures.repeated_lines) == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_copies_and_repeated_lines_are_marked_where_they_are_kept(
 def test_filters_name_their_reasons(
     run: Path, tmp_path: Path, inline: None, options: Any, urls: list[str], reason: tuple[str, int]
 ) -> None:
-    items, told = exported(run, tmp_path / "x.jsonl", **options)
+    items, figures = exported(run, tmp_path / "x.jsonl", **options)
     assert [item["url"] for item in items] == urls
-    assert reason in told.left_out.items()
+    assert reason in figures.left_out.items()
 
 
 def test_a_reserved_page_is_in_no_corpus_nor_the_original_of_a_copy_unless_it_is_asked_for(
@@ -122,9 +122,9 @@ def test_a_reserved_page_is_in_no_corpus_nor_the_original_of_a_copy_unless_it_is
     for number, body in enumerate(bodies):
         (tmp_path / "files" / f"{number}.html").write_bytes(body)
     for path in (pages.folder, tmp_path / "files"):
-        items, told = exported(path, tmp_path / "x.jsonl")
+        items, figures = exported(path, tmp_path / "x.jsonl")
         assert [item["text"] for item in items] == [german(1) + " anders"]
-        assert told.left_out == {"reserved from text and data mining": 1}
+        assert figures.left_out == {"reserved from text and data mining": 1}
     line = ("export", pages.folder, "--output", tmp_path / "y.jsonl", "--keep-reserved")
     assert call(*line) == 0
     [item] = map(json.loads, (tmp_path / "y.jsonl").read_text(encoding="utf-8").splitlines())
@@ -136,7 +136,7 @@ def test_every_format_has_the_same_texts_and_any_number_of_processes_the_same_by
 ) -> None:
     for name in ("x.jsonl", "x.parquet", "x.txt", "y.jsonl"):
         line = ("export", run, "--output", tmp_path / name)
-        assert call(*line, "--json", tmp_path / "told.json") == 0
+        assert call(*line, "--json", tmp_path / "figures.json") == 0
     lines = (tmp_path / "x.jsonl").read_bytes()
     items = [json.loads(line) for line in lines.splitlines()]
     assert (tmp_path / "y.jsonl").read_bytes() == lines
@@ -147,7 +147,7 @@ def test_every_format_has_the_same_texts_and_any_number_of_processes_the_same_by
     assert call("export", run, "--output", tmp_path / "z.txt") == 0  # without metadata
     assert (tmp_path / "z.txt").read_bytes() == (tmp_path / "x.txt").read_bytes()
     assert (tmp_path / "x.txt").read_text(encoding="utf-8") == texts
-    assert json.loads((tmp_path / "told.json").read_text())["pages"] == len(items) == 5
+    assert json.loads((tmp_path / "figures.json").read_text())["pages"] == len(items) == 5
 
 
 def test_an_interrupted_export_goes_on_at_the_page_where_it_was(
@@ -241,10 +241,10 @@ def test_pages_that_hang_or_end_a_process_are_counted_and_the_others_are_exporte
 ) -> None:
     # The text of page 3 is also that of page 7.
     monkeypatch.setattr("langfocus.crawler.corpus.building._make", make_hostile)
-    items, told = exported(run, tmp_path / "x.jsonl", processes=1)
+    items, figures = exported(run, tmp_path / "x.jsonl", processes=1)
     assert [item["url"] for item in items] == [URLS[0], URLS[4]]
     reasons = {"ended its process": 1, "too slow to read": 2, "extractor failed": 1}
-    assert told.left_out.items() >= reasons.items()
+    assert figures.left_out.items() >= reasons.items()
 
 
 def test_a_damaged_record_is_counted_and_the_others_are_exported(
@@ -256,14 +256,14 @@ def test_a_damaged_record_is_counted_and_the_others_are_exported(
     with (pages.folder / file).open("r+b") as warc:
         warc.seek(start + 40)
         warc.write(bytes(60))
-    items, told = exported(pages.folder, tmp_path / "x.jsonl")
+    items, figures = exported(pages.folder, tmp_path / "x.jsonl")
     assert [item["url"] for item in items] == ["http://a.de/1", "http://a.de/4"]
-    assert told.left_out["damaged"] == 1
+    assert figures.left_out["damaged"] == 1
     _, size = rows(pages.folder, "SELECT url, start FROM archived WHERE url LIKE '%/4'")[0]
     os.truncate(pages.folder / file, size + 30)
-    items, told = exported(pages.folder, tmp_path / "x.jsonl")
+    items, figures = exported(pages.folder, tmp_path / "x.jsonl")
     assert [item["url"] for item in items] == ["http://a.de/1"]
-    assert told.left_out["damaged"] == 2
+    assert figures.left_out["damaged"] == 2
 
 
 def test_the_text_of_a_revisit_is_that_of_its_first_record_also_in_an_earlier_run(
@@ -287,17 +287,17 @@ def test_the_text_of_a_revisit_is_that_of_its_first_record_also_in_an_earlier_ru
     third.settle("http://b.de/2", b"", status=304)
     third.end()
     for folder, number in ((folders[1], 5), (folders[2], 5)):
-        items, told = exported(folder, tmp_path / "x.jsonl")
+        items, figures = exported(folder, tmp_path / "x.jsonl")
         assert [item["text"] for item in items] == [german(1), german(number)]
-        assert not +told.left_out
-    items, told = exported(folders[2], tmp_path / "x.jsonl", folders[0])
+        assert not +figures.left_out
+    items, figures = exported(folders[2], tmp_path / "x.jsonl", folders[0])
     assert Counter(item["text"] for item in items) == Counter(map(german, (1, 2, 5)))
     assert {item["url"] for item in items if item["text"] == german(1)} == {"http://a.de/1"}
-    assert told.left_out == {"copy of another page": 1}
+    assert figures.left_out == {"copy of another page": 1}
     folders[0].rename(tmp_path / "moved")
-    items, told = exported(folders[2], tmp_path / "x.jsonl")
+    items, figures = exported(folders[2], tmp_path / "x.jsonl")
     assert [item["text"] for item in items] == [german(5)]
-    assert told.left_out == {"not in the WARC files": 1}
+    assert figures.left_out == {"not in the WARC files": 1}
 
 
 @pytest.fixture(scope="module")
@@ -324,11 +324,11 @@ def test_pages_of_other_crawlers_have_the_texts_of_the_run_in_slices_of_any_size
 ) -> None:
     monkeypatch.setattr(sources, "_SLICE", size)
     expected, _ = exported(run, tmp_path / "x.jsonl")
-    items, told = exported(archives[kind], tmp_path / "y.jsonl", lang="de")
+    items, figures = exported(archives[kind], tmp_path / "y.jsonl", lang="de")
     assert [item["text"] for item in items] == [item["text"] for item in expected]
     assert {item["language"] for item in items} == {"de"}
-    assert (told.left_out["in another language"], told.left_out["damaged"]) == (1, 0)
-    assert told.left_out["noarchive"] == (kind == "html")
+    assert (figures.left_out["in another language"], figures.left_out["damaged"]) == (1, 0)
+    assert figures.left_out["noarchive"] == (kind == "html")
     assert all(item["score"] is None for item in items)
     everything, _ = exported(archives[kind], tmp_path / "z.jsonl")
     assert {item["language"] for item in everything} == {"de", "en"}
@@ -341,10 +341,10 @@ def test_a_path_without_pages_is_told_in_one_line_and_nothing_is_left(
     (tmp_path / "x.csv").write_text("no WARC file")
     for name in ("missing", "empty", "x.csv"):
         assert call("export", tmp_path / name, "--output", tmp_path / "x.jsonl") == 1
-        told = capsys.readouterr().err
-        assert (told[:11], told.count("\n")) == ("langfocus: ", 1)
-        assert told.count(f"/{name}") == 1
-        assert told.count("give a") <= 1
+        error = capsys.readouterr().err
+        assert (error[:11], error.count("\n")) == ("langfocus: ", 1)
+        assert error.count(f"/{name}") == 1
+        assert error.count("give a") <= 1
     assert {path.name for path in tmp_path.iterdir()} == {"empty", "x.csv"}
 
 
@@ -401,8 +401,8 @@ def test_a_title_commands_no_terminal_and_is_unchanged_elsewhere(
     monkeypatch.setattr(stdout, "isatty", lambda: is_terminal)
     monkeypatch.setattr("sys.stdout", stdout)
     assert call("export", pages.folder) == 0
-    told = written.getvalue().decode()
-    assert "neu" in told
-    assert ("\x9b" in told) is not is_terminal
-    assert all(line.isprintable() for line in told.splitlines()) is is_terminal
-    assert told.endswith("\n")
+    text = written.getvalue().decode()
+    assert "neu" in text
+    assert ("\x9b" in text) is not is_terminal
+    assert all(line.isprintable() for line in text.splitlines()) is is_terminal
+    assert text.endswith("\n")

@@ -104,7 +104,7 @@ class FrontierMachine(RuleBasedStateMachine):
     keeps_order_of_ties = True
 
     @initialize(
-        told=st.fixed_dictionaries(
+        drawn=st.fixed_dictionaries(
             {
                 "name": st.sampled_from(list(FILTERS)),
                 "tolerance": st.integers(0, 2),
@@ -120,17 +120,17 @@ class FrontierMachine(RuleBasedStateMachine):
         ),
         links=LINKS.filter(bool),
     )
-    def begin(self, told: dict[str, Any], links: list[Link]) -> None:
-        rule = make_filter(told["name"], tolerance=told["tolerance"])
-        self.begin_with(told["draw"], told["patience"], rule)
-        lifts = told["lifts"] and self.draw is Draw.FIRST
-        cap, (domain_cap, address_cap) = told["cap"], told["wide_caps"]
+    def begin(self, drawn: dict[str, Any], links: list[Link]) -> None:
+        rule = make_filter(drawn["name"], tolerance=drawn["tolerance"])
+        self.begin_with(drawn["draw"], drawn["patience"], rule)
+        lifts = drawn["lifts"] and self.draw is Draw.FIRST
+        cap, (domain_cap, address_cap) = drawn["cap"], drawn["wide_caps"]
         # The model does not know which URLs were tried first.
         if self.patience or not self.is_in_order:
             domain_cap = 0
-        host_queue = 0 if told["more_queued"] is None else cap + told["more_queued"]
+        host_queue = 0 if drawn["more_queued"] is None else cap + drawn["more_queued"]
         caps = cap, domain_cap, address_cap, host_queue
-        delay, (pages, relevant) = told["delay"], told["budgets"]
+        delay, (pages, relevant) = drawn["delay"], drawn["budgets"]
         self.model = ObviousFrontier(self.filter, *caps, delay, pages, relevant, lifts)
         self.begin_crawl()
         self.open()
@@ -249,8 +249,8 @@ class FrontierMachine(RuleBasedStateMachine):
             assert self.now >= self.contacts.get(lease.host, 0.0) + self.model.delay_s
             known = self.model.find(lease.url)
             is_full = self.model.is_full(domain_of(lease.host), self.model.domain_cap)
-            told = lease.retries, lease.is_beyond_cap
-            assert told == (known.tries, is_full and not known.is_sent)
+            facts = lease.retries, lease.is_beyond_cap
+            assert facts == (known.tries, is_full and not known.is_sent)
             self.leases.append(lease)
 
     @precondition(lambda self: self.leases)
@@ -276,8 +276,8 @@ class FrontierMachine(RuleBasedStateMachine):
             record = replace(record, canonical=f"http://{lease.host}{canonical}")
         links = [] if kind in ("gone", "timeout") else links
         expected = self.model.admit(lease.url, record, links, self.now)
-        told = self.frontier.admit(lease, record, links, now=self.now)
-        assert told == self.answers(lease, links, expected)
+        answer = self.frontier.admit(lease, record, links, now=self.now)
+        assert answer == self.answers(lease, links, expected)
         self.contacts[lease.host] = self.now
         self.note_hosts()
         with pytest.raises(LeaseError):
@@ -288,16 +288,16 @@ class FrontierMachine(RuleBasedStateMachine):
         send=st.fixed_dictionaries(
             {"address": st.none() | ADDRESSES, "is_page": st.sampled_from([True, True, False])}
         ),
-        told=st.fixed_dictionaries({"kind": OUTCOMES, "links": LINKS, "canonical": CANONICALS}),
+        record=st.fixed_dictionaries({"kind": OUTCOMES, "links": LINKS, "canonical": CANONICALS}),
     )
-    def fetch(self, which: Random, send: dict[str, Any], told: dict[str, Any]) -> None:
+    def fetch(self, which: Random, send: dict[str, Any], record: dict[str, Any]) -> None:
         """A lease and its page, since single steps seldom come as far as one."""
         self.now += 7.0
         self.lease()
         if self.leases:
             self.send(which=which, **send)
         if self.leases:
-            self.settle(which=which, **told)
+            self.settle(which=which, **record)
 
     @precondition(lambda self: self.leases)
     @rule(hold=st.sampled_from([0.0, 3.0]))
@@ -691,8 +691,8 @@ def test_a_redirect_to_another_scheme_is_fetched_there_in_the_same_slot(
     both = [Link("http://a.de/en", 9.0), Link("https://www.a.de/en/", 9.0)]
     assert values(frontier.seed(both, 0.0)) == ["seen"] * 2
     lease = sent_now(frontier, 2.0)
-    told = lease.url, lease.is_respelled, lease.retries, lease.redirects
-    assert told == ("https://www.a.de/en/", True, 0, 1)
+    facts = lease.url, lease.is_respelled, lease.retries, lease.redirects
+    assert facts == ("https://www.a.de/en/", True, 0, 1)
     frontier.admit(lease, page(), now=0.0)
     assert (frontier.next(9.0), frontier.counts().pages) == (None, 1)
     new_frontier(tmp_path, filter=make_filter("directory-conservative"), **rules)

@@ -53,8 +53,8 @@ class LearningMachine(FrontierMachine):
         before = len(self.leases)
         super().lease()
         for lease in self.leases[before:]:
-            told = lease.score, lease.reasons
-            assert told == self.model.explained(lease.url)
+            facts = lease.score, lease.reasons
+            assert facts == self.model.explained(lease.url)
 
 
 TestLearningMachine = LearningMachine.TestCase

@@ -11,7 +11,7 @@ from tests.support.learning import PRIOR
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "message"),
     [
         *(({name: -0.5}, f"{name} must be 0 or more") for name in ("host_cap", "delay_s")),
         ({"host_queue": 9}, "host_queue=9 is less than host_cap=10"),
@@ -20,8 +20,8 @@ from tests.support.learning import PRIOR
         ({"is_expected_only": True}, "expects no URL"),
     ],
 )
-def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_rules_that_no_frontier_can_keep_are_refused(rules: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         FrontierRules(**rules)
 
 

@@ -48,7 +48,7 @@ def test_every_knob_refuses_a_value_out_of_bounds_in_one_line(knob: Knob) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({}, "-a lang is missing"),
         ({"lang": ""}, "-a lang is missing"),
@@ -74,10 +74,10 @@ def test_every_knob_refuses_a_value_out_of_bounds_in_one_line(knob: Knob) -> Non
         ({"lang": "de", "web": "archive", "archive": "x.warc.gz"}, "-a seeds is missing"),
     ],
 )
-def test_a_bad_argument_is_refused_in_one_line(arguments: Mapping[str, str], told: str) -> None:
+def test_a_bad_argument_is_refused_in_one_line(arguments: Mapping[str, str], expected: str) -> None:
     with pytest.raises(SettingError) as refused:
         Config.read(arguments)
-    assert told in str(refused.value)
+    assert expected in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -138,11 +138,11 @@ def test_a_number_of_0_is_not_an_unset_number() -> None:
 
 
 def test_the_manual_tells_choices_and_defaults() -> None:
-    told = {name: one.manual for name, one in (ARGUMENTS | SETTINGS).items()}
-    assert told["tolerance"].endswith("(default: 5)")
-    assert told["LANGFOCUS_RANDOM_STATE"].endswith("(default: 0)")
-    assert told["web"].endswith(": live, sample, archive, or a plug-in (default: live)")
-    assert "default" not in told["archive"] + told["LANGFOCUS_QUIET"]
+    values = {name: one.manual for name, one in (ARGUMENTS | SETTINGS).items()}
+    assert values["tolerance"].endswith("(default: 5)")
+    assert values["LANGFOCUS_RANDOM_STATE"].endswith("(default: 0)")
+    assert values["web"].endswith(": live, sample, archive, or a plug-in (default: live)")
+    assert "default" not in values["archive"] + values["LANGFOCUS_QUIET"]
 
 
 def test_a_host_queue_shorter_than_the_cap_is_refused_in_one_line() -> None:

@@ -37,11 +37,11 @@ def test_the_index_has_a_line_for_each_settled_exchange_in_order(run: Path) -> N
     lines = (run / INDEX).read_text().splitlines()
     assert lines == sorted(lines)
     assert [line.split()[0] for line in lines] == [f"de,a)/{number}" for number in range(1, 6)]
-    told = [json.loads(line.split(" ", 2)[2]) for line in lines]
-    kinds = [fields["mime"] for fields in told]
+    written = [json.loads(line.split(" ", 2)[2]) for line in lines]
+    kinds = [fields["mime"] for fields in written]
     assert kinds == ["text/html", "warc/revisit", *["text/html"] * 3]
-    assert {fields["status"] for fields in told} == {"200"}
-    for each in told:
+    assert {fields["status"] for fields in written} == {"200"}
+    for each in written:
         assert record_at(Volume(run / each["filename"]), int(each["offset"])).url == each["url"]
 
 

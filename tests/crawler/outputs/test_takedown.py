@@ -88,8 +88,8 @@ def test_only_the_entry_of_the_log_stays_of_a_page(run: Path) -> None:
         connection.executemany(earlier, [("http://bad.de/old",), ("http://b.de/old",)])
     assert removed(run, "*.bad.de") == (3, 2, 2, 1)
     assert rows(run, files) == [(0,)]
-    told = rows(run, "SELECT url, kept_url, kept_at FROM earlier")
-    assert told == [("http://b.de/old", None, None)]
+    outcomes_found = rows(run, "SELECT url, kept_url, kept_at FROM earlier")
+    assert outcomes_found == [("http://b.de/old", None, None)]
     columns = "url, outcome, status, bytes, parent, language, address"
     kept = rows(run, f"SELECT {columns} FROM pages ORDER BY id")
     assert ("http://bad.de/", "taken_down", 200, len(PAGES["http://bad.de/"]), *[None] * 3) in kept
@@ -161,9 +161,9 @@ def test_a_host_that_the_run_does_not_know_is_told_and_stays_blocked(
         assert call("takedown", run, "unknown.de") == 1
     assert "another process" in capsys.readouterr().err
     assert call("takedown", run, "unknown.de") == 1
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert f"{run} has no URL of unknown.de" in told
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{run} has no URL of unknown.de" in error
     assert rows(run, "SELECT * FROM pages") == before
     assert opened(run).contacts.blocking.blocks("http://unknown.de/")
 

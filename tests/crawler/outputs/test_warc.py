@@ -47,8 +47,8 @@ class Kept:
             create(folder / "run.db", {})
         self.connection = dropped(connect(folder / "run.db"), folder)
         repair(self.connection, folder)
-        told = {"software": "test", "operator": "someone"}
-        file = WarcFile(folder, told, now=NOW, most_bytes=most_bytes, worker=worker)
+        values = {"software": "test", "operator": "someone"}
+        file = WarcFile(folder, values, now=NOW, most_bytes=most_bytes, worker=worker)
         self.archive = WarcArchive(self.connection, file)
 
     def settle(self, number: int, record: Record = GERMAN, **more: bytes) -> None:
@@ -106,13 +106,13 @@ def answers(folder: Path) -> list[str]:
 
 def test_an_exchange_is_a_response_a_request_and_what_identification_found(kept: Kept) -> None:
     kept.settle(1, body=b"abc")
-    (_, _, told), *others = records(kept.folder)
+    (_, _, information), *others = records(kept.folder)
     with kept.files()[0].open("rb") as file:
         blocks = [r.raw_stream.read() for r in ArchiveIterator(file, no_record_parse=True)]
     assert blocks[1] == HEAD + b"abc"
     assert blocks[2].startswith(b"GET / HTTP/1.1\r\n")
-    assert b"format: WARC File Format 1.1\r\n" in told
-    assert b"operator: someone\r\n" in told
+    assert b"format: WARC File Format 1.1\r\n" in information
+    assert b"operator: someone\r\n" in information
     url = "http://a.de/1"
     found = b"outcome: page\r\nlanguage: de\r\nconfidence: 0.9871\r\nmethod: text\r\n"
     assert others == [("response", url, b"abc"), ("request", url, b""), ("metadata", url, found)]
@@ -141,10 +141,10 @@ def test_the_same_body_again_is_a_revisit(kept: Kept) -> None:
     assert kinds == ["response", "revisit", "revisit", "response", "response"]
     with kept.files()[0].open("rb") as file:
         revisit = next(r for r in ArchiveIterator(file) if r.rec_type == "revisit")
-    told = revisit.rec_headers
-    assert told.get_header("WARC-Refers-To-Target-URI") == "http://a.de/1"
-    assert told.get_header("WARC-Refers-To-Date") == "2026-09-21T14:13:20Z"
-    assert told.get_header("WARC-Profile").endswith("/1.1/revisit/identical-payload-digest")
+    headers = revisit.rec_headers
+    assert headers.get_header("WARC-Refers-To-Target-URI") == "http://a.de/1"
+    assert headers.get_header("WARC-Refers-To-Date") == "2026-09-21T14:13:20Z"
+    assert headers.get_header("WARC-Profile").endswith("/1.1/revisit/identical-payload-digest")
     assert revisit.http_headers.get_header("Server") == "x"
 
 
@@ -287,9 +287,9 @@ def test_warcio_finds_nothing_wrong(kept: Kept, capsys: pytest.CaptureFixture[st
     checker = Checker(SimpleNamespace(verbose=True, inputs=inputs))
     checker.process_all()
     assert checker.exit_value == 0
-    told = capsys.readouterr().out
-    assert told.count("digest pass") == 9
-    assert "not present" not in told
+    printed = capsys.readouterr().out
+    assert printed.count("digest pass") == 9
+    assert "not present" not in printed
 
 
 def worker(folder: Path, *numbers: int, unsettled: int | None = None) -> Path:

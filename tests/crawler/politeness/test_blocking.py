@@ -56,8 +56,11 @@ def test_a_malformed_line_is_told_with_its_number(line: str, tmp_path: Path) -> 
 
 def test_a_file_that_is_missing_or_no_text_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe")
-    for name, told in (("none.txt", "cannot be read: No such file"), ("bytes.txt", "not UTF-8")):
-        with pytest.raises(SettingError, match=f"-a block=.*{name}: .*{told}"):
+    for name, expected in (
+        ("none.txt", "cannot be read: No such file"),
+        ("bytes.txt", "not UTF-8"),
+    ):
+        with pytest.raises(SettingError, match=f"-a block=.*{name}: .*{expected}"):
             Blocking(tmp_path / name)
 
 

@@ -186,7 +186,7 @@ def test_hosts_with_one_address_are_contacted_a_few_at_once(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"),
+    ("expected", "seconds"),
     [
         ("120", 120.0),
         ("0", 0.0),
@@ -204,8 +204,8 @@ def test_hosts_with_one_address_are_contacted_a_few_at_once(tmp_path: Path) -> N
         (None, None),
     ],
 )
-def test_a_retry_after_is_a_number_or_a_date(told: str | None, seconds: float | None) -> None:
-    headers = {} if told is None else {"Retry-After": told}
+def test_a_retry_after_is_a_number_or_a_date(expected: str | None, seconds: float | None) -> None:
+    headers = {} if expected is None else {"Retry-After": expected}
     response = Response("http://a.de/", 503, headers)
     assert download_of(response, 784_111_777.0).retry_after_s == seconds
 
@@ -286,8 +286,8 @@ def test_a_host_where_the_rules_of_others_lie_is_asked_no_faster_than_its_delay(
         seeds = [f"http://{host}/" for host in ("hub.de", *guests)]
         seeds += [f"http://hub.de/{number}" for number in range(5)]
         polite(tmp_path, *seeds, proxy=server.url, DOWNLOAD_DELAY=delay_s)
-    told = outcomes(tmp_path)
-    assert {told[f"http://{guest}/"] for guest in guests} == {"robots"}
+    outcomes_found = outcomes(tmp_path)
+    assert {outcomes_found[f"http://{guest}/"] for guest in guests} == {"robots"}
     times = [access.time for access in server.log if access.url.startswith("http://hub.de/")]
     assert len(times) == 13
     assert min(b - a for a, b in pairwise(times)) >= delay_s
@@ -303,10 +303,10 @@ def test_a_farm_of_sub_domains_ends_at_the_cap_of_its_domain(tmp_path: Path) -> 
             CONCURRENT_REQUESTS=1,  # URLs that are leased at once are refused without a fall
         )
     assert done.returncode == 0, done.stderr
-    told = summary(tmp_path)
+    figures = summary(tmp_path)
     # The robots.txt of hosts that are asked at last take slots too.
-    assert told["outcomes"] == {"domain_full": 32, "page": 19}
-    assert told["counts"]["lowered"] >= 18
+    assert figures["outcomes"] == {"domain_full": 32, "page": 19}
+    assert figures["counts"]["lowered"] >= 18
     assert "URLs beyond the cap of their domain" in done.stdout
 
 
@@ -352,8 +352,10 @@ def test_hosts_are_asked_for_their_reservations_before_their_first_page(tmp_path
     asked = Counter(access.url for access in server.log)
     for host, (_, _, times, statements) in SITES.items():
         assert (host, asked[f"http://{host}.de{TDMREP}"]) == (host, times)
-        told = rows(tmp_path, f"SELECT outcome, directives FROM pages WHERE host = '{host}.de'")
-        found = [(out, json.loads(text or "{}").get("tdmrep.json")) for out, text in told]
+        outcomes_found = rows(
+            tmp_path, f"SELECT outcome, directives FROM pages WHERE host = '{host}.de'"
+        )
+        found = [(out, json.loads(text or "{}").get("tdmrep.json")) for out, text in outcomes_found]
         assert (host, found) == (host, [("page", statements)] * (1 if host == "english" else 2))
         times_of = [access.time for access in server.log if f"/{host}.de" in access.url]
         assert all(later - first >= 0.05 for first, later in pairwise(times_of))
@@ -361,8 +363,10 @@ def test_hosts_are_asked_for_their_reservations_before_their_first_page(tmp_path
         assert asked_in_turn[0].endswith("/robots.txt")
         assert asked_in_turn[-1].endswith(("/", "/2"))
     assert asked["http://www.moved.de/t.json"] == asked["http://www.licensed.de/rsl"] == 1
-    [(told,)] = rows(tmp_path, "SELECT DISTINCT directives FROM pages WHERE host = 'licensed.de'")
-    assert json.loads(told) == {
+    [(outcomes_found,)] = rows(
+        tmp_path, "SELECT DISTINCT directives FROM pages WHERE host = 'licensed.de'"
+    )
+    assert json.loads(outcomes_found) == {
         "robots.txt": ["license: http://www.licensed.de/rsl", "license-prohibits: all"]
     }
     export = "langfocus", "export", str(tmp_path), "--output", str(tmp_path / "texts.jsonl")

@@ -72,8 +72,8 @@ def test_nothing_hides_a_statement_that_is_obeyed_or_counted() -> None:
     long = ("Content-Usage", "x" * MAX_STATEMENT + "=y, train-ai=n")
     robots = ("robots", "NOFOLLOW;noarchive")
     assert of_metas([*many, robots])[:2] == ("nofollow", "noarchive")
-    told = of_headers([*many, long, ("X-Robots-Tag", "none"), ("TDM-Reservation", "1")])
-    assert told[:3] == ("none", "content-usage: train-ai=n", "tdm-reservation=1")
+    statements = of_headers([*many, long, ("X-Robots-Tag", "none"), ("TDM-Reservation", "1")])
+    assert statements[:3] == ("none", "content-usage: train-ai=n", "tdm-reservation=1")
     lines = b"".join(b"Content-Signal: a%d=yes\n" % number for number in range(99))
     body = b"User-agent: *\n" + lines + b"Content-Signal: " + b"b=yes," * 99 + b"ai-train=no\n"
     assert any(map(is_opt_out, rules_for("langfocus", body).signals))
@@ -99,9 +99,9 @@ def test_opt_outs_are_told_from_other_statements(statement: str, expected: bool)
 
 
 def test_a_signal_of_robots_txt_is_for_the_bots_above_it() -> None:
-    for bot, told in (("langfocus", "search=yes ai-train=no"), ("gptbot", "ai-input=no")):
+    for bot, expected in (("langfocus", "search=yes ai-train=no"), ("gptbot", "ai-input=no")):
         rules = rules_for(bot, CLOUDFLARE)
-        assert rules.signals == tuple(f"content-signal: {term}" for term in told.split())
+        assert rules.signals == tuple(f"content-signal: {term}" for term in expected.split())
         assert rules.allows("http://a.de/") is (bot == "langfocus")
 
 

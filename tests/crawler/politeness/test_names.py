@@ -39,9 +39,11 @@ def test_names_whose_servers_never_answer_cost_no_other_host_a_page(tmp_path: Pa
         port = server.port
         links = [f"http://{host}:{port}/" for host in (*dead, "no.de", *healthy)]
         web.answers[f"http://a.de:{port}/"] = linking("/1", *links)
-        told = looked_up(tmp_path, f"http://a.de:{port}/", names, LANGFOCUS_PRIVATE_ADDRESSES=True)
-    assert {told[host] for host in healthy} == {"page"}
-    assert {told[host] for host in (*dead, "no.de")} == {"dns"}
+        lookup = looked_up(
+            tmp_path, f"http://a.de:{port}/", names, LANGFOCUS_PRIVATE_ADDRESSES=True
+        )
+    assert {lookup[host] for host in healthy} == {"page"}
+    assert {lookup[host] for host in (*dead, "no.de")} == {"dns"}
     assert {host_of(access.url) for access in server.log} == {*healthy, "a.de"}
     # After some names, no other name of the domain is looked up.
     assert sum(names.asked[host] > 0 for host in dead) < 20
@@ -72,8 +74,8 @@ def test_the_slot_of_a_page_is_charged_to_the_address_that_was_asked(
     # Nobody listens at 127.0.0.2.
     with served() as (_, server), name_server({"a.de": addresses}) as names:
         url = f"http://a.de:{server.port}/"
-        told = looked_up(tmp_path, url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
-    assert told == {"a.de": "page"}
+        lookup = looked_up(tmp_path, url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
+    assert lookup == {"a.de": "page"}
     charged = rows(tmp_path, "SELECT host, taken FROM hosts WHERE host LIKE '%127.0.0.%'")
     assert ("ip 127.0.0.1", 3) in charged  # two files and a page
 
@@ -84,8 +86,8 @@ def test_a_name_is_not_asked_for_again_between_its_check_and_the_connection(
     never_kept: dict[str, Any] = {"DNSCACHE_SIZE": 0, "ROBOTSTXT_OBEY": False}
     with served() as (_, server), name_server({"a.de": "127.0.0.1"}) as names:
         url = f"http://a.de:{server.port}/"
-        told = looked_up(tmp_path, url, names, LANGFOCUS_PRIVATE_ADDRESSES=True, **never_kept)
-    assert told == {"a.de": "page"}
+        lookup = looked_up(tmp_path, url, names, LANGFOCUS_PRIVATE_ADDRESSES=True, **never_kept)
+    assert lookup == {"a.de": "page"}
     assert names.asked["a.de"] == 1
 
 
@@ -127,8 +129,8 @@ def test_a_server_over_tls_is_asked_by_its_name_at_its_address(tmp_path: Path) -
 
     with on_loopback(talk, context) as port, name_server({"a.de": "127.0.0.1"}) as names:
         url = f"https://a.de:{port}/"
-        told = looked_up(tmp_path / "run", url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
-    assert told == {"a.de": "page"}
+        lookup = looked_up(tmp_path / "run", url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
+    assert lookup == {"a.de": "page"}
     # All requests go over one connection.
     assert asked == ["a.de", "/robots.txt", "/.well-known/tdmrep.json", "/"]
 

@@ -62,9 +62,9 @@ def attacked(folder: Path, attack: Attack, *arguments: str, **settings: Any) -> 
 def test_a_domain_that_answers_with_errors_alone_is_left_alone(status: int, tmp_path: Path) -> None:
     times = attacked(tmp_path, Attack(Answer(status), names(150)))
     assert 0 < len(times) <= 40  # three for each name before
-    told = Counter(outcomes(tmp_path).values())
-    assert told["backed_off"] > 100
-    assert told.total() == 151
+    outcomes_found = Counter(outcomes(tmp_path).values())
+    assert outcomes_found["backed_off"] > 100
+    assert outcomes_found.total() == 151
 
 
 def test_retry_after_of_a_domain_is_obeyed_by_all_of_its_hosts(tmp_path: Path) -> None:

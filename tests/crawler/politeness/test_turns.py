@@ -280,8 +280,8 @@ def test_a_domain_whose_servers_never_answer_is_left_alone_for_a_while() -> None
     turns.leave("www.farm.de", 0.1, has_addresses=True)
     silenced(turns, 1.0)
     ended_at = UNANSWERED + SLOW_S
-    told = {host: turns.is_silent(host, ended_at) for host in (farm(99), "www.farm.de", "a.de")}
-    assert told == {farm(99): True, "www.farm.de": False, "a.de": False}
+    values = {host: turns.is_silent(host, ended_at) for host in (farm(99), "www.farm.de", "a.de")}
+    assert values == {farm(99): True, "www.farm.de": False, "a.de": False}
     assert not turns.is_silent(farm(99), ended_at + SILENT_S)
 
 

@@ -78,7 +78,7 @@ NOTHING_EXPECTED = "After page {} nothing expected in German was {}: {}."
 
 
 @pytest.mark.parametrize(
-    ("hoped", "doubted", "queued", "told"),
+    ("hoped", "doubted", "queued", "message"),
     [
         (
             [FOUND] * 218,
@@ -123,7 +123,7 @@ NOTHING_EXPECTED = "After page {} nothing expected in German was {}: {}."
     ],
 )
 def test_the_report_begins_with_what_happened(
-    hoped: list[Row], doubted: list[Row], queued: list[float], told: str, tmp_path: Path
+    hoped: list[Row], doubted: list[Row], queued: list[float], message: str, tmp_path: Path
 ) -> None:
     with closing(make_run(tmp_path, hoped + doubted)) as run, run:
         run.execute("UPDATE pages SET depth = 1, score = 1 - (id > ?)", (len(hoped),))
@@ -135,7 +135,7 @@ def test_the_report_begins_with_what_happened(
             )
     assert write_report(tmp_path).queued == len(queued)
     page = BeautifulSoup((tmp_path / "report.html").read_text(encoding="utf-8"), "html.parser")
-    assert page.select(".lead")[0].get_text().startswith(told)
+    assert page.select(".lead")[0].get_text().startswith(message)
 
 
 def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) -> None:
@@ -167,12 +167,12 @@ def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) ->
             "French (fr)",
         ]
         assert shown.rows[1] == ("English (en)", "http://b.x.de/")
-        told = drops({"page": 6, "dns": 1}, counts).rows
-        assert [(row[0], row[-1]) for row in told] == [("ignored_trap", 7), ("dns", 1)]
+        dropped = drops({"page": 6, "dns": 1}, counts).rows
+        assert [(row[0], row[-1]) for row in dropped] == [("ignored_trap", 7), ("dns", 1)]
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "expected"),
     [
         ("finished", "It ended because nothing was left to fetch."),
         ("expected", "It ended because nothing expected in the language was left to fetch."),
@@ -182,12 +182,12 @@ def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) ->
     ],
 )
 def test_the_report_tells_why_a_crawl_ended_in_a_sentence(
-    reason: str | None, told: str, tmp_path: Path
+    reason: str | None, expected: str, tmp_path: Path
 ) -> None:
     make_run(tmp_path, [Row()], sessions=[(1000.0, 1010.0, reason)]).close()
     write_report(tmp_path)
     page = BeautifulSoup((tmp_path / "report.html").read_text(encoding="utf-8"), "html.parser")
-    assert f"1 page from 1 host in 10.0 s. {told}" in page.select(".lead")[0].get_text()
+    assert f"1 page from 1 host in 10.0 s. {expected}" in page.select(".lead")[0].get_text()
     names, figures = (page.select(f"dl > div > {kind}") for kind in ("dt", "dt + dd"))
     place = [name.get_text() for name in names].index("finish reason")
     assert figures[place].get_text() == (reason or "running or killed")
@@ -204,18 +204,18 @@ def test_the_interval_of_a_portion_is_that_of_wilson(
 
 
 @pytest.mark.parametrize(
-    ("ended_at", "told"), [(2010.0, "1970-01-01T00:33:30Z"), (None, "1970-01-01T00:33:25Z")]
+    ("ended_at", "message"), [(2010.0, "1970-01-01T00:33:30Z"), (None, "1970-01-01T00:33:25Z")]
 )
 def test_the_report_has_the_start_of_the_first_and_the_end_of_the_last_session(
-    ended_at: float | None, told: str, tmp_path: Path
+    ended_at: float | None, message: str, tmp_path: Path
 ) -> None:
     sessions = [(1000.0, 1010.0, "shutdown"), (2000.0, ended_at, None)]
     make_run(tmp_path, [Row(), Row(fetched_at=2005.0)], sessions=sessions).close()
     write_report(tmp_path)
     figures = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
-    assert (figures["started_at"], figures["ended_at"]) == ("1970-01-01T00:16:40Z", told)
+    assert (figures["started_at"], figures["ended_at"]) == ("1970-01-01T00:16:40Z", message)
     page = BeautifulSoup((tmp_path / "report.html").read_text(encoding="utf-8"), "html.parser")
-    assert [each.get_text() for each in page.find_all("time")] == ["1970-01-01T00:16:40Z", told]
+    assert [each.get_text() for each in page.find_all("time")] == ["1970-01-01T00:16:40Z", message]
 
 
 def test_the_same_run_gives_the_same_report(tmp_path: Path) -> None:
@@ -328,9 +328,9 @@ def test_it_is_printed_nothing_is_written_and_an_unknown_url_is_one_line(
     assert not (run / "report.html").exists()
     for url in ("http://nowhere.de/", "no URL\n", ""):
         assert call("report", run, "--explain", url) == 1
-        told = capsys.readouterr()
-        assert (told.out, told.err.count("\n")) == ("", 1)
-        assert "is no URL that this run fetched" in told.err
+        output = capsys.readouterr()
+        assert (output.out, output.err.count("\n")) == ("", 1)
+        assert "is no URL that this run fetched" in output.err
 
 
 def test_another_strategy_has_its_score_only_and_a_page_of_an_earlier_run_is_no_seed(

@@ -105,8 +105,8 @@ def test_a_labelled_sample_is_reported_with_its_interval(
     rows_shown = re.findall(
         r"\| (harvest rate|precision)[^|]*\|" + r" +([\d.]*)[ %]* \|" * 4, table
     )
-    (_, told, by_labels, low, high), (_, _, right, *_) = rows_shown
-    assert told == by_labels == "66.7"
+    (_, by_identifier, by_labels, low, high), (_, _, right, *_) = rows_shown
+    assert by_identifier == by_labels == "66.7"
     assert float(low) < 66.7 < float(high)
     assert right == "100.0"
     assert "by labels" in (run / "report.html").read_text(encoding="utf-8")

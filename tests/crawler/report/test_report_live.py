@@ -40,7 +40,7 @@ HOSTILE = (
 
 def snapshot(**changed: Any) -> Snapshot:
     """A crawl of 812 pages."""
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "about": About("de svm", "de", "svm", "hard", "live", False, False),
         **{"state": "running", "reason": "", "at": 1e9, "started_at": 9e8, "elapsed_s": 75.0},
         **{"pages": 812, "labelled": 800, "relevant": 797, "hosts_with_page": 1, "queued": 1234},
@@ -54,7 +54,7 @@ def snapshot(**changed: Any) -> Snapshot:
         **{"errors": 5, "hosts": HOSTS, "limit": "politeness", "last": HOSTILE},
         **{"fetch_s": 1.0, "fetches": (0,) * 9},
     }
-    return Snapshot(**{**told, **changed})
+    return Snapshot(**{**values, **changed})
 
 
 def rows_of(shown: Snapshot, width: int = 80, height: int = 24) -> list[str]:

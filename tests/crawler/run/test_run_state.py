@@ -127,7 +127,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "expected"),
     [
         (changed_by(SCHEMA.format(99)), "made with schema 99; this version continues schemas 24"),
         (changed_by(SCHEMA.format(3)), "made with schema 3; this version continues schemas 24 to"),
@@ -150,13 +150,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     ],
 )
 def test_a_folder_that_is_no_sound_run_is_refused_by_all_and_left_as_it_was(
-    tmp_path: Path, make: Callable[[Path], object], told: str
+    tmp_path: Path, make: Callable[[Path], object], expected: str
 ) -> None:
     make(tmp_path)
     before = contents(tmp_path)
     with pytest.raises(RunFolderError) as caught:
         open_run(tmp_path, META, 1.0)
-    assert str(caught.value).startswith(f"{tmp_path}: {told}")
+    assert str(caught.value).startswith(f"{tmp_path}: {expected}")
     assert "\n" not in str(caught.value)
     assert contents(tmp_path) == before
     if make in (cut_in_half, overwritten_in_the_middle, a_link):
@@ -198,7 +198,7 @@ def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"strategy": "focus"}, "strategy=bfs, not strategy=focus; use the same arguments, or"),
         ({"identify": "nfc"}, "identify=composite, not identify=nfc; use the same arguments, or"),
@@ -206,10 +206,10 @@ def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
     ],
 )
 def test_a_run_of_another_crawl_is_refused_by_the_name_of_the_argument(
-    tmp_path: Path, change: dict[str, object], told: str
+    tmp_path: Path, change: dict[str, object], message: str
 ) -> None:
     open_run(tmp_path, META, 0.0).connection.close()
-    with pytest.raises(RunFolderError, match=told):
+    with pytest.raises(RunFolderError, match=message):
         open_run(tmp_path, META | change, 1.0, identity=IDENTITY)
 
 

@@ -68,8 +68,8 @@ def test_each_schema_has_a_stored_run_and_a_step_to_the_next() -> None:
     numbers = [*STEPS, SCHEMA_VERSION]
     assert numbers == list(range(numbers[0], SCHEMA_VERSION + 1))
     assert [f"schema-{number}" for number in numbers] == NAMES
-    told = (ROOT / "docs" / "upgrades.md").read_text("utf-8")
-    assert f"This version has schema {SCHEMA_VERSION}.\n" in told
+    text = (ROOT / "docs" / "upgrades.md").read_text("utf-8")
+    assert f"This version has schema {SCHEMA_VERSION}.\n" in text
 
 
 def test_a_statement_changes_with_the_number_of_the_schema(tmp_path: Path) -> None:
@@ -347,13 +347,13 @@ def test_a_run_of_a_later_schema_is_read_if_it_says_so(tmp_path: Path) -> None:
 def test_a_run_of_a_later_schema_is_not_changed(tmp_path: Path) -> None:
     folder = later(tmp_path, COMPATIBLE)
     before = contents(folder)
-    told = (
+    message = (
         rf"made with schema {NEXT}; this version continues schemas 24 to "
         rf"{SCHEMA_VERSION}; use langfocus 7\.8\.9 or a later version$"
     )
-    with pytest.raises(RunFolderError, match=told):
+    with pytest.raises(RunFolderError, match=message):
         continued(folder)
-    with pytest.raises(RunFolderError, match=told), maintaining(folder):
+    with pytest.raises(RunFolderError, match=message), maintaining(folder):
         pass
     assert before.items() <= contents(folder).items()
     done = crawl(*CRAWL, "pages=9", JOBDIR=folder, **SETTINGS)
@@ -362,7 +362,7 @@ def test_a_run_of_a_later_schema_is_not_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "message"),
     [
         (
             COMPATIBLE + f"UPDATE meta SET value = '{NEXT}' WHERE key LIKE 'readable%'",
@@ -387,9 +387,9 @@ def test_a_run_of_a_later_schema_is_not_changed(tmp_path: Path) -> None:
     ],
 )
 def test_what_this_version_cannot_read_is_refused_in_one_line(
-    script: str, told: str, tmp_path: Path
+    script: str, message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(RunFolderError, match=told) as caught:
+    with pytest.raises(RunFolderError, match=message) as caught:
         tables(later(tmp_path, script))
     assert "\n" not in str(caught.value)
 

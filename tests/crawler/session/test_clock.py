@@ -79,9 +79,9 @@ def test_an_answer_that_is_late_does_not_set_the_clock_wrong() -> None:
     machine, late = Machine(error_s=-HOUR_S), iter([3.0, 0.5, 0.001, 9.0] * 9)
 
     def now_of() -> float:
-        told = machine.now
+        time_then = machine.now
         machine.now += next(late)
-        return told
+        return time_then
 
     clock = machine.clock()
     clock.set_to(now_of)

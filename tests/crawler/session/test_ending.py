@@ -77,7 +77,7 @@ def test_hours_count_over_all_sessions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"words": 9, "frontier": "redis://r/0"}, "-a words: not for a shared crawl"),
         ({"since": "run", "frontier": "redis://r/0"}, "-a since: not for a shared crawl"),
@@ -87,9 +87,9 @@ def test_hours_count_over_all_sessions(tmp_path: Path) -> None:
     ],
 )
 def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
-    given: dict[str, Any], told: str
+    given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(SettingError, match=told) as refused:
+    with pytest.raises(SettingError, match=message) as refused:
         check_goals(options(**given), doubts=given.get("strategy") != "bfs")
     assert "\n" not in str(refused.value)
 
@@ -103,15 +103,15 @@ def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None
         ("expected=only", "expected", None),
     ):
         finished(*given, goal, JOBDIR=tmp_path, **settings)
-        told = summary(tmp_path)
-        assert told["finish_reason"] == reason
-        assert told["relevant"] == (relevant or told["relevant"])
+        figures = summary(tmp_path)
+        assert figures["finish_reason"] == reason
+        assert figures["relevant"] == (relevant or figures["relevant"])
     doubted = "SELECT COUNT(*) FROM pages WHERE score <= 0 AND depth > 0"
     assert rows(tmp_path, doubted) == [(0,)]
     assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
 
 
-def told(done: Any) -> str:
+def last_line(done: Any) -> str:
     """Return the last line of standard error."""
     return str(done.stderr.splitlines()[-1])
 
@@ -198,7 +198,7 @@ def test_a_host_counts_with_its_last_reason() -> None:
 def test_names_that_nobody_knows_end_a_crawl(tmp_path: Path) -> None:
     done = polite(tmp_path, "http://a.de/", "http://b.de/", **RESTING)
     assert done.returncode == 1
-    assert told(done) == (
+    assert last_line(done) == (
         "langfocus: no seed answered: names cannot be resolved here; try -a web=sample"
     )
     assert summary(tmp_path)["finish_reason"] == "unanswered"
@@ -211,7 +211,7 @@ def test_hosts_that_refuse_connections_end_a_crawl(tmp_path: Path) -> None:
         seeds = [f"http://{name}:{port}/" for name in (*known, "c.de")]
         done = polite(tmp_path, *seeds, names=known, LANGFOCUS_PRIVATE_ADDRESSES=True, **RESTING)
     assert done.returncode == 1
-    assert told(done) == (
+    assert last_line(done) == (
         "langfocus: no seed answered; connection refused: 2 hosts, its host has no address: "
         "1 host; try -a web=sample"
     )
@@ -230,11 +230,11 @@ def test_seeds_that_give_no_page_are_named_with_the_reason(
     with served() as (web, server):
         web.answers[path] = answer
         done = polite(tmp_path, "http://a.de/", "http://b.de/", proxy=server.url)
-    assert (done.returncode, told(done)) == (1, f"langfocus: {reason}")
+    assert (done.returncode, last_line(done)) == (1, f"langfocus: {reason}")
     assert summary(tmp_path)["finish_reason"] == "finished"
 
 
 def test_private_seeds_tell_the_setting_that_allows_them(tmp_path: Path) -> None:
     done = polite(tmp_path, "http://127.0.0.1:9999/")
     assert done.returncode == 1
-    assert "LANGFOCUS_PRIVATE_ADDRESSES" in told(done)
+    assert "LANGFOCUS_PRIVATE_ADDRESSES" in last_line(done)

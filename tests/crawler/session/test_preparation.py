@@ -39,7 +39,7 @@ SEEDS = ("http://a.fo/",)
 def test_each_part_that_does_not_know_a_language_is_named(lang: str, expected: list[str]) -> None:
     found = gaps(Config(lang, seeds=SEEDS), make_ordering("focus", lang), method())
     assert len(found) == len(expected)
-    assert all(text in told for text, told in zip(expected, found, strict=True))
+    assert all(text in value for text, value in zip(expected, found, strict=True))
 
 
 def test_a_run_keeps_each_option_that_binds_it() -> None:
@@ -53,8 +53,8 @@ def test_an_ordering_that_was_chosen_is_no_gap() -> None:
 
 
 def test_a_method_that_cannot_name_the_language_is_told() -> None:
-    (told,) = gaps(Config("gl", strategy="bfs"), make_ordering("bfs", "fo"), method("langdetect"))
-    assert told == ("the method langdetect does not know Galician: no page will count as relevant")
+    (gap,) = gaps(Config("gl", strategy="bfs"), make_ordering("bfs", "fo"), method("langdetect"))
+    assert gap == ("the method langdetect does not know Galician: no page will count as relevant")
 
 
 def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path) -> None:
@@ -66,12 +66,12 @@ def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path)
     check_language("nog", joined)
     with pytest.raises(SettingError, match="no model here reads Bakhtiari"):
         check_language("bqi", joined)
-    (told,) = gaps(
+    (gap,) = gaps(
         Config("nog", strategy="soft", seeds=SEEDS, web="sample"),
         make_ordering("soft", "nog"),
         joined,
     )
-    assert told == "the text model does not know Nogai: a model of fastText identifies its pages"
+    assert gap == "the text model does not know Nogai: a model of fastText identifies its pages"
 
 
 def test_a_file_that_is_no_model_of_fasttext_is_a_wrong_setting(tmp_path: Path) -> None:
@@ -89,14 +89,14 @@ def test_a_crawl_tells_its_gaps_at_its_start_and_in_its_report(tmp_path: Path) -
         *("lang=Volapük", "web=archive", f"archive={archive}", "seeds=http://a.de/"), JOBDIR=folder
     )
     notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
-    told = summary(folder)["gaps"]
-    assert notes == [f"note: {gap}" for gap in told]
-    assert [gap.split(" know ")[0] for gap in told] == [
+    figures = summary(folder)["gaps"]
+    assert notes == [f"note: {gap}" for gap in figures]
+    assert [gap.split(" know ")[0] for gap in figures] == [
         "the URL model does not",
         "the text model does not",
     ]
     report = (folder / "report.html").read_text(encoding="utf-8")
-    assert all(gap in report for gap in told)
+    assert all(gap in report for gap in figures)
     assert "gaps" not in summary(folder)["settings"]
 
 

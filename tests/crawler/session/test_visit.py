@@ -348,8 +348,8 @@ def test_what_the_owner_says_about_the_use_is_recorded_with_the_page(tmp_path: P
         statements=("tdm-reservation=1",),
         robots=RobotsVersion("sha256:00", ("content-signal: ai-train=no",)),
     )
-    ((told, version),) = rows(tmp_path, "SELECT directives, robots_txt FROM pages")
-    assert json.loads(told) == {
+    ((statements, version),) = rows(tmp_path, "SELECT directives, robots_txt FROM pages")
+    assert json.loads(statements) == {
         "robots.txt": ["content-signal: ai-train=no"],
         "header": ["tdm-reservation=1"],
         "page": ["noai", "noarchive"],

@@ -123,13 +123,13 @@ def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCra
     assert all(shared.shares())
     assert sum(shared.shares()) == len(shared.records())
     assert smallest_gap(shared.proxy) >= DELAY_S
-    told = summary(shared.folder / "all")
+    figures = summary(shared.folder / "all")
     shares = [summary(shared.folder / worker) for worker in ("worker1", "worker2")]
-    assert told["pages"] == 100
+    assert figures["pages"] == 100
     for name in ("relevant", "labelled", "bytes"):
-        assert told[name] == sum(share[name] for share in shares)
-    assert Counter(told["counts"]) == sum((Counter(s["counts"]) for s in shares), Counter())
-    assert told["counts"]["stored"] == len(shared.records())
+        assert figures[name] == sum(share[name] for share in shares)
+    assert Counter(figures["counts"]) == sum((Counter(s["counts"]) for s in shares), Counter())
+    assert figures["counts"]["stored"] == len(shared.records())
     assert (shared.folder / "all" / "report.html").exists()
 
 

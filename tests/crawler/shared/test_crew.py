@@ -81,9 +81,9 @@ def test_what_cannot_work_is_one_line_before_anything_is_written(
         begin = ["-a", "lang=de", "-a", "web=sample", "-a", f"pages={pages}", "--workers", "2"]
         assert call("crawl", *begin, *folder, *more) == 2
         assert not (tmp_path / "run").exists()
-        told = capsys.readouterr().err
-        assert told.count("\n") == 1
-        return told
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        return error
 
     assert "export writes the texts" in said("-O", "x.jsonl")
     assert "not for a shared crawl" in said("-a", "words=5")
@@ -103,10 +103,10 @@ def test_a_server_goes_on_with_its_data_after_a_kill_and_tells_why_it_cannot_sta
         client.set("a", "1")
         assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
         pid = client.info("server")["process_id"]
-    told: list[str] = []
+    messages: list[str] = []
     os.kill(pid, signal.SIGKILL)
-    while not told:  # its threads may end after it
-        server.keep(told.append)
+    while not messages:  # its threads may end after it
+        server.keep(messages.append)
     with connect(server.url) as client:
         assert client.get("a") == "1"
     socket = Path(server.url.removeprefix("unix://"))
@@ -130,11 +130,11 @@ def script(code: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", code]
 
 
-def stopper(crew: Callable[[], Crew], told: list[str], times: int) -> Callable[[], None]:
+def stopper(crew: Callable[[], Crew], messages: list[str], times: int) -> Callable[[], None]:
     """Stop a crew so often, each time after a worker has answered the last one."""
 
     def meanwhile() -> None:
-        if crew().stops < times and any("ready" in line for line in told):
+        if crew().stops < times and any("ready" in line for line in messages):
             crew().stop()
 
     return meanwhile
@@ -147,27 +147,27 @@ def stopper(crew: Callable[[], Crew], told: list[str], times: int) -> Callable[[
 def test_workers_end_in_order_when_asked_once_and_in_any_case_when_asked_three_times(
     answer: str, stops: int, code: int
 ) -> None:
-    told: list[str] = []
-    crew = Crew({"a": script(HEARS.format(answer))}, told.append)
-    crew.wait(stopper(lambda: crew, told, stops))
+    messages: list[str] = []
+    crew = Crew({"a": script(HEARS.format(answer))}, messages.append)
+    crew.wait(stopper(lambda: crew, messages, stops))
     assert crew.ends["a"].code == code
-    assert told[0] == "a: ready"
-    assert "press Ctrl-C again" in told[1]
+    assert messages[0] == "a: ready"
+    assert "press Ctrl-C again" in messages[1]
 
 
 def test_a_worker_that_dies_is_told_once_and_the_others_go_on() -> None:
-    told: list[str] = []
+    messages: list[str] = []
     lines = {
         "a": script("import os; os.kill(os.getpid(), 9)"),
         "b": script("import sys; sys.exit('note: x\\nlangfocus: no disk')"),
         "c": script("import sys; sys.stderr.write('note: x\\n' * 3); input() if 0 else None"),
     }
-    crew = Crew(lines, told.append)
+    crew = Crew(lines, messages.append)
     crew.wait(lambda: None)
     assert {name: end.code for name, end in crew.ends.items()} == {"a": -9, "b": 1, "c": 0}
     assert str(crew.ends["b"]) == "no disk"
     assert str(crew.ends["a"]) == "killed by signal 9"
-    assert sum("note: x" in line for line in told) == 1
+    assert sum("note: x" in line for line in messages) == 1
     assert len(crew) == 0
 
 
@@ -185,16 +185,16 @@ def test_the_commands_of_the_compose_file_are_understood(own_server: RedisServer
     opts = parser_of("crawl").parse_args(commands["crawl"][1:])
     config = config_of(pairs(opts.spargs), settings_of(opts))
     assert (config.lang, opts.workers, config.contact) == ("de", 4, "you@example.org")
-    told = (ROOT / "docs/compose/prometheus.yml").read_text(encoding="utf-8")
-    assert f"127.0.0.1:{config.dashboard}" in told
+    text = (ROOT / "docs/compose/prometheus.yml").read_text(encoding="utf-8")
+    assert f"127.0.0.1:{config.dashboard}" in text
     client: Any = connect(str(config.frontier))
     assert client.connection_pool.connection_kwargs["host"] == "redis"
     own_server.kill()
     own_server.start(*commands["redis-server"][1:])
     with connect(own_server.url) as client:
-        told = client.config_get("*")
-    assert (told["appendonly"], told["save"]) == ("yes", "")
-    assert told["maxmemory-policy"] == "noeviction"
+        config = client.config_get("*")
+    assert (config["appendonly"], config["save"]) == ("yes", "")
+    assert config["maxmemory-policy"] == "noeviction"
 
 
 def test_the_dockerfile_copies_what_exists() -> None:

@@ -101,9 +101,9 @@ class Workers:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Return what the worker with a lease does with it: admit, send, retry, release."""
 
-        def by_owner(lease: Lease, *told: Any, **how: Any) -> Any:
+        def by_owner(lease: Lease, *values: Any, **how: Any) -> Any:
             owner = self.workers[self.owners[lease.fingerprint]]
-            return getattr(owner, name)(lease, *told, **how)
+            return getattr(owner, name)(lease, *values, **how)
 
         return by_owner
 
@@ -377,11 +377,11 @@ def test_a_crawl_of_another_layout_is_refused_with_the_way_out(
     with monkeypatch.context() as before:
         before.setattr(membership, "LAYOUT", LAYOUT - 1)
         join()
-    told = (
+    message = (
         rf"has layout {LAYOUT - 1} in Redis, this version has {LAYOUT}: finish it with the version "
         r"that began it, or merge the folders of its workers and begin another crawl \(LANGFOCUS_"
     )
-    with pytest.raises(SettingError, match=told):
+    with pytest.raises(SettingError, match=message):
         join(delay_s=9.0)
     monkeypatch.setattr(membership, "LAYOUT", LAYOUT - 1)
     join()  # nothing was changed
@@ -435,11 +435,11 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
     assert other.stored.records(other.worker) == []
     assert other.stored.workers() == ["w1", "w2"]
     first, second = other.stored.records("w1")
-    told = {"id": 1, "url": "http://a.de/", "parent": None, "score": 0.25, "queued": 1}
-    told |= {"outcome": PAGE, "fetched_at": 12.5, "confidence": 0.5, "country": "DE", "bytes": 99}
-    assert {name: first.row[name] for name in told} == told
-    told = {"id": 2, "parent": "http://a.de/", "depth": 1, "queued": 0}
-    assert {name: second.row[name] for name in told} == told
+    values = {"id": 1, "url": "http://a.de/", "parent": None, "score": 0.25, "queued": 1}
+    values |= {"outcome": PAGE, "fetched_at": 12.5, "confidence": 0.5, "country": "DE", "bytes": 99}
+    assert {name: first.row[name] for name in values} == values
+    values = {"id": 2, "parent": "http://a.de/", "depth": 1, "queued": 0}
+    assert {name: second.row[name] for name in values} == values
     other.stored.forget([first.entry], "w1")
     assert other.stored.records("w1") == [second]
 

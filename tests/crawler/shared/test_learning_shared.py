@@ -32,7 +32,7 @@ class LearningWorker(SharedMachine, LearningMachine):
         self.frontier = Workers(self.server.url, self.rules_of_crawl(), self.now, 1)
 
     def lose_a_worker(self, number: int) -> None:
-        """What it learned since it last told the others is lost with it."""
+        """Lessons since its last report to the others are lost."""
 
 
 def test_a_worker_decides_as_one_that_looks_at_everything(redis_server: RedisServer) -> None:

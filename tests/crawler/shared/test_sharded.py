@@ -99,8 +99,8 @@ def join(redis_server: RedisServer) -> Iterator[Sharded]:
     def join(worker: str = "worker", shards: int = 4, **rules: Any) -> ShardedFrontier:
         member = Membership(worker=worker, shards=shards, deliver_s=rules.pop("deliver_s", 1e9))
         client = connect(rules.pop("url", redis_server.url))
-        told: dict[str, Any] = {"now": 0.0, "sleep": lambda _: None}
-        joined.append(ShardedFrontier.join(client, crawl, FrontierRules(**rules), member, **told))
+        values: dict[str, Any] = {"now": 0.0, "sleep": lambda _: None}
+        joined.append(ShardedFrontier.join(client, crawl, FrontierRules(**rules), member, **values))
         joined[-1].delivery.delivered_at = 0.0
         return joined[-1]
 
@@ -117,8 +117,8 @@ def links(*numbers: int) -> list[Link]:
 def test_a_worker_with_another_number_of_shards_is_refused(join: Sharded, shards: int) -> None:
     whole = join()
     kind = RedisFrontier if shards == 1 else ShardedFrontier
-    told = f"was begun with shards=4, not with shards={shards}"
-    with pytest.raises(SettingError, match=told):
+    message = f"was begun with shards=4, not with shards={shards}"
+    with pytest.raises(SettingError, match=message):
         kind.join(
             whole.stored.whole.client,
             whole.stored.whole.crawl,

@@ -48,8 +48,8 @@ def test_what_no_worker_writes_into_the_records_is_refused_in_one_line(
     entries: Any = client.xrange(key)
     entry = entries[0][1]
     row = json.loads(entry["row"]) | {k: v for k, v in change.items() if k not in entry}
-    told = {**entry, "row": json.dumps(row), **{k: v for k, v in change.items() if k not in row}}
-    client.xadd(key, told)
+    values = {**entry, "row": json.dumps(row), **{k: v for k, v in change.items() if k not in row}}
+    client.xadd(key, values)
     with pytest.raises(StorageError) as caught:
         joined.worker.tend(1.0)
     line = str(caught.value)
@@ -134,10 +134,10 @@ def test_workers_tell_each_other_their_figures_and_each_shows_those_of_all(
     theirs.settle()
     theirs.crawl.traffic.note_fetch(0.2)
     assert other.share(live_json(theirs.look(9.0, drops={"a": 2}))) == {}
-    told = joined.worker.share(live_json(own.look(1.0, drops={"a": 1, "b": 1})))
-    assert list(told) == ["other"]
+    shared = joined.worker.share(live_json(own.look(1.0, drops={"a": 1, "b": 1})))
+    assert list(shared) == ["other"]
     assert list(other.share("{}")) == ["worker"]
-    seen = together(own.look(drops={"a": 1}), "worker", {**told, "third": "{}", "old": "x"})
+    seen = together(own.look(drops={"a": 1}), "worker", {**shared, "third": "{}", "old": "x"})
     assert (seen.outcomes, seen.drops) == ({"page": 4, "timeout": 1}, {"a": 3})
     assert (seen.errors, seen.last_relevant, seen.last_labelled) == (1, 3, 4)
     assert (sum(seen.fetches), seen.fetch_s) == (1, 0.2)

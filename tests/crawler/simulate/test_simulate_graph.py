@@ -77,7 +77,7 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
 
 
-def told(path: Path, **facts: object) -> None:
+def change_facts(path: Path, **facts: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | facts))
 
 
@@ -89,13 +89,13 @@ def told(path: Path, **facts: object) -> None:
         (lambda web: (web / "seeds.npy").write_bytes(b""), "seeds.npy: cannot be read"),
         (lambda web: (web / "graph.json").write_text("{"), "graph.json: no graph of this version"),
         (
-            lambda web: told(web / "graph.json", version=2),
+            lambda web: change_facts(web / "graph.json", version=2),
             r"Invalid enum value 2 - at `\$\.version`",
         ),
-        (lambda web: told(web / "graph.json", servers=None), r"no graph .*\$\.servers"),
-        (lambda web: told(web / "graph.json", servers=3), "server_domain has 12 rows"),
-        (lambda web: told(web / "graph.json", languages=["th"]), "page_language has 1"),
-        (lambda web: told(web / "graph.json", target="ja"), "no page in 'ja'"),
+        (lambda web: change_facts(web / "graph.json", servers=None), r"no graph .*\$\.servers"),
+        (lambda web: change_facts(web / "graph.json", servers=3), "server_domain has 12 rows"),
+        (lambda web: change_facts(web / "graph.json", languages=["th"]), "page_language has 1"),
+        (lambda web: change_facts(web / "graph.json", target="ja"), "no page in 'ja'"),
         (lambda web: np.save(web / "seeds.npy", np.zeros(1)), "not a column of int32"),
         (lambda web: np.save(web / "seeds.npy", np.array([160], np.int32)), "seeds has 160"),
         (lambda web: np.save(web / "seeds.npy", np.zeros(0, np.int32)), "one seed"),

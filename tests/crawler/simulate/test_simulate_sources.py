@@ -59,7 +59,7 @@ def test_links_are_read_as_they_were_written(urls: list[str]) -> None:
         outlinks.read(b"x")
 
 
-def told(graph: WebGraph) -> dict[str, tuple[int, str | None, list[str]]]:
+def contents_of(graph: WebGraph) -> dict[str, tuple[int, str | None, list[str]]]:
     """Status, language and links of each URL."""
     return {
         graph.url(vertex): (
@@ -80,7 +80,7 @@ def test_a_graph_of_a_run_has_its_pages_redirects_failures_and_all_of_their_link
 ) -> None:
     settle(tmp_path / "run", keeps_links=True)
     graph = build([tmp_path / "run"], tmp_path / "graph", "de")
-    assert told(graph) == {
+    assert contents_of(graph) == {
         "http://a.de/": (
             graph_module.PAGE,
             "de",
@@ -177,7 +177,7 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str) -> None:
         "http://d.org/x/y/z/": (UNKNOWN, None, []),
         "http://d.org/": (UNKNOWN, None, []),
     }
-    assert told(graph) == expected
+    assert contents_of(graph) == expected
     assert left_out(graph) == {
         "rows with an invalid URL": 1,
         "cut short": 1,
@@ -244,7 +244,7 @@ def test_the_first_source_that_fetched_a_url_counts(tmp_path: Path) -> None:
     languages = pages(tmp_path / "one", *rows)
     more = linked(tmp_path / "one", "http://a.de/2\thttp://x.de/")
     graph = build([tmp_path / "run", languages, more], tmp_path / "graph", "de")
-    found = told(graph)
+    found = contents_of(graph)
     assert found["http://a.de/3"] == (graph_module.PAGE, "fr", [])
     assert found["http://b.de/new"] == (FAILED, None, [])
     assert found["http://a.de/"][1] == "de"
@@ -276,7 +276,7 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
         + gzip.compress(record("http://a.de/seen", b"HTTP/1.1 200 OK\r\n\r\n", "revisit"))
     )
     graph = build([archive], tmp_path / "graph", "de")
-    assert told(graph) == {
+    assert contents_of(graph) == {
         "http://www.a.de/": (
             graph_module.PAGE,
             "de",

@@ -122,9 +122,9 @@ def test_a_run_since_another_tells_what_changed_vanished_and_stayed(
     assert asked[-1] == "new"
     summary = summarise(tmp_path / "2")
     assert summary.changes is not None
-    told = {name: number for name, number in summary.changes.items() if number}
+    values = {name: number for name, number in summary.changes.items() if number}
     found = "changed 1, earlier 6, new 1, not_modified 3, stayed 4, vanished 1"
-    assert ", ".join(f"{name} {number}" for name, number in sorted(told.items())) == found
+    assert ", ".join(f"{name} {number}" for name, number in sorted(values.items())) == found
     assert ("of these stayed", "4 (3 by the server's word)") in headline(summary)
     states = dict(rows(tmp_path / "2", "SELECT url, outcome FROM pages"))
     assert states["http://a.de/tag"] == states["http://a.de/date"] == "unchanged"
@@ -237,13 +237,13 @@ def test_an_answer_304_is_a_revisit_of_the_record_with_the_body(
         crawled(tmp_path / str(run), server, run, tmp_path / str(run - 1), keeps=run != 2)
     first = kept_records(tmp_path / "0", "date")[0].rec_headers
     (revisit,) = kept_records(tmp_path / "3", "date")
-    told = revisit.rec_headers
+    headers = revisit.rec_headers
     assert revisit.rec_type == "revisit"
     assert revisit.http_headers.get_statuscode() == "304"
-    assert told.get_header("WARC-Profile").endswith("/1.1/revisit/server-not-modified")
-    assert told.get_header("WARC-Refers-To-Target-URI") == "http://a.de/date"
-    assert told.get_header("WARC-Refers-To-Date") == first.get_header("WARC-Date")
-    assert told.get_header("WARC-Payload-Digest") is None
+    assert headers.get_header("WARC-Profile").endswith("/1.1/revisit/server-not-modified")
+    assert headers.get_header("WARC-Refers-To-Target-URI") == "http://a.de/date"
+    assert headers.get_header("WARC-Refers-To-Date") == first.get_header("WARC-Date")
+    assert headers.get_header("WARC-Payload-Digest") is None
     crawled(tmp_path / "bare", server, 4)
     crawled(tmp_path / "late", server, 5, tmp_path / "bare", keeps=True)
     (revisit,) = kept_records(tmp_path / "late", "tag")

@@ -72,8 +72,8 @@ def test_a_damaged_record_is_skipped_and_counted_once(
     assert [*web.urls()] == expected
     assert web.respond(URLS[5]).body == b"5" * 99
     assert len(web.skipped) == 1
-    (told,) = caplog.messages
-    assert told == f"1 damaged records were skipped, the first: {path}: {fault}"
+    (message,) = caplog.messages
+    assert message == f"1 damaged records were skipped, the first: {path}: {fault}"
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])

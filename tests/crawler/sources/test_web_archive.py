@@ -213,7 +213,7 @@ def test_a_name_with_a_comma_or_a_bracket_is_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ("{0}/a.warc.gz,{0}/absent.warc", r"absent\.warc: No such file"),
         ("{0}/absent*.warc", r"absent\*\.warc: No such file"),
@@ -224,13 +224,13 @@ def test_a_name_with_a_comma_or_a_bracket_is_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_missing_is_one_line(
-    tmp_path: Path, files: list[Path], given: str, told: str
+    tmp_path: Path, files: list[Path], given: str, message: str
 ) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "no.wacz").write_bytes(b"PK no")
     package(tmp_path / "empty.wacz", {"datapackage.json": b"{}"})
     package(tmp_path / "packed.wacz", {"archive/a.warc": page("a")}, ZIP_DEFLATED)
-    with pytest.raises(ArchiveError, match=told) as caught:
+    with pytest.raises(ArchiveError, match=message) as caught:
         ArchiveWeb(given.format(tmp_path))
     assert "\n" not in str(caught.value)
 
@@ -258,8 +258,8 @@ def test_a_damaged_file_among_others_is_counted(
     web = ArchiveWeb(tmp_path)
     assert names(web) == ["b.warc", "all", "below/c.warc.gz", "all"]
     assert len(web.skipped) == 1
-    (told,) = caplog.messages
-    assert f"the first: {files[0]}: at byte 0: damaged gzip data" in told
+    (message,) = caplog.messages
+    assert f"the first: {files[0]}: at byte 0: damaged gzip data" in message
 
 
 REFERS = "WARC-Refers-To-Target-URI: {}\r\nWARC-Payload-Digest: sha1:{}\r\n"

@@ -75,8 +75,8 @@ def test_the_default_web_is_the_one_of_all_published_figures() -> None:
     digest.update(repr(list(web().truth())).encode())
     files = {f"{host.root}/robots.txt": ask(f"{host.root}/robots.txt") for host in web().hosts}
     for url, outcome in sorted((outcomes() | files).items()):
-        told = outcome if isinstance(outcome, str) else (outcome.status, outcome.headers)
-        digest.update(repr((url, told)).encode())
+        fate = outcome if isinstance(outcome, str) else (outcome.status, outcome.headers)
+        digest.update(repr((url, fate)).encode())
         digest.update(b"" if isinstance(outcome, str) else outcome.body)
     assert digest.hexdigest() == "164077f64b071b32"
 

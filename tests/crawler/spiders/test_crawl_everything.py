@@ -47,7 +47,7 @@ class Ended:
         return dict(rows(self.folder, "SELECT key, value FROM meta"))
 
     @property
-    def told(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
         return summary(self.folder)
 
     def count(self, query: str) -> int:
@@ -73,7 +73,7 @@ def most(column: str, number: int) -> Check:
 
 def ends(ended: Ended) -> bool:
     """True for any crawl: these have no effect that is seen after it."""
-    return bool(ended.told["finish_reason"])
+    return bool(ended.figures["finish_reason"])
 
 
 def recovered_quickly(ended: Ended) -> bool:
@@ -84,7 +84,7 @@ def recovered_quickly(ended: Ended) -> bool:
 
 def rested_briefly(ended: Ended) -> bool:
     """True if no host rested for the 300 s that its robots.txt asks for."""
-    return bool(ended.told["seconds"] < 290.0)
+    return bool(ended.figures["seconds"] < 290.0)
 
 
 SAMPLE: Table = {
@@ -97,7 +97,7 @@ SAMPLE: Table = {
     "host_queue": ("7", recorded("host_queue", "7")),
     "directory_depth": ("2", recorded("directory_depth", "2")),
     "identify": ("cai", recorded("identify", "cai")),
-    "pages": ("40", lambda ended: ended.told["pages"] == 40),
+    "pages": ("40", lambda ended: ended.figures["pages"] == 40),
     "hours": ("1", recorded("goal_hours", "1.0")),
     "web": ("sample", recorded("web", "sample")),
     "LANGFOCUS_DASHBOARD": ("{port}", ends),
@@ -116,12 +116,15 @@ LIVE: Table = {
     "lang": ("de", recorded("lang", "de")),
     "seeds": ("http://a.de:{port}/", lambda ended: ended.log[0].url.startswith("http://a.de:")),
     "host_cap": ("0", recorded("host_cap", "0")),
-    "address_cap": ("12", lambda ended: ended.told["counts"]["lowered"] > 0),
+    "address_cap": ("12", lambda ended: ended.figures["counts"]["lowered"] > 0),
     "block": ("{tmp}/block.txt", lambda ended: not ended.asked("/blocked")),
     "LANGFOCUS_CONTACT": ("bot@example.net", lambda e: "bot@example.net" in e.log[0].user_agent),
-    "LANGFOCUS_DNS": ("{dns}", lambda ended: ended.told["pages"] > 5),
-    "LANGFOCUS_PRIVATE_ADDRESSES": ("True", lambda e: "private_address" not in e.told["outcomes"]),
-    "LANGFOCUS_PER_ADDRESS": ("0", lambda ended: ended.told["hosts"] > 5),
+    "LANGFOCUS_DNS": ("{dns}", lambda ended: ended.figures["pages"] > 5),
+    "LANGFOCUS_PRIVATE_ADDRESSES": (
+        "True",
+        lambda e: "private_address" not in e.figures["outcomes"],
+    ),
+    "LANGFOCUS_PER_ADDRESS": ("0", lambda ended: ended.figures["hosts"] > 5),
     "LANGFOCUS_DIRECTIVES_OBEY": ("False", lambda ended: ended.asked("/nofollow")),
     "LANGFOCUS_MAX_CRAWL_DELAY": ("0.01", rested_briefly),
     "LANGFOCUS_RETRY_DELAY": ("0.01", recovered_quickly),
@@ -132,16 +135,16 @@ LIVE: Table = {
     ),
     "LANGFOCUS_URL_MODEL": (
         "{tmp}/model.npz",
-        lambda ended: "the URL model does not know German" in ended.told["gaps"][0],
+        lambda ended: "the URL model does not know German" in ended.figures["gaps"][0],
     ),
 }
 REPLAY: Table = {
     "lang": ("de", recorded("lang", "de")),
-    "web": ("archive", lambda ended: "/first" in ended.told["web"]),
-    "archive": ("{first}", lambda ended: ended.told["outcomes"]["page"] > 5),
+    "web": ("archive", lambda ended: "/first" in ended.figures["web"]),
+    "archive": ("{first}", lambda ended: ended.figures["outcomes"]["page"] > 5),
     "seeds": ("{seeds}", lambda ended: len(json.loads(ended.meta["seeds"])) == 3),
-    "since": ("{first}", lambda ended: ended.told["changes"]),
-    "relevant": ("6", lambda ended: ended.told["relevant"] == 6),
+    "since": ("{first}", lambda ended: ended.figures["changes"]),
+    "relevant": ("6", lambda ended: ended.figures["relevant"] == 6),
     "words": ("900000", recorded("goal_words", "900000")),
     "expected": ("only", recorded("goal_expected", "only")),
     "LANGFOCUS_RANDOM_STATE": ("7", ends),
@@ -155,11 +158,11 @@ CENSUS: Table = {
 SHARED: Table = {
     "lang": ("de", recorded("lang", "de")),
     "web": ("sample", recorded("web", "sample")),
-    "pages": ("20", lambda ended: ended.told["pages"] == 20),
+    "pages": ("20", lambda ended: ended.figures["pages"] == 20),
     "LANGFOCUS_SAMPLE_HOSTS": ("300", ends),
     "LANGFOCUS_FRONTIER": ("{redis}", lambda ended: ended.meta["shared"]),
     "LANGFOCUS_CRAWL": ("everything", lambda ended: "everything" in ended.meta["shared"]),
-    "LANGFOCUS_SHARDS": ("2", lambda ended: ended.told["pages"] == 20),
+    "LANGFOCUS_SHARDS": ("2", lambda ended: ended.figures["pages"] == 20),
     "LANGFOCUS_LEASE": ("5", ends),
 }
 

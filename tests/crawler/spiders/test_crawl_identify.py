@@ -31,8 +31,8 @@ def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path
         crawl.visitor.answered(lease, replace(answer, url=lease.url))
     assert crawl.queue.counts().relevant == 1
     crawl.close("finished")
-    told = rows(tmp_path / "run", "SELECT language, method FROM pages")
-    assert told == [("nog", "fasttext"), ("de", "text")]
+    outcomes_found = rows(tmp_path / "run", "SELECT language, method FROM pages")
+    assert outcomes_found == [("nog", "fasttext"), ("de", "text")]
 
 
 @pytest.mark.parametrize("command", ["crawl", "compare"])

@@ -185,10 +185,10 @@ def test_pages_and_seeds_of_plug_ins_are_crawled_and_failures_are_settled(tmp_pa
         ("http://de.example/gone", "refused", 1),
         ("http://de.example/wrong", "error", 1),
     ]
-    told = summary(folder)
-    assert told["web"] == "small /some/where"
-    assert [plugin["kind"] for plugin in told["plugins"]] == ["web", "seeds"]
-    assert " -a seeds=two" in told["command"]
+    figures = summary(folder)
+    assert figures["web"] == "small /some/where"
+    assert [plugin["kind"] for plugin in figures["plugins"]] == ["web", "seeds"]
+    assert " -a seeds=two" in figures["command"]
     said = crawl(packages, *asked, "seeds=http://de.example/", JOBDIR=folder)
     assert "the run used the seeds of plug-in two (my-smallest 1.0); it goes on without it" in said
     crawl(packages, *asked, JOBDIR=tmp_path / "own")

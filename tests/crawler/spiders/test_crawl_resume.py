@@ -86,9 +86,9 @@ def test_a_signal_ends_a_crawl_with_its_report_and_the_same_command_goes_on(
             wait_for(proxy, 25, process)
             process.send_signal(asked)
             proxy.answers = None
-            told, _ = process.communicate(timeout=HANG_S)
+            output, _ = process.communicate(timeout=HANG_S)
             assert process.returncode == 130
-            assert f"stopped; the same command with -s JOBDIR={tmp_path} continues" in told
+            assert f"stopped; the same command with -s JOBDIR={tmp_path} continues" in output
         first = summary(tmp_path)
         assert first["finish_reason"] == "shutdown"
         assert 0 < first["pages"] < 60
@@ -116,9 +116,9 @@ def test_a_second_ctrl_c_names_the_way_to_a_report_and_to_the_rest(tmp_path: Pat
         process.send_signal(signal.SIGINT)
         wait_until(lambda: "shutting down" in log.read_text(), process)
         process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=HANG_S)
+        output, _ = process.communicate(timeout=HANG_S)
     assert process.returncode == 130
-    assert told == (
+    assert output == (
         f"langfocus: stopped at once: its report is old or missing, langfocus report {run} writes "
         f"it; the same command with -s JOBDIR={run} continues\n"
     )

@@ -88,7 +88,7 @@ def test_the_command_of_a_crawl_tells_no_secret() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "expected"),
     [
         ("DOWNLOAD_DELAY=inf", "a number of at least 0 is needed"),
         ("RETRY_TIMES=nan", "a whole number of at least 0 is needed"),
@@ -107,11 +107,11 @@ def test_the_command_of_a_crawl_tells_no_secret() -> None:
         ("LANGFOCUS_", "no such setting; langfocus crawl --help lists them"),
     ],
 )
-def test_a_bad_setting_is_refused_in_one_line(given: str, told: str) -> None:
+def test_a_bad_setting_is_refused_in_one_line(given: str, expected: str) -> None:
     name, _, value = given.partition("=")
     with pytest.raises(SettingError) as refused:
         settings_of(**{name: value})
-    assert str(refused.value) == f"{given}: {told}"
+    assert str(refused.value) == f"{given}: {expected}"
 
 
 def test_settings_of_scrapy_that_are_right_are_accepted() -> None:
@@ -121,7 +121,7 @@ def test_settings_of_scrapy_that_are_right_are_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("proxies", "told"),
+    ("proxies", "expected"),
     [
         ({}, []),
         ({"http": "http://p:1", "https": "http://p:1"}, []),
@@ -130,8 +130,10 @@ def test_settings_of_scrapy_that_are_right_are_accepted() -> None:
         ({"all": "http://p:1"}, ["all_proxy has no effect"]),
     ],
 )
-def test_a_proxy_for_some_of_the_pages_is_named(proxies: dict[str, str], told: list[str]) -> None:
-    assert [line.partition(":")[0] for line in proxy_remarks(proxies)] == told
+def test_a_proxy_for_some_of_the_pages_is_named(
+    proxies: dict[str, str], expected: list[str]
+) -> None:
+    assert [line.partition(":")[0] for line in proxy_remarks(proxies)] == expected
 
 
 def test_a_setting_that_is_empty_is_not_set() -> None:
@@ -147,8 +149,8 @@ def test_a_crawl_of_nothing_that_can_be_read_is_refused_and_nothing_is_written(
     folder = tmp_path / "run"
     archive = {"lang": "de", "web": "archive", "seeds": "http://a.de/"}
     for method in ("inlinks", "outlinks"):
-        told = refusal(folder, {**archive, "web": "live", "identify": method})
-        assert f"identify={method}: needs a graph" in told
+        message = refusal(folder, {**archive, "web": "live", "identify": method})
+        assert f"identify={method}: needs a graph" in message
     sample = {"lang": "de", "web": "sample"}
     assert "no pages in kl" in refusal(folder, {**sample, "lang": "kl"})
     assert "x.warc.gz" in refusal(folder, {**archive, "archive": "x.warc.gz"})
@@ -161,9 +163,9 @@ def test_a_crawl_of_nothing_that_can_be_read_is_refused_and_nothing_is_written(
 
 
 def test_the_manual_names_every_argument_and_setting() -> None:
-    told = parser_of("crawl").format_help()
+    text = parser_of("crawl").format_help()
     for name in [*ARGUMENTS, *SETTINGS]:
-        assert f"  {name} " in told
+        assert f"  {name} " in text
 
 
 # The rest needs a process of its own.

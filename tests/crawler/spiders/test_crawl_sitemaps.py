@@ -31,9 +31,9 @@ def test_a_sitemap_is_fetched_after_a_relevant_page_and_is_none_itself(tmp_path:
     asked = [path for _, path in proxy.log if path != ".well-known/tdmrep.json"]
     assert asked[:4] == ["robots.txt", "", "s.xml.gz", "0"]
     assert proxy.most_open == 1
-    told = summary(tmp_path)
-    assert told["pages"] == 4
-    assert told["outcomes"] == {"page": 4, "sitemap": 1}
+    figures = summary(tmp_path)
+    assert figures["pages"] == 4
+    assert figures["outcomes"] == {"page": 4, "sitemap": 1}
     # The sitemap took no slot.
     assert rows(tmp_path, "SELECT sent FROM hosts WHERE host = 'robots-a.de'") == [(4,)]
     ((parent, robots),) = rows(tmp_path, "SELECT parent, robots_txt FROM pages WHERE id = 3")

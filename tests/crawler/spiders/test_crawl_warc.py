@@ -74,14 +74,14 @@ def test_a_crawl_keeps_what_went_over_the_wire_without_secrets(tmp_path: Path) -
     assert {"http://other-bot.de/", "http://gone.de/", "http://odd.de/robots.txt"} < answers.keys()
     (revisit,) = (url for kind, url, _ in kept if kind == "revisit")
     assert revisit in ("http://same.de/", "http://same-too.de/")
-    (request,) = (block for *told, block in kept if told == ["request", "http://odd.de/"])
+    (request,) = (block for *query, block in kept if query == ["request", "http://odd.de/"])
     assert request.startswith(b"GET http://odd.de/ HTTP/1.1\r\n")
     assert not [block for *_, block in kept if b"\nProxy-" in block]
     assert b"\r\nAccept-Language: de,*;q=0.1\r\n" in request
     assert request.endswith(b"\r\nHost: odd.de\r\n\r\n")
     assert summary(tmp_path)["counts"]["noarchive"] == 2
-    told = "SELECT directives, robots_txt FROM pages WHERE url = 'http://kept-out.de/'"
-    ((directives, robots),) = rows(tmp_path, told)
+    query = "SELECT directives, robots_txt FROM pages WHERE url = 'http://kept-out.de/'"
+    ((directives, robots),) = rows(tmp_path, query)
     assert json.loads(directives) == {"header": ["noarchive"]}
     assert robots == "404"
     settled = rows(tmp_path, "SELECT url FROM pages WHERE status IS NOT NULL")
@@ -98,9 +98,9 @@ def test_a_crawl_keeps_what_went_over_the_wire_without_secrets(tmp_path: Path) -
 @pytest.mark.parametrize("proxy", ["", "http://p:1"])
 def test_headers_of_a_proxy_are_not_kept_however_they_are_written(proxy: str) -> None:
     asked = b"GET / HTTP/1.1\r\nproxy-AUTHORIZATION : a\r\n\tb\r\ncookie:c\r\nHost: a.de\r\n\r\n"
-    told = b"HTTP/1.1 200 OK\nProxy-Authenticate: Basic\n realm=x\nServer: s\nX-Proxy-A: 1\n\n"
+    message = b"HTTP/1.1 200 OK\nProxy-Authenticate: Basic\n realm=x\nServer: s\nX-Proxy-A: 1\n\n"
     request = Request("http://a.de/", meta={"proxy": proxy})
-    kept = sent(request, Response("http://a.de/"), Heads(asked, told), 0.0)
+    kept = sent(request, Response("http://a.de/"), Heads(asked, message), 0.0)
     assert kept.request == b"GET / HTTP/1.1\r\nHost: a.de\r\n\r\n"
     of_server = b"HTTP/1.1 200 OK\nServer: s\nX-Proxy-A: 1\n\n"
-    assert kept.head == (of_server if proxy else told)
+    assert kept.head == (of_server if proxy else message)

@@ -70,7 +70,7 @@ def test_a_crawl_with_the_defaults_closes_a_host_after_six_pages_in_other_langua
     links = "".join(f'<a href="/d{n}/x">x</a>' for n in range(20))
     answers = {f"d{n}/x": Answer(200, HTML, english.encode()) for n in range(20)}
     with served(start=Answer(200, HTML, (english + links).encode()), **answers) as (_, proxy):
-        told = finished(
+        done = finished(
             "lang=de",
             "seeds=http://a.com/start",
             proxy=proxy.url,
@@ -80,7 +80,7 @@ def test_a_crawl_with_the_defaults_closes_a_host_after_six_pages_in_other_langua
             LANGFOCUS_FRONTIER=shared,
         )
         pages = [access.url for access in proxy.log if access.url.endswith(("/x", "/start"))]
-    assert len(pages) == 6, told.stderr
+    assert len(pages) == 6, done.stderr
     assert summary(tmp_path)["finish_reason"] == "finished"
     assert summary(tmp_path)["counts"]["dropped_irrelevant"] == 15
 
@@ -91,13 +91,13 @@ def test_a_crawl_through_a_proxy_keeps_its_manners(
 ) -> None:
     folder, log = crawled(strategy)
     pages = [access for access in pages_of(log) if access.method == "GET"]
-    told = summary(folder)
-    assert told["pages"] == 150
+    figures = summary(folder)
+    assert figures["pages"] == 150
     fetched = Counter(access.url for access in pages if access.status < 500)
     assert max(fetched.values()) == 1
     hosts = Counter(host_of(access.url) for access in pages if access.status in (200, 404, 410))
     assert max(hosts.values()) <= 10
-    assert told["hosts"] == len(
+    assert figures["hosts"] == len(
         rows(folder, "SELECT DISTINCT host FROM pages WHERE outcome='page'")
     )
     times = defaultdict(list)

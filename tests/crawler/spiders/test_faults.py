@@ -183,7 +183,7 @@ def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "expected"),
     [
         (errno.EMFILE, "Too many open files"),
         (errno.ENFILE, "Too many open files in system"),
@@ -193,9 +193,9 @@ def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
         (errno.EHOSTUNREACH, ""),
     ],
 )
-def test_a_fault_of_this_machine_is_told_from_one_of_a_server(number: int, told: str) -> None:
+def test_a_fault_of_this_machine_is_told_from_one_of_a_server(number: int, expected: str) -> None:
     with pytest.raises(Exception) as caught, wrap_twisted_exceptions():  # noqa: PT011  any
         raise getConnectError((number, "x"))  # type: ignore[no-untyped-call]
-    assert local_fault(caught.value) == told
-    assert local_fault(OSError(number, "x")) == told
+    assert local_fault(caught.value) == expected
+    assert local_fault(OSError(number, "x")) == expected
     assert local_fault(BusyAddressError("x", 1.0)) == local_fault(LeaseError("x")) == ""

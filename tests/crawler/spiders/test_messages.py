@@ -20,7 +20,7 @@ def test_a_validator_that_is_too_long_is_left_out(length: int, kept: int | None)
 
 def test_a_content_type_is_cut() -> None:
     headers = {"Content-Type": "text/html; charset=utf-8;" + "x" * 60_000}
-    told = download_of(Response("http://a.example/", headers=headers), 0.0).content_type
-    assert told is not None
-    assert told.startswith("text/html; charset=utf-8;")
-    assert len(told) == LONGEST_VALUE
+    kind = download_of(Response("http://a.example/", headers=headers), 0.0).content_type
+    assert kind is not None
+    assert kind.startswith("text/html; charset=utf-8;")
+    assert len(kind) == LONGEST_VALUE

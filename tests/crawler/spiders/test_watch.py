@@ -49,10 +49,10 @@ class Crawl:
         is_relevant = language == "de"
         self.pages += outcome == PAGE
         self.relevant += outcome == PAGE and is_relevant
-        told = {"url": "http://a.de/", "host": "a.de", "score": 0.0, **lease}
+        values = {"url": "http://a.de/", "host": "a.de", "score": 0.0, **lease}
         record = Record(outcome, self.now, 200, True, is_relevant, language)
         (settle,) = self.crawl.visitor.listeners
-        settle(Lease(1, depth=0, redirects=0, retries=0, **told), record)
+        settle(Lease(1, depth=0, redirects=0, retries=0, **values), record)
 
     def look(self, seconds: float = 0.0, **changed: Any) -> Snapshot:
         self.now += seconds
@@ -179,8 +179,8 @@ def test_no_more_expected_urls_are_shown_than_queued_ones(
 
 def test_a_worker_shows_the_others_at_once() -> None:
     crawl = Crawl()
-    told = {"other": live_json(crawl.look())}
-    crawl.crawl.worker = SimpleNamespace(name="own", share=lambda text: told)
+    values = {"other": live_json(crawl.look())}
+    crawl.crawl.worker = SimpleNamespace(name="own", share=lambda text: values)
     assert [worker.name for worker in crawl.look().workers] == ["other", "own"]
 
 

@@ -90,8 +90,8 @@ def test_a_plug_in_that_breaks_its_contract_is_refused_before_a_crawl(
 
 def test_a_simulation_refuses_a_plug_in_and_says_why(ordering: Install) -> None:
     ordering("def scores(self, urls, source): return [0] * len(urls)")
-    told = "^-a strategies=mine: a simulation runs compiled code, and no plug-ins; "
-    with pytest.raises(SettingError, match=told):
+    message = "^-a strategies=mine: a simulation runs compiled code, and no plug-ins; "
+    with pytest.raises(SettingError, match=message):
         make_plan({"strategies": "bfs,mine"}, random_graph(1))
 
 

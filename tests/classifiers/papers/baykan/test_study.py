@@ -60,11 +60,11 @@ def test_decisions_are_computed_once(study: Study) -> None:
 
 
 def test_progress_is_told_language_by_language() -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     corpus = draw(labelled(20, ("en", "de")), ("en", "de"))
-    study = Study(corpus, n_folds=2, on_progress=lambda *steps: told.append(steps))
+    study = Study(corpus, n_folds=2, on_progress=lambda *steps: calls.append(steps))
     study.run(["nb:words", "re:words", "cctld"])
-    assert told == [(1, 2), (2, 2)]
+    assert calls == [(1, 2), (2, 2)]
 
 
 def test_two_processes_find_what_one_process_finds(study: Study) -> None:
