@@ -191,7 +191,11 @@ def settings_of(opts: argparse.Namespace) -> Settings:
 
     settings = Settings()
     settings.setmodule("langfocus.crawler.settings", priority="project")
-    settings.setdict(pairs(opts.set, "-s"), priority="cmdline")
+    for name, value in pairs(opts.set, "-s").items():
+        try:
+            settings.set(name, value, priority="cmdline")
+        except ValueError as error:  # JSON is needed
+            raise SettingError(f"{name}={value}: {error}") from error
     return settings
 
 

@@ -16,8 +16,9 @@ class Exchange:
     `began_at` is in unix seconds. `head` is the status line and the headers with the empty line
     after them, `body` has no transfer encoding but keeps its content encoding. `request` is b"" if
     nothing was sent, as in a replay. `ip` is the address that answered, None if it is not known.
-    `truncated` is the reason why bytes of the body are missing, in the words of WARC 1.1, 5.13; ""
-    if none are.
+    `protocol` is that of an exchange whose heads were rebuilt from headers, "" if not known, None
+    if they are as sent. `truncated` is the reason why bytes of the body are missing, in the words
+    of WARC 1.1, 5.13; "" if none are.
     """
 
     url: str
@@ -27,6 +28,7 @@ class Exchange:
     request: bytes = field(default=b"", repr=False)
     ip: str | None = None
     truncated: str = ""
+    protocol: str | None = None
 
 
 class RobotsVersion(NamedTuple):

@@ -16,6 +16,9 @@ try:
 except ImportError:
     import zlib  # type: ignore[no-redef]
 
+REBUILT: Final = "X-Crawler-Head"
+"""The header of a record whose HTTP head was rebuilt from its headers."""
+
 LEVEL: Final = 2
 """The level of compression: of isal's 0 to 3, or of zlib's 0 to 9."""
 
@@ -98,8 +101,7 @@ def pack_answer(
     `digest` is the SHA-1 of the body; a 304 answer has no payload digest.
     """
     headers = {"WARC-Target-URI": exchange.url, "WARC-Warcinfo-ID": warcinfo_id}
-    if exchange.ip:
-        headers["WARC-IP-Address"] = exchange.ip
+    headers |= _of_connection(exchange)
     date = warc_date(exchange.began_at)
     if revisit is None:
         if exchange.truncated:
@@ -113,6 +115,17 @@ def pack_answer(
     return pack("revisit", date, headers, exchange.head, payload)
 
 
+def _of_connection(exchange: Exchange) -> dict[str, str]:
+    """Return the headers about the connection of an exchange.
+
+    WARC-Protocol is a proposal to IIPC that several crawlers follow. The standard has no mark for a
+    head that is not as sent, and lets readers skip a header that they do not know.
+    """
+    headers = {"WARC-IP-Address": exchange.ip or "", "WARC-Protocol": exchange.protocol or ""}
+    headers[REBUILT] = "" if exchange.protocol is None else "rebuilt"
+    return {name: value for name, value in headers.items() if value}
+
+
 def pack_beside(
     kind: str, exchange: Exchange, warcinfo_id: str, answer_id: str, block: bytes
 ) -> bytes:
@@ -124,8 +137,8 @@ def pack_beside(
     }
     if kind == "metadata":
         headers["WARC-Refers-To"] = answer_id
-    elif exchange.ip:
-        headers["WARC-IP-Address"] = exchange.ip
+    else:
+        headers |= _of_connection(exchange)
     return pack(kind, warc_date(exchange.began_at), headers, block).data
 
 

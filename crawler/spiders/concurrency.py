@@ -9,6 +9,8 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from langfocus.crawler.errors import StorageError, one_line
+
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.core.engine import ExecutionEngine
@@ -59,6 +61,19 @@ def end(engine: "ExecutionEngine", request: "Request") -> None:
     engine.downloader.active.discard(request)
     slot.remove_request(request)
     slot.nextcall.schedule()
+
+
+def handler_of(engine: "ExecutionEngine", scheme: str) -> object | None:
+    """Return the download handler of a scheme, None if DOWNLOAD_HANDLERS has none.
+
+    Raises `StorageError`, which ends the crawl, for one that cannot be loaded.
+    """
+    handlers: Any = engine.downloader.handlers
+    found: object | None = handlers._get_handler(scheme)
+    if found is None and scheme in handlers._schemes:
+        reason = one_line(handlers._notconfigured[scheme])
+        raise StorageError(f"DOWNLOAD_HANDLERS: {handlers._schemes[scheme]}: {reason}")
+    return found
 
 
 def intercept(engine: "ExecutionEngine", download: object) -> object:

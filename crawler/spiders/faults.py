@@ -2,6 +2,8 @@
 
 import errno
 import os
+import re
+import ssl
 from collections.abc import Iterator
 
 from OpenSSL import SSL
@@ -26,13 +28,13 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((NoSuchNameError,), NO_ADDRESS, True),
     ((exceptions.CannotResolveHostError, error.DNSLookupError), NO_ADDRESS, False),
     ((exceptions.DownloadTimeoutError, error.TimeoutError), "timeout", False),
+    ((SSL.Error, ssl.SSLError), "tls", True),
     ((exceptions.DownloadConnectionRefusedError, error.ConnectionRefusedError), "refused", False),
     ((exceptions.DownloadCancelledError,), "too_large", True),
-    ((exceptions.UnsupportedURLSchemeError,), "scheme", True),
+    ((exceptions.UnsupportedURLSchemeError, exceptions.NotSupported), "scheme", True),
     ((exceptions.IgnoreRequest,), "ignored", True),
     ((BrokenEncoding,), "encoding", True),
     ((HeadTooLarge,), "headers", True),
-    ((SSL.Error,), "tls", True),
     # Twisted's parser raises these for invalid lengths and transfer encodings.
     ((ParseError, ValueError, KeyError), PROTOCOL, True),
 )
@@ -47,11 +49,20 @@ _LOCAL = frozenset(
 """Error numbers for exhausted resources or a missing network on this machine."""
 
 
+_NO_SOCKET = re.compile(r"tcp open error.{0,80}?(?:Os \{ code: |\(os error )(\d+)")
+"""The error number in texts of handlers written in Rust; a URL has no spaces."""
+
+_TLS_TEXT = "SSL routines"
+"""Texts of OpenSSL and BoringSSL, which some handlers pass on without a class."""
+
+
 def local_fault(error: BaseException) -> str:
     """Return what this machine lacked for a connection, "" if the fault was the server's."""
     for value in _causes(error):
         # Twisted keeps the number of an OSError in an error of its own.
         number = getattr(value, "osError", None) or getattr(value, "errno", None)
+        if number is None and (found := _NO_SOCKET.search(str(value))):
+            number = int(found[1])
         if number in _LOCAL:
             return os.strerror(number)
         if isinstance(value, MemoryError):
@@ -60,11 +71,16 @@ def local_fault(error: BaseException) -> str:
 
 
 def explain(error: BaseException) -> tuple[str, bool]:
-    """Return the reason for a failed download and whether it is final."""
-    for value in _causes(error):
-        for kinds, reason, is_final in _REASONS:
-            if isinstance(value, kinds):
-                return reason, is_final
+    """Return the reason for a failed download and whether it is final.
+
+    The first row that fits any cause counts: some handlers call a failure of TLS a refusal.
+    """
+    causes = list(_causes(error))
+    if any(_TLS_TEXT in str(value) for value in causes):
+        return "tls", True
+    for kinds, reason, is_final in _REASONS:
+        if any(isinstance(value, kinds) for value in causes):
+            return reason, is_final
     return "unreachable", False
 
 

@@ -5,16 +5,21 @@ object. So each request gets its own when it is sent. Requests of a user's code 
 no slot, settle no URL, and are not archived.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy import Request
+from scrapy.http import Response
 
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.download import Download, Exchange, RobotsVersion
 
 if TYPE_CHECKING:
     from langfocus.crawler.reading.readers import Answer
+
+Send = Callable[[Request], Awaitable[Response]]
+"""Sends a request, and returns the answer or raises an error."""
 
 KEY: Final = "langfocus"
 """The key in `Request.meta`."""
@@ -25,6 +30,7 @@ class Heads(NamedTuple):
 
     request: bytes
     answer: bytes
+    protocol: str | None = None  # of heads rebuilt from headers, "": unknown; None: as sent
 
 
 @dataclass(slots=True)

@@ -2,13 +2,14 @@
 
 The host of a URL is checked earlier (`crawler.politeness.network`). Here the IP addresses of a name
 are checked, the slot is charged to an address, and domains, hosts and addresses have their turns.
-The download handler is called after that. It connects to the checked address, so DNS rebinding
-fails. The robots.txt request, which takes no slot,
-picks the address of a host: the first that accepts a connection. Pages use the same address, even
-if a later lookup lists others first.
+The download handler is called after that, the project's own or a user's (`other_handlers`). One
+that connects to the checked address makes DNS rebinding fail.
+
+The robots.txt request, which takes no slot, picks the address of a host: the first that accepts a
+connection. Pages use the same address, even if a later lookup lists others first.
 """
 
-from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, cast
 
 from scrapy import Request, signals
@@ -34,11 +35,14 @@ from langfocus.crawler.politeness.network import (
 from langfocus.crawler.politeness.robots import is_unreachable
 from langfocus.crawler.politeness.turns import STEP_S, HostTurns, Line, Recent, Rests
 from langfocus.crawler.session.crawl import Crawl
-from langfocus.crawler.spiders.concurrency import intercept
+from langfocus.crawler.spiders import other_handlers
+from langfocus.crawler.spiders.concurrency import handler_of, intercept
 from langfocus.crawler.spiders.faults import local_fault
-from langfocus.crawler.spiders.fetch import begin_fetch, fetch_of, is_file
+from langfocus.crawler.spiders.fetch import Send, begin_fetch, fetch_of, is_file
+from langfocus.crawler.spiders.live_handler import PinnedDownloadHandler
 from langfocus.crawler.spiders.messages import retry_after_s, sent
-from langfocus.crawler.spiders.names import Names, connecting_to
+from langfocus.crawler.spiders.names import Names, connecting_to, install_checked_names
+from langfocus.crawler.spiders.other_handlers import CheckedHandler
 from langfocus.crawler.url import host_of, zone_of
 
 BACKED_OFF: Final = "backed_off"
@@ -50,8 +54,6 @@ _MOST_ADDRESSES: Final = 4
 _REFUSED = ConnectError, DownloadConnectionRefusedError
 _FAILED = *_REFUSED, DownloadTimeoutError
 
-Send = Callable[[Request], Awaitable[Response]]
-
 
 class Guard:
     """Passes requests one after another to the download handlers of a live crawl."""
@@ -60,6 +62,9 @@ class Guard:
         """Intercept the download handlers of a crawler with a started engine."""
         self._crawler, self._crawl = crawler, crawl
         self._send = cast("Send", intercept(crawler.engine, self.download))
+        self._sends: dict[str, Send] = {}
+        self._pinned: set[str] = set()
+        self._look_at_handlers(crawler)
         self._names: Names | None = None
         self._chosen: Recent[str] = Recent()
         self._line = Line()
@@ -68,6 +73,23 @@ class Guard:
         self._rests = Rests(crawl.config.retry_delay_s)
         crawler.signals.connect(self.close, signals.engine_stopped)
 
+    def _look_at_handlers(self, crawler: Crawler) -> None:
+        most_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+        others: dict[type, object] = {}
+        for scheme in ("http", "https"):
+            handler = self._crawl.ending.guard(partial(handler_of, crawler.engine, scheme))
+            is_own = handler is None or isinstance(handler, PinnedDownloadHandler)
+            if is_own or other_handlers.uses_checked_address(handler):
+                self._pinned.add(scheme)
+            if is_own:
+                self._sends[scheme] = self._send
+                continue
+            self._sends[scheme] = CheckedHandler(self._send, self._crawl, most_bytes)
+            others[type(handler)] = handler
+        for handler in others.values():
+            install_checked_names()
+            other_handlers.remark(handler)
+
     def close(self) -> None:
         """End all lookups."""
         if self._names is not None:
@@ -75,6 +97,8 @@ class Guard:
 
     async def download(self, request: Request) -> Response:
         """Return the response; raise an error if the host may not be contacted now."""
+        if urlparse_cached(request).scheme not in self._sends:
+            return await self._send(request)  # of the user's own code
         host = host_of(request.url)
         fetch = begin_fetch(request)
         visitor = fetch.lease.host if fetch else host
@@ -110,7 +134,8 @@ class Guard:
             if error.is_new:  # the domain's name servers were asked
                 self._take_slot(request, None, is_lookup=True)
             raise
-        for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
+        tried = addresses if urlparse_cached(request).scheme in self._pinned else addresses[:1]
+        for address, other in zip(tried, [*tried[1:], *tried[:1]], strict=True):
             place = holder_of(address)
             self._check_rest(place)
             if not self._crawl.contacts.occupancy.enter(place):
@@ -121,10 +146,11 @@ class Guard:
                 if not is_file(request):
                     raise
                 self._chosen[host] = other
-                if other == addresses[0] or not isinstance(error, _REFUSED):
+                if other == tried[0] or not isinstance(error, _REFUSED):
                     raise
             else:
-                self._chosen[host] = address
+                used = str(response.ip_address)
+                self._chosen[host] = used if used in addresses else address
                 return response
             finally:
                 self._crawl.contacts.occupancy.leave(place)
@@ -158,7 +184,7 @@ class Guard:
         await self._crawl.contacts.until_written()
         try:
             with connecting_to(urlparse_cached(request).hostname or "", address):
-                response = await self._send(request)
+                response = await self._sends[urlparse_cached(request).scheme](request)
         except Exception as error:
             lacking = local_fault(error)
             if not lacking:

@@ -36,8 +36,7 @@ from twisted.web._newclient import (
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.client import URI, Agent, HTTPConnectionPool
 from twisted.web.http import _DataLoss
-from twisted.web.iweb import IAgentEndpointFactory, IResponse
-from zope.interface import implementer
+from twisted.web.iweb import IResponse
 
 from langfocus.crawler.http.body import Chunks
 from langfocus.crawler.http.head import MAX_HEAD_BYTES, fields, status_line
@@ -110,7 +109,6 @@ class _KeepingAgent(_ScrapyAgent):
         return super()._cb_bodyready(txresponse, request)
 
 
-@implementer(IAgentEndpointFactory)
 class _Endpoints:
     """Makes endpoints at one address, whatever the host's name leads to by then."""
 

@@ -6,11 +6,13 @@ A response becomes a download, and with its request an exchange for the archive.
 import re
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from typing import Final
 from urllib.parse import quote_from_bytes
 
 from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.headers import Headers
+from scrapy.utils.httpobj import urlparse_cached
 
 from langfocus.crawler.http import head
 from langfocus.crawler.http.download import Download, Exchange
@@ -21,8 +23,9 @@ from langfocus.crawler.url import normalise
 
 # Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
 _TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)
-_OTHER_NAME = rb"X-Crawler-\1"
+OTHER_NAME: Final = b"X-Crawler-"
 
+_LINE_END = re.compile(rb"[\r\n]+")
 _VALUE = rb"[^\n]*\n(?:[ \t][^\n]*\n)*"
 _OF_PROXY = re.compile(rb"^Proxy-[^:\n]*:" + _VALUE, re.IGNORECASE | re.MULTILINE)
 _SECRET = re.compile(
@@ -138,20 +141,45 @@ def sent(request: Request, response: Response, heads: Heads, began_at: float) ->
     return Exchange(
         request.url,
         began_at,
-        _TRANSFER_ENCODING.sub(_OTHER_NAME, answer),
+        _TRANSFER_ENCODING.sub(OTHER_NAME + rb"\1", answer),
         response.body,
         _SECRET.sub(b"", heads.request),
         _address(response, request),
         truncated,
+        heads.protocol,
     )
+
+
+def rebuilt(request: Request, response: Response) -> Heads:
+    """Return the heads of a request and its answer as their headers show them."""
+    path = [*request.url.partition("#")[0].split("/", 3), ""][3]
+    asked = [f"{request.method} /{path} HTTP/1.1".encode()]
+    if b"Host" not in request.headers:
+        asked.append(b"Host: " + urlparse_cached(request).netloc.encode())
+    protocol = (response.protocol or "").lower().removesuffix(".0")
+    return Heads(
+        _head_of(asked, request.headers),
+        _head_of([_status_line(response.status).encode()], response.headers),
+        {"http/1": "http/1.0", "http/2": "h2", "http/3": "h3"}.get(protocol, protocol),
+    )
+
+
+def _head_of(lines: list[bytes], headers: Headers) -> bytes:
+    pairs = ((name, value) for name, values in headers.items() for value in values)
+    lines += [name + b": " + _LINE_END.sub(b" ", value) for name, value in pairs]
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def _status_line(status: int) -> str:
+    phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else "-"
+    return f"HTTP/1.1 {status} {phrase}"
 
 
 def replayed(url: str, answer: Answer, began_at: float) -> Exchange:
     """Return the answer of a Web without servers: as it was archived, else as it was made."""
     if answer.source is not None:
         return Exchange(url, *answer.source, ip=answer.ip)
-    phrase = HTTPStatus(answer.status).phrase if answer.status in set(HTTPStatus) else "-"
-    lines = [f"HTTP/1.1 {answer.status} {phrase}"]
+    lines = [_status_line(answer.status)]
     lines += [f"{name}: {value}" for name, value in answer.headers]
     made = "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
     return Exchange(url, began_at, made, answer.body, ip=answer.ip)

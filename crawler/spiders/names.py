@@ -10,9 +10,11 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from scrapy.resolver import HostResolution
 from twisted.internet.abstract import isIPAddress, isIPv6Address
+from twisted.internet.address import IPv4Address, IPv6Address
 
 from langfocus.crawler.politeness.network import NoAddressYetError, NoSuchNameError
 from langfocus.crawler.politeness.turns import PAUSE_S, LookupTurns, Recent
@@ -46,6 +48,36 @@ def connecting_to(host: str, address: str) -> Iterator[None]:
 def checked_address() -> str:
     """Return the address that the request of this task connects to, "" for a proxy's or none."""
     return _CHECKED.get()[1]
+
+
+class CheckedNames:
+    """Answers Twisted's lookups of a checked name with its address, others by another resolver."""
+
+    def __init__(self, other: Any) -> None:
+        self._other = other
+
+    def resolveHostName(
+        self, receiver: Any, hostName: str, portNumber: int = 0, *more: Any, **options: Any
+    ) -> object:
+        host, address = _CHECKED.get()
+        # Twisted shows an international name in Unicode.
+        if not address or (hostName != host if hostName.isascii() else "xn--" not in host):
+            return self._other.resolveHostName(receiver, hostName, portNumber, *more, **options)
+        found = HostResolution(hostName)
+        receiver.resolutionBegan(found)
+        kind = IPv6Address if ":" in address else IPv4Address
+        receiver.addressResolved(kind("TCP", address, portNumber))
+        receiver.resolutionComplete()
+        return found
+
+
+def install_checked_names() -> None:
+    """Have Twisted connect to checked addresses, in handlers that know nothing of them."""
+    from twisted.internet import reactor
+
+    ours: Any = reactor
+    if not isinstance(ours.nameResolver, CheckedNames):
+        ours.installNameResolver(CheckedNames(ours.nameResolver))
 
 
 class Names:

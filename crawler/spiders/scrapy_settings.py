@@ -14,9 +14,10 @@ from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
+from scrapy.utils.misc import load_object
 
 from langfocus.classifiers import languages
-from langfocus.crawler.errors import RunFolderError, SettingError
+from langfocus.crawler.errors import RunFolderError, SettingError, one_line
 from langfocus.crawler.options.config import FIRST_ANSWER_S, RENAMED, SETTINGS, Config
 from langfocus.crawler.politeness.contact import bot_name
 from langfocus.crawler.session.crawl import Crawl
@@ -136,10 +137,22 @@ def _check(settings: BaseSettings) -> None:
             raise SettingError(f"{name}: no such setting; {advice}")
     if settings["TWISTED_REACTOR"] != _DEFAULTS["TWISTED_REACTOR"]:
         raise SettingError(f"TWISTED_REACTOR={settings['TWISTED_REACTOR']}: asyncio's is needed")
+    _check_handlers(settings)
     for name in _DEFAULTS:
         # Reading a deprecated setting warns, so only those that were given are read.
         if name not in SETTINGS and _is_given(settings, name):
             _check_type(settings, name)
+
+
+def _check_handlers(settings: BaseSettings) -> None:
+    """Raise `SettingError` for a download handler that cannot be imported."""
+    path: Any = settings.get("DOWNLOAD_HANDLERS")
+    try:
+        for path in settings.getwithbase("DOWNLOAD_HANDLERS").values():
+            if path is not None:
+                load_object(path)
+    except (ImportError, AttributeError, NameError, TypeError, ValueError) as error:
+        raise SettingError(f"DOWNLOAD_HANDLERS={path}: {one_line(str(error))}") from error
 
 
 def _check_type(settings: BaseSettings, name: str) -> None:
@@ -203,14 +216,15 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     headers["User-Agent"] = crawl.config.bot.user_agent
     if crawl.config.lang:
         headers["Accept-Language"] = languages.accept_language(crawl.config.lang)
-    handler = _LIVE_HANDLER if crawl.prepared.web is None else _WEB_HANDLER
-    # A redirect of a robots.txt may lead anywhere; only http and https are read.
-    others = dict.fromkeys(("file", "ftp", "s3", "data"))
     adapted: dict[str, Any] = {
         "DEFAULT_REQUEST_HEADERS": headers,
         **slot_settings(settings.getint("CONCURRENT_REQUESTS")),
-        "DOWNLOAD_HANDLERS": {"http": handler, "https": handler, **others},
+        # A redirect of a robots.txt may lead anywhere; only http and https are read.
+        "DOWNLOAD_HANDLERS_BASE": dict.fromkeys(("http", "https"), _LIVE_HANDLER),
         "JOBDIR": str(crawl.run.folder),
     }
     for name, value in adapted.items():
         settings.set(name, value, priority="spider")
+    if crawl.prepared.web is not None:  # no other handler knows it
+        handlers = dict.fromkeys(("http", "https"), _WEB_HANDLER)
+        settings.set("DOWNLOAD_HANDLERS", handlers, priority="cmdline")

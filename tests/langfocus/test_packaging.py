@@ -35,6 +35,7 @@ NOT_IMPORTED = {
     "pytest-xdist": "`make test` runs several processes",
     "furo": "the theme of the site",
     "myst-parser": "the site reads Markdown",
+    "scrapy-download-handlers-incubator": "Scrapy loads the handler that a setting names",
     "langfocus": "an extra may hold others",
 }
 """What is listed though no file imports it, and why."""
