@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from langfocus.crawler.frontier.base import FORWARDING, Admission, Lease, Record
+from langfocus.crawler.frontier.slots import penalties_of, with_penalties
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Link
 
@@ -73,6 +74,12 @@ class Held:
     is_sent_now: bool = False  # in this lease
     is_learned: bool = False  # its page, before the server of a shared frontier was away
     address: str = ""  # the holder of its slot of an IP address, "" if there is none
+
+    def penalize(self, penalties: int, doubts_up_to: float | None) -> None:
+        """Give the URL a score after at least so many penalties."""
+        before = self.url.score
+        self.score = with_penalties(before, penalties, doubts_up_to)
+        self.is_penalized = penalties > penalties_of(before, doubts_up_to)
 
 
 _ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))

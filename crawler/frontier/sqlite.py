@@ -39,7 +39,6 @@ from langfocus.crawler.frontier.slots import (
     are_full,
     holder_of,
     penalties_for,
-    penalties_of,
     with_penalties,
 )
 from langfocus.crawler.frontier.storage import HostRow, Storage
@@ -246,14 +245,11 @@ class SqliteFrontier:
         if url_id is None:
             return None
         held = self._storage.lease(url_id)
-        before, doubts_up_to = held.url.score, self._rules.doubts_up_to
         is_full, penalties = (False, 0) if held.was_sent else self._domain_state(held.lease.host)
         held.lease = replace(held.lease, is_beyond_cap=True) if is_full else held.lease
-        held.is_penalized = penalties > penalties_of(before, doubts_up_to)
+        held.penalize(penalties, self._rules.doubts_up_to)
         if self._learner is not None:
             self._learner.rescore(held, held.url, penalties)
-        else:
-            held.score = with_penalties(before, penalties, doubts_up_to)
         return held
 
     def _domain_state(self, host: str) -> tuple[bool, int]:

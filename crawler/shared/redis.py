@@ -342,12 +342,11 @@ class RedisFrontier(SharedFrontier):
         key, url, host, tier, depth, redirects, tries, parent, is_beyond_cap, sent = row
         numbers = int(depth), int(redirects), int(tries)
         flags = bool(is_beyond_cap), sent == "2"
-        before, doubts_up_to = 0.0 - float(tier), self._rules.doubts_up_to
+        before = 0.0 - float(tier)
         lease = Lease(int(key), url, host, before, *numbers, parent or None, None, *flags)
-        score = with_penalties(before, penalties, doubts_up_to)
-        is_penalized = penalties > penalties_of(before, doubts_up_to)
-        queued = QueuedUrl(url, before, lease.depth)
-        return Held(lease, queued, bool(sent), self.script.token, score, is_penalized)
+        held = Held(lease, QueuedUrl(url, before, lease.depth), bool(sent), self.script.token)
+        held.penalize(penalties, self._rules.doubts_up_to)
+        return held
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.
