@@ -28,7 +28,7 @@ class Source(NamedTuple):
 
 
 @dataclass(slots=True)
-class Outcome:
+class Admitted:
     """The result of an admission: URLs that were queued, and queued URLs with another score.
 
     `hosts` has the hosts of the stored URLs by their ids.
@@ -79,24 +79,24 @@ class Admitter:
     queued_of: Callable[[int], int]
     is_leased: Callable[[int], bool]
 
-    def admit(self, links: Sequence[Link], source: Source, counts: Counter[str]) -> Outcome:
+    def admit(self, links: Sequence[Link], source: Source, counts: Counter[str]) -> Admitted:
         """Decide about each link and queue the accepted ones, in the caller's transaction.
 
         `counts` gets the number of each admission.
         """
         if not links:
-            return Outcome()
+            return Admitted()
         keys = [fingerprint(link.url) for link in links]
         first = distinct(links, keys, lifts=self.rules.lifts)
         seen = self.storage.seen(first)
         waiting = {key: link for key, link in first.items() if key not in seen}
         waiting |= {key: first[key] for key, url in seen.items() if url.state == QUEUED}
         urls = self._linked(waiting, seen, source)
-        outcome = Outcome(moved=self._meet(urls, seen))
-        answers = self._store([url for url in urls if not url.id], source, outcome)
-        outcome.admissions = answers_to_all(keys, answers)
-        counts.update(admission.value for admission in outcome.admissions)
-        return outcome
+        admitted = Admitted(moved=self._meet(urls, seen))
+        answers = self._store([url for url in urls if not url.id], source, admitted)
+        admitted.admissions = answers_to_all(keys, answers)
+        counts.update(admission.value for admission in admitted.admissions)
+        return admitted
 
     def _linked(
         self, links: Mapping[int, Link], seen: Mapping[int, QueuedUrl], source: Source
@@ -141,7 +141,7 @@ class Admitter:
         return moved
 
     def _store(
-        self, new: Sequence[QueuedUrl], source: Source, outcome: Outcome
+        self, new: Sequence[QueuedUrl], source: Source, admitted: Admitted
     ) -> dict[int, Admission]:
         """Queue new URLs that are accepted; return the decision about each by its fingerprint."""
         names = {url.fingerprint: host_of(url.url) for url in new}
@@ -169,11 +169,11 @@ class Admitter:
                 answers[key] = Admission.STORED
                 added[name] += 1
                 url_id = self.storage.new_url_id(url.score)
-                outcome.hosts[host.id] = host
-                outcome.stored.append(url._replace(id=url_id, host=host.id))
-        widened |= {host.id: host for host in outcome.hosts.values() if host.is_new}
+                admitted.hosts[host.id] = host
+                admitted.stored.append(url._replace(id=url_id, host=host.id))
+        widened |= {host.id: host for host in admitted.hosts.values() if host.is_new}
         self.storage.store_hosts(widened.values())
-        self.storage.store(outcome.stored)
+        self.storage.store(admitted.stored)
         return answers
 
     def _takes_room(self, host: HostRow, domain: HostRow | None, url: str) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from random import Random
 
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.admission import Admitter, Outcome, Source, full_holder_of, full_of
+from langfocus.crawler.frontier.admission import Admitted, Admitter, Source, full_holder_of, full_of
 from langfocus.crawler.frontier.base import (
     ANY_TEXT,
     PAGE,
@@ -102,9 +102,9 @@ class SqliteFrontier:
         """Queue the seeds: no filter applies, the caps do."""
         self._leaving.clear()
         with self._transactions.transaction() as counts:
-            outcome = self._admitter.admit(links, Source(LinkOrigin(depth)), counts)
-        self._take_in(outcome, now)
-        return outcome.admissions
+            admitted = self._admitter.admit(links, Source(LinkOrigin(depth)), counts)
+        self._take_in(admitted, now)
+        return admitted.admissions
 
     def admit(
         self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
@@ -114,17 +114,17 @@ class SqliteFrontier:
         host = self._hosts[held.url.host]
         with self._transactions.transaction() as counts:
             counts.update(record.counts)
-            outcome, dropped, is_new_host = self._settle(lease, held, record, links, counts)
+            admitted, dropped, is_new_host = self._settle(lease, held, record, links, counts)
         if record.outcome == PAGE:
             self._pages += 1
             self._labelled += record.language is not None
             self._relevant += record.is_relevant
             self._visited += is_new_host
-        self._take_in(outcome, now)
+        self._take_in(admitted, now)
         self._hosts.leave(host.id, 1 + dropped)
         ready_at = now + host.delay_s if record.was_contacted else host.ready_at
         self._end_lease(lease, ready_at, now)
-        return outcome.admissions
+        return admitted.admissions
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Queue a leased URL for another fetch, at `url` if given; its host rests."""
@@ -342,7 +342,7 @@ class SqliteFrontier:
         record: Record,
         links: Sequence[Link],
         counts: Counter[str],
-    ) -> tuple[Outcome, int, bool]:
+    ) -> tuple[Admitted, int, bool]:
         """Persist all changes by a settled URL.
 
         Return the changes by its links, the number of dropped URLs of its host, and True for the
@@ -365,7 +365,7 @@ class SqliteFrontier:
         source = Source(origin, url_id, record.is_relevant, tally)
         if origin.always_followed:
             source = Source(origin, url_id, tally=_ALWAYS_FOLLOWED)
-        outcome = self._admitter.admit(links, source, counts)
+        admitted = self._admitter.admit(links, source, counts)
         rule = self._rules.filter
         worst = rule.worst([*of_server, tally])
         if record.is_download and rule.drops(worst):
@@ -373,13 +373,13 @@ class SqliteFrontier:
             of_unit = self._storage.drop(host_id, part)
             counts["dropped_irrelevant"] += of_unit
             dropped += of_unit
-        queued = self._hosts.queued - 1 + len(outcome.stored) - dropped
+        queued = self._hosts.queued - 1 + len(admitted.stored) - dropped
         page = self._storage.add_record(lease, record, queued)
         if record.visit is not None:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
-        return outcome, dropped, is_new_host
+        return admitted, dropped, is_new_host
 
     def _earn(self, lease: Lease, held: Held, files: int, *, is_relevant: bool) -> None:
         """Release the slots of files of a page's domain; a relevant page earns more slots."""
@@ -428,11 +428,11 @@ class SqliteFrontier:
 
     # Hosts in memory.
 
-    def _take_in(self, outcome: Outcome, now: float) -> None:
-        for url in outcome.stored:
-            host = self._hosts.get(url.host) or self._entered(outcome.hosts[url.host])
+    def _take_in(self, admitted: Admitted, now: float) -> None:
+        for url in admitted.stored:
+            host = self._hosts.get(url.host) or self._entered(admitted.hosts[url.host])
             self._hosts.add(host, url.score, url.id, now)
-        for url in outcome.moved:
+        for url in admitted.moved:
             self._hosts.rescore(url.host, url.score, url.id)
 
     def _queued_of(self, host_id: int) -> int:
