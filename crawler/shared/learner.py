@@ -19,7 +19,7 @@ from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.frontier.learning import Scorer, Tallies
 from langfocus.crawler.frontier.links import LinkOrigin, QueuedUrl, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.shared.packing import queued_url
+from langfocus.crawler.shared.packing import PageLinks, queued_url
 from langfocus.crawler.strategies.focus.belief import Belief
 from langfocus.crawler.strategies.focus.evidence import units_of
 from langfocus.crawler.strategies.focus.prior import Prior
@@ -65,11 +65,12 @@ class SharedLearner(Scorer):
         self._script = script
         return self
 
-    def arrived(self, pages: Sequence[tuple[Sequence[Link], LinkOrigin]]) -> list[list[Link]]:
+    def arrived(self, pages: Sequence[PageLinks]) -> list[list[Link]]:
         """Return the links of several pages with the scores of their URLs, queued or new."""
-        urls = [link.url for links, _ in pages for link in links]
+        urls = [link.url for page in pages for link in page.links]
         known = iter(self._rows([fingerprint(url) for url in urls], urls))
-        return [self._scored(links, [*islice(known, len(links))], of) for links, of in pages]
+        parts = ((*page, [*islice(known, len(page.links))]) for page in pages)
+        return [self._scored(links, found, origin) for _, origin, links, found in parts]
 
     def settle(
         self, lease: Lease, record: Record, links: Sequence[Link], *, learns: bool

@@ -159,7 +159,7 @@ class RedisFrontier(SharedFrontier):
         for start in range(0, len(links), _SEEDS_A_CALL):
             some = links[start : start + _SEEDS_A_CALL]
             if self._learner is not None:
-                some = self._learner.at(self.script).arrived([(some, origin)])[0]
+                some = self._learner.at(self.script).arrived([PageLinks("", origin, some)])[0]
             packed = self._packer.pack(some, origin)
             answers += packed.admissions(self.script.call("seed", packed))
         return answers
@@ -225,8 +225,7 @@ class RedisFrontier(SharedFrontier):
         """Return the links of several pages to this shard, with new scores."""
         scored = [page.links for page in pages]
         if self._learner is not None:
-            arrived = [(page.links, page.origin) for page in pages]
-            scored = [*self._learner.at(self.script).arrived(arrived)]
+            scored = [*self._learner.at(self.script).arrived(pages)]
         bodies = [
             self._packer.pack(links, page.origin, page.parent).body
             for links, page in zip(scored, pages, strict=True)
