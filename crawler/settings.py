@@ -46,7 +46,7 @@ DOWNLOADER_MIDDLEWARES_BASE = {
     "langfocus.crawler.spiders.middlewares.Cookies": 700,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
-SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
+SPIDER_MIDDLEWARES_BASE = {"langfocus.crawler.spiders.spider_middleware.SpiderCallbacks": 10}
 EXTENSIONS_BASE = {
     "langfocus.crawler.spiders.reporter.Reporter": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,

@@ -21,20 +21,30 @@ if TYPE_CHECKING:
     from langfocus.classifiers.pages.parse import parse_page as parse_page
     from langfocus.classifiers.urls.model import UrlLanguage as UrlLanguage
     from langfocus.classifiers.urls.model import UrlModel as UrlModel
+    from langfocus.crawler.report.past_run import Run as Run
     from langfocus.crawler.run.page_row import PageRow as PageRow
+    from langfocus.crawler.spiders.addon import Addon as Addon
+    from langfocus.crawler.spiders.callbacks import FailedPage as FailedPage
+    from langfocus.crawler.spiders.callbacks import Page as Page
+    from langfocus.crawler.spiders.langfocus import Spider as Spider
+    from langfocus.crawler.strategies.links import Link as Link
     from langfocus.crawling import crawl as crawl
     from langfocus.identifying import identify_page as identify_page
     from langfocus.identifying import identify_url as identify_url
     from langfocus.identifying import identify_urls as identify_urls
-    from langfocus.past_run import Run as Run
 
 __version__ = "0.1.0"
 
 _MODULES = {
+    "Addon": "langfocus.crawler.spiders.addon",
+    "FailedPage": "langfocus.crawler.spiders.callbacks",
     "LangfocusError": "langfocus.classifiers.errors",
+    "Link": "langfocus.crawler.strategies.links",
+    "Page": "langfocus.crawler.spiders.callbacks",
     "PageLanguage": "langfocus.classifiers.pages.method",
     "PageRow": "langfocus.crawler.run.page_row",
-    "Run": "langfocus.past_run",
+    "Run": "langfocus.crawler.report.past_run",
+    "Spider": "langfocus.crawler.spiders.langfocus",
     "UrlLanguage": "langfocus.classifiers.urls.model",
     "UrlModel": "langfocus.classifiers.urls.model",
     "crawl": "langfocus.crawling",

@@ -1,5 +1,6 @@
 """A crawl started from Python, in a separate process."""
 
+import inspect
 import json
 import os
 import tempfile
@@ -9,12 +10,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
-from langfocus.crawler.commands.child import command, run_child
-from langfocus.crawler.errors import CrawlError
+from langfocus.crawler.commands.child import IMPORTING, command, run_child
+from langfocus.crawler.errors import CrawlError, SettingError
 from langfocus.crawler.options.config import Arguments, Config
-from langfocus.past_run import Run
+from langfocus.crawler.report.past_run import Run
+
+if TYPE_CHECKING:
+    from langfocus.crawler.spiders.langfocus import Spider
 
 P = ParamSpec("P")
 
@@ -23,6 +27,7 @@ P = ParamSpec("P")
 class _Call(Arguments):
     """The arguments of `crawl`; `langfocus crawl --help` explains those of a crawl."""
 
+    lang: "str | type[Spider]" = field(default="", kw_only=False)  # type: ignore[assignment]
     folder: str | PathLike[str] | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     shows_progress: bool = False
@@ -35,7 +40,7 @@ def _takes(_: Callable[P, _Call]) -> Callable[[Callable[..., Run]], Callable[P, 
 
 @_takes(_Call)
 def crawl(
-    lang: str = "",
+    lang: "str | type[Spider]" = "",
     *,
     seeds: str | PathLike[str] | Iterable[str] | None = None,
     folder: str | PathLike[str] | None = None,
@@ -45,12 +50,13 @@ def crawl(
 ) -> Run:
     """Return the run of a finished crawl.
 
-    `lang` is a code (`de`) or a name (`German`). `seeds` is a file with one URL per line, one URL,
-    or several URLs; None means the list that ships for the language. `folder` is the folder of the
-    run: a new one, or that of a crawl to be continued; None means a new folder below `runs`.
-    `settings` are settings of Scrapy and of langfocus by name; a crawl of
-    the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a regular line of
-    figures go to standard error. The other arguments are those of `langfocus crawl --help`.
+    `lang` is a code (`de`), a name (`German`), or a spider: a class derived from
+    `langfocus.Spider`, whose attributes are the arguments that are not given here. `seeds` is a
+    file with one URL per line, one URL, or several URLs; None means the list that ships for the
+    language. `folder` is the folder of the run: a new one, or that of a crawl to be continued; None
+    means a new folder below `runs`. `settings` are settings of Scrapy and of langfocus by name; a
+    crawl of the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a regular line
+    of figures go to standard error. The other arguments are those of `langfocus crawl --help`.
 
     The crawl runs in a separate process, since Twisted's reactor cannot start twice in one process.
     Ctrl-C stops it in order: the run is complete up to that moment, and the same call with the same
@@ -59,13 +65,16 @@ def crawl(
     Raises `SettingError` for an argument that cannot be used, and `CrawlError` with the message of
     the crawl if it failed.
     """
+    if text := os.environ.get(IMPORTING):
+        raise CrawlError(f'{text}: langfocus.crawl(...) must be below if __name__ == "__main__":')
     with _seed_argument(seeds) as given:
-        named = {"lang": lang} if lang else {}
+        spider = "" if isinstance(lang, str) else _place_of(lang)
+        named = {"lang": lang} if lang and isinstance(lang, str) else {}
         values = {**named, **given, **_texts(arguments)}
-        config = Config.read(values)
-        chosen = Path(folder) if folder is not None else _new_folder(config)
+        name = lang.name if not isinstance(lang, str) else Config.read(values).lang or "census"
+        chosen = Path(folder) if folder is not None else _new_folder(name)
         is_new = folder is None or not chosen.exists()
-        line = command(values, _texts(settings or {}), chosen)
+        line = command(values, _texts(settings or {}), chosen, spider=spider)
         end = run_child(line, shows_progress=shows_progress)
     if end.code and is_new:
         with suppress(OSError):
@@ -75,10 +84,22 @@ def crawl(
     return Run(chosen)
 
 
-def _new_folder(config: Config) -> Path:
+def _new_folder(name: str) -> Path:
     from langfocus.crawler.run.folder import new_folder
 
-    return new_folder(config.lang or "census", time.time())
+    return new_folder(name, time.time())
+
+
+def _place_of(spider: "type[Spider]") -> str:
+    """Return what `langfocus crawl --spider` calls a class; raises `SettingError`."""
+    if spider.__module__ != "__main__":
+        return f"{spider.__module__}:{spider.__qualname__}"
+    try:
+        return f"{Path(inspect.getfile(spider)).resolve(strict=True)}:{spider.__qualname__}"
+    except (TypeError, OSError) as error:
+        raise SettingError(
+            f"{spider.__name__}: a spider that crawls in a process of its own must be in a file"
+        ) from error
 
 
 @contextmanager

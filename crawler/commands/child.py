@@ -4,18 +4,32 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from langfocus.crawler.report.live import decoded
 from langfocus.crawler.report.progress import MARK, PASSED_ON, Display, Progress
 from langfocus.crawler.shared.crew import Crew, End
 
+IMPORTING: Final = "LANGFOCUS_IMPORTED_SPIDER"
+"""The variable of the environment that is set while `--spider` imports a file."""
 
-def command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: Path) -> list[str]:
-    """Return the command line of a crawl without tables, in its run folder."""
+
+def command(
+    arguments: Mapping[str, str], settings: Mapping[str, str], folder: Path, *, spider: str = ""
+) -> list[str]:
+    """Return the command line of a crawl without tables, in its run folder.
+
+    `spider` is the place of a spider of the user's own.
+    """
     settings = {**settings, "JOBDIR": str(folder), "LANGFOCUS_QUIET": "True"}
     return [
         # -P: the working folder may contain a folder or file with the name of a package.
         *(sys.executable, "-P", "-m", "langfocus", "crawl"),
+        *(
+            ("--spider", spider, "--path", os.pathsep.join(filter(None, sys.path)))
+            if spider
+            else ()
+        ),
         *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
         *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
     ]

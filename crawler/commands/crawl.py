@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl as scrapy_crawl
@@ -27,6 +30,7 @@ from langfocus.crawler.settings import BOT_NAME
 
 if TYPE_CHECKING:
     from langfocus.crawler.session.crawl import Crawl
+    from langfocus.crawler.spiders.langfocus import Spider
 
 DESCRIPTION = (
     "Fetches the pages first that are most likely in the language of -a lang, checks the "
@@ -88,6 +92,12 @@ def arguments(parser: Parser) -> None:
         metavar="N",
         help="crawl into one run with N processes on this machine (docs/many-workers.md)",
     )
+    parser.add_argument(
+        "--spider",
+        metavar="FILE.py:CLASS",
+        help="a spider of your own, derived from langfocus.Spider (or MODULE:CLASS)",
+    )
+    parser.add_argument("--path", help=argparse.SUPPRESS)  # of the process that runs this one
     parser.epilog = "\n".join(
         [
             meanings("arguments (-a NAME=VALUE):", {n: k.manual for n, k in ARGUMENTS.items()}),
@@ -103,7 +113,9 @@ def run(opts: argparse.Namespace) -> None:
 
     from langfocus.crawler.spiders.scrapy_settings import config_of, crawler_process
 
-    settings = settings_of(opts)
+    settings, spider = settings_of(opts), None
+    if opts.spider:
+        spider = _spider(opts.spider, (opts.path or "").split(os.pathsep))
     if opts.level is not None:
         settings.set("LOG_LEVEL", opts.level, priority="cmdline")
     if opts.workers:
@@ -120,7 +132,51 @@ def run(opts: argparse.Namespace) -> None:
             settings, opts.output or [], overwrite_output=opts.overwrite_output
         )
         settings.set("FEEDS", feeds, priority="cmdline")
+    if spider is not None:
+        _crawl_own(spider, pairs(opts.spargs), settings)
+        return
     _crawl([], pairs(opts.spargs), settings, crawler_process(settings))
+
+
+def _spider(text: str, path: Sequence[str]) -> type[Spider]:
+    """Return the spider of `--spider`; raises `SettingError`."""
+    from langfocus.crawler.commands.child import IMPORTING
+    from langfocus.crawler.spiders.langfocus import Spider
+
+    place, _, name = text.rpartition(":")
+    sys.path += [one for one in path if one and one not in sys.path]
+    os.environ[IMPORTING] = text
+    try:
+        if place.endswith(".py"):
+            # The file is not the program that runs, and multiprocessing knows this name.
+            found = getattr(SourceFileLoader("__mp_main__", place).load_module(), name)
+        else:
+            found = getattr(import_module(place), name)
+    except CrawlError:
+        raise
+    except Exception as error:
+        raise SettingError(f"--spider {text}: {type(error).__name__}: {error}") from error
+    finally:
+        del os.environ[IMPORTING]
+    if not (isinstance(found, type) and issubclass(found, Spider)):
+        raise SettingError(f"--spider {text}: not derived from langfocus.Spider")
+    return found
+
+
+def _crawl_own(spider: type[Spider], arguments: dict[str, str], settings: Settings) -> None:
+    """Run a spider of the user's own to its end."""
+    from langfocus.crawler.spiders.printable_log import leave_out_settings
+    from langfocus.crawler.spiders.scrapy_settings import crawler_process
+
+    if settings["LOG_LEVEL"] != "DEBUG":
+        leave_out_settings()
+    process = crawler_process(settings)
+    task = process.crawl(crawler := process.create_crawler(spider), **arguments)
+    process.start()
+    if not task.cancelled() and (error := task.exception()):
+        raise error
+    own: Any = crawler.spider
+    _judge(own.crawl)
 
 
 def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, process: Any) -> None:

@@ -12,6 +12,7 @@ import os
 import sqlite3
 from base64 import b32decode
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -26,6 +27,7 @@ from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.archived import ArchivedRow, file_of
 from langfocus.crawler.outputs.warc_records import digest_of, pack
 from langfocus.crawler.politeness.blocking import BlockList, read_lines
+from langfocus.crawler.run.folder import REQUESTS, connect
 from langfocus.crawler.run.versions import COPIES
 
 TAKEN_DOWN: Final = "taken_down"
@@ -107,6 +109,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for path in (*old_files, *folder.glob(COPIES)):
             path.unlink()
+        _remove_requests(folder / REQUESTS, names)
     except (sqlite3.Error, OSError, ValueError) as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -144,6 +147,17 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList) -> tuple[int,
     for statement in _STATEMENTS:
         connection.execute(statement)
     return numbers
+
+
+def _remove_requests(path: Path, names: BlockList) -> None:
+    """Remove the requests of a spider's own code."""
+    if not path.exists():
+        return
+    with closing(connect(path)) as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.create_function("is_taken", 1, names.blocks)
+        connection.execute("DELETE FROM requests WHERE is_taken(url)")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList) -> None:

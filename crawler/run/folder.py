@@ -28,6 +28,9 @@ except ImportError as error:
 RUNS = Path("runs")
 """The folder in which a crawl without JOBDIR makes its own."""
 
+REQUESTS = "requests.db"
+"""The file with the requests of a spider's own code (`crawler.spiders.asked`)."""
+
 _LOG_PAGES = 32_000
 """The longest log of a database, 64 MB."""
 

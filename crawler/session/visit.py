@@ -111,12 +111,15 @@ class Visitor:
         self._slow = Counter[str]()
         self._outgoing = Outgoing(config.domain_slots)
 
-    def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
+    def links(
+        self, urls: Sequence[str], source: LinkSource, *, has_files: bool = False
+    ) -> list[Link]:
         """Return seed URLs as links, normalised and scored in one batch.
 
-        Blocked URLs are left out, traps are not.
+        Blocked URLs are left out, traps are not, and files by their name only with `has_files`.
         """
-        normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
+        normal = [url for url in map(normalise, urls) if url]
+        normal = [url for url in normal if has_files or not is_unwanted_file(url)]
         normal = [url for url in normal if not self._is_blocked(url)]
         return self._as_seeds(self._ordering.links(list(dict.fromkeys(normal)), source))
 
@@ -140,6 +143,20 @@ class Visitor:
         is_success = 200 <= download.status < 300
         is_success = is_success and is_text(download.content_type, download.body)
         return is_success and not self.is_sitemap(lease)
+
+    def read(self, download: Download, lease: Lease) -> Reading:
+        """Return what a page says, for a caller that needs it before `answered`."""
+        return self._read(download, lease.depth)
+
+    def is_last(self, lease: Lease, download: Download) -> bool:
+        """Return True if `answered` will settle a URL as a page, a file or an error."""
+        leads_on = download.status in _REDIRECTS and download.location
+        is_passing = download.status in self._config.retry_statuses
+        has_retries = lease.retries < self._config.retry_times
+        is_refused = self._is_blocked(lease.url) or not is_status(download.status)
+        return not (leads_on or is_refused or (is_passing and has_retries)) and not (
+            self.is_sitemap(lease)
+        )
 
     def answered(
         self, lease: Lease, download: Download, page: Reading | str | None = None
@@ -193,7 +210,7 @@ class Visitor:
                 self._slow[domain_of(lease.host)] += 1
             return self._settle(lease, self._record(page, download), download=download)
         reading = page or self._read(download, lease.depth)
-        if reading.leads_to and self._is_followed(download, reading):
+        if reading.leads_to and self.follows(download, reading):
             said = (*download.statements, *reading.statements)
             leading = replace(download, location=reading.leads_to, statements=said)
             return self._redirected(lease, leading)
@@ -214,7 +231,8 @@ class Visitor:
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
         return self._settle(lease, record, wanted, download=download)
 
-    def _is_followed(self, download: Download, reading: Reading) -> bool:
+    def follows(self, download: Download, reading: Reading) -> bool:
+        """Return True if nothing forbids to follow the refresh of a page."""
         said = {*download.statements, *reading.statements}
         return not (self._config.obeys_directives and directives.forbids_links(said))
 

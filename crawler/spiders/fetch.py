@@ -1,8 +1,8 @@
 """The state of a fetch: the single langfocus object in `Request.meta`.
 
 Scrapy and middlewares copy `meta` into retries and redirects, where the copy would share the
-object. So each request gets its own when it is sent. Requests of a user's code have none: they take
-no slot, settle no URL, and are not archived.
+object. So each request gets its own when it is sent. Requests without one take no slot, settle no
+URL, and are not archived.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Send = Callable[[Request], Awaitable[Response]]
 """Sends a request, and returns the answer or raises an error."""
 
-KEY: Final = "langfocus"
+KEY: Final = "langfocus_fetch"
 """The key in `Request.meta`."""
 
 
@@ -42,6 +42,7 @@ class Fetch:
     is_file: bool = False
     robots: RobotsVersion | None = None  # the robots.txt that allowed it
     reserved: tuple[str, ...] = ()  # the statements of tdmrep.json about the page
+    asked: Request | None = field(default=None, repr=False)  # the spider's own request for it
     # Of the answer, as far as it has come:
     status: int = 200
     body_bytes: int = 0  # counted for a file, and without a page
@@ -49,6 +50,8 @@ class Fetch:
     exchange: Exchange | None = field(default=None, repr=False)  # None: nothing keeps it
     # The download and its page, which is None if the crawl reads it itself.
     page: "tuple[Download, Answer | None] | None" = field(default=None, repr=False)
+    requests: list[Request] = field(default_factory=list, repr=False)  # that the spider yielded
+    is_settled: bool = False  # the lease has ended
 
     @property
     def has_page(self) -> bool:
@@ -79,6 +82,14 @@ def begin_fetch(request: Request) -> Fetch | None:
     fetch = fetch_of(request)
     if fetch is None:
         return None
-    own = replace(fetch, status=200, body_bytes=0, heads=None, exchange=None, page=None)
-    request.meta[KEY] = own
+    request.meta[KEY] = own = replace(
+        fetch,
+        status=200,
+        body_bytes=0,
+        heads=None,
+        exchange=None,
+        page=None,
+        requests=[],
+        is_settled=False,
+    )
     return own

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -14,8 +15,8 @@ from scrapy.http.headers import Headers
 from langfocus.classifiers.errors import PluginError
 from langfocus.crawler.corpus.item import PageItem, settled_item
 from langfocus.crawler.errors import SettingError, StorageError
-from langfocus.crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
-from langfocus.crawler.http.download import is_text
+from langfocus.crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError, Record
+from langfocus.crawler.http.download import Download, is_text
 from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
@@ -27,13 +28,17 @@ from langfocus.crawler.reading.readers import ReadingError
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.visit import NO_ADDRESS
 from langfocus.crawler.sources.sitemaps import may_be_sitemap
-from langfocus.crawler.spiders.concurrency import IN_SLOT, PAUSE_S, Throttle
+from langfocus.crawler.spiders.concurrency import IN_SLOT, PAUSE_S, Throttle, is_full
 from langfocus.crawler.spiders.faults import explain
 from langfocus.crawler.spiders.fetch import KEY, Fetch, fetch_of, own_fetch
-from langfocus.crawler.spiders.messages import content_type_of, download_of
+from langfocus.crawler.spiders.messages import content_type_of, download_of, redirect_target
+from langfocus.crawler.spiders.printable_log import make_log_printable
 
 if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
+
+    from langfocus.crawler.reading.readers import Answer
+    from langfocus.crawler.spiders.callbacks import Callbacks
 
 _TIMEOUT = "timeout"
 _LEAST_TIMEOUT_S = 1.0
@@ -44,36 +49,71 @@ _UNLIMITED = "download_maxsize"
 _log = logging.getLogger("langfocus")
 
 
+_ATTACHED: WeakKeyDictionary[Crawler, "tuple[Crawl, Callbacks | None]"] = WeakKeyDictionary()
+
+
+def attach(crawler: Crawler, crawl: Crawl, callbacks: "Callbacks | None" = None) -> None:
+    """Make an open crawl that of a crawler, whatever its spider, with the spider's callbacks."""
+    _ATTACHED[crawler] = crawl, callbacks
+
+
 def crawl_of(crawler: Crawler) -> Crawl:
-    """Return the crawl of a crawler's spider; raises `SettingError` if the spider has none."""
+    """Return the open crawl of a crawler; raises `SettingError` if it has none."""
+    if crawler in _ATTACHED:
+        return _ATTACHED[crawler][0]
     crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
     if crawl is None:
+        make_log_printable()  # the error is a line
         name = getattr(crawler.spider, "name", None)
-        raise SettingError(f"spider {name}: its attribute `crawl` must be an open crawl")
+        raise SettingError(
+            f"spider {name} has no crawl: derive it from langfocus.Spider, or set "
+            'ADDONS = {"langfocus.Addon": 300}, LANGFOCUS_LANG and LANGFOCUS_SCHEDULER = True '
+            "instead of SCHEDULER"
+        )
     return crawl
+
+
+def callbacks_of(crawler: Crawler) -> "Callbacks | None":
+    """Return the callbacks of a crawler's spider, None if it has none of its own."""
+    return _ATTACHED[crawler][1] if crawler in _ATTACHED else None
 
 
 class Fetches:
     """Creates the requests of leased URLs and site files, and settles their results."""
 
     def __init__(
-        self, crawl: Crawl, crawler: Crawler, *, timeout_s: float = 0.0, wants_items: bool = False
+        self,
+        crawl: Crawl,
+        crawler: Crawler,
+        *,
+        timeout_s: float = 0.0,
+        wants_items: bool = False,
+        callbacks: "Callbacks | None" = None,
     ) -> None:
         """Limit a download to `timeout_s` seconds, 0: no limit.
 
-        With `wants_items` a feed or a pipeline gets the item of each page.
+        With `wants_items` a feed or a pipeline gets the item of each page. `callbacks` are those of
+        a spider of a user's own; None: each page is settled at once.
         """
         self.crawl, self._crawler = crawl, crawler
         self._timeout_s, self._wants_items = timeout_s or float("inf"), wants_items
         self._throttle = Throttle()
+        self.callbacks = callbacks
+        self._unsettled = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Fetches":
         """Return the fetches of a crawler, connected to its signals."""
-        settings = crawler.settings
+        settings, crawl, callbacks = crawler.settings, crawl_of(crawler), callbacks_of(crawler)
+        has_own_items = callbacks is not None and callbacks.on_page is not None
         wants_items = bool(settings.getdict("FEEDS") or settings.getdict("ITEM_PIPELINES"))
-        timeout_s = settings.getfloat("DOWNLOAD_TIMEOUT")
-        made = cls(crawl_of(crawler), crawler, timeout_s=timeout_s, wants_items=wants_items)
+        made = cls(
+            crawl,
+            crawler,
+            timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
+            wants_items=wants_items and not has_own_items,
+            callbacks=callbacks,
+        )
         crawler.signals.connect(made.on_headers, signals.headers_received)
         crawler.signals.connect(made.on_bytes, signals.bytes_received)
         return made
@@ -84,9 +124,9 @@ class Fetches:
         return self._crawler.engine
 
     def page_request(self, fetch: Fetch) -> Request:
-        """Return the request for a leased page."""
+        """Return the request for a leased page: the spider's own, if it asked for the URL."""
         url = fetch.lease.url
-        return Request(
+        made = Request(
             url,
             callback=self.settle_answer,
             errback=self.settle_failure,
@@ -94,6 +134,22 @@ class Fetches:
             meta={KEY: fetch, **IN_SLOT, **self._patience()},
             dont_filter=True,
         )
+        self._unsettled += 1
+        return made if self.callbacks is None else self.callbacks.asked(made, fetch)
+
+    @property
+    def are_full(self) -> bool:
+        """True if no further page may be leased before another one is settled.
+
+        A page is in progress until it is settled, thus until the callback of a spider has ended:
+        a slow callback bounds the pages in memory, and one request at a time has one order.
+        """
+        most = self.engine.downloader.total_concurrency
+        return is_full(self.engine) or 0 < most <= self._unsettled
+
+    def _end(self, fetch: Fetch) -> None:
+        fetch.is_settled = True
+        self._unsettled -= 1
 
     def file_request(self, lease: Lease, file: str) -> Request:
         """Return the request for a file of a host, in the name of a lease.
@@ -112,37 +168,73 @@ class Fetches:
 
     def settle_answer(self, response: Response) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
-        items: list[PageItem] = []
-        fetch = own_fetch(cast("Request", response.request))
-        with self.settling(fetch.lease):
-            items += self._parsed(fetch, response)
+        fetch, items = own_fetch(cast("Request", response.request)), []
+        record = self.settle_page(fetch, response)
+        if self._wants_items and record is not None and record.outcome in (PAGE, UNCHANGED):
+            with self.settling(fetch.lease):
+                items += [settled_item(self.crawl.run.connection, fetch.lease, record)]
         return items
 
-    def _parsed(self, fetch: Fetch, response: Response) -> list[PageItem]:
-        lease = fetch.lease
-        if self._is_over(lease):
-            return []
+    def settle_page(self, fetch: Fetch, response: Response) -> Record | None:
+        """Settle a URL that was answered, once; None: it went back into the queue."""
+        if fetch.is_settled:
+            return None
+        record = None
+        self._end(fetch)
+        with self.settling(fetch.lease):
+            if not self._is_over(fetch.lease):
+                record = self._answered(fetch, response)
+        return record
+
+    def _answered(self, fetch: Fetch, response: Response) -> Record | None:
         self.crawl.traffic.note_fetch(self.crawl.clock() - fetch.began_at)
-        download, page = fetch.page or (
-            download_of(response, self.crawl.clock(), response.request),
-            None,
-        )
+        download, page = self.read(fetch, response)
+        if self.callbacks is not None:
+            page = self.callbacks.edited(page, fetch, redirect_target(response))
         if isinstance(page, ReadingError):
             raise page
-        record = self.crawl.visitor.answered(lease, download, page)
+        record = self.crawl.visitor.answered(fetch.lease, download, page)
         self._throttle.recover(self.engine, self.crawl.clock())
-        if not self._wants_items or record is None or record.outcome not in (PAGE, UNCHANGED):
-            return []
-        return [settled_item(self.crawl.run.connection, lease, record)]
+        return record
 
-    def settle_failure(self, failure: Any) -> None:
-        """Settle a page whose download failed."""
+    def read(self, fetch: Fetch, response: Response) -> "tuple[Download, Answer | None]":
+        """Return an answer, and what was read of it.
+
+        None: it is no page, or nobody but the visitor needs what it says.
+        """
+        if fetch.page is None:
+            fetch.page = download_of(response, self.crawl.clock(), response.request), None
+        download, page = fetch.page
+        visitor = self.crawl.visitor
+        if page is None and self.callbacks is not None and visitor.reads(fetch.lease, download):
+            fetch.page = download, visitor.read(download, fetch.lease)
+        return fetch.page
+
+    def settle_failure(self, failure: Any) -> Any:
+        """Settle a page whose download failed, or whose answer is none for the spider's callback.
+
+        Return what the spider makes of it.
+        """
         fetch = own_fetch(failure.request)
-        lease, leased_at = fetch.lease, fetch.began_at
+        answer: Response | None = getattr(failure.value, "response", None)
+        if answer is not None and fetch.page is not None:
+            record = self.settle_page(fetch, answer)
+        else:
+            record = self._failed(fetch, failure.value)
+        if self.callbacks is None or record is None:
+            return None
+        return self.callbacks.failed(fetch, failure, record)
+
+    def _failed(self, fetch: Fetch, error: Exception) -> Record | None:
+        lease, leased_at, record = fetch.lease, fetch.began_at, None
+        if fetch.is_settled:
+            return None
+        self._end(fetch)
         with self.settling(lease):
-            if not self._is_over(lease) and not self.waits(lease, failure.value, leased_at):
-                reason, is_final = self.reason(lease, failure.value)
-                self.crawl.visitor.failed(lease, reason, is_final=is_final)
+            if not self._is_over(lease) and not self.waits(lease, error, leased_at):
+                reason, is_final = self.reason(lease, error)
+                record = self.crawl.visitor.failed(lease, reason, is_final=is_final)
+        return record
 
     @contextmanager
     def settling(self, lease: Lease) -> Iterator[None]:
@@ -241,7 +333,7 @@ class Fetches:
         """
         self.crawl.ending.note_answer()
         fetch = fetch_of(request)
-        if fetch is None or fetch.is_file:
+        if fetch is None or fetch.is_file or fetch.asked is not None:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)

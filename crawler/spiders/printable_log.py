@@ -82,9 +82,14 @@ class PrintableRecord(logging.LogRecord):
     _traceback: str | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Accept the arguments of `LogRecord`; log an error of this project in one line."""
+        """Accept the arguments of `LogRecord`; log an error of this project in one line.
+
+        So is an error that Scrapy raises while it ends a crawl because of such an error.
+        """
         super().__init__(*args, **kwargs)
         error = self.exc_info[1] if self.exc_info else None
+        if error is not None and isinstance(error.__context__, LangfocusError):
+            error = error.__context__
         if isinstance(error, LangfocusError):
             self.msg, self.args, self.exc_info = f"langfocus: {error}", (), None
 

@@ -18,7 +18,7 @@ from langfocus.crawler.corpus.item import safe_cell
 from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.outputs.package import write_index
-from langfocus.crawler.report.live import WRITTEN_EVERY_S, write_live
+from langfocus.crawler.report.live import WRITTEN_EVERY_S, Snapshot, write_live
 from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
 from langfocus.crawler.report.run_report import report
 from langfocus.crawler.spiders.dashboard import Dashboard
@@ -90,11 +90,22 @@ class Reporter:
         self._dashboard.tend()
         with suppress(StorageError, sqlite3.Error, OSError):
             snapshot = self._watch.look()
+            self._count(snapshot)
             if time.monotonic() - self._written_s >= WRITTEN_EVERY_S:
                 self._written_s = time.monotonic()
                 write_live(self._crawl.run.folder, snapshot)
             if self._progress is not None:
                 self._progress.show_meanwhile(snapshot)
+
+    def _count(self, snapshot: Snapshot) -> None:
+        """Show the figures of the crawl in Scrapy's stats, as `langfocus/...`."""
+        stats = self._crawler.stats
+        for name in ("pages", "labelled", "relevant", "queued", "hosts_with_page"):
+            stats.set_value(f"langfocus/{name}", getattr(snapshot, name))
+        if snapshot.labelled:
+            stats.set_value("langfocus/harvest_rate", snapshot.relevant / snapshot.labelled)
+        for outcome, number in snapshot.outcomes.items():
+            stats.set_value(f"langfocus/outcome/{outcome}", number)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the panel, write `summary.json` and `report.html`, print the table."""

@@ -23,7 +23,7 @@ from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.visit import INTERRUPTED, SLOW_PAGES
-from langfocus.crawler.spiders.concurrency import is_full
+from langfocus.crawler.spiders.callbacks import detached, is_link
 from langfocus.crawler.spiders.fetch import Fetch, fetch_of
 from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.guard import Guard
@@ -115,7 +115,7 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawl: Crawl, fetches: Fetches, wake_up: WakeUp, *, obey: bool) -> None:
         """Schedule a crawl; `obey` is the setting ROBOTSTXT_OBEY."""
         self._crawl = crawl
-        self._fetches = fetches
+        self.fetches = fetches
         self._wake_up = wake_up
         self._obey = obey
         self._files = SiteFiles(fetches)
@@ -178,13 +178,23 @@ class FrontierScheduler(BaseScheduler):
         """Take a request from the engine; False makes the engine drop it.
 
         The request of a fetch came back from a middleware and is returned again by
-        `next_request`. The URL of any other request is queued as a seed.
+        `next_request`. The URL of any other request is queued as a seed. A request of a spider's
+        own that has a body is sent beside the frontier.
         """
-        if fetch_of(request) is not None:
+        fetch, callbacks = fetch_of(request), self.fetches.callbacks
+        if fetch is not None and not fetch.is_settled:
             self._returned.append(request)
             return True
-        links = self._crawl.visitor.links([request.url], SEED)
-        return bool(links) and bool(self._crawl.frontier.seed(links, self._crawl.clock()))
+        if callbacks is None:
+            links = self._crawl.visitor.links([request.url], SEED)
+            return bool(links) and bool(self._crawl.frontier.seed(links, self._crawl.clock()))
+        request = detached(request)
+        if is_link(request):
+            return bool(self._crawl.ending.guard(lambda: callbacks.queue(request, SEED)))
+        may_go = self._verdict(request.url, self._crawl.clock()) is not Verdict.FORBIDDEN
+        if may_go:
+            self._returned.append(request)
+        return may_go
 
     def next_request(self) -> Request | None:
         """Return the next request, or set the wake-up and return None."""
@@ -200,7 +210,7 @@ class FrontierScheduler(BaseScheduler):
         )
 
     def _leased_request(self) -> Request | None:
-        for _ in range(_MOST_REFUSALS):
+        for _ in range(0 if self.fetches.are_full else _MOST_REFUSALS):
             lease = self._crawl.queue.next()
             if lease is None:
                 break
@@ -209,11 +219,11 @@ class FrontierScheduler(BaseScheduler):
             except StorageError:
                 raise
             except Exception:
-                self._fetches.give_up(lease)
+                self.fetches.give_up(lease)
                 continue
             if request is not None:
                 return request
-            if is_full(self._fetches.engine):
+            if self.fetches.are_full:
                 break
         self._set_wake_up()
         return None
@@ -246,7 +256,7 @@ class FrontierScheduler(BaseScheduler):
             return None
         licensed = self._files.licensed(lease.url, robots)
         reserved = self._files.reserved(lease.url)
-        return self._fetches.page_request(Fetch(lease, now, robots=licensed, reserved=reserved))
+        return self.fetches.page_request(Fetch(lease, now, robots=licensed, reserved=reserved))
 
     def _begin(
         self, lease: Lease, now: float, file: str, keeps: Reservations | None = None

@@ -4,7 +4,7 @@ import logging
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ from langfocus.crawler.errors import RunFolderError, SettingError, one_line
 from langfocus.crawler.options.config import FIRST_ANSWER_S, RENAMED, SETTINGS, Config
 from langfocus.crawler.politeness.contact import bot_name
 from langfocus.crawler.session.crawl import Crawl
-from langfocus.crawler.settings import USER_AGENT
+from langfocus.crawler.settings import BOT_NAME, USER_AGENT, VERSION
 from langfocus.crawler.sources.seeds import first_of, read_seeds
 from langfocus.crawler.spiders.concurrency import slot_settings
 
@@ -40,13 +40,20 @@ _WEB_HANDLER = "langfocus.crawler.spiders.web_handler.WebDownloadHandler"
 _LIVE_HANDLER = "langfocus.crawler.spiders.live_handler.PinnedDownloadHandler"
 
 
-def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config:
+def config_of(
+    arguments: Mapping[str, object],
+    settings: BaseSettings,
+    *,
+    spider: str = BOT_NAME,
+    others: Collection[str] = (),
+) -> Config:
     """Return the configuration of a crawl; raises `SettingError`.
 
+    `spider` is the name of the spider, `others` are the names of further settings of langfocus.
     A Web without servers (the sample web, an archive) needs no politeness: only a delay given with
     `-s` counts there.
     """
-    _check(settings)
+    _check(settings, others)
     folder = settings.get("JOBDIR")
     try:
         config = Config.read(arguments, given(settings))
@@ -73,8 +80,8 @@ def config_of(arguments: Mapping[str, object], settings: BaseSettings) -> Config
         first_answer_s=max(
             FIRST_ANSWER_S, timeout_s if is_asked_for(settings, "DOWNLOAD_TIMEOUT") else 0.0
         ),
-        version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
-        command=_command(arguments, settings, config),
+        version=f"{BOT_NAME} {VERSION}",
+        command=_command(arguments, settings, config, spider),
     )
 
 
@@ -88,7 +95,9 @@ def _used(folder: str | None, arguments: Mapping[str, object]) -> str:
     return ""
 
 
-def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Config) -> str:
+def _command(
+    arguments: Mapping[str, object], settings: BaseSettings, config: Config, spider: str
+) -> str:
     """Return a command for the same crawl, fit for publication.
 
     The command omits the folder, the Redis password, and text values of Scrapy's settings, since
@@ -102,7 +111,7 @@ def _command(arguments: Mapping[str, object], settings: BaseSettings, config: Co
     chosen = {name: str(settings.get(name)) for name in settings if is_asked_for(settings, name)}
     if _FRONTIER in chosen:
         chosen[_FRONTIER] = _PASSWORD.sub("", chosen[_FRONTIER])
-    words = ["langfocus", "crawl"]
+    words = ["langfocus", "crawl"] if spider == BOT_NAME else ["scrapy", "crawl", spider]
     words += [part for name in texts for part in ("-a", f"{name}={texts[name]}")]
     for name, value in sorted(chosen.items()):
         if name in (*SETTINGS, *_TEXTS) or isinstance(_DEFAULTS.get(name), int | float):
@@ -125,10 +134,11 @@ def _is_given(settings: BaseSettings, name: str) -> bool:
     return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
 
 
-def _check(settings: BaseSettings) -> None:
+def _check(settings: BaseSettings, others: Collection[str]) -> None:
     """Raise `SettingError` for an unknown LANGFOCUS_ name or a value of another type."""
     for name in sorted(settings.keys()):
-        if name.startswith(_PREFIX) and name not in (*SETTINGS, *RENAMED):
+        known = name in SETTINGS or name in RENAMED or name in others
+        if name.startswith(_PREFIX) and not known:
             bare = [one.removeprefix(_PREFIX) for one in SETTINGS if one.startswith(_PREFIX)]
             near = get_close_matches(name.removeprefix(_PREFIX), bare, n=1)
             advice = (

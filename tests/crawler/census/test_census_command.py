@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from langfocus.past_run import Run
+from langfocus.crawler.report.past_run import Run
 from tests.crawler.sources.test_web_archive import http, record
 from tests.support.commandline import call
 from tests.support.geodatabase import database

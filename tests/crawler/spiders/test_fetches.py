@@ -56,5 +56,7 @@ def test_a_spider_of_another_class_crawls_the_same_pages_in_the_same_order(tmp_p
 @pytest.mark.parametrize("spider", [SimpleNamespace(name="plain"), None])
 def test_a_spider_without_a_crawl_is_refused_in_one_line(spider: Any) -> None:
     crawler: Any = SimpleNamespace(spider=spider)
-    with pytest.raises(SettingError, match="its attribute `crawl` must be an open crawl"):
+    with pytest.raises(
+        SettingError, match=r"has no crawl: derive it from langfocus\.Spider, or set ADDONS"
+    ):
         crawl_of(crawler)
