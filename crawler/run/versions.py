@@ -53,9 +53,8 @@ def check_version(folder: Path, meta: Mapping[str, str], *, continues: bool) -> 
     """Raise `RunFolderError` for a run that this version cannot read, or not continue."""
     schema, oldest = schema_number(meta), min(STEPS)
     is_later = schema > SCHEMA_VERSION
-    if oldest <= schema <= SCHEMA_VERSION:
-        return
-    if is_later and not continues and 0 < schema_number(meta, "readable_by") <= SCHEMA_VERSION:
+    reads_later = not continues and 0 < schema_number(meta, "readable_by") <= SCHEMA_VERSION
+    if oldest <= schema and (reads_later or not is_later):
         return
     program = one_line(meta.get("version") or "the version that made it")
     raise RunFolderError(
@@ -73,7 +72,7 @@ def see_as_current(connection: sqlite3.Connection, schema: int) -> set[str]:
     a missing table or column.
     """
     found = {row[1]: row[3] for row in schema_of(connection) if row[0] == "table"}
-    changed = {table for number in range(schema, SCHEMA_VERSION) for table in STEPS[number]}
+    changed = _changed(schema)
     if schema > SCHEMA_VERSION:
         tables = {row[1]: row[3] for row in expected_schema() if row[0] == "table"}
         changed = {table for table, statement in tables.items() if found.get(table) != statement}
@@ -86,6 +85,10 @@ def see_as_current(connection: sqlite3.Connection, schema: int) -> set[str]:
         connection.execute(f"CREATE TEMP VIEW {table} AS {rows}")
         connection.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608  # names of tables
     return changed
+
+
+def _changed(schema: int) -> set[str]:
+    return {table for number in range(schema, SCHEMA_VERSION) for table in STEPS[number]}
 
 
 def _current_rows(table: str, schema: int, source: str) -> str:
@@ -115,9 +118,8 @@ def upgrade(connection: sqlite3.Connection, folder: Path, schema: int) -> None:
     # Old rows in free pages of the file would survive a take-down.
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
-    found = {row[1] for row in schema_of(connection)}
-    for table in {table for number in range(schema, SCHEMA_VERSION) for table in STEPS[number]}:
-        _rewrite(connection, table, schema, is_new=table not in found)
+    for table in _changed(schema):
+        _rewrite(connection, table, schema)
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", VERSION_META.items())
     connection.execute("COMMIT")
     _log.warning(
@@ -126,15 +128,17 @@ def upgrade(connection: sqlite3.Connection, folder: Path, schema: int) -> None:
     )
 
 
-def _rewrite(connection: sqlite3.Connection, table: str, schema: int, *, is_new: bool) -> None:
+def _rewrite(connection: sqlite3.Connection, table: str, schema: int) -> None:
     """Replace a table by one of this schema with its rows; indexes that a user made are lost."""
     of_table = sorted((row for row in expected_schema() if row[2] == table), reverse=True)
     create, *indexes = (statement for *_, statement in of_table if statement)
-    if not is_new:
-        connection.execute(f"ALTER TABLE {table} RENAME TO before")
-    connection.execute(create)
-    connection.execute(f"INSERT INTO {table} {_current_rows(table, schema, 'before')}")
-    if not is_new:
-        connection.execute("DROP TABLE before")
-    for statement in indexes:
+    rows = _current_rows(table, schema, "before_upgrade")
+    for statement in (
+        f"CREATE TABLE IF NOT EXISTS {table}(no_rows)",  # a new one
+        f"ALTER TABLE {table} RENAME TO before_upgrade",
+        create,
+        f"INSERT INTO {table} {rows}",
+        "DROP TABLE before_upgrade",
+        *indexes,
+    ):
         connection.execute(statement)

@@ -83,8 +83,11 @@ def declared() -> Iterator[str]:
 def names() -> Iterator[str]:
     """Yield the names of Python with the arguments of functions."""
     folder = Path(langfocus.__file__).parent
-    others = [path.stem for path in folder.glob("*.py") if "__all__ =" in path.read_text("utf-8")]
-    for module in (f"langfocus.{name}".removesuffix(".__init__") for name in others):
+    paths = (*folder.glob("*.py"), *folder.glob("*/__init__.py"))
+    others = [path for path in paths if "\n__all__ =" in path.read_text("utf-8")]
+    for path in others:
+        module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+        module = module.removesuffix(".__init__")
         found = import_module(module)
         for name in found.__all__:
             yield from members(f"{module}.{name}", getattr(found, name))
