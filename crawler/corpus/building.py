@@ -18,7 +18,7 @@ from langfocus.crawler.corpus.comparison import Comparison
 from langfocus.crawler.corpus.extraction import EXTRACTORS
 from langfocus.crawler.corpus.item import OtherParagraph, PageItem
 from langfocus.crawler.corpus.sources import source_of
-from langfocus.crawler.corpus.texts import NO_MAIN_TEXT, PageText, PartTexts
+from langfocus.crawler.corpus.texts import NO_MAIN_TEXT, Extraction, PageText, PartTexts
 from langfocus.crawler.errors import CrawlError
 from langfocus.crawler.politeness.directives import is_reserved
 
@@ -114,23 +114,15 @@ class Corpus:
 
         The folder `work` must exist, and belong to no other corpus at the same time.
         """
-        self._options = options or TextOptions()
+        self._options = chosen = options or TextOptions()
+        extraction = Extraction(chosen.extractor, chosen.has_markup, chosen.has_metadata)
         self._work, self._on_progress = work, on_progress
-        chosen = EXTRACTORS.plugin(self._options.extractor) or self._options.extractor
-        self.summary = CorpusSummary(str(chosen))
+        name = EXTRACTORS.plugin(chosen.extractor) or chosen.extractor
+        self.summary = CorpusSummary(str(name))
         self._parts: list[PartTexts] = []
         for path in paths:
-            source = source_of(path, self._options.lang)
-            self._parts += [
-                PartTexts.of(
-                    part,
-                    work,
-                    self._options.extractor,
-                    has_markup=self._options.has_markup,
-                    has_metadata=self._options.has_metadata,
-                )
-                for part in source.parts
-            ]
+            source = source_of(path, chosen.lang)
+            self._parts += [PartTexts.of(part, work, extraction) for part in source.parts]
             self.summary.downloaded += source.downloaded
             self.summary.left_out += source.left_out
 

@@ -54,32 +54,31 @@ class PageText(NamedTuple):
     signature: list[int]
 
 
+class Extraction(NamedTuple):
+    """The arguments of `main_text_of`, the same for all pages of a corpus."""
+
+    extractor: str
+    has_markup: bool = False
+    has_metadata: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class PartTexts:
     """Texts of a part in a work folder."""
 
     part: Part
     path: Path
-    extractor: str
-    has_markup: bool = False
-    has_metadata: bool = True
+    extraction: Extraction
 
     @classmethod
-    def of(
-        cls,
-        part: Part,
-        work: Path,
-        extractor: str,
-        *,
-        has_markup: bool = False,
-        has_metadata: bool = True,
-    ) -> "PartTexts":
+    def of(cls, part: Part, work: Path, extraction: Extraction) -> "PartTexts":
         """Return the texts of a part; the file name changes with the part's content."""
-        versions = " ".join(map(version, _PACKAGES))
+        extractor, *options = extraction
         chosen = EXTRACTORS.plugin(extractor) or extractor
-        made_by = f"{_FORMAT} {chosen} {has_markup} {has_metadata} {versions} {part.stamp()}"
-        name = blake2b(made_by.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
-        return cls(part, work / f"{name}.jsonl", extractor, has_markup, has_metadata)
+        made_by = [_FORMAT, chosen, *options, *map(version, _PACKAGES), part.stamp()]
+        text = " ".join(map(str, made_by)).encode("utf-8", "surrogateescape")
+        name = blake2b(text, digest_size=12).hexdigest()
+        return cls(part, work / f"{name}.jsonl", extraction)
 
     @property
     def _unfinished(self) -> Path:
@@ -100,9 +99,8 @@ class PartTexts:
             fcntl.flock(file, fcntl.LOCK_EX)
             if self.is_made():
                 return
-            main_text_of(
-                TRIAL.body, None, self.extractor
-            )  # load the extractor before the first page is timed
+            # Load the extractor before the first page is timed.
+            main_text_of(TRIAL.body, None, self.extraction.extractor)
             for found in self.part.pages(_whole_lines(file)):
                 text = found if isinstance(found, str) else self._text_of(found)
                 file.write(json.dumps(text).encode() + b"\n")
@@ -129,13 +127,8 @@ class PartTexts:
         """Return the text of a page, or the reason for its absence."""
         try:
             with limited():
-                text = main_text_of(
-                    found.body,
-                    found.content_type,
-                    self.extractor,
-                    has_markup=self.has_markup,
-                    has_metadata=self.has_metadata,
-                )
+                options = self.extraction._asdict()
+                text = main_text_of(found.body, found.content_type, **options)
         except TooSlow:
             return TOO_SLOW
         except PluginError as error:

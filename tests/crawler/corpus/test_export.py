@@ -19,7 +19,7 @@ from langfocus.crawler.corpus.building import Corpus, CorpusSummary, TextOptions
 from langfocus.crawler.corpus.export import export, work_folder
 from langfocus.crawler.corpus.item import FIELDS
 from langfocus.crawler.corpus.sources import Found, source_of
-from langfocus.crawler.corpus.texts import PartTexts
+from langfocus.crawler.corpus.texts import Extraction, PartTexts
 from langfocus.crawler.errors import CrawlError, RunFolderError, SettingError
 from langfocus.crawler.outputs.package import write_wacz
 from langfocus.crawler.reading import time_limit
@@ -183,7 +183,7 @@ def test_a_part_that_an_interrupted_export_still_writes_is_left_to_it(
     run: Path, tmp_path: Path
 ) -> None:
     [part] = source_of(run, None).parts
-    made = PartTexts.of(part, tmp_path, "trafilatura")
+    made = PartTexts.of(part, tmp_path, Extraction("trafilatura"))
     unfinished = made.path.with_suffix(".part")
     with unfinished.open("w") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
