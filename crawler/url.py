@@ -1,8 +1,8 @@
-"""Normalised URLs: their spelling, the page that several of them name, and where they belong.
+"""Normalised URLs, page keys shared by several URLs, hosts and domains.
 
-A page's key ignores all that does not change the page. Keys are compared and never fetched, since a
-server may give a parameter another meaning. `docs/urls.md` tells how many pages of the Web the
-rules merge, and how many of them wrongly.
+A page's key ignores all URL parts that do not change the page. Keys are only compared, never
+fetched, since a server may use a parameter differently. `docs/urls.md` has the numbers of pages
+merged by these rules, rightly and wrongly.
 """
 
 import re
@@ -40,7 +40,7 @@ _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 _HOST_NAME = re.compile(r"https?://(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)
 
 _TITLED = frozenset({"wiki", "tag", "tags", "topic", "topics"})
-"""Names of folders whose pages are named by their titles."""
+"""Folders whose pages are named by their titles."""
 
 _UNWANTED_SUFFIXES = frozenset(
     # images, sound, film
@@ -69,10 +69,10 @@ TRACKING: Final = frozenset(
     "rb_clickid s_cid twclid unicorn_click_id vero_conv vero_id wbraid wickedid wt_mc yclid "
     "ysclid".split()
 )
-"""Names of parameters that tell a server where a visitor came from, beside all of `utm_`.
+"""Parameters that identify a visitor's origin; all `utm_` parameters do too.
 
-A name is here if two or more of these lists have it for all sites: AdGuard's TrackParamFilter, the
-lists of Brave and Firefox (which count as one), ClearURLs' global rules, and tidy-url 1.18.3, read
+A name is listed if two or more of these lists have it for all sites: AdGuard's TrackParamFilter,
+the lists of Brave and Firefox (counted as one), ClearURLs' global rules, and tidy-url 1.18.3, read
 in November 2026. The names are in lower case.
 """
 
@@ -97,14 +97,13 @@ _PIECE = re.compile(r"(?<![^?&;])[^?&;]+[?&;]?")
 
 
 def normalise(url: str, base: str | None = None) -> str | None:
-    """Return the normalised URL, which is queued, fetched and recorded; None for an unusable one.
+    """Return the normalised URL, which is queued, fetched and recorded; None for an unusable URL.
 
-    It is the URL that browsers make of a link (`classifiers.urls.standard`), relative ones with the
-    help of `base`. Beyond the standard, user names, the dot at the end of a host and empty
-    parameters are removed, escapes are in upper case, and characters are escaped where RFC 3986
-    requires it and only there. Path and query do not change otherwise, since `/A` and `/a` may be
-    two pages. Unusable are URLs that are not http(s), have no host that can be looked up, or are
-    longer than `MAX_URL_LENGTH`.
+    Links are resolved as in browsers (`classifiers.urls.standard`), relative links against `base`.
+    Beyond the standard, user names, the final dot of a host and empty parameters are removed,
+    escapes are in upper case, and characters are escaped only where RFC 3986 requires it. Path and
+    query do not change otherwise, since `/A` and `/a` may be two pages. Unusable are URLs other
+    than http(s), without a resolvable host, or longer than `MAX_URL_LENGTH`.
     """
     if len(url) > MAX_URL_LENGTH:
         url = url.partition("#")[0]
@@ -142,11 +141,10 @@ def _needed(escape: re.Match[str]) -> str:
 
 @lru_cache(_CACHED_URLS)
 def host_of(url: str) -> str:
-    """Return the host of a normalised URL, in lower case, without its port and one leading `www.`.
+    """Return the host of a normalised URL, in lower case, without port and one leading `www.`.
 
-    `wetter.tagesschau.de` and `tagesschau.de` are two hosts, `www.twitter.com` and
-    `twitter.com` are one (Baykan 2013, 5.2). All ports of a name are one host, because they are one
-    machine.
+    `wetter.tagesschau.de` and `tagesschau.de` are two hosts, `www.twitter.com` and `twitter.com`
+    one host (Baykan 2013, 5.2). All ports of a name are one host, because they are one machine.
     """
     match = _HOST_NAME.match(url)
     return match[1].lower().removeprefix("www.") if match else ""
@@ -160,20 +158,20 @@ def origin_of(url: str) -> str:
 
 @lru_cache(_CACHED_HOSTS)
 def domain_of(host: str) -> str:
-    """Return the registered domain of a host: the shortest part that someone can register.
+    """Return the registered domain of a host: its shortest part that can be registered.
 
-    `a.b.example.co.uk` is in `example.co.uk`. Sub-domains cost their owner nothing, so a farm can
-    have any number of them; a registered domain is paid for. Blogs of one platform
-    (`me.github.io`) are registered domains too. An address and a public suffix are their own.
+    `a.b.example.co.uk` is in `example.co.uk`. Sub-domains are free, so a farm can have any number;
+    a registered domain costs money. Blogs of a platform (`me.github.io`) are registered domains
+    too. An address and a public suffix are their own domains.
     """
     return _registered(host, has_platforms=True)
 
 
 @lru_cache(_CACHED_HOSTS)
 def zone_of(host: str) -> str:
-    """Return the registered domain of a host, where a platform is one domain with all its blogs.
+    """Return the registered domain of a host; a platform and all its blogs are one domain.
 
-    `me.github.io` is in `github.io`: its servers and name servers are those of the platform.
+    `me.github.io` is in `github.io`, because its servers and name servers are the platform's.
     """
     return _registered(host, has_platforms=False)
 
@@ -201,19 +199,19 @@ def directory_of(url: str, depth: int = 1) -> str:
 
 
 def fingerprint(url: str) -> int:
-    """Return the 64-bit signed integer that identifies the page of a normalised URL.
+    """Return the 64-bit signed fingerprint of a normalised URL's page.
 
-    URLs that differ only in ways that do not change the page have the same (`page_key`).
+    URLs of the same page have equal fingerprints (`page_key`).
     """
     key = page_key(url).encode("utf-8", "replace")
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True)
 
 
 def page_key(url: str) -> str:
-    """Return the text that all normalised URLs of a page share.
+    """Return the key shared by all normalised URLs of a page.
 
-    Ignored are tracking parameters (`TRACKING`), session ids as Heritrix, Nutch and courlan know
-    them, the order of the parameters (those with the same name keep theirs), and doubled slashes.
+    Ignored are tracking parameters (`TRACKING`), session ids as in Heritrix, Nutch and courlan, the
+    order of parameters (equal names keep their order), and doubled slashes.
     """
     if not ("?" in url or ";" in url or "//" in url[8:] or "(" in url):
         return url
@@ -227,10 +225,10 @@ def page_key(url: str) -> str:
 
 
 def spelling_key(url: str) -> str:
-    """Return the text that the spellings of a page share between which servers redirect.
+    """Return the key shared by all spellings of a page between which servers redirect.
 
-    Beyond `page_key`, scheme, one leading `www.` and the slash at the end of the path are ignored.
-    Two such URLs may be two pages; a redirect from one to the other tells that they are one.
+    Beyond `page_key`, scheme, one leading `www.` and the final slash of the path are ignored. Two
+    such URLs may be two pages; a redirect between them shows that they are one page.
     """
     address, mark, query = page_key(url).partition("?")
     rest = address.partition("://")[2].removeprefix("www.").removesuffix("/")
@@ -238,7 +236,7 @@ def spelling_key(url: str) -> str:
 
 
 def _known_parameters(query: str) -> str:
-    """Return the parameters of a query that may tell one page from another, by their names."""
+    """Return the query parameters that may distinguish pages, sorted by name."""
     if ";" in query or "?" in query:
         shorter = _PIECE.sub(_unless_session, query)
         query = query if shorter == query else shorter.rstrip("?&;")
@@ -272,10 +270,10 @@ def is_site_file(url: str) -> bool:
 
 
 def is_unwanted_file(url: str) -> bool:
-    """Return True if a URL has the extension of a multimedia file, style sheet or download.
+    """Return True for the extension of a multimedia file, style sheet or download.
 
-    Such links are ignored and do not count for the host cap (Baykan 2013, 5.2). The last part of a
-    path in `_TITLED` is the title of a page, such as /wiki/Node.js.
+    Such links are ignored and do not count for the host cap (Baykan 2013, 5.2). In a folder of
+    `_TITLED`, the last part of the path is a page title, such as /wiki/Node.js.
     """
     path = url.partition("?")[0]
     name = path[path.rfind("/") + 1 :]

@@ -1,7 +1,7 @@
-"""The body of an answer without its encodings, read as far as it can be read.
+"""The body of an answer without its encodings, decoded as far as possible.
 
-Chunk sizes may have blanks and extensions, and their lines may end with a line feed alone. Of a
-compressed body everything before a fault is kept: a wrong checksum, padding, a cut.
+Chunk sizes may have blanks and extensions, and their lines may end with a line feed alone.
+Compressed data before a fault are kept: a wrong checksum, padding, a cut.
 """
 
 import sys
@@ -22,13 +22,13 @@ else:
     from backports import zstd
 
 MAX_LAYERS: Final = 3
-"""Most layers of compression of a body."""
+"""Most compression layers of a body."""
 
 _MAX_SIZE_LINE_BYTES: Final = 4096
 _HEX: Final = b"0123456789abcdefABCDEF"
 _MOST_DIGITS: Final = 16
 _NO_ENCODINGS: Final = frozenset({"", "identity", "none", "binary", "8bit", "7bit", "chunked"})
-"""Names that some servers send with a body that is not encoded; so are names of charsets."""
+"""Encoding names sent by some servers with an unencoded body, like charset names."""
 
 _GZIP: Final = b"\x1f\x8b\x08"
 _GZIP_HEADER_BYTES: Final = 10
@@ -38,10 +38,9 @@ _BLOCK: Final = 1 << 16
 
 
 class Chunks:
-    """Takes a chunked body apart; its data go to `on_data`.
+    """Parses a chunked body; the data are passed to `on_data`.
 
-    `on_end` gets the bytes behind the last chunk and its trailers. Bytes that are no chunks raise
-    ValueError.
+    `on_end` gets the bytes after the last chunk and its trailers. Invalid chunks raise ValueError.
     """
 
     def __init__(
@@ -121,7 +120,7 @@ def chunk_size(line: bytes) -> int:
 
 
 def without_chunks(body: bytes) -> bytes:
-    """Return a chunked body as far as its chunks go; one without chunks as it is."""
+    """Return a chunked body up to the last valid chunk; an unchunked body is unchanged."""
     parts: list[bytes] = []
     chunks = Chunks(parts.append, id)
     with suppress(ValueError):
@@ -141,11 +140,11 @@ def encodings(values: Iterable[bytes]) -> list[str]:
 
 
 def unpacked(body: bytes, names: list[str], most: int) -> bytes:
-    """Return a body without the encodings that were applied in this order.
+    """Return a body without encodings, listed in the order of their application.
 
-    Of a body of more than `most` bytes one byte more is returned. An encoding of what was unpacked
-    already may be missing. Raises `BrokenEncoding` for an unknown one, for too many, and for a body
-    of which nothing can be unpacked.
+    A body beyond `most` bytes is cut one byte later. An encoding may have been removed already.
+    Raises `BrokenEncoding` for an unknown encoding, too many encodings, and a body without any
+    decodable data.
     """
     unknown = next((name for name in names if name not in _UNPACKERS), None)
     if unknown is not None:
@@ -164,9 +163,9 @@ def unpacked(body: bytes, names: list[str], most: int) -> bytes:
 
 
 def _unzipped(data: bytes, most: int) -> bytes:
-    """Return the members of gzip data; bytes behind them are no part of the body.
+    """Unpack the members of gzip data; bytes after the members are dropped.
 
-    Checksums are not compared, as in browsers. Many members take linear time.
+    Checksums are ignored, as in browsers. Many members take linear time.
     """
     found, at = bytearray(), 0
     while data.startswith(_GZIP, at) and len(found) <= most:

@@ -1,7 +1,7 @@
-"""The head of an answer: its status line and its headers, read as browsers read them.
+"""The head of an answer: status line and headers, parsed as in browsers.
 
-A line ends with a line feed. Blank lines before the status line are skipped, and so are lines that
-are no header.
+A line ends with a line feed. Blank lines before the status line, and lines that are no headers, are
+skipped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ MAX_HEAD_BYTES: Final = 256 * 1024
 """Most bytes before a body, answers of status 1xx included; browsers have the same limit."""
 
 LONGEST_VALUE: Final = 4096
-"""Most letters of a value that is stored for each page."""
+"""Most letters stored per header value of a page."""
 
 _BLANKS: Final = b" \t\r\n"
 _TOKEN: Final = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -27,7 +27,7 @@ class StatusLine(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The status of an answer and its headers, in their order and as their bytes."""
+    """The status of an answer and its headers, in order and as bytes."""
 
     status: int
     fields: list[tuple[bytes, bytes]]
@@ -38,7 +38,7 @@ class Head(NamedTuple):
 
 
 def status_line(line: bytes) -> StatusLine | None:
-    """Return the parts of a status line, None for another line; a status has three digits."""
+    """Return the parts of a status line with a three-digit status; None for any other line."""
     words = [*line.strip(_BLANKS).split(None, 2), b"", b""]
     version, status = words[0].upper(), words[1]
     is_one = version.startswith(b"HTTP/") and len(status) == 3 and status.isdigit()
@@ -76,7 +76,7 @@ def split(block: bytes) -> tuple[bytes, bytes]:
 
 
 def read_head(head: bytes) -> Head | None:
-    """Return the status and the headers of a head, None if it has no status line."""
+    """Return status and headers of a head; None without a status line."""
     first, *lines = head.lstrip(_BLANKS).split(b"\n")
     found = status_line(first)
     return None if found is None else Head(found.status, fields(lines))

@@ -19,7 +19,7 @@ from langfocus.crawler.run.whole_file import read_regular
 from langfocus.crawler.url import host_of, normalise
 
 BLOCKED: Final = "blocked"
-"""The outcome of a queued URL that was blocked before or during its fetch."""
+"""Outcome of a URL blocked in the queue or during its fetch."""
 
 LOOK_EVERY_S: Final = 5.0
 """Seconds between two checks of the block file."""
@@ -111,10 +111,10 @@ def _pattern(path: str) -> str:
 
 
 class Blocking:
-    """The block `list` of a file, reloaded after a change, and the hosts of take-downs."""
+    """The block list of a file, reloaded after changes, and the hosts of take-downs."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read a file, if one is given; raises `SettingError` for one that cannot be used."""
+        """Read the file, if any; raises `SettingError` for an unusable file."""
         self.list, self.taken_down = BlockList(), BlockList()
         self._path = path
         self._looked_at = float("-inf")
@@ -167,7 +167,7 @@ def _read(path: Path) -> BlockList:
 
 
 def _stamp(path: Path) -> object:
-    """Return a stamp that changes when the file is written; None if it cannot be read."""
+    """Return a stamp that changes with every write; None for an unreadable file."""
     try:
         found = path.stat()
     except OSError:

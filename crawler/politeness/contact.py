@@ -1,4 +1,4 @@
-"""How the bot names itself, so that the owner of a server can find out who runs it."""
+"""The bot's name and contact, for the owners of servers."""
 
 import re
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ def bot_name(
 ) -> BotName:
     """Return the names of the bot.
 
-    `own` is its name without a contact. `given` is the USER_AGENT of the settings; if it is not
-    `own`, it is sent unchanged. `obeyed` is the name for robots.txt, if one was given. Raises
-    `SettingError` for a contact that is not an e-mail address or an http(s) URL.
+    `own` is the bot's name without a contact. `given` is the setting USER_AGENT, sent unchanged
+    unless equal to `own`. `obeyed` is the name for robots.txt, if set. Raises `SettingError` for a
+    contact that is neither an e-mail address nor an http(s) URL.
     """
     if contact and not _CONTACT.fullmatch(contact):
         raise SettingError(
@@ -54,10 +54,10 @@ def bot_name(
 
 
 def _product_token(name: str) -> str:
-    """Return the part of a User-Agent that robots.txt may name (RFC 9309, 2.2.1).
+    """Return the product token of a User-Agent, for robots.txt (RFC 9309, 2.2.1).
 
-    Unlike there it may have digits, as the names of many bots do.
-    The rest does not count: a rule for another bot may name the domain of a contact.
+    Unlike in the RFC, digits are allowed, as in many bot names. The rest is ignored: a rule for
+    another bot may contain a contact's domain.
     """
     found = next(filter(None, (pattern.search(name) for pattern in _TOKENS)), None)
     return found[1] if found else name

@@ -1,10 +1,10 @@
-"""What a server or a page says about the use of a page: robots directives and opt-outs.
+"""Usage statements of servers and pages: robots directives and opt-outs.
 
-The words of META robots and X-Robots-Tag, the TDM Reservation Protocol (TDMRep, W3C Community Group
-report of 2024), the lines `Content-Signal` (contentsignals.org) and `Content-Usage` (drafts of
-the IETF's AIPREF group), and the URLs of licenses (Really Simple Licensing, RSL 1.0). They are kept
-as short statements: `nofollow`, `noai`, `tdm-reservation=1`, `content-signal: ai-train=no`,
-`license: https://example.org/license.xml`.
+Sources are META robots and X-Robots-Tag, the TDM Reservation Protocol (TDMRep, W3C Community Group
+report of 2024), the lines `Content-Signal` (contentsignals.org) and `Content-Usage` (drafts of the
+IETF's AIPREF group), and license URLs (Really Simple Licensing, RSL 1.0). Statements are stored as
+short texts: `nofollow`, `noai`, `tdm-reservation=1`, `content-signal: ai-train=no`, `license:
+https://example.org/license.xml`.
 """
 
 import json
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 BOT: Final = "langfocus"
-"""The name by which META elements and X-Robots-Tag address this bot, whatever its User-Agent."""
+"""The bot's name in META elements and X-Robots-Tag, whatever its User-Agent."""
 
 MAX_VALUE: Final = 8 * 1024
 """Characters of a header or a META element that are read."""
@@ -34,7 +34,7 @@ _WORDS: Final = frozenset(
 _WITH_VALUE: Final = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 )
-"""Directives of an X-Robots-Tag with a colon, which does not follow the name of a bot."""
+"""Directives of an X-Robots-Tag with a colon that is not a bot name's."""
 
 _WORD: Final = re.compile(r"[\w-]+")
 
@@ -50,7 +50,7 @@ _USAGE: Final = "content-usage"
 _LICENSE: Final = "license"
 _PROHIBITS: Final = "license-prohibits"
 _USAGES: Final = frozenset("all ai-all ai-train ai-input ai-index search train-ai".split())
-"""Usages of RSL 1.0, and the name that its drafts had for training."""
+"""Usages of RSL 1.0, and the drafts' name for training."""
 _ALL_PROHIBITED: Final = f"{_PROHIBITS}: all"
 _LINK: Final = re.compile(r"<([^<>]*)>([^<>]*)")
 _RSL: Final = "application/rsl+xml"
@@ -60,7 +60,7 @@ HEADERS: Final = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Usag
 
 
 def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the statements of the headers of an answer, given as names and values."""
+    """Return the statements in an answer's headers, pairs of name and value."""
     found: list[str] = []
     for name, value in ((name.lower(), value[:MAX_VALUE]) for name, value in headers):
         if name == "x-robots-tag":
@@ -75,7 +75,7 @@ def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the statements of META elements, given as names and contents, and of licenses."""
+    """Return the statements in META elements, pairs of name and content, and in license links."""
     found: list[str] = []
     for name, value in ((name, value[:MAX_VALUE]) for name, value in metas):
         if name in ("robots", BOT):
@@ -88,24 +88,24 @@ def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def license_at(url: str) -> str:
-    """Return the statement that a license of RSL applies."""
+    """Return the statement for an RSL license URL."""
     return f"{_LICENSE}: {url.strip()}"
 
 
 def license_of(statement: str) -> str | None:
-    """Return the URL of the license that a statement names, None for another or a cut one."""
+    """Return the license URL in a statement; None for any other or a shortened statement."""
     name, _, url = statement.partition(": ")
     return url if name == _LICENSE and len(statement) < MAX_STATEMENT else None
 
 
 def prohibited(usages: str) -> tuple[str, ...]:
-    """Return the statements that a license prohibits known usages, given as words."""
+    """Return the statements for usages prohibited by a license, passed as words."""
     words = usages.lower().replace(",", " ").split()
     return tuple(f"{_PROHIBITS}: {word}" for word in sorted(_USAGES.intersection(words)))
 
 
 def reservation(name: str, value: str) -> list[str]:
-    """Return the statement of a name and a value of TDMRep, none for an empty value."""
+    """Return the TDMRep statement for a name and a value; empty for an empty value."""
     value = value.strip()
     if name == "tdm-reservation" and "1" in re.split(r"[\s,;]+", value):
         value = "1"  # servers that send the header twice send "1, 1"
@@ -124,7 +124,7 @@ def forbids_links(statements: Collection[str]) -> bool:
 
 
 def written(sources: Mapping[str, Sequence[str]]) -> str | None:
-    """Return statements by their sources as a JSON object, None if there are none."""
+    """Return statements by source as a JSON object; None without statements."""
     made = {source: list(statements) for source, statements in sources.items() if statements}
     return json.dumps(made) if made else None
 
@@ -164,14 +164,14 @@ def is_opt_out(statement: str) -> bool:
 
 
 def _is_rsl(parameters: str) -> bool:
-    """Return True if the parameters of a Link are those of a license of RSL."""
+    """Return True for the parameters of an RSL license link."""
     pairs = (part.partition("=") for part in parameters.lower().split(";"))
     fields = {name.strip(): value.strip(" \t\"',") for name, _, value in pairs}
     return "license" in fields.get("rel", "").split() and fields.get("type") == _RSL
 
 
 def _words_for_us(tag: str) -> list[str]:
-    """Return the directives of an X-Robots-Tag that are for this bot or for all bots."""
+    """Return the X-Robots-Tag directives for this bot or for all bots."""
     words: list[str] = []
     is_ours = True
     for part in re.split("[,;]", tag.lower()):
@@ -185,7 +185,7 @@ def _words_for_us(tag: str) -> list[str]:
 
 
 def _known_words(text: str) -> list[str]:
-    """Return the known directives of a text; sites separate them by commas, semicolons or bars."""
+    """Return the known directives in a text; sites use commas, semicolons or bars as separators."""
     return [word for word in _WORD.findall(text.lower()) if word in _WORDS]
 
 

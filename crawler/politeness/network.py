@@ -1,6 +1,6 @@
-"""Addresses that a crawl may contact: by default the public Internet, at safe ports.
+"""Permitted addresses: by default the public Internet, at safe ports.
 
-A name is checked twice, since its address is known only after it was resolved. `is_private_host`
+A host is checked twice, since its address is unknown before name resolution: `is_private_host`
 checks the host of a URL before any request, `is_private_address` the address of a connection.
 """
 
@@ -49,13 +49,13 @@ BAD_PORTS: Final = frozenset(
     | {636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566}
     | {6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080}
 )
-"""The bad ports of the Fetch standard (WHATWG, 2.9, Port blocking): those of other protocols.
+"""The bad ports of the Fetch standard (WHATWG, 2.9, Port blocking), used by other protocols.
 
-A request could make their server do something, or look like a scan for open ports.
+A request might trigger an action of another service, or look like a port scan.
 """
 
 LOOPBACK: Final = "127.0.0.1"
-"""The address of this machine at which a crawl serves its dashboard."""
+"""Address of the dashboard on this machine."""
 
 _PORT = re.compile(r"https?://(?:\[[^\]]*\]|[^/:?#]*):(\d{1,5})(?!\d)")
 _SERVER_WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})", re.ASCII)
@@ -90,9 +90,9 @@ class NoAddressYetError(BusyAddressError):
 
 
 class CapError(LangfocusError):
-    """A request was rejected: its host, domain or IP address has no slot left.
+    """A request was rejected: its host, domain or IP address has no free slot.
 
-    Settle the URL with `outcome`; "" means that it was queued again.
+    Settle the URL with `outcome`; "" for a URL queued again.
     """
 
     def __init__(self, message: str, outcome: str) -> None:
@@ -101,11 +101,11 @@ class CapError(LangfocusError):
 
 
 def is_private_host(host: str) -> bool:
-    """Return True if the host of a URL is spelled like one of a private network.
+    """Return True for a host spelled like a host in a private network.
 
-    That is a private address in any spelling that systems understand (`127.1`, `0x7f000001`,
-    `0177.0.0.1`, `[::1]`), a name such as `localhost` or `printer.local`, or a name without a dot,
-    which needs a local search list.
+    Such hosts are private addresses in any spelling understood by systems (`127.1`, `0x7f000001`,
+    `0177.0.0.1`, `[::1]`), names such as `localhost` or `printer.local`, and names without a dot,
+    which need a local search list.
     """
     name = normalize("NFKC", unquote(host)).strip().lower().rstrip(".")
     name = name.removeprefix("[").removesuffix("]")
@@ -148,7 +148,7 @@ def is_private_url(url: str) -> bool:
 
 
 def port_of(url: str) -> int:
-    """Return the port that a request for a URL goes to; raises ValueError for one with none."""
+    """Return the port of a request for a URL; raises ValueError without a port."""
     parts = urlsplit(url)
     return parts.port or (443 if parts.scheme == "https" else 80)
 
@@ -200,7 +200,7 @@ def _literal(name: str) -> str | None:
 
 
 def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that packets for an IPv6 address reach, None if there is none."""
+    """Return the IPv4 address reached through an IPv6 address, or None."""
     if isinstance(ip, IPv4Address):
         return None
     if ip.ipv4_mapped is not None:

@@ -19,19 +19,19 @@ from langfocus.crawler.politeness.robots_rules import matches, plain_path, plain
 from langfocus.crawler.url import domain_of, host_of, origin_of
 
 MAX_RULES: Final = 200
-"""Most rules kept of a file, the first ones."""
+"""Most rules kept per file, the first ones."""
 
 MAX_LOCATION: Final = 1_000
 """Longest location in characters; rules with a longer one are skipped."""
 
 TDMREP_PATH: Final = "/.well-known/tdmrep.json"
-"""The path of the file on each host."""
+"""Path of the file on each host."""
 
 _VALUES: Final = ((1, "1"), (0, "0"))
 """Spellings of the values in JSON; any other leaves a page without a reservation."""
 
 Rule = tuple[str, tuple[str, ...]]
-"""A pattern of paths, and the statements of the pages that it matches."""
+"""A path pattern, and the statements about matching pages."""
 
 
 def rules_in(body: bytes) -> list[Rule]:
@@ -83,7 +83,7 @@ def rules_of_license(body: bytes, host: str) -> list[Rule]:
 
 
 class Reservations:
-    """The rules of hosts; the frontier stores them."""
+    """Usage rules of hosts, stored by the frontier."""
 
     _name = "tdmrep"
 
@@ -113,7 +113,7 @@ class Reservations:
         return rules_in(body)
 
     def of(self, url: str) -> tuple[str, ...]:
-        """Return the statements about a page: those of the first rule that matches its path."""
+        """Return the statements of the first rule matching a page's path."""
         rules, _ = self._kept.get(self._name_for(url)) or ([], 0.0)
         path = plain_path(url) if rules else ""
         found = (statements for location, statements in rules if matches(location, path))
@@ -125,7 +125,7 @@ class Reservations:
 
 
 class Licenses(Reservations):
-    """The rules of hosts in their licenses; a license lies in the registered domain of its host."""
+    """License rules of hosts; a license must be in its host's registered domain."""
 
     _name = "license"
 

@@ -23,7 +23,7 @@ from langfocus.crawler.url import fingerprint, host_of, origin_of
 _log = logging.getLogger(__name__)
 
 MAX_ROBOTS_BYTES = 512 * 1024
-"""Bytes of a robots.txt that are read; RFC 9309, 2.5 asks for at least 500 KiB."""
+"""Bytes read of a robots.txt; RFC 9309, 2.5 requires at least 500 KiB."""
 
 MAX_MOVES = 5
 """Redirects that are followed to a robots.txt (RFC 9309, 2.3.1.2)."""
@@ -35,23 +35,23 @@ UNREACHABLE_S = 3600.0
 """Seconds for which a site is forbidden if its rules could not be fetched."""
 
 ROBOTS_UNREACHABLE = "robots_unreachable"
-"""The outcome of a URL if the rules of its site could not be fetched."""
+"""Outcome of a URL with unreachable site rules."""
 
 ORIGINS_FULL = "origins_full"
-"""The outcome of a URL if its host has given too many files with rules."""
+"""Outcome of a URL whose host has used up its budget of rule files."""
 
 FILES: Final = 10
-"""Most files with rules that a host is asked for, where the crawl has no host cap."""
+"""Most rule files fetched per host in a crawl without a host cap."""
 
 USUAL_ORIGINS: Final = 4
 """Origins of a host without a port: http and https, with `www.` and without.
 
-Their robots.txt is asked for in any case, so that links to other ports, and redirects from other
-hosts, cannot close a host. A redirect between them leads to the same page.
+Their robots.txt is always fetched, so that links to other ports, and redirects from other hosts,
+cannot close a host. A redirect between these origins leads to the same page.
 """
 
 SITEMAP_FILES: Final = 10
-"""Sitemaps, indexes of sitemaps and feeds of one host that are fetched."""
+"""Most sitemaps, sitemap indexes and feeds fetched per host."""
 
 CACHE_BYTES = 16 * 1024 * 1024
 """Bytes of rules cached in memory; a file of 512 KiB has at most 3 MiB of rules."""
@@ -91,9 +91,9 @@ class _FetchResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Kept(Generic[Value]):
-    """Values by names in a store; those that were used since the memory was last full stay in it.
+    """A cache of stored values by name; values used since the cache was last full are in memory.
 
-    They may take `most_bytes`, counted as their texts.
+    The cache holds `most_bytes`, counted as stored texts.
     """
 
     def __init__(self, store: RobotsStore, kind: type[Value], most_bytes: int = CACHE_BYTES):
@@ -102,7 +102,7 @@ class Kept(Generic[Value]):
         self._bytes, self._most_bytes = 0, most_bytes
 
     def get(self, name: str) -> tuple[Value, float] | None:
-        """Return a value and when it was stored; None for one that is missing or damaged."""
+        """Return a value and its storage time; None if missing or damaged."""
         if name not in self._known:
             kept = self._store.robots(name)
             if kept is None:
@@ -122,11 +122,11 @@ class Kept(Generic[Value]):
         self._remember(name, value, now, len(text))
 
     def forget(self, name: str) -> None:
-        """Have a value read from the store when it is wanted again."""
+        """Evict a value, so that the next `get` reads the store."""
         self._bytes -= self._known.pop(name, (None, 0, 0))[2]
 
     def _remember(self, name: str, value: Value, at: float, characters: int) -> None:
-        """Remember a value; if there is no room for it, all others are forgotten for now."""
+        """Cache a value; a full cache is emptied first."""
         size = len(name) + characters + _ENTRY_BYTES
         if self._bytes + size > self._most_bytes:
             self._known.clear()
@@ -173,7 +173,7 @@ class Robots:
         return Verdict.ALLOWED if result.rules.allows(url) else Verdict.FORBIDDEN
 
     def version(self, url: str) -> RobotsVersion | None:
-        """Return the version of the rules for `url`, None if there are none."""
+        """Return the version of the rules for `url`, or None."""
         _, result = self._way(url)[-1]
         if result is None or result.rules is None:
             return None
@@ -198,10 +198,10 @@ class Robots:
         return _address_of(name) if is_allowed else None
 
     def move(self, url: str, location: str, now: float, asked: str = "") -> bool:
-        """Record that a file redirects to `location`; False after too many redirects.
+        """Record a redirect of a rule file to `location`; False after too many redirects.
 
-        `asked` is the requested URL, "" for the one that `ask` returns. A concurrent answer may
-        have moved `ask` to another file, to which this answer does not apply.
+        `asked` is the requested URL, "" for the URL returned by `ask`. A concurrent answer may have
+        moved `ask` to another file; then this answer does not apply.
         """
         name, target = self._asked(url, asked, now), _name_of(location)
         names = [each for each, _ in self._way(url, now)]
@@ -276,14 +276,14 @@ class Robots:
 
 
 class HostFiles:
-    """The file budget of each host, kept over restarts.
+    """The file budget of each host, persisted over restarts.
 
-    A file counts for the host that serves it, whichever host named it. If a full store evicts a
-    host, the frontier still knows its sitemap URLs.
+    A file counts for the host that serves the file, whichever host linked to it. If a full store
+    evicts a host, the frontier still recognises its sitemap URLs.
     """
 
     def __init__(self, store: RobotsStore, kind: str, most: int = SITEMAP_FILES) -> None:
-        """Count the files of a kind in a store, `most` of each host."""
+        """Count the files of a kind in a store, `most` per host."""
         self._store = store
         self._kind = kind
         self._most = most
@@ -329,9 +329,9 @@ def _key(url: str) -> str:
 
 
 def is_unreachable(status: int | None) -> bool:
-    """Return True if a status says nothing about the rules of a server; None is no answer.
+    """Return True for a status without information about a server's rules; None is no answer.
 
-    429 is such a status, unlike in RFC 9309, 2.3.1.3: a server that wants fewer requests does not
+    Unlike in RFC 9309, 2.3.1.3, 429 is such a status: a server that wants fewer requests does not
     allow everything.
     """
     return status is None or status >= 500 or status == _SERVER_IS_BUSY

@@ -1,11 +1,11 @@
-"""The lines of a robots.txt that apply to one bot, as one compact text.
+"""The robots.txt lines for one bot, as one compact text.
 
-RFC 9309 decides. Where it is silent, Google's parser does (github.com/google/robotstxt): typing
-errors in the names of lines, lines without a colon, `index.html` for its directory. Where both
-contradict each other, the stricter one counts.
+RFC 9309 decides. Where the RFC is silent, Google's parser does (github.com/google/robotstxt):
+misspelled line names, lines without a colon, `index.html` for its directory. On a contradiction,
+the stricter rule counts.
 
-The rules stay a text, and each question reads it from its beginning. Parsed rules answer a few
-microseconds faster but take many times the memory of the text.
+Rules are stored as text, and each lookup scans the text from the beginning. Parsed rules would be a
+few microseconds faster, but take many times the memory.
 """
 
 import re
@@ -42,7 +42,7 @@ _AUTHORITY = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"%(?:2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)")
 _RESERVED = re.compile(r"%(?:21|2[789C]|3[ABD]|40)")
-"""Escapes of the reserved characters `!'(),:;=@`; the RFC says that both spellings are equal."""
+"""Escapes of the reserved characters `!'(),:;=@`, equal to the unescaped spelling by the RFC."""
 _RESERVED_IN_QUERY = re.compile(r"%(?:2F|3F|5[BD])")
 """The same for `/?[]`, which separate the parts of a URL before the query."""
 _URI: Final = "%!#$&'()*+,/:;=?@[]-._~"
@@ -53,9 +53,9 @@ _STARS = re.compile(r"\*{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules for one bot: one rule a line, `+/path` allows, `-/path` forbids.
+    """The rules for one bot, one rule per line: `+/path` allows, `-/path` forbids.
 
-    The longest paths come first; of equally long ones those that allow.
+    The longest paths are first; at equal length, allowing rules.
     """
 
     spelled: str = ""
@@ -105,7 +105,7 @@ def rules_for(bot: str, body: bytes) -> Rules:
 
 
 class _Group:
-    """All groups for one bot, or for `*`; `paths` says whether the rule of a path allows."""
+    """All groups for one bot, or for `*`; `paths` maps a path to True if allowed."""
 
     def __init__(self) -> None:
         self.is_named = False
@@ -115,12 +115,12 @@ class _Group:
 
 
 class _Reading:
-    """The groups so far, and those that the last User-agent lines name.
+    """The groups parsed so far, and the groups of the last User-agent lines.
 
-    A Crawl-delay does not end a list of User-agent lines, since RFC 9309 does not know it. But it
-    counts only for the bots above it, as its authors mean it. So does a Content-Signal; above all
-    groups it counts for every bot. A Sitemap belongs to no group, nor does a License: sites write
-    it at the end, below the group of whatever bot.
+    A Crawl-delay, unknown to RFC 9309, does not end a list of User-agent lines, but applies only to
+    the bots above, as its authors mean it. So does a Content-Signal; above all groups, it applies
+    to every bot. Sitemap and License belong to no group: sites write them at the end, below an
+    arbitrary group.
     """
 
     def __init__(self, bot: bytes) -> None:
@@ -197,7 +197,7 @@ class _Reading:
 
 
 def _pairs(body: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield name and value of each line that has both; only CR and LF end a line."""
+    """Yield name and value of each complete line; only CR and LF end a line."""
     for found in _LINE.finditer(body.removeprefix(_BYTE_ORDER_MARK)):
         line = found[0][:MAX_LINE_BYTES].partition(b"#")[0].strip()
         key, colon, value = line.partition(b":")

@@ -22,7 +22,7 @@ MAX_EQUAL: Final = 3
 """Most equal segments in a path."""
 
 MAX_PARAMETERS: Final = 30
-"""Most parameters of a query: in a shop each click on a filter adds one."""
+"""Most parameters of a query: in a shop, each click on a filter adds a parameter."""
 
 MAX_EQUAL_PARAMETERS: Final = 3
 """Most equal parameters with equal values in a query."""

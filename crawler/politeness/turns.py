@@ -43,7 +43,8 @@ SILENT_S: Final = 300.0
 """Seconds without DNS lookups in a silent domain."""
 
 WAITED_OUT: Final = 4
-"""Back-offs of a domain or an IP address that its URLs wait for; later ones reject them."""
+"""Most back-offs of a domain or an IP address during which URLs wait; later back-offs reject URLs.
+"""
 
 PAUSE_S: Final = 0.5
 """First retry delay for a host with a DNS lookup in progress, in seconds."""
@@ -65,14 +66,14 @@ class Recent(OrderedDict[str, Value]):
 
 
 class Line:
-    """Retry times of requests that wait for the same place, one step apart."""
+    """Retry times of requests for the same place, one step apart."""
 
     def __init__(self) -> None:
         """Start without waiting requests."""
         self._last: Recent[float] = Recent()
 
     def wait(self, place: str, now: float, step_s: float = STEP_S) -> float:
-        """Return the retry delay of one more request, a step after the last one."""
+        """Return the retry delay of the next request, one step after the last."""
         self._last[place] = at = max(self._last.get(place, now), now) + step_s
         return at - now
 
@@ -91,7 +92,7 @@ class Occupancy(Protocol):
 
 
 class OwnOccupancy:
-    """Counts the requests of this process; with `at_once` 0 there is no limit."""
+    """Limits the concurrent requests of this process; `at_once` 0 is no limit."""
 
     def __init__(
         self, at_once: int, clock: Callable[[], float] = lambda: 0.0, pace_s: float = 0.0
@@ -126,10 +127,10 @@ class OwnOccupancy:
 
 
 class Rests:
-    """Exponential back-off of domains and IP addresses that answer with errors alone.
+    """Exponential back-off of domains and IP addresses that return only errors.
 
-    It starts after `UNANSWERED` consecutive errors and doubles each time. One request probes the
-    place after each back-off; an answer without an error resets it.
+    The back-off starts after `UNANSWERED` consecutive errors and doubles each time. After each
+    back-off a single request probes the place; an answer without an error resets the back-off.
     """
 
     def __init__(self, first_s: float) -> None:
@@ -147,7 +148,7 @@ class Rests:
         return errors >= UNANSWERED + WAITED_OUT and now < until
 
     def contact(self, place: str, now: float) -> None:
-        """Note a request; after a back-off it is the only one until its answer arrives."""
+        """Record a request; after a back-off, it is the only request until its answer arrives."""
         errors, _ = self._errors.get(place, (0, now))
         if errors >= UNANSWERED:
             self._errors[place] = errors, now + self._rest_s(errors)
@@ -185,8 +186,8 @@ class HostTurns:
     ) -> float | None:
         """Let the lease of `visitor` contact `host`; return None, or the seconds to wait.
 
-        `delay_of` returns the crawl delay of `host`; it is called only where a wait is possible.
-        Each waiting guest adds to the delay of the next.
+        `delay_of` returns the crawl delay of `host`, and is called only if a wait is possible. Each
+        waiting guest adds to the delay of the next guest.
         """
         guest, until = self._promised.get(host, (visitor, now))
         is_promised = guest != visitor and now < until
@@ -217,9 +218,9 @@ class HostTurns:
 class LookupTurns:
     """Concurrent DNS lookups, and silent domains.
 
-    A lookup at a name server that never answers takes many seconds, and a domain may have any
-    number of names there. Lookups per domain are limited, and stop for `SILENT_S` seconds after
-    `UNANSWERED` consecutive ones without an answer. Other domains do not wait for them.
+    A lookup at a silent name server takes many seconds, and a domain may have any number of names
+    there. Lookups per domain are limited, and stop for `SILENT_S` seconds after `UNANSWERED`
+    consecutive unanswered lookups. Other domains are not delayed.
     """
 
     def __init__(self) -> None:

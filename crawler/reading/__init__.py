@@ -1,1 +1,1 @@
-"""A page is read: its language, its links, within limits of time and memory."""
+"""Page reading: language and links, within limits of time and memory."""

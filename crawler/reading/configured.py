@@ -45,9 +45,9 @@ def ordering_of(config: Config) -> Ordering:
 
 
 def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
-    """Return the method with this name with its models loaded; raises `SettingError`.
+    """Return the named method with loaded models; raises `SettingError`.
 
-    A model file of fastText adds its languages to the default method.
+    A fastText model file adds languages to the default method.
     """
     if name in NEIGHBOURLY:
         around = "needs a graph of the pages around a page: langfocus evaluate --graph"

@@ -15,16 +15,16 @@ from typing import Final
 import numpy as np
 
 DOMAINS: Final = 5
-"""Registered domains on which a text may stand; its pages on further ones are copies."""
+"""Registered domains on which a text counts; its pages on further domains are copies."""
 
 MOST_BY_RECORD: Final = 10
 """Registered domains on which a text counts because fewer texts count on the later ones."""
 
 HABIT: Final = 3
-"""The texts that count on each domain before, more than on such a later one."""
+"""Lead in counted texts over every earlier domain that makes a text count on a later domain."""
 
 MOST_DOMAINS: Final = 10_000
-"""Domains whose numbers of texts are remembered."""
+"""Most domains with remembered text counts."""
 
 LEAST_LETTERS: Final = 200
 """Letters below which a text has no sketch: short pages are alike by chance."""
@@ -38,10 +38,10 @@ _FACTORS: Final = np.array([pow(_MIX, n, 1 << 64) for n in range(1, _RUN + 1)], 
 
 
 def sketch_of(text: str) -> tuple[int, ...]:
-    """Return the 16 least hashes of the runs of 12 letters of a text, fewer if it repeats itself.
+    """Return the 16 smallest hashes of a text's 12-letter shingles, fewer for repetitive text.
 
-    Case, spaces, digits and the punctuation of ASCII do not count. A text of less than
-    `LEAST_LETTERS` letters has none.
+    Case, spaces, digits and ASCII punctuation are ignored. Empty for a text below `LEAST_LETTERS`
+    letters.
     """
     signs = np.frombuffer(text.lower().encode("utf-32-le", "surrogatepass"), np.uint32)
     letters = signs[(signs >= 0x61) & ((signs < 0x7B) | (signs >= 0xC0))].astype(np.uint64)
@@ -64,10 +64,10 @@ class _Record:
 
 
 class CopiedTexts:
-    """Knows the latest texts and the registered domains on which they stood; 12 MB at most."""
+    """The latest texts with their registered domains; 12 MB at most."""
 
     def __init__(self, most: int = 4096) -> None:
-        """Know no text; of more than `most` the one that was not met for longest is forgotten."""
+        """Start empty; beyond `most` texts, the least recently seen text is evicted."""
         self._most = most
         self._domains: OrderedDict[tuple[int, ...], set[str]] = OrderedDict()
         self._texts: dict[int, tuple[int, ...]] = {}
@@ -100,7 +100,7 @@ class CopiedTexts:
         return is_copy
 
     def _outweighs(self, record: _Record, others: Collection[str]) -> bool:
-        """Return True if a domain's record is better than those of all domains with its text."""
+        """Return True if a domain's record beats the record of every domain with the text."""
         if record.own >= 2 * record.later + HABIT:
             return True
         least = min(self._record(other).counted for other in others)

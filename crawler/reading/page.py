@@ -1,7 +1,7 @@
-"""How a crawl reads a page: it is parsed once and identified, and its links are scored.
+"""Page reading in a crawl: a page is parsed once, identified, and its links are scored.
 
-All of it follows from the bytes, the method of `-a identify=` and the ordering, so a process beside
-the crawl can do it (`crawler.reading.process`).
+The result depends only on the bytes, the method of `-a identify=` and the ordering, so a separate
+process can do the reading (`crawler.reading.process`).
 """
 
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ _AT_ONCE_S = 1
 """Seconds of a refresh up to which browsers forget the page that leads on, as after a redirect."""
 
 CRASHED, TIMEOUT = "page_crashed", "page_timeout"
-"""The outcomes of a page that ended two readers, or one by its time limit."""
+"""Outcomes of a page that killed two readers, or one reader by its time limit."""
 
 
 _FEW_WORDS = b"<title>a</title><p>A page of a few words. <a href=/b>Link</a>"
 TRIAL: Final = Download("http://example.org/", 200, _FEW_WORDS.ljust(SMALL_BYTES + 1), "text/html")
-"""A page whose reading loads all models and compiled code, which takes seconds."""
+"""A page that loads all models and compiled code when read, in seconds."""
 
 
 class Reading(NamedTuple):
@@ -57,7 +57,7 @@ class Reading(NamedTuple):
 
 
 UNREAD: Final = Reading()
-"""The reading of an answer that is no page."""
+"""The reading of an answer without a page."""
 
 ReadPage = Callable[[Download, int], Reading]
 """Function that reads a page, for a download and its depth."""

@@ -1,9 +1,9 @@
-"""The processes that read pages beside a crawl; `crawler.reading.readers` starts and asks them.
+"""The reader processes beside a crawl, started and called by `crawler.reading.readers`.
 
-One process, the template, loads the models and then only forks: a reader that ended is replaced
-within milliseconds. A reader reads one page after the other from its socket. The kernel ends it
-when a page takes too much time or memory, also inside compiled code. All end with the crawl, whose
-death closes their sockets.
+A template process loads the models and then only forks, so a dead reader is replaced within
+milliseconds. A reader reads one page after another from its socket. The kernel kills a reader whose
+page exceeds time or memory limits, even inside compiled code. All processes end with the crawl,
+whose death closes their sockets.
 """
 
 import gc
@@ -27,11 +27,11 @@ from langfocus.crawler.reading.page import TRIAL, ReadPage
 
 
 class Limits(NamedTuple):
-    """The limits of a reader; it ends at once beyond the first three, after a page beyond the last.
+    """Limits of a reader; beyond the first three it ends at once, beyond the last after a page.
 
-    A page may take `processor_s` seconds of processor time (a usual one takes 0.005) and `clock_s`
-    seconds on the clock. A reader may take `page_bytes` of memory more than the template, and keep
-    `growth_bytes` of it.
+    `processor_s` is the processor time of a page in seconds (usually 0.005), `clock_s` the
+    wall-clock time. `page_bytes` is the memory beyond the template's, `growth_bytes` the part kept
+    after a page.
     """
 
     processor_s: float = 5.0
@@ -70,7 +70,7 @@ def main(control: int) -> None:
 
 
 def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:
-    """Answer tasks until the crawl ends or the memory of this process has grown."""
+    """Answer tasks until the crawl ends or this process has grown too large."""
     _limit_memory(limits.page_bytes)
     most_bytes = _memory_bytes() + limits.growth_bytes
     tasks = msgspec.msgpack.Decoder(Task)
@@ -89,7 +89,7 @@ def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:
 
 
 def answer_to(task: Task, read_page: ReadPage, limits: Limits) -> bytes:
-    """Return the answer to a task; a page that takes too much ends this process."""
+    """Return the answer to a task; a page beyond the limits ends this process."""
     _limit_time(limits.processor_s, limits.clock_s)
     try:
         return PAGE + msgspec.msgpack.encode(read_page(*task))
@@ -113,7 +113,7 @@ def _memory_bytes() -> int:
 
 
 def _limit_memory(more_bytes: int) -> None:
-    """Let an allocation fail that would take too much; no limit if the kernel reports no size."""
+    """Make further allocations fail; no limit if the kernel reports no size."""
     sizes = Path("/proc/self/statm")
     if sizes.exists():
         taken = int(sizes.read_text().split()[0]) * resource.getpagesize()

@@ -1,8 +1,8 @@
 """Reads pages in processes beside the crawl (`crawler.reading.process`).
 
-Each reader has several pages in flight, so it is never idle between two. Answers keep the order of
-the pages, but a slow page does not delay the ones behind it: another reader takes them. A page
-whose reader died is retried once.
+Each reader has several pages in flight, so it is never idle between pages. Answers keep the page
+order, but a slow page does not delay the pages behind: another reader takes over. A page of a dead
+reader is retried once.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from langfocus.crawler.reading.page import CRASHED, TIMEOUT, Reading
 from langfocus.crawler.reading.process import ERROR, LAST_PAGE, Limits, Task
 
 FIRST_PAGES: Final = 100
-"""Pages that a crawl reads itself before it starts readers: small crawls need none."""
+"""Pages read by the crawl itself before readers start: small crawls need no readers."""
 
 MANY_PAGES: Final = 1000
-"""A crawl with a goal of so many pages starts its readers while it enqueues its seeds."""
+"""Page goal from which readers start while seeds are enqueued."""
 
 HELD_S: Final = 1.0
 """Seconds on the clock after which a page holds its reader."""
@@ -57,7 +57,7 @@ Answer = Reading | str | ReadingError
 
 @dataclass(slots=True, eq=False)
 class _Page:
-    """A page; `done` gets its answer when it and all earlier pages are read.
+    """A page; `done` gets the answer after all earlier pages are read.
 
     A slow page (`is_held`) gets its answer at once, and no other page waits for it.
     """
@@ -76,14 +76,14 @@ class _Page:
             self.settle()
 
     def settle(self) -> None:
-        """Return the answer, if there is one, to whom it is for."""
+        """Deliver the answer, if any."""
         if self.is_read and not self.done.done():
             self.done.set_result(self.answer)
 
 
 @dataclass(slots=True, eq=False)
 class _Reader:
-    """A reader and its pages in flight; it works on the first one since `since`.
+    """A reader and its pages in flight; it works on the first page since `since`.
 
     `came` holds the received part of an answer.
     """
@@ -114,19 +114,19 @@ class _Reader:
 
 
 class _Template(NamedTuple):
-    """The process that forks readers; a byte comes over `control` when it can."""
+    """The template process that forks readers; it sends a byte over `control` when ready."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
 
 
 class Readers:
-    """The readers of a crawl; they are started after its first pages, each with `limits`."""
+    """The readers of a crawl, started after its first pages, each with `limits`."""
 
     def __init__(self, number: int, config: Config, first_pages: int = FIRST_PAGES) -> None:
-        """Have `number` readers read as the crawl itself does, after `first_pages`.
+        """Read with `number` readers after `first_pages`.
 
-        With plug-ins they read all pages, since only readers have limits.
+        With plug-ins, readers read all pages, since only readers have limits.
         """
         self.limits = Limits()
         self._has_plugins = bool(config.plugins)
@@ -143,10 +143,10 @@ class Readers:
         self._decoder = msgspec.msgpack.Decoder(Reading)
 
     async def read(self, download: Download, depth: int) -> Answer | None:
-        """Return a page, or the outcome of one that cannot be read; None: read it in the crawl.
+        """Return a page, or the outcome of an unreadable page; None: read it in the crawl.
 
-        That is for the first pages, small ones until readers are ready, and where none can be
-        started.
+        The crawl itself reads the first pages, small pages until readers are ready, and all pages
+        if no reader can start.
         """
         self._pages_left -= 1
         # A larger page may be hostile and take minutes.
@@ -178,7 +178,7 @@ class Readers:
     # The template.
 
     def start(self) -> None:
-        """Start the process that starts the readers when it has loaded the models."""
+        """Start the template process, which starts the readers after loading the models."""
         ours, theirs = socket.socketpair()
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; "
@@ -293,7 +293,7 @@ class Readers:
         return self._decoder.decode(rest)
 
     def _lose(self, reader: _Reader) -> None:
-        """Requeue the page that a dead reader had begun; fail it after two tries.
+        """Requeue the page that a dead reader was reading; fail the page after two tries.
 
         A page that exceeded a reader's time limit is not retried.
         """
@@ -307,7 +307,7 @@ class Readers:
         self._dismiss(reader)
 
     def _dismiss(self, reader: _Reader) -> None:
-        """End a reader; its pages wait for another one."""
+        """End a reader; its pages wait for another reader."""
         asyncio.get_running_loop().remove_reader(reader.socket)
         reader.socket.close()
         (self._held if reader in self._held else self._readers).remove(reader)
@@ -328,7 +328,7 @@ class Readers:
 
 
 def processors() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,6 +1,6 @@
-"""The folder of a run. Its `run.db` has the frontier, the counters and one row per settled URL.
+"""The run folder. Its `run.db` has the frontier, the counters and one row per settled URL.
 
-Every figure of a report comes from `run.db`, and the same file resumes the crawl.
+All report figures are computed from `run.db`, and the same file resumes the crawl.
 """
 
 import json
@@ -26,7 +26,7 @@ except ImportError as error:
     ) from error
 
 RUNS = Path("runs")
-"""The folder in which a crawl without JOBDIR makes its own."""
+"""Parent folder of the run folders of crawls without JOBDIR."""
 
 REQUESTS = "requests.db"
 """The file with the requests of a spider's own code (`crawler.spiders.asked`)."""

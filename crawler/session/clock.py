@@ -1,7 +1,7 @@
-"""The time of a crawl, in unix seconds. It does not jump and does not go back.
+"""The crawl clock, in unix seconds: monotonic, without jumps.
 
-The clock of a machine may be set while a crawl runs. If the crawl followed it, hosts would rest for
-an hour too long or would be contacted before their delay.
+A machine's clock may be set during a crawl. With that clock, hosts would rest an hour too long or
+be contacted before their delay.
 """
 
 import time
@@ -24,9 +24,9 @@ elapsed_s = (
 
 
 class CrawlClock:
-    """A clock that shows the time of the machine at its start, and from then on counts seconds.
+    """A clock that starts at the machine's time and then counts seconds.
 
-    The workers of a shared crawl set it to the time of their server.
+    Workers of a shared crawl set the clock to their server's time.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class CrawlClock:
         return self._latest
 
     def set_to(self, now_of: Callable[[], float]) -> float:
-        """Take over the time of another clock; return the seconds that the machine's is ahead.
+        """Set the clock to another clock; return the lead of the machine's clock in seconds.
 
-        Only for a clock that was not read yet.
+        Only for a clock that was never read.
         """
         self._offset, _ = self._offset_from(now_of)
         self._latest = float("-inf")

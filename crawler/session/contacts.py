@@ -13,13 +13,13 @@ from langfocus.crawler.session.ending import Ending
 from langfocus.crawler.url import host_of
 
 _GROUPED_S: Final = 0.02
-"""Seconds of which the changes of the frontier are written together."""
+"""Seconds of frontier changes per write."""
 
 
 class Contacts:
-    """Allows requests, and records each in the frontier before it is sent.
+    """Permits requests, and records each request in the frontier before it is sent.
 
-    `occupancy` limits the requests for each address. `blocking` has the URLs that a person blocks.
+    `occupancy` limits the requests per address. `blocking` has the URLs blocked by a person.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Contacts:
             raise CapError(f"{lease.url}: {answer.value}", outcome)
 
     def group_writes(self, call_later: Callable[..., object]) -> None:
-        """Write the changes of the frontier together, when `call_later` of the event loop says."""
+        """Group frontier changes into writes scheduled by the event loop's `call_later`."""
 
         def begin(write: Callable[[], None]) -> None:
             written = self._written = asyncio.Event()

@@ -1,4 +1,4 @@
-"""A crawl that is open: its run, its frontier, and the parts that work on them."""
+"""An open crawl: its run, its frontier, and their parts."""
 
 import logging
 import sqlite3
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """An open crawl; each part owns what changes in it."""
+    """An open crawl; each part owns its mutable state."""
 
     prepared: Preparation
     run: OpenRun

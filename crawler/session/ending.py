@@ -1,12 +1,12 @@
-"""When and why a crawl ends: at a goal, without an answer, or because it cannot continue.
+"""When and why a crawl ends: at a goal, without an answer, or by a fault.
 
-The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
-go beyond them. Words and hours are counted here. After the goal of words is reached, pages that
-were still in progress are not settled; their URLs stay queued. All goals follow from what the run
-has stored, so a crawl that is continued ends where an uninterrupted one would have ended.
+The frontier enforces the goals of pages, relevant pages and expected URLs: no URL beyond a goal is
+leased. Words and hours are counted here. After the goal of words, pages in progress are not
+settled; their URLs remain queued. All goals depend on stored figures only, so a resumed crawl ends
+at the same point as an uninterrupted crawl.
 
-Without a network all seeds would fail in vain. Any answer shows that there is one: a robots.txt or
-an error too. From the first one on a crawl is patient.
+Without a network, all seeds would fail in vain. Any answer proves a network, even a robots.txt or
+an error; from then on the crawl is patient.
 """
 
 import sqlite3
@@ -69,17 +69,17 @@ class Ending:
 
     @property
     def answer_deadline(self) -> float:
-        """The time at which the wait for the first answer ends, infinite if there is none."""
+        """End of the wait for the first answer; infinite without a wait."""
         return self._asked_at + self._config.first_answer_s if self.awaits_answer else _NEVER
 
     @property
     def deadline(self) -> float:
-        """The time at which the crawl ends whatever is queued, infinite if there is none."""
+        """End of the crawl by its time goal; infinite without a time goal."""
         return min(self._ends_at, self.answer_deadline)
 
     @property
     def failures(self) -> Counter[str]:
-        """The reason of the last failure of each host, counted; empty after an answer."""
+        """Last failure reason of each host, counted; empty after the first answer."""
         return Counter(self._reasons.values() if self.awaits_answer else ())
 
     def fail(self, reason: str) -> None:

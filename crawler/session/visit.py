@@ -124,7 +124,7 @@ class Visitor:
         return self._as_seeds(self._ordering.links(list(dict.fromkeys(normal)), source))
 
     def with_evidence(self, links: Sequence[Link]) -> list[Link]:
-        """Return links that have a score already, with evidence for an ordering that learns."""
+        """Return links with known scores, with evidence for a learning ordering."""
         if self._ordering.evidence_of is None:
             return list(links)
         known = self._ordering.links([link.url for link in links], SEED)
@@ -161,11 +161,11 @@ class Visitor:
     def answered(
         self, lease: Lease, download: Download, page: Reading | str | None = None
     ) -> Record | None:
-        """Settle a URL that a server answered; None: it went back into the queue.
+        """Settle an answered URL; None for a URL queued again.
 
-        It does for a retry, or once if its server redirects to another spelling of the same page.
-        Nothing is kept of the answer for a URL that was blocked meanwhile. `page` is the page if it
-        was read before, or the outcome of one that cannot be read.
+        A URL is queued again for a retry, or once after a redirect to another spelling of the same
+        page. The answer of a URL blocked meanwhile is discarded. `page` is a page read before, or
+        the outcome of an unreadable page.
         """
         is_blocked = self._is_blocked(lease.url)
         if is_blocked or not is_status(download.status):
@@ -237,7 +237,7 @@ class Visitor:
         return not (self._config.obeys_directives and directives.forbids_links(said))
 
     def _settle_other(self, lease: Lease, download: Download) -> Record:
-        """Settle a URL whose answer has no page: an error, or 304 for a page of an earlier run."""
+        """Settle a URL without a page: after an error, or after status 304 for an earlier page."""
         earlier = self._earlier(lease.url) if download.status == _NOT_MODIFIED else None
         if earlier is None:
             return self._settle(lease, self._record(PAGE, download), download=download)
@@ -292,21 +292,21 @@ class Visitor:
         return True
 
     def is_sitemap(self, lease: Lease) -> bool:
-        """Return True if a URL is fetched as a sitemap or a feed, of which a host may have some."""
+        """Return True for a URL fetched as a sitemap or feed, within the host's budget."""
         return self._sitemaps is not None and self._sitemaps.is_file(lease)
 
     def is_used_up(self, lease: Lease) -> bool:
-        """Return True if a URL had all its requests and no answer, since kills interrupted them."""
+        """Return True for a URL whose requests were all interrupted by kills."""
         return lease.retries > self._config.retry_times
 
     def is_slow(self, lease: Lease) -> bool:
-        """Return True if the domain of a URL has held too many readers in this session."""
+        """Return True if a URL's domain has blocked too many readers in this session."""
         return bool(self._slow) and self._slow[domain_of(lease.host)] >= _MOST_SLOW
 
     def keep_file(self, exchange: Exchange | None, statements: Collection[str]) -> None:
         """Archive an exchange that settles no URL; raises `StorageError`.
 
-        The `statements` are those of its answer, which may forbid it.
+        `statements` are the answer's statements, which may forbid archiving.
         """
         if self._archive is not None and exchange is not None and self._may_keep(statements):
             self._archive.add(exchange)
