@@ -71,7 +71,7 @@ def see_as_current(connection: sqlite3.Connection, schema: int) -> set[str]:
     yield endless values: it is virtual, or computes a column. Raises `sqlite3.OperationalError` for
     a missing table or column.
     """
-    found = {row[1]: row[3] for row in schema_of(connection) if row[0] == "table"}
+    found = {row[1].lower(): row[3] for row in schema_of(connection) if row[0] == "table"}
     changed = _changed(schema)
     if schema > SCHEMA_VERSION:
         tables = {row[1]: row[3] for row in expected_schema() if row[0] == "table"}

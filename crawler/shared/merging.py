@@ -121,10 +121,12 @@ def _check_alike(shares: Sequence[_Share]) -> None:
     keys = [key for key in IDENTITY if key != "hosts"]
     for share in shares[1:]:
         for key in keys:
-            if share.meta.get(key) != first.meta.get(key):
+            # An earlier version has no value for a new option.
+            own, other = share.meta.get(key, ""), first.meta.get(key, "")
+            if own != other:
                 raise RunFolderError(
                     f"{share.folder}: of another crawl than {first.folder}: "
-                    f"{key}={share.meta.get(key)}, not {key}={first.meta.get(key)}"
+                    f"{key}={own}, not {key}={other}"
                 )
 
 

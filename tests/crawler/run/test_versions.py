@@ -107,10 +107,10 @@ def test_censuses_of_each_schema_are_counted_and_merged(name: str, tmp_path: Pat
 
 
 def test_runs_of_two_schemas_are_merged(tmp_path: Path) -> None:
-    folders = [
-        restore(f"{name}/{part}", tmp_path / part)
-        for name, part in zip((OLD, NAMES[-1]), HOSTS, strict=True)
-    ]
+    folders = [restore(f"{OLD}/census-1", tmp_path / "before"), tmp_path / "now"]
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text(f"{HOSTS['census-2']}\n", "utf-8")
+    finished(f"hosts={hosts}", "web=sample", JOBDIR=folders[1], LANGFOCUS_SAMPLE_HOSTS=SAMPLE_HOSTS)
     langfocus("merge", tmp_path / "all", *folders)
     assert len(list(Run(tmp_path / "all").pages())) == 2
     assert meta_of(tmp_path / "all" / "run.db")["schema"] == str(SCHEMA_VERSION)
@@ -377,7 +377,7 @@ def test_a_run_of_a_later_schema_is_not_changed(tmp_path: Path) -> None:
             "units is not a plain table",
         ),
         (
-            LATER + "DROP TABLE units; CREATE VIRTUAL TABLE units USING fts5(unit, downloaded)",
+            LATER + "DROP TABLE units; CREATE VIRTUAL TABLE Units USING rtree(id, least, most)",
             "units is not a plain table",
         ),
         ("UPDATE meta SET value = '23' WHERE key = 'schema'", "langfocus 0.1.0, or a new folder"),
