@@ -265,7 +265,7 @@ def checked_meta(
     same = {row for row in expected if row[2] not in changed}
     if schema <= SCHEMA_VERSION and not same <= found:
         raise fault
-    return kept
+    return dict(connection.execute("SELECT key, value FROM meta"))
 
 
 def _damaged(folder: Path, fault: str) -> RunFolderError:

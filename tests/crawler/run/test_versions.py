@@ -401,6 +401,7 @@ def two_steps(monkeypatch: pytest.MonkeyPatch) -> str:
         "units": "SELECT unit, fetched AS downloaded, relevant FROM units",
         "hosts": "SELECT id, host, sent, settled, pages, delay_s, not_before, taken, earned AS"
         " relevant FROM hosts",
+        "meta": "SELECT * FROM meta UNION SELECT 'colour', 'red'",
         "robots": "SELECT NULL AS origin, NULL AS fetched_at, NULL AS bytes, NULL AS text WHERE 0",
     }
     monkeypatch.setattr(versions, "STEPS", {23: step, **STEPS})
@@ -417,8 +418,12 @@ def test_two_steps_with_a_new_table_make_one_upgrade(two_steps: str, tmp_path: P
     folder = restore(f"{OLD}/crawl", tmp_path / "run")
     change(folder, two_steps)
     assert tables(folder) == expected
-    continued(folder)
+    settings = settings_of(folder) | {"colour": "blue"}
+    with pytest.raises(RunFolderError, match="holds a crawl with colour=red, not colour=blue"):
+        open_run(folder, settings, 1.0, identity=["colour"])
+    open_run(folder, settings | {"colour": "red"}, 1.0, identity=["colour"]).connection.close()
     assert tables(folder) | {"sessions": []} == expected | {"sessions": []}
+    assert meta_of(folder / "run.db")["colour"] == "red"
     with closing(sqlite3.connect(folder / "run.db")) as connection:
         assert schema_of(connection) == expected_schema()
     assert (folder / "run-schema-23.db").exists()
