@@ -10,10 +10,10 @@ from langfocus.crawler.shared.stored import StoredCrawl
 
 
 class SharedOccupancy:
-    """Counts the requests of all workers of a crawl, in its Redis server.
+    """Counts the concurrent requests of all workers in the crawl's Redis server.
 
-    A request of a worker that died stops counting after `lease_s` seconds; a living worker calls
-    `renew` more often.
+    Requests of a dead worker expire after `lease_s` seconds; a living worker calls `renew` more
+    often.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class SharedOccupancy:
         return part.reach(lambda: bool(part.run(take)[0]), away=True) is not False
 
     def leave(self, address: str) -> None:
-        """Stop counting one request; what a part that is away counts ends by itself."""
+        """Release one request; in an unreachable shard it expires."""
         if not self._at_once:
             return
         part, stay = self._crawl.at_address(address), self._stays[address].pop()
         part.reach(lambda: part.run(lambda pipe: pipe.zrem(self._key(address), stay)))
 
     def renew(self) -> None:
-        """Make the requests of this worker count for another `lease_s` seconds."""
+        """Extend this worker's requests by `lease_s` seconds."""
         ends_at = self._clock() + self._lease_s
         self._stays = {address: stays for address, stays in self._stays.items() if stays}
         by_part: dict[KeySpace, list[str]] = {}

@@ -36,7 +36,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 def _start(line: Sequence[str], **streams: Any) -> "subprocess.Popen[str]":
-    """Start a process that ends with this one; Ctrl-C in a terminal does not reach it."""
+    """Start a process that ends with this process and gets no Ctrl-C from the terminal."""
     tethered = [sys.executable, "-I", "-S", "-c", _TETHER, str(os.getpid()), *line]
     return subprocess.Popen(  # noqa: S603  our own command
         tethered, stdin=subprocess.DEVNULL, process_group=0, **streams
@@ -44,7 +44,7 @@ def _start(line: Sequence[str], **streams: Any) -> "subprocess.Popen[str]":
 
 
 class OwnServer:
-    """A Redis server of this process, behind a socket that only its user may open.
+    """A private Redis server, behind a socket that only its user may open.
 
     All acknowledged writes stay in its folder; a later server in the same folder continues.
     """
@@ -92,7 +92,7 @@ class OwnServer:
         raise CrawlError(f"{self._program} has ended: {said[-1] if said else 'it said nothing'}")
 
     def keep(self, show: Callable[[str], None]) -> None:
-        """Start the server again if it has ended; raises `CrawlError`."""
+        """Restart a server that has ended; raises `CrawlError`."""
         if self._process is not None and self._process.poll() is not None:
             show("the Redis server had ended; it is started again with its data")
             self.start(self._folder)
@@ -106,7 +106,7 @@ class OwnServer:
 
 
 class End(NamedTuple):
-    """The end of a crawl: its exit code, and its last message, "" if none."""
+    """The end of a crawl: exit code, and last message or ""."""
 
     code: int
     message: str
@@ -118,9 +118,9 @@ class End(NamedTuple):
 
 
 class Crew:
-    """Crawls in processes of their own. `show` shows the user a line, each line of a log once.
+    """Crawls in separate processes. `show` displays a log line once.
 
-    A line for which `take` returns True is not for the user.
+    Lines consumed by `take` (True) are not displayed.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Crew:
             log.start()
 
     def __len__(self) -> int:
-        """Return the number of workers that have not ended."""
+        """Return the number of running workers."""
         return len(self._running)
 
     def stop(self, *_: object) -> None:
@@ -189,7 +189,7 @@ class Crew:
             self._show(f"{name} has ended ({end}); {len(self._running)} go on")
 
     def _relay(self, name: str, log: IO[str] | None) -> None:
-        """Show what a process logs; its last message is kept for its end."""
+        """Display a process's log lines; keep the last message."""
         with cast("IO[str]", log) as lines:
             for line in lines:
                 if self._take(line):

@@ -84,7 +84,7 @@ def shard_of(host: str, shards: int) -> int:
 
 
 class AwayError(StorageError):
-    """The server of a crawl, or of some of its keys, could not be reached for some time."""
+    """The server of a crawl, or of some of its keys, was unreachable for some time."""
 
 
 class RefusedError(StorageError):
@@ -108,7 +108,7 @@ class KeySpace:
         sleep: Callable[[float], None] = time.sleep,
         shard: tuple[int, int] | None = None,
     ) -> None:
-        """Use the keys of a crawl, or of its `shard`: (number from 0, number of shards)."""
+        """Use the keys of a crawl, or of a `shard`: (number from 0, number of shards)."""
         import redis
 
         if not crawl or "{" in crawl or "}" in crawl:
@@ -188,7 +188,7 @@ class KeySpace:
         return self.client.get_redis_connection(node)
 
     def servers(self) -> list[Any]:
-        """Return clients for all servers that may hold keys of the crawl."""
+        """Return clients for all servers with keys of the crawl."""
         if not self._is_cluster:
             return [self.client]
         return [self.client.get_redis_connection(node) for node in self.client.get_primaries()]
@@ -207,10 +207,10 @@ class KeySpace:
     # Commands.
 
     def send(self, *words: str | bytes | int) -> Any:
-        """Return the answer to one command, on a connection that no other thread uses.
+        """Run one command on this thread's own connection.
 
-        To take a connection from the pool for each call, as `execute_command` does, costs a tenth
-        of the links/s and a quarter of the pops/s.
+        A pool connection per call, as in `execute_command`, costs a tenth of the links/s and a
+        quarter of the pops/s.
         """
         if self._connection is None:
             self._connection = self.server().connection_pool.get_connection()

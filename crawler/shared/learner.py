@@ -1,9 +1,10 @@
-"""The ordering `focus` in a shared crawl: evidence is in the store, and each worker has a belief.
+"""The ordering `focus` in a shared crawl: evidence is in Redis, and each worker has a belief.
 
-The script of a page counts evidence, so that is exact. The arithmetic is the worker's: it reads the
-evidence of the URLs that it is about to queue or to fetch, and scores them by its own belief.
-Beliefs are merged now and then. Each worker stores what its own pages add to the prior: a sum of
-precisions, and of precisions times means. The belief of all is the prior and all these parts.
+The script of a page counts the evidence, so counts are exact. The worker does the arithmetic: it
+reads the evidence about URLs before queueing or fetching them, and scores them by its own belief.
+Beliefs are merged from time to time. Each worker publishes the contribution of its own pages to the
+prior: a sum of precisions, and of precisions times means. The common belief is the prior plus all
+contributions.
 """
 
 from base64 import b64decode, b64encode
@@ -33,17 +34,17 @@ MERGED_EVERY: Final = 100
 """A worker merges its belief after so many pages with a label."""
 
 MERGED_EVERY_S: Final = 5.0
-"""It also merges, with its next page, after so many seconds."""
+"""Seconds after which beliefs are also merged, with the next page."""
 
 A_LABEL: Final = 1 << 26
 """A tally is one number: this times the pages with a label, and the relevant pages."""
 
 
 class SharedLearner(Scorer):
-    """Scores the URLs of a shared crawl by the belief of one worker."""
+    """Scores the URLs of a shared crawl by one worker's belief."""
 
     def __init__(self, worker: str, prior: Prior, rules: FrontierRules, script: "Script") -> None:
-        """Begin with the prior; `script` is that of the whole crawl."""
+        """Start with the prior; `script` is the whole crawl's script."""
         super().__init__(Belief(prior), rules)
         self._worker = worker
         self._whole = self._script = script
@@ -66,7 +67,7 @@ class SharedLearner(Scorer):
         return self
 
     def arrived(self, pages: Sequence[PageLinks]) -> list[list[Link]]:
-        """Return the links of several pages with the scores of their URLs, queued or new."""
+        """Return the links of several pages, scored anew, for queued and new URLs."""
         urls = [link.url for page in pages for link in page.links]
         known = iter(self._rows([fingerprint(url) for url in urls], urls))
         parts = ((*page, [*islice(known, len(page.links))]) for page in pages)
@@ -75,9 +76,9 @@ class SharedLearner(Scorer):
     def settle(
         self, lease: Lease, record: Record, links: Sequence[Link], *, learns: bool
     ) -> tuple[list[Link], LinkOrigin, dict[str, object]]:
-        """Return a page's links with new scores, their origin, and what it counts; learn from it.
+        """Return a page's scored links, their origin, and its unit counts; learn from the page.
 
-        The last are arguments of the script: the units of the page, and what their tallies get.
+        The unit counts are script arguments: the page's units, and the increments of their tallies.
         """
         urls = [link.url for link in links]
         keys = [lease.fingerprint, *map(fingerprint, urls)]
@@ -111,7 +112,7 @@ class SharedLearner(Scorer):
         return [None if row is None else queued_url(row) for row in kept]
 
     def tallies(self, units: Collection[str]) -> Tallies:
-        """Return records of units; those of one page are read once."""
+        """Return unit records; a page's units are read once."""
         if missing := [unit for unit in units if unit not in self._tallies]:
             kept = self._script.fields({"tallies": missing})[0]
             self._tallies |= zip(missing, map(_tally, kept), strict=True)
@@ -139,14 +140,14 @@ class SharedLearner(Scorer):
         keys.read(self._merge, lambda pipe: pipe.hgetall(keys.key("belief")))
 
     def _publish(self) -> None:
-        """Store what the pages of this worker add to the prior."""
+        """Publish the contribution of this worker's pages to the prior."""
         sums = self._belief.sums()
         self._own = self._own + sums - self._merged
         self._merged, self._pages = sums, 0
         self._whole.call("note", counts={}, belief=b64encode(self._own.tobytes()).decode())
 
     def _merge(self, published: Mapping[str, str]) -> None:
-        """Believe the sum of the prior and of what each worker published."""
+        """Update the belief to the prior plus all workers' contributions."""
         parts = {name: np.frombuffer(b64decode(text)) for name, text in published.items()}
         has_returned = not self._own.any() and self._worker in parts
         if has_returned:

@@ -1,4 +1,4 @@
-"""Merges the run folders of the workers of a shared crawl, or of a census's parts, into one run."""
+"""Merges the run folders of a shared crawl's workers, or of a census's parts, into one run."""
 
 import os
 import sqlite3
@@ -20,7 +20,7 @@ from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import set_counts, storing
 
 _MERGED = "merged_from"
-"""The key in `meta` that only a merged run has."""
+"""`meta` key of merged runs only."""
 
 _COLUMNS = ", ".join(PAGE_COLUMNS)
 
@@ -60,13 +60,13 @@ class _Share:
 def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = None) -> Merged:
     """Write one `run.db` into `folder` with the pages of all workers' folders.
 
-    `stored` is the same crawl in Redis. With it, the run also has the records that are still there,
-    for example those of a worker that died. Only `folder` changes, so the crawl may continue and be
-    merged again. The parts of a census, each with its own list of hosts, are merged in the same
-    way. Raises `RunFolderError` if a share is of neither, if the shares are of
-    different crawls, or if `folder` holds a run that is not a merged one.
+    `stored` is the same crawl in Redis; its remaining records are included, for example a dead
+    worker's. Only `folder` changes, so the crawl may continue and be merged again. Parts of a
+    census, each with a separate host list, are merged in the same way. Raises `RunFolderError` if a
+    share belongs to neither, if shares belong to different crawls, or if `folder` holds a run that
+    was not merged.
 
-    The WARC files of the workers are linked into `folder`.
+    The workers' WARC files are linked into `folder`.
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
@@ -91,7 +91,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
 
 
 def crawl_of(share: Path) -> tuple[str, int]:
-    """Return name and number of shards of the crawl whose worker wrote a folder."""
+    """Return the crawl's name and number of shards from a worker's folder."""
     meta = _share(share).meta
     return meta["shared"], int(meta.get("shards", 1))
 
@@ -106,7 +106,7 @@ def _share(folder: Path) -> _Share:
 
 
 def _latest(shares: Sequence[_Share]) -> _Share:
-    """Return the share of the worker that joined last: its budget and its delay hold for all."""
+    """Return the share of the last worker to join: its budget and delay apply to all."""
     return max(
         shares,
         key=lambda share: (
@@ -207,9 +207,9 @@ def _pages_of(share: sqlite3.Connection, folder: Path) -> Iterator[Sequence[obje
 
 
 def _joined(sessions: Sequence[Session]) -> list[Session]:
-    """Return the times at which at least one worker was active.
+    """Return the periods with at least one active worker.
 
-    Sessions that overlap become one, which ends for the reason of the last of them.
+    Overlapping sessions are merged into one, with the finish reason of the last session.
     """
     found: list[Session] = []
     for session in sorted(sessions, key=lambda one: (*one[:2], one.finish_reason or "")):

@@ -1,7 +1,7 @@
-"""Links from one shard to others: the script keeps them in an outbox, and workers deliver them.
+"""Links between shards: the script stores links in an outbox, and workers deliver the entries.
 
-A worker may deliver an entry twice: a shard knows the last one that it received. An entry leaves
-the outbox when a replica has its links too, if the server has one.
+An entry may be delivered twice: a shard remembers the last received entry. An entry is deleted once
+a replica has its links too, if the server has a replica.
 """
 
 import json
@@ -25,7 +25,7 @@ _COPIED_MS: Final = 100
 
 
 class Entry(NamedTuple):
-    """Links of a page in the outbox of its shard: their place, and the content of the entry."""
+    """A page's links in its shard's outbox: entry place and content."""
 
     source: int
     target: int
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 def entries_of(
     parent: str, links: Mapping[int, Sequence[Link]], origin: LinkOrigin
 ) -> list[tuple[str, int, str]]:
-    """Return the entries of a page for the script; `links` are those to each other shard."""
+    """Return a page's outbox entries for the script; `links` are per target shard."""
     return [
         (f"{place:02d}", len(some), json.dumps([parent, origin, [_plain(link) for link in some]]))
         for place, some in links.items()
@@ -63,7 +63,7 @@ def ask_targets(keys: KeySpace) -> Question[list[str]]:
 
 
 def ask_entries(keys: KeySpace, targets: Sequence[str]) -> Question[list[Entry]]:
-    """Ask for the oldest entries for other shards."""
+    """Fetch the oldest entries for other shards."""
 
     def ask(pipe: Any) -> None:
         for target in targets:
@@ -83,9 +83,9 @@ def ask_entries(keys: KeySpace, targets: Sequence[str]) -> Question[list[Entry]]
 
 
 def receive(frontier: "RedisFrontier", entries: Sequence[Entry], now: float) -> int:
-    """Admit links of other shards; entries that were received before are left out.
+    """Admit links from other shards, except entries received before.
 
-    Return the number of replicas that should have them.
+    Return the number of replicas that must confirm.
     """
     frontier.script.now = now
     packed = frontier.packed([_page_links(entry.links) for entry in entries])
@@ -94,7 +94,7 @@ def receive(frontier: "RedisFrontier", entries: Sequence[Entry], now: float) -> 
 
 
 def _is_replicated(frontier: "RedisFrontier") -> bool:
-    """Return True if a replica confirms all that this connection wrote."""
+    """Return True if a replica confirms all writes of this connection."""
     keys = frontier.keys
     return bool(keys.insist(lambda: keys.send("WAIT", 1, _COPIED_MS)))
 
@@ -120,7 +120,7 @@ class Delivery:
         self.delivered_at = self._looked_at = -inf
 
     def has_arrivals(self, now: float, poll_s: float) -> bool:
-        """Deliver all links once per poll, also those of dead workers; True if there were any."""
+        """Deliver all links once per poll, dead workers' links too; True if there were any."""
         if now < self._looked_at + poll_s:
             return False
         self._looked_at = now
@@ -151,7 +151,7 @@ class Delivery:
         return [entry for of_source in found.values() for entry in of_source]
 
     def _receive(self, target: int, batch: Sequence[Entry], now: float) -> bool:
-        """Deliver entries; False if they may still be lost with the server of their target."""
+        """Deliver entries; False if the target server might still lose them."""
         frontier = self._frontiers[target]
 
         def do() -> bool:

@@ -1,6 +1,6 @@
-"""The links of a page as one MessagePack array, which the script of the shared frontier reads.
+"""A page's links as one MessagePack array for the script of the shared frontier.
 
-Each URL's row is packed separately, because the server stores it packed.
+Each URL's row is packed separately, because the server stores packed rows.
 """
 
 from collections import Counter
@@ -25,13 +25,13 @@ _MEAN_TICKS: Final = 1e9
 """The mean time until a URL is drawn (`crawler.frontier.selection.UniformDraw`)."""
 
 _FACTS: Final = Struct("<2d2f")
-"""The facts of `Evidence`, without what is declared."""
+"""The facts of `Evidence`, except declarations."""
 
 _DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 9, 10, 11
 
 
 class Packed(NamedTuple):
-    """The packed links of a page, each URL once, and the fingerprints of all its links."""
+    """A page's packed links, each URL once, and the fingerprints of all its links."""
 
     body: bytes
     keys: list[int]
@@ -54,7 +54,7 @@ class LinkPacker:
     """Packs links by the rules of one crawl. Not for several threads at once."""
 
     def __init__(self, rules: FrontierRules, random: Random) -> None:
-        """Make a packer, which draws with `random`."""
+        """Create a packer that draws with `random`."""
         # The script does not distinguish bytes from text, and half a surrogate pair must not lose a
         # page.
         self._packer: Packer = Packer(use_bin_type=False, unicode_errors="surrogatepass")
@@ -96,7 +96,7 @@ class LinkPacker:
         return Packed(self._packer.pack(groups), keys)
 
     def list_of(self, packed: Sequence[bytes]) -> bytes:
-        """Return one list of values that are packed."""
+        """Return a list of packed values."""
         header: bytes = self._packer.pack_array_header(len(packed))
         return header + b"".join(packed)
 
@@ -122,7 +122,7 @@ def unpacked(kept: bytes) -> list[Any]:
 
 
 def queued_url(kept: bytes) -> QueuedUrl:
-    """Return a URL from its row, as it is kept, for an ordering that learns."""
+    """Unpack a stored URL row, for a learning ordering."""
     row = unpacked(kept)
     evidence = Evidence._make((*_FACTS.unpack(row[_EVIDENCE]), float(row[_DECLARED])))
     url, score = row[0].decode("utf-8", "surrogatepass"), 0.0 - float(row[_TIER])

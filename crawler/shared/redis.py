@@ -1,13 +1,13 @@
 """The shared frontier: any number of processes on any machines, one Redis server.
 
-Every call is one script (folder `lua`) that Redis runs without interruption. So the caps, the
-tallies, the page budget and the rule "one worker at a host" hold across all workers, as they do
-inside one process. All keys of a crawl have the hash tag `{crawl}`. A Redis Cluster therefore keeps
-each crawl on one of its nodes, unless it has shards (`crawler.shared.sharded`).
+Every call is one script (folder `lua`), executed by Redis without interruption. So caps, tallies,
+the page budget and the rule "one worker at a host" are exact across all workers, as in a single
+process. All keys of a crawl have the hash tag `{crawl}`: a Redis Cluster keeps each crawl on a
+single node, unless the crawl has shards (`crawler.shared.sharded`).
 
-Unlike the embedded frontier, this one stores leases and their expiry. The records of each worker
-are in a stream, which the worker empties. All times are those of the workers, so the error of the
-delay between two contacts is the difference of their clocks.
+Unlike the embedded frontier, this frontier stores leases and their expiry. Each worker's records
+are in a stream, emptied by the worker. All times are worker times, so the delay between two
+contacts is wrong by the clock difference.
 """
 
 import json
@@ -51,7 +51,7 @@ _UNCOUNTED: Final[dict[str, object]] = {"units": [], "tally": 0}
 _FIRST_WAIT_S: Final = 5.0
 
 Outbox = Callable[[LinkOrigin], Mapping[str, object]]
-"""Returns arguments of `admit`: a page's links to other shards, by their origin."""
+"""Returns the arguments of `admit` for a page's links to other shards."""
 
 
 def join(
@@ -74,7 +74,7 @@ def join(
 
 
 class SharedFrontier(Frontier):
-    """The frontier of a crawl with several workers, for one of them."""
+    """One worker's frontier of a shared crawl."""
 
     worker: str
     stored: StoredCrawl
@@ -82,18 +82,18 @@ class SharedFrontier(Frontier):
 
     @abstractmethod
     def renew(self, now: float) -> None:
-        """Extend the leases of this worker to their full time from `now`."""
+        """Extend this worker's leases to their full time from `now`."""
 
     @abstractmethod
     def release_all(self) -> None:
-        """Release the leases of this worker."""
+        """Release this worker's leases."""
 
     def host_states(self) -> HostStates:
-        """Return the numbers of hosts by their state; some that are not ready may count so."""
+        """Return host counts by state; `ready` may include some hosts that are not ready."""
         return self.stored.host_states()
 
     def group(self, later: Callable[[Callable[[], None]], object]) -> None:
-        """Do nothing: the server has each change at once."""
+        """Do nothing: every change is on the server at once."""
 
     def close(self) -> None:
         """Release the leases and close the connection."""
@@ -106,7 +106,7 @@ class SharedFrontier(Frontier):
 
 
 class RedisFrontier(SharedFrontier):
-    """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
+    """See `crawler.frontier.base.Frontier`. An object is one worker, used by one thread."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class RedisFrontier(SharedFrontier):
         membership: Membership,
         learner: SharedLearner | None,
     ) -> None:
-        """Begin without leases; `learner`: shared by this worker's shards. See `join`."""
+        """Start without leases; `learner`: shared by this worker's shards. See `join`."""
         self.script, self.keys, self.worker = script, script.keys, membership.worker
         self.stored = StoredCrawl.of(script.keys, [script.keys])
         self._rules, self._member, self._learner = rules, membership, learner
@@ -167,9 +167,9 @@ class RedisFrontier(SharedFrontier):
     def admit(
         self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
     ) -> list[Admission]:
-        """Settle a leased URL and return the admission of each of its links, in their order.
+        """Settle a leased URL and return the admission of each link, in order.
 
-        Raises `LeaseError` also if the lease has expired: its new owner settles the URL.
+        Raises `LeaseError` for an expired lease too: its new owner settles the URL.
         """
         admissions = self.settle(lease, record, links, now=now)
         if self._learner is not None:
@@ -185,7 +185,7 @@ class RedisFrontier(SharedFrontier):
         now: float,
         outbox: Outbox = lambda _: {},
     ) -> list[Admission]:
-        """Settle a leased URL of a shard; `outbox` has its links to other shards."""
+        """Settle a shard's leased URL; `outbox` has the links to other shards."""
         self.script.now = now
         held, counted = self.held_as(lease), _UNCOUNTED
         row = page_values(lease, record)
@@ -334,7 +334,7 @@ class RedisFrontier(SharedFrontier):
         return held
 
     def _put_back(self, held: Held) -> None:
-        """Let the next call queue a URL again, with the score that it has now."""
+        """Queue a URL again with its current score, as part of the next call."""
         self._back = self._given_back(held, held.score, is_penalized=held.is_penalized)
 
     def _leased(self, row: Sequence[str], penalties: int) -> Held:
@@ -350,8 +350,8 @@ class RedisFrontier(SharedFrontier):
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.
 
-        While other workers hold leases, it is the time of the next check, because they do not
-        announce the links that they find.
+        While other workers hold leases, this is the next poll time, because they do not announce
+        found links.
         """
         self.script.now = now
         held, poll_s = len(self._held), self._member.poll_s

@@ -1,7 +1,7 @@
-"""The script of the shared frontier (folder `lua`), which a worker runs on its keys in Redis.
+"""The script of the shared frontier (folder `lua`), run by a worker on its keys in Redis.
 
-Redis runs a script without interruption, and each call of a worker exactly once, even if the
-connection breaks: the script stores its last answer to each worker.
+Redis runs a script without interruption, and each call of a worker exactly once, even after a
+broken connection: the script stores the last answer to each worker.
 """
 
 import json
@@ -19,7 +19,7 @@ from langfocus.crawler.shared.membership import Membership, binding, difference,
 from langfocus.crawler.shared.packing import Packed, encoded
 
 FILES: Final = ("keys", "hosts", "admitting", "settling", "calls")
-"""The files of the script, in their order."""
+"""The files of the script, in order."""
 
 
 @cache
@@ -36,7 +36,7 @@ class Script:
     def __init__(
         self, keys: KeySpace, rules: FrontierRules, membership: Membership, now: float
     ) -> None:
-        """Join the crawl, or begin it; raises `SettingError` if its rules are others."""
+        """Join or create the crawl; raises `SettingError` for different rules."""
         self.keys, self.now = keys, now
         self._worker = membership.worker
         self._owner = f"{membership.worker}:{uuid4().hex}"
@@ -57,11 +57,11 @@ class Script:
 
     @property
     def token(self) -> str:
-        """The token of the lease that the last call gave."""
+        """Lease token of the last call."""
         return f"{self._owner}:{self._calls}"
 
     def call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
-        """Run a command of `lua/calls.lua`, with packed links for those that read them."""
+        """Run a command of `lua/calls.lua`, with packed links for commands that read links."""
         self._calls += 1
         body = encoded(json.dumps(arguments, ensure_ascii=False))
         values = [
@@ -85,7 +85,7 @@ class Script:
             return self.keys.send("EVAL", text, 1, *values)
 
     def fields(self, names: Mapping[str, Sequence[str]]) -> list[Sequence[bytes | None]]:
-        """Return the values of fields of hashes of the crawl, as bytes, by one call."""
+        """Return fields of the crawl's hashes as bytes, in one call."""
         asked = {name: fields for name, fields in names.items() if fields}
 
         def do() -> list[Sequence[bytes | None]]:

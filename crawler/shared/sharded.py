@@ -1,13 +1,13 @@
-"""The frontier of a shared crawl with several shards, which may be on servers of a Redis Cluster.
+"""The frontier of a shared crawl with several shards, possibly on servers of a Redis Cluster.
 
-A shard is a frontier as `crawler.shared.redis` has it, with keys of its own. The registered domain
-of a URL decides its shard. So the caps of hosts and domains, their rests, tallies and known URLs
-are as exact as in one frontier. Four things belong to the whole crawl:
+A shard is a `crawler.shared.redis` frontier with separate keys. URLs are sharded by registered
+domain, so caps of hosts and domains, host rests, tallies and known URLs are as exact as in a single
+frontier. Four things belong to the whole crawl:
 
-- The order. A worker compares the best URLs of two shards that it draws, and leases the better.
+- The order. A worker compares the best URLs of two drawn shards, and leases the better.
 - Links to other shards (`crawler.shared.outbox`).
-- Budgets. A shard leases no more than it was granted, and returns the rest.
-- The slots of an IP address. They are in one shard, which the address decides.
+- Budgets. A shard leases no more than its grant, and returns unused budget.
+- The slots of an IP address, stored in one shard, by address.
 
 A shard without a reachable server rests, and the other shards continue. Its pages settled meanwhile
 are written once the server is back.
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 _MOST_TURNS: Final = 64
 _IDLE_POLLS: Final = 5
-"""Polls after which idle shards are asked again to return budget."""
+"""Polls between requests for idle shards to return budget."""
 
 
 class Shard:
@@ -63,7 +63,7 @@ class Shard:
     spent: Sequence[Sequence[int]] = ()  # `quotas` in Lua; () if no budget was the reason
 
     def __init__(self, frontier: RedisFrontier, rules: FrontierRules, member: Membership) -> None:
-        """Use the frontier of a shard, whose keys rest while they are away."""
+        """Use a shard's frontier; unreachable keys rest."""
         self.frontier = frontier
         self.keys = frontier.keys
         self.place = self.keys.place
@@ -77,10 +77,10 @@ class Shard:
     def lease(
         self, now: float, rival: float, *, hopes: bool, granted: Sequence[int] = ()
     ) -> Lease | None:
-        """Lease the best URL unless its tier is above `rival`; note the state of the queue.
+        """Lease the best URL unless its tier is above `rival`; record the queue state.
 
-        Of equal URLs each may be leased, or neither shard would lease its own. `hopes`: another
-        shard may soon have something better than a doubtful URL. `granted`: of each budget, in all.
+        Ties may be leased by either shard, or neither would lease. `hopes`: another shard may soon
+        have a better URL than a doubtful one. `granted`: total grant per budget.
         """
         of_others = {"rival": "" if rival == inf else repr(rival), "hopes": int(hopes)}
         own = {"held": self.frontier.n_held, "poll_s": self._poll_s, "granted": [*granted]}
@@ -96,9 +96,9 @@ class Shard:
 
 
 class ShardedFrontier(SharedFrontier):
-    """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread.
+    """See `crawler.frontier.base.Frontier`. An object is one worker, used by one thread.
 
-    While a shard is away its calls wait in this process for `Membership.wait_s` seconds.
+    Calls for an unreachable shard wait in this process for `Membership.wait_s` seconds.
     """
 
     _reclaimed_at = -inf  # no shard had anything to return then
@@ -111,7 +111,7 @@ class ShardedFrontier(SharedFrontier):
         membership: Membership,
         learner: SharedLearner | None,
     ) -> None:
-        """Begin without leases; `whole` has the keys of the whole crawl. See `join`."""
+        """Start without leases; `whole` has the keys of the whole crawl. See `join`."""
         self.worker = membership.worker
         self.shards = [Shard(frontier, rules, membership) for frontier in frontiers]
         self.stored = StoredCrawl.of(whole.keys, [frontier.keys for frontier in frontiers])
@@ -133,7 +133,7 @@ class ShardedFrontier(SharedFrontier):
         now: float,
         sleep: Callable[[float], None] = time.sleep,
     ) -> Self:
-        """Join the crawl and all of its shards; see `RedisFrontier.join`."""
+        """Join the crawl and all shards; see `RedisFrontier.join`."""
         if rules.draw is Draw.UNIFORM:
             raise SettingError("URLs are drawn at random from one queue: use LANGFOCUS_SHARDS=1")
         number = membership.shards
@@ -152,7 +152,7 @@ class ShardedFrontier(SharedFrontier):
         return cls(whole, frontiers, rules, membership, learner)
 
     def shard(self, host: str) -> Shard:
-        """Return the shard that has the URLs of a host."""
+        """Return the shard of a host."""
         return self.shards[shard_of(host, len(self.shards))]
 
     def _at(
@@ -168,7 +168,7 @@ class ShardedFrontier(SharedFrontier):
     # URLs.
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
-        """Queue the seeds; those of a shard that is away are `Admission.SENT`."""
+        """Queue the seeds; seeds of an unreachable shard are `Admission.SENT`."""
         answers: dict[int, Admission] = {}
         for place, numbers in self._by_place(links).items():
             shard = self.shards[place]
@@ -213,9 +213,9 @@ class ShardedFrontier(SharedFrontier):
         return [answers.get(n, Admission.SENT) for n in range(len(links))]
 
     def _end_late(self, lease: Lease, ready_at: float, do: Callable[[], T]) -> T | None:
-        """End a lease; if its shard is away, when it is back, and return None.
+        """End a lease; for an unreachable shard, end it later and return None.
 
-        The shard may have a URL at `ready_at`; at once if a doubtful one waited for this lease.
+        The shard may have a URL at `ready_at`, or at once if a doubtful URL waited for this lease.
         """
         shard = self.shard(lease.host)
         shard.quiet_until = -inf if shard.has_hopes else min(shard.quiet_until, ready_at)
@@ -286,7 +286,7 @@ class ShardedFrontier(SharedFrontier):
         self.stored.at_address(holder).reach(call, is_late=True)
 
     def _address_call(self, command: str, *, address: str, **arguments: object) -> Any:
-        """Run a command of the shard that counts the slots of an address."""
+        """Run a command in the shard with an address's slots."""
         script = self.shards[self.stored.at_address(address).place].frontier.script
         return script.call(command, address=address, **arguments)
 
@@ -321,7 +321,7 @@ class ShardedFrontier(SharedFrontier):
         return None
 
     def _better(self, one: Shard, other: Shard, rival: float, now: float) -> Lease | None:
-        """Lease the better of two best URLs; their scores may fall while they are compared."""
+        """Lease the better of two best URLs; scores may fall during the comparison."""
         for _ in range(_MOST_TURNS):
             lease = self.lease(other, rival, now)
             if lease is not None or other.best == rival == inf:
@@ -378,14 +378,14 @@ class ShardedFrontier(SharedFrontier):
         return [*found.items()]
 
     def _grant(self, quotas: Sequence[object], before: Sequence[int]) -> Sequence[int]:
-        """Grant more to the last shard; `quotas` has what the others returned."""
+        """Grant more to the last shard; `quotas` has the other shards' returned budget."""
         self._whole.now = self._now
         return self._whole.keys.reach(lambda: self._whole.call("grant", quotas=quotas)) or before
 
     # The rest of the contract.
 
     def _each(self, ask: Callable[[RedisFrontier], T]) -> dict[int, T]:
-        """Return the answers of the shards by their places; without those that are away."""
+        """Return the answers of reachable shards, by place."""
         found = {one.place: one.keys.reach(partial(ask, one.frontier)) for one in self.shards}
         return {place: answer for place, answer in found.items() if answer is not None}
 
@@ -405,7 +405,7 @@ class ShardedFrontier(SharedFrontier):
         self._at(host, RedisFrontier.set_delay, host, delay_s, is_late=True)
 
     def robots(self, name: str) -> KeptRobots | None:
-        """Return the text of a name; None also while its shard is away."""
+        """Return the text of a name; None for an unreachable shard too."""
         return self._at(host_of(name), RedisFrontier.robots, name)
 
     def set_robots(
@@ -415,12 +415,12 @@ class ShardedFrontier(SharedFrontier):
         return bool(self._at(host_of(name), RedisFrontier.set_robots, name, text, now, before))
 
     def counts(self) -> Counts:
-        """Return the numbers of URLs and pages; those of a shard that is away are the last ones."""
+        """Return URL and page counts; an unreachable shard has its last counts."""
         self._counts |= self.stored.answers(ask_counts)
         return total(self._counts.values())
 
     def release_all(self) -> None:
-        """Release the leases of this worker, and deliver its links."""
+        """Release this worker's leases, and deliver its links."""
         with ExitStack() as each:  # a shard that was away for too long keeps no other from it
             for shard in self.shards:
                 each.callback(shard.keys.reach, shard.frontier.release_all)

@@ -24,7 +24,7 @@ from langfocus.crawler.shared.packing import unpacked
 
 T = TypeVar("T")
 Question = tuple[Callable[..., T], Callable[[Any], object]]
-"""What makes a value of the answers to commands, and what puts the commands into a pipeline."""
+"""Converts command answers to a value; adds commands to a pipeline."""
 
 _KEYS_A_CALL: Final = 1000
 _KEEPS_ALL: Final = "noeviction"
@@ -32,10 +32,10 @@ _NUMBERS: Final = [field.name for field in fields(Counts) if field.name != "has_
 
 
 class Settled(NamedTuple):
-    """A settled URL in the stream of its worker: the shard and the id of the entry, and its row.
+    """A settled URL in its worker's stream: shard, entry id, and row.
 
-    The row's `id` is 1, 2, 3, ... in the order in which all workers together settled URLs; that of
-    each shard grows by the number of shards.
+    The row's `id` is 1, 2, 3, ... in the settling order of all workers; within a shard it grows by
+    the number of shards.
     """
 
     entry: str
@@ -45,8 +45,7 @@ class Settled(NamedTuple):
 class StoredCrawl:
     """Reads a crawl and its shards as one.
 
-    A method that reads a value that no crawl writes raises `RefusedError`. The numbers of a shard
-    that is away are left out.
+    Methods raise `RefusedError` for a value that no crawl writes. Counts omit unreachable shards.
     """
 
     def __init__(self, client: Client, crawl: str, shards: int = 1, **how: Any) -> None:
@@ -70,23 +69,23 @@ class StoredCrawl:
         return bool(self.whole.losses)
 
     def exists(self) -> bool:
-        """Return True if Redis has a crawl with that name."""
+        """Return True if Redis has a crawl of this name."""
         return self.whole.read(*_existence(self.whole))
 
     def is_complete(self) -> bool:
-        """Return True if the crawl and all of its shards can be read."""
+        """Return True if the crawl and all shards are readable."""
         return bool(self.whole.reach(self.exists)) and len(self.parts) == sum(
             self.answers(_existence).values()
         )
 
     def workers(self) -> list[str]:
-        """Return the names of all workers that ever joined; any of them may have left records."""
+        """Return the names of all workers that ever joined; any may have left records."""
         return self.whole.read(*_workers(self.whole))
 
     def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:
         """Return up to `number` records of a worker, those `after` an entry.
 
-        They are the oldest ones of the first shard, then those of the next.
+        The first shard's oldest records come first, then the next shard's.
         """
         first, _, entry = after.partition("/")
         found: list[Settled] = []
@@ -133,26 +132,26 @@ class StoredCrawl:
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers.
 
-        Links on their way to other shards count as queued.
+        Undelivered links to other shards count as queued.
         """
         return total(self.answers(ask_counts).values())
 
     def host_states(self) -> HostStates:
-        """Return the numbers of hosts of the whole crawl; some that are not ready may count so."""
+        """Return the host counts of the whole crawl; `ready` may include some other hosts."""
         states = self.answers(_host_states).values()
         return HostStates(*map(sum, zip((0, 0, 0, 0), *states, strict=True)))
 
     def time(self) -> float:
-        """Return the time of the server, unix seconds; while it is away, by this machine."""
+        """Return the server time in unix seconds, estimated while the server is unreachable."""
         clock: Question[float] = (lambda at: at[0] + at[1] / 1e6), lambda pipe: pipe.time()
         at = self.whole.reach(partial(self.whole.read, *clock))
         self._ahead_s = self._ahead_s if at is None else at - time.time()
         return time.time() + self._ahead_s if at is None else at
 
     def crawl_time(self) -> float:
-        """Return the time of the crawl: that of the server, or of the latest call if it is later.
+        """Return the crawl time: the server time, or the latest call's time if later.
 
-        It is later if the clock of the server was set back.
+        The latter is later after a server clock was set back.
         """
         key = self.whole.key("clock")
         latest = self.whole.read(lambda at: float(at or "-inf"), lambda pipe: pipe.get(key))
@@ -176,12 +175,12 @@ class StoredCrawl:
             raise StorageError(fault)
 
     def is_durable(self) -> bool:
-        """Return False if a server reports that it has no append-only file."""
+        """Return False if a server reports no append-only file."""
         answers = self._of_servers(lambda server: server.config_get("appendonly"))
         return all(each.get("appendonly") != "no" for each in answers)
 
     def _of_servers(self, ask: Callable[[Any], Mapping[str, str]]) -> list[Mapping[str, str]]:
-        """Return the answers of all servers, [] if one is away or refuses this user."""
+        """Return the answers of all servers; [] if a server is unreachable or refuses this user."""
         with suppress(RefusedError, AwayError):
             return self.whole.insist(lambda: [ask(server) for server in self.whole.servers()])
         return []
@@ -202,9 +201,9 @@ class StoredCrawl:
     def answers(
         self, ask: Callable[[KeySpace], Question[T]], places: Collection[int] | None = None
     ) -> dict[int, T]:
-        """Return what the shards answer, by their places; without those that are away.
+        """Return the answers of reachable shards, by place.
 
-        A server is asked once for all of its shards. If that fails, each shard is asked alone, so
+        A server is queried once for all its shards. After a failure each shard is queried alone, so
         that it waits, finds its new server, or raises an error.
         """
         parts = [part for part in self.parts if places is None or part.place in places]
@@ -245,7 +244,7 @@ def _existence(keys: KeySpace) -> Question[bool]:
 
 
 def ask_counts(keys: KeySpace) -> Question[Counts]:
-    """Ask for the numbers of `StoredCrawl.counts`."""
+    """Queue the commands for `StoredCrawl.counts`."""
     names = ("hosts", "pages", "labelled", "relevant", "queued", "outbox")
 
     def counts(numbers: Sequence[str | None], leased: int) -> Counts:
@@ -309,7 +308,7 @@ def _settled(keys: KeySpace, entry: str, values: Mapping[str, str]) -> Settled:
 
 
 def queued_urls(keys: KeySpace) -> Iterator[tuple[str, str]]:
-    """Yield fingerprint and URL of the queued and leased URLs of one key space."""
+    """Yield fingerprint and URL of all queued and leased URLs in a key space."""
     cursor: int | bytes = b"0"
     words = ("HSCAN", keys.key("urls"))
 

@@ -1,8 +1,8 @@
-"""The work of a shared crawl's worker besides fetching, so that nothing is lost if it dies.
+"""The work of a shared crawl's worker besides fetching; nothing is lost if the worker dies.
 
 The frontier is in Redis, and, for a short time, so are the records of settled pages. Every worker
-writes its own records into its own run folder. `crawler.shared.merging` makes one run of all
-folders.
+writes its records into its own run folder. `crawler.shared.merging` merges all folders into one
+run.
 """
 
 import signal
@@ -42,7 +42,7 @@ def worker_name(folder: Path) -> str:
 
 
 class Worker:
-    """Renews the leases of a process and stores the pages that it settled."""
+    """Renews a process's leases and stores its settled pages."""
 
     def __init__(
         self,
@@ -69,9 +69,9 @@ class Worker:
         self.write_down()
 
     def share(self, message: str) -> dict[str, str]:
-        """Publish a message to the other workers; return the last one of each by its name.
+        """Publish a message to the other workers; return each worker's last message, by name.
 
-        Nothing is published while the server is away.
+        Nothing is published while the server is unreachable.
         """
         whole = self.stored.whole
         key = whole.key("told")

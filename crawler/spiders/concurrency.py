@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
 
 PAUSE_S: Final = 2.0
-"""Seconds for which a host rests after a connection to it could not be made here."""
+"""Seconds of rest for a host after a failed connection by this machine."""
 
 _CALM_S: Final = 30.0
-"""Seconds without a fault after which each page allows one more request."""
+"""Fault-free seconds after which each page allows another request."""
 
 _SLOT: Final = "langfocus"
 _MOST_PER_DOMAIN: Final = 1000
@@ -50,13 +50,13 @@ def is_full(engine: "ExecutionEngine") -> bool:
 
 
 def begin(engine: "ExecutionEngine", request: "Request") -> None:
-    """Count a request that Scrapy's engine does not send as one of those in progress."""
+    """Count a request sent outside Scrapy's engine as in progress."""
     cast("Any", engine)._slot.add_request(request)
     engine.downloader.active.add(request)
 
 
 def end(engine: "ExecutionEngine", request: "Request") -> None:
-    """End the count of a request, and have the engine ask for the next one."""
+    """Uncount a request, and make the engine poll for the next one."""
     slot = cast("Any", engine)._slot
     engine.downloader.active.discard(request)
     slot.remove_request(request)
@@ -64,9 +64,9 @@ def end(engine: "ExecutionEngine", request: "Request") -> None:
 
 
 def handler_of(engine: "ExecutionEngine", scheme: str) -> object | None:
-    """Return the download handler of a scheme, None if DOWNLOAD_HANDLERS has none.
+    """Return the download handler of a scheme; None if missing in DOWNLOAD_HANDLERS.
 
-    Raises `StorageError`, which ends the crawl, for one that cannot be loaded.
+    Raises `StorageError`, which ends the crawl, for an unloadable handler.
     """
     handlers: Any = engine.downloader.handlers
     found: object | None = handlers._get_handler(scheme)
@@ -77,7 +77,7 @@ def handler_of(engine: "ExecutionEngine", scheme: str) -> object | None:
 
 
 def intercept(engine: "ExecutionEngine", download: object) -> object:
-    """Have the downloader call `download` for each request; return the call of its handlers."""
+    """Route the downloader's requests through `download`; return the handlers' own call."""
     handlers: Any = engine.downloader.handlers
     replaced, handlers.download_request_async = handlers.download_request_async, download
     return replaced

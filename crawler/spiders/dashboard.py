@@ -1,8 +1,8 @@
-"""The dashboard of a running crawl: a small Web server for the browsers of this machine only.
+"""The dashboard of a running crawl: a small Web server for browsers on this machine.
 
-A page of the Web can make a browser send requests to 127.0.0.1, also under a name of its own (DNS
-rebinding). So only known names in `Host` and requests of the dashboard itself are answered. Each
-connection gets one answer; its bytes, its time and the number of connections are bounded.
+Any Web page can make a browser send requests to 127.0.0.1, even under its own name (DNS rebinding).
+So only known names in `Host` and requests of the dashboard itself are answered. Each connection
+gets one answer; bytes, time and the number of connections are bounded.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class Dashboard:
     """Serves the latest snapshot of a crawl on 127.0.0.1."""
 
     def __init__(self, port: int, latest: Callable[[], Snapshot]) -> None:
-        """Serve nothing yet; `latest` is asked for each answer."""
+        """Serve nothing yet; `latest` is called for each answer."""
         self._port = port
         self._latest = latest
         self._hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost", "[::1]")}
@@ -52,7 +52,7 @@ class Dashboard:
         self._kept: tuple[Snapshot | None, dict[str, bytes]] = (None, {})
 
     def tend(self) -> None:
-        """Serve, unless another worker of the crawl does; call it again to take over from it."""
+        """Serve, unless another worker does; a later call takes over from that worker."""
         if self._port and self._server is None and not self._tasks:
             self._tasks.add(asyncio.ensure_future(self.open()))
 
@@ -112,7 +112,7 @@ class Dashboard:
         return HTTPStatus.OK if words[1] in _PAGES else HTTPStatus.NOT_FOUND
 
     def _is_own(self, lines: Sequence[str]) -> bool:
-        """Return True if the header fields of a request are those of a user of this machine."""
+        """Return True for header fields of a request by a user of this machine."""
         fields: dict[str, list[str]] = {}
         for line in lines:
             name, _, value = line.partition(":")
@@ -127,7 +127,7 @@ class Dashboard:
         )
 
     def _page(self, path: str) -> bytes:
-        """Return a page, which is made once for each snapshot."""
+        """Return a page, rendered once per snapshot."""
         snapshot = self._latest()
         if self._kept[0] is not snapshot:
             self._kept = (snapshot, {})

@@ -85,7 +85,7 @@ def explain(error: BaseException) -> tuple[str, bool]:
 
 
 def _causes(value: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and its causes; Twisted keeps those in a list of failures."""
+    """Yield an exception and its causes; Twisted has causes in a list of failures."""
     while value is not None:
         yield value
         for reason in getattr(value, "reasons", ()):

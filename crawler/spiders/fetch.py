@@ -1,7 +1,7 @@
 """The state of a fetch: the single langfocus object in `Request.meta`.
 
-Scrapy and middlewares copy `meta` into retries and redirects, where the copy would share the
-object. So each request gets its own when it is sent. Requests without one take no slot, settle no
+Scrapy and middlewares copy `meta` into retries and redirects, and the copy would share the object.
+So each request gets a separate object when sent. Requests without a fetch take no slot, settle no
 URL, and are not archived.
 """
 
@@ -35,7 +35,7 @@ class Heads(NamedTuple):
 
 @dataclass(slots=True)
 class Fetch:
-    """The fetch of a leased URL, or of a file of a host in the name of a lease."""
+    """The fetch of a leased URL, or of a host's file under a lease."""
 
     lease: Lease
     began_at: float  # of the lease, unix seconds
@@ -60,13 +60,13 @@ class Fetch:
 
 
 def fetch_of(request: Request | None) -> Fetch | None:
-    """Return the fetch of a request, None for a request of the user's own code."""
+    """Return the fetch of a request; None for a request by user code."""
     found = None if request is None else request.meta.get(KEY)
     return found if isinstance(found, Fetch) else None
 
 
 def own_fetch(request: Request) -> Fetch:
-    """Return the fetch of a request that the crawl made; raises KeyError for another one."""
+    """Return the fetch of the crawl's request; raises KeyError for any other request."""
     found: Fetch = request.meta[KEY]
     return found
 
@@ -78,7 +78,7 @@ def is_file(request: Request) -> bool:
 
 
 def begin_fetch(request: Request) -> Fetch | None:
-    """Return the fetch of a request that is sent now, which no other request shares."""
+    """Return the unshared fetch of a request about to be sent."""
     fetch = fetch_of(request)
     if fetch is None:
         return None

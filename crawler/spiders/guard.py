@@ -1,12 +1,12 @@
-"""The guard of the live Web: the last checks of a request, whatever downloads it.
+"""The guard of the live Web: the last checks of a request, for any download handler.
 
-The host of a URL is checked earlier (`crawler.politeness.network`). Here the IP addresses of a name
-are checked, the slot is charged to an address, and domains, hosts and addresses have their turns.
-The download handler is called after that, the project's own or a user's (`other_handlers`). One
-that connects to the checked address makes DNS rebinding fail.
+The host of a URL is checked earlier (`crawler.politeness.network`). The guard checks the IP
+addresses of a name, charges slots to an address, and schedules domains, hosts and addresses. Then
+the download handler is called, the project's or a user's (`other_handlers`). A handler that
+connects to the checked address defeats DNS rebinding.
 
-The robots.txt request, which takes no slot, picks the address of a host: the first that accepts a
-connection. Pages use the same address, even if a later lookup lists others first.
+The robots.txt request, which takes no slot, picks a host's address: the first one that accepts a
+connection. Pages use the same address, even if a later lookup lists another address first.
 """
 
 from functools import partial
@@ -165,7 +165,7 @@ class Guard:
             raise self._busy(place, wait_s)
 
     def _busy(self, place: str, wait_s: float = 0.0) -> BusyAddressError:
-        """Return the error for a request that has to wait behind others."""
+        """Return the error for a request that must wait."""
         now = self._crawl.clock()
         line = f"{place} rests" if wait_s else place
         after_s = self._line.wait(line, now + wait_s, max(STEP_S, self._crawl.config.pace_s))
@@ -174,9 +174,8 @@ class Guard:
     async def _contact(self, request: Request, address: str, *places: str) -> Response:
         """Return the response, and keep its bytes for the archive.
 
-        `address` is that of the server, "" for a request to a proxy. `places` are its domain and
-        the holder of its address, which rest after errors. Raises `LocalFaultError` if this machine
-        could not make the connection.
+        `address` is the server's address, "" for a proxy. `places`, its domain and slot holder,
+        rest after errors. Raises `LocalFaultError` if this machine could not connect.
         """
         self._take_slot(request, address or None)
         for place in places:
@@ -207,7 +206,7 @@ class Guard:
             )
 
     async def _addresses(self, host: str, *, allows_private: bool) -> list[str]:
-        """Return the addresses of a host that may be contacted, the chosen one first."""
+        """Return the permitted addresses of a host, the chosen address first."""
         if self._names is None:
             settings = self._crawler.settings
             self._names = Names(

@@ -124,7 +124,7 @@ class _Endpoints:
 
 
 class _Pool(HTTPConnectionPool):
-    """Keeps the connections of each address apart."""
+    """Keeps connections to different addresses apart."""
 
     retryAutomatically = False
 

@@ -67,7 +67,7 @@ def statements_of(headers: Headers) -> tuple[str, ...]:
 
 
 def redirect_target(response: Response) -> str | None:
-    """Return the normalised URL to which a response redirects, None if there is none."""
+    """Return the normalised redirect target of a response, or None."""
     location = _location(response)
     if location is None or not 300 <= response.status < 400:
         return None
@@ -113,7 +113,7 @@ def _location(response: Response) -> str | None:
 
 
 def _validator(value: bytes | None) -> str | None:
-    """Return a header so that the same bytes can be sent again; None if it is too long."""
+    """Return a header value that can be sent again byte for byte; None if too long."""
     if value is None or len(value) > head.LONGEST_VALUE:
         return None
     return value.decode("latin-1").strip()
@@ -124,16 +124,15 @@ def _text(value: bytes | None) -> str | None:
 
 
 def _address(response: Response, request: Request | None) -> str | None:
-    """Return the address of the server, None if it is not known; a proxy answers with its own."""
+    """Return the server's address; None if unknown, as behind a proxy."""
     has_proxy = request is not None and request.meta.get("proxy")
     return None if has_proxy or response.ip_address is None else str(response.ip_address)
 
 
 def sent(request: Request, response: Response, heads: Heads, began_at: float) -> Exchange:
-    """Return a request of the live Web and its answer.
+    """Return a live request and its answer for the archive.
 
-    They hold nothing of a proxy, neither its address nor its headers, and no password or cookie
-    that was sent: archives are passed on.
+    Archives are passed on, so proxy addresses, proxy headers, passwords and cookies are removed.
     """
     answer = _OF_PROXY.sub(b"", heads.answer) if request.meta.get("proxy") else heads.answer
     truncated = "disconnect" if "dataloss" in response.flags else ""
@@ -151,7 +150,7 @@ def sent(request: Request, response: Response, heads: Heads, began_at: float) ->
 
 
 def rebuilt(request: Request, response: Response) -> Heads:
-    """Return the heads of a request and its answer as their headers show them."""
+    """Return the heads of a request and its answer, rebuilt from headers."""
     path = [*request.url.partition("#")[0].split("/", 3), ""][3]
     asked = [f"{request.method} /{path} HTTP/1.1".encode()]
     if b"Host" not in request.headers:
@@ -176,7 +175,7 @@ def _status_line(status: int) -> str:
 
 
 def replayed(url: str, answer: Answer, began_at: float) -> Exchange:
-    """Return the answer of a Web without servers: as it was archived, else as it was made."""
+    """Return an answer of a Web without servers, archived or generated."""
     if answer.source is not None:
         return Exchange(url, *answer.source, ip=answer.ip)
     lines = [_status_line(answer.status)]

@@ -29,10 +29,10 @@ _NAME = b"Content-Encoding"
 
 
 class Unpacking:
-    """Unpacks the bodies of pages and files; of any other answer the status and headers count.
+    """Unpacks the bodies of pages and files; other answers need only status and headers.
 
-    `DownloadCancelledError`: the unpacked body is too large. `BrokenEncoding`: it cannot be
-    unpacked. A file of a host may be text in spite of its Content-Encoding.
+    Raises `DownloadCancelledError` for a too large unpacked body, `BrokenEncoding` for an
+    undecodable body. A host's file may be text in spite of its Content-Encoding.
     """
 
     def __init__(self, most: int) -> None:
@@ -47,7 +47,7 @@ class Unpacking:
         return cls(crawler.settings.getint("DOWNLOAD_MAXSIZE") or sys.maxsize)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        """Name the encodings that are known."""
+        """Announce the supported encodings."""
         request.headers.setdefault(b"Accept-Encoding", b"gzip, deflate, br, zstd")
 
     def process_response(
@@ -72,10 +72,10 @@ class Unpacking:
 
 
 class Cookies(cookies.CookiesMiddleware):
-    """Scrapy's middleware, which would download the list of public suffixes; ours is installed.
+    """Scrapy's cookie middleware, with the installed public suffix list instead of a download.
 
-    Cookies of a domain with more than `MOST_COOKIE_BYTES` are forgotten: a host could set so many
-    for its registered domain that no server of it reads a request any more.
+    Cookies of a domain beyond `MOST_COOKIE_BYTES` are dropped: a host could set so many for its
+    registered domain that every server of the domain rejects requests.
     """
 
     @classmethod
@@ -103,10 +103,10 @@ class Cookies(cookies.CookiesMiddleware):
 
 
 class PageReaders:
-    """Puts a download, and what was read of it, into the fetch of its request.
+    """Puts a download and its reading into the fetch of its request.
 
-    A page that is read counts as a download that goes on, so no more than `CONCURRENT_REQUESTS`
-    pages wait for a reader.
+    A page being read counts as a download in progress, so at most `CONCURRENT_REQUESTS` pages wait
+    for a reader.
     """
 
     def __init__(self, crawl: Crawl, readers: Readers) -> None:

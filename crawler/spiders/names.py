@@ -1,7 +1,7 @@
 """DNS lookups without threads.
 
-Scrapy's resolver blocks a thread per lookup: twenty names whose servers never answer would block
-the lookups of all other hosts. c-ares waits for any number of answers in one thread.
+Scrapy's resolver blocks a thread per lookup: twenty names with silent servers would block the
+lookups of all other hosts. c-ares waits for any number of answers in one thread.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _TRIES: Final = 5
 _MOST_LOOKUPS: Final = 3
-"""Lookups of a name that end without an answer; then it counts as one that does not exist."""
+"""Unanswered lookups after which a name counts as nonexistent."""
 
 _GRACE_S: Final = 0.5
 """Seconds for which a connection of the crawl waits for an address."""
@@ -37,7 +37,7 @@ _CHECKED: ContextVar[tuple[str, str]] = ContextVar("checked address", default=("
 
 @contextmanager
 def connecting_to(host: str, address: str) -> Iterator[None]:
-    """Have `checked_address` return the address of a host in the code that the block calls."""
+    """Set the host's `checked_address` for the code called in the block."""
     token = _CHECKED.set((host, address))
     try:
         yield
@@ -46,12 +46,12 @@ def connecting_to(host: str, address: str) -> Iterator[None]:
 
 
 def checked_address() -> str:
-    """Return the address that the request of this task connects to, "" for a proxy's or none."""
+    """Return the checked address for this task's request; "" for a proxy or without one."""
     return _CHECKED.get()[1]
 
 
 class CheckedNames:
-    """Answers Twisted's lookups of a checked name with its address, others by another resolver."""
+    """Resolves checked names to their address, other names by another resolver."""
 
     def __init__(self, other: Any) -> None:
         self._other = other
@@ -72,7 +72,7 @@ class CheckedNames:
 
 
 def install_checked_names() -> None:
-    """Have Twisted connect to checked addresses, in handlers that know nothing of them."""
+    """Make Twisted connect to checked addresses, for handlers without address support."""
     from twisted.internet import reactor
 
     ours: Any = reactor
@@ -81,17 +81,17 @@ def install_checked_names() -> None:
 
 
 class Names:
-    """Looks up hosts so that no connection of the crawl waits for a slow name server.
+    """Resolves hosts without delaying connections by slow name servers.
 
-    IPv4 and IPv6 addresses are known for the time to live of their records, at least a minute and
-    at most an hour. A name that does not exist, or has no address, is not asked for again within an
-    hour. If its servers answer with an error or not at all, it is asked for three times.
+    Addresses are cached for the time to live of their records, a minute to an hour. A nonexistent
+    name, or one without an address, is cached for an hour. After errors and timeouts of its
+    servers, a name is looked up three times.
     """
 
     def __init__(self, *, timeout_s: float, cache_size: int, servers: Sequence[str] = ()) -> None:
-        """Ask `servers` (HOST or HOST:PORT), by default those of the system.
+        """Query `servers` (HOST or HOST:PORT), by default the system's.
 
-        A name that got no answer after `timeout_s` seconds at most has no address.
+        A lookup without an answer after `timeout_s` seconds fails.
         """
         import pycares
 
@@ -142,7 +142,7 @@ class Names:
         return found
 
     def _found(self, host: str, now: float) -> list[str] | None:
-        """Return what is known of a host, None if a lookup is needed."""
+        """Return the cached result for a host; None if a lookup is needed."""
         if self._missing.get(host, now) > now:
             is_new = host in self._unreported
             self._unreported.discard(host)

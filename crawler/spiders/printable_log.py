@@ -1,7 +1,7 @@
 """Log messages without control characters.
 
-Messages of Scrapy, Twisted and this project contain texts that servers chose: URLs, headers,
-reasons of failures. A terminal could read them as commands.
+Messages of Scrapy, Twisted and this project contain texts chosen by servers: URLs, headers, failure
+reasons. A terminal could interpret such texts as commands.
 """
 
 import logging
@@ -19,10 +19,10 @@ from langfocus.crawler.report.terminal import unguarded
 
 
 def make_log_printable() -> None:
-    """Make every message that this process logs from now on printable, by whichever handler.
+    """Make every further log message of this process printable, for any handler.
 
-    Scrapy replaces its handler and formatter while a crawl starts; records remain. An application
-    with record classes of its own keeps them.
+    Scrapy replaces its handler and formatter during the start of a crawl, but keeps record classes.
+    An application's own record classes are kept.
     """
     if logging.getLogRecordFactory() is logging.LogRecord:
         logging.setLogRecordFactory(PrintableRecord)
@@ -34,9 +34,9 @@ def make_log_printable() -> None:
 
 
 def leave_out_settings() -> None:
-    """Keep Scrapy's own steps and its dictionaries of settings and components out of the log.
+    """Keep Scrapy's own steps and dictionaries of settings and components out of the log.
 
-    No record is made of each page either: Scrapy leaves it to the handlers to drop those.
+    This also avoids a record per page, which Scrapy leaves to the handlers to drop.
     """
     logging.getLogger("scrapy.crawler").addFilter(
         lambda record: not str(record.msg).startswith("Overridden settings")
@@ -84,7 +84,7 @@ class PrintableRecord(logging.LogRecord):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Accept the arguments of `LogRecord`; log an error of this project in one line.
 
-        So is an error that Scrapy raises while it ends a crawl because of such an error.
+        So is an error raised by Scrapy while such an error ends the crawl.
         """
         super().__init__(*args, **kwargs)
         error = self.exc_info[1] if self.exc_info else None

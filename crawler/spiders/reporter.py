@@ -1,4 +1,4 @@
-"""What a crawl shows: its progress, its table and files at its end, and safe cells of CSV feeds."""
+"""The output of a crawl: progress, final tables and files, and safe cells in CSV feeds."""
 
 import logging
 import os
@@ -149,7 +149,7 @@ def _is_shown(least: str | int, level: int) -> bool:
 
 
 class CsvFeed(CsvItemExporter):
-    """Writes the items of a crawl as CSV; no cell begins like a formula of a spreadsheet."""
+    """Writes a crawl's items as CSV, with formula prefixes escaped."""
 
     def serialize_field(self, field: Mapping[str, Any], name: str, value: Any) -> Any:
         """Return the value of a cell, after `'` if a spreadsheet program could run it."""

@@ -1,4 +1,4 @@
-"""The scheduler that Scrapy's engine asks; it turns a lease of the frontier into a Request."""
+"""The scheduler polled by Scrapy's engine; it turns a lease of the frontier into a Request."""
 
 import gc
 import os
@@ -45,7 +45,7 @@ _AWAITED_S = 0.5
 def keep_time(clock: CrawlClock) -> None:
     """Make the reactor's time-outs independent of the machine's clock, which may be set.
 
-    Twisted reads `time.time`: if that is set back an hour, no time-out of a download ends for an
+    Twisted reads `time.time`: after the clock is set back an hour, no download times out for an
     hour.
     """
     from twisted.internet import reactor
@@ -56,7 +56,7 @@ def keep_time(clock: CrawlClock) -> None:
 
 
 def end_on_hangup() -> None:
-    """Have a terminal that closes end the crawl as SIGTERM does, unless `nohup` started it."""
+    """Treat a closed terminal like SIGTERM, unless `nohup` started the process."""
     terminals = list(filter(os.isatty, range(3)))
 
     def end(*_: object) -> None:
@@ -81,7 +81,7 @@ class WakeUp:
     """
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float]) -> None:
-        """Wake the engine of `crawler`; `clock` gives unix seconds."""
+        """Wake the engine of `crawler`; `clock` is in unix seconds."""
         self._crawler = crawler
         self._clock = clock
         self._rings_at: float | None = None
@@ -110,7 +110,7 @@ class WakeUp:
 
 
 class FrontierScheduler(BaseScheduler):
-    """Returns requests for leased URLs, and has the files of hosts fetched that they need."""
+    """Returns requests for leased URLs, and fetches the site files they need."""
 
     def __init__(self, crawl: Crawl, fetches: Fetches, wake_up: WakeUp, *, obey: bool) -> None:
         """Schedule a crawl; `obey` is the setting ROBOTSTXT_OBEY."""
@@ -261,12 +261,12 @@ class FrontierScheduler(BaseScheduler):
     def _begin(
         self, lease: Lease, now: float, file: str, keeps: Reservations | None = None
     ) -> None:
-        """Have a file fetched that a URL needs; the URL waits."""
+        """Fetch a site file that a URL needs; the URL waits."""
         if not self._files.begin(lease, file, keeps):
             self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
 
     def _refusal(self, lease: Lease) -> str:
-        """Return the outcome of a URL that gets no request whatever robots.txt says, else ""."""
+        """Return the outcome of a URL rejected regardless of robots.txt, else ""."""
         if lease.is_beyond_cap:
             return Sending.DOMAIN_FULL.value
         if self._crawl.contacts.blocking.blocks(lease.url):

@@ -1,4 +1,4 @@
-"""Scrapy's settings: those that a user gave are read and checked, others follow from the crawl."""
+"""Scrapy's settings: user settings are read and checked, other settings follow from the crawl."""
 
 import logging
 import math
@@ -49,9 +49,9 @@ def config_of(
 ) -> Config:
     """Return the configuration of a crawl; raises `SettingError`.
 
-    `spider` is the name of the spider, `others` are the names of further settings of langfocus.
-    A Web without servers (the sample web, an archive) needs no politeness: only a delay given with
-    `-s` counts there.
+    `spider` is the spider's name, `others` are the names of further langfocus settings. A Web
+    without servers (the sample web, an archive) needs no politeness: only a delay given with `-s`
+    counts.
     """
     _check(settings, others)
     folder = settings.get("JOBDIR")
@@ -120,13 +120,13 @@ def _command(
 
 
 def given(settings: BaseSettings) -> dict[str, object]:
-    """Return the declared settings that have a value which is not Scrapy's own."""
+    """Return the declared settings with a value other than Scrapy's default."""
     names = (*RENAMED, *SETTINGS)
     return {name: settings.get(name) for name in names if _is_given(settings, name)}
 
 
 def is_asked_for(settings: BaseSettings, name: str) -> bool:
-    """Return True for a setting that was given with `-s` or has a higher priority."""
+    """Return True for a setting given with `-s` or with a higher priority."""
     return (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]
 
 
@@ -210,7 +210,7 @@ def crawler_process(settings: Settings) -> AsyncCrawlerProcess:
 
 
 def proxy_remarks(proxies: Mapping[str, str]) -> Iterator[str]:
-    """Yield one line for each proxy that a crawl does not use as its user may expect."""
+    """Yield a line for each proxy not used as its user may expect."""
     for scheme, other in (("http", "https"), ("https", "http")):
         if proxies.get(scheme) and not proxies.get(other):
             fate = "are fetched without a proxy"
@@ -220,7 +220,7 @@ def proxy_remarks(proxies: Mapping[str, str]) -> Iterator[str]:
 
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:
-    """Set the settings of Scrapy that follow from a crawl; those given with `-s` do not change."""
+    """Set the Scrapy settings derived from a crawl; settings given with `-s` are kept."""
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
     headers.pop("Accept-Language", None)  # Scrapy's own prefers English
     headers["User-Agent"] = crawl.config.bot.user_agent

@@ -2,8 +2,8 @@
 
 A site file is fetched under the lease of a page: no other request contacts the host meanwhile, and
 a kill interrupts only this page. The request passes the downloader middlewares and the download
-handler, which apply the rules of a page, but takes no slot and bypasses Scrapy's engine, which
-took longer than the handler.
+handler, with the rules of a page, but takes no slot and bypasses Scrapy's engine, which took longer
+than the handler.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ from langfocus.crawler.url import domain_of, host_of
 
 
 async def answer_for(fetches: Fetches, request: Request) -> Response:
-    """Return the answer for a file, which is archived; raises what ends a download.
+    """Return the answer for a file and archive it; raises the error that ends a download.
 
-    An error instead of a tdmrep.json is not archived: the frontier keeps that there is no file.
+    An error answer for tdmrep.json is not archived: the frontier records that there is no file.
     """
     crawl, downloader = fetches.crawl, fetches.engine.downloader
     answer: Request | Response = request
@@ -72,10 +72,10 @@ class SiteFiles:
     def lacking(
         self, url: str, robots: RobotsVersion | None, now: float
     ) -> tuple[str, Reservations] | None:
-        """Return the next site file that a page needs, and the store of its rules; None if none.
+        """Return the next site file that a page needs, with its rule store, or None.
 
-        `robots` is the robots.txt of the page. Crawls without servers, crawls that ignore
-        robots.txt or directives, and censuses fetch no site files.
+        `robots` is the page's robots.txt. Crawls without servers, crawls that ignore robots.txt or
+        directives, and censuses fetch no site files.
         """
         for kept in (self._tdmrep, self._licenses) if self._asks_reservations else ():
             file = kept.file_for(url, now, robots.signals if robots else ())
@@ -92,15 +92,16 @@ class SiteFiles:
         return self._tdmrep.of(url) if self._asks_reservations else ()
 
     def licensed(self, url: str, robots: RobotsVersion | None) -> RobotsVersion | None:
-        """Return the robots.txt of a page with the statements of the license that it names."""
+        """Return a page's robots.txt with the statements of its license."""
         if not (robots and self._asks_reservations and any(map(license_of, robots.signals))):
             return robots
         return robots._replace(signals=(*robots.signals, *self._licenses.of(url)))
 
     def begin(self, lease: Lease, file: str, keeps: Reservations | None = None) -> bool:
-        """Begin to fetch a file; its page is leased again when the rules are stored.
+        """Start fetching a file; its page is leased again once the rules are stored.
 
-        `keeps` keeps its rules, None: it is a robots.txt. False if it is fetched already.
+        `keeps` stores the rules; None for a robots.txt. Returns False if the file is being fetched
+        already.
         """
         if file in self._tasks:
             return False
@@ -112,7 +113,7 @@ class SiteFiles:
     async def fetch(
         self, lease: Lease, file: str, request: Request, keeps: Reservations | None = None
     ) -> None:
-        """Fetch a file, store its rules, and give its page back or settle it."""
+        """Fetch a file, store its rules, and requeue or settle its page."""
         try:
             with suppress(CloseSpider), self._fetches.settling(lease):
                 if keeps is not None:
@@ -164,10 +165,10 @@ class SiteFiles:
     async def _fetch_reservations(
         self, lease: Lease, request: Request, keeps: Reservations
     ) -> None:
-        """Fetch reservations, and give their page back; any failure means that there are none.
+        """Fetch reservations, and requeue their page; any failure counts as no reservations.
 
-        Redirects within the registered domain are followed: many hosts together could have a
-        stranger's host asked without end.
+        Redirects within the registered domain are followed: redirects across hosts could direct
+        endless requests to a stranger's host.
         """
         crawl, fetches = self._crawl, self._fetches
         delay_s = max(crawl.config.delay_s, crawl.robots.delay_s(lease.url))
