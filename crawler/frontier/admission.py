@@ -19,7 +19,7 @@ from langfocus.crawler.url import domain_of, fingerprint, host_of
 
 
 class Source(NamedTuple):
-    """The page of links: the id of its URL, and the facts that decide about their admission."""
+    """The source page of links: its URL id, and the facts for admission."""
 
     origin: LinkOrigin
     parent: int | None = None
@@ -29,9 +29,9 @@ class Source(NamedTuple):
 
 @dataclass(slots=True)
 class Admitted:
-    """The result of an admission: URLs that were queued, and queued URLs with another score.
+    """The result of an admission: new queued URLs, and queued URLs with new scores.
 
-    `hosts` has the hosts of the stored URLs by their ids.
+    `hosts` has the hosts of stored URLs by id.
     """
 
     admissions: list[Admission] = field(default_factory=list)
@@ -65,11 +65,11 @@ def full_holder_of(
 
 @dataclass(frozen=True, slots=True)
 class Admitter:
-    """Decides about links by the rules of a crawl.
+    """Admits links by the rules of a crawl.
 
-    `learner` scores the links of an ordering that learns. `queued_of` returns the number of queued
-    URLs of a host by its id. `is_leased` returns whether the URL with a fingerprint is leased: such
-    a URL keeps its score.
+    `learner` scores the links of a learning ordering. `queued_of` returns the number of a host's
+    queued URLs by host id. `is_leased` returns True for the fingerprint of a leased URL, whose
+    score is kept.
     """
 
     storage: Storage
@@ -80,9 +80,9 @@ class Admitter:
     is_leased: Callable[[int], bool]
 
     def admit(self, links: Sequence[Link], source: Source, counts: Counter[str]) -> Admitted:
-        """Decide about each link and queue the accepted ones, in the caller's transaction.
+        """Decide about each link and queue accepted links, in the caller's transaction.
 
-        `counts` gets the number of each admission.
+        Admissions are counted in `counts`.
         """
         if not links:
             return Admitted()
@@ -143,7 +143,7 @@ class Admitter:
     def _store(
         self, new: Sequence[QueuedUrl], source: Source, admitted: Admitted
     ) -> dict[int, Admission]:
-        """Queue new URLs that are accepted; return the decision about each by its fingerprint."""
+        """Queue accepted new URLs; return the decisions by fingerprint."""
         names = {url.fingerprint: host_of(url.url) for url in new}
         domains = map(domain_of, names.values()) if self.rules.domain_cap else ()
         hosts = self.storage.hosts([*names.values(), *domains])
@@ -177,7 +177,7 @@ class Admitter:
         return answers
 
     def _takes_room(self, host: HostRow, domain: HostRow | None, url: str) -> bool:
-        """Count a URL for its domain, unless that is its host; False if there is no room for it."""
+        """Count a URL for its domain, unless the host is the domain; False for a full domain."""
         if domain is None or domain is host:
             return True
         if not has_room(self.rules.domain_cap, domain.relevant, domain.found, url):
@@ -190,7 +190,7 @@ class Admitter:
         return 0 < most <= host.settled + self.queued_of(host.id) + added
 
     def _tallies(self, new: Sequence[QueuedUrl], source: Source) -> Mapping[str, Tally]:
-        """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
+        """Return the tally of each link's unit, by URL; empty if no rule needs tallies."""
         if source.tally is None or not self.rules.filter.uses_relevance:
             return {}
         units = {url.url: self.rules.filter.units_of(url.url) for url in new}

@@ -22,20 +22,19 @@ pages.
 """
 
 REDIRECT = "redirect"
-"""The outcome of a URL that redirects; its target is a link that is always followed."""
+"""Outcome of a redirecting URL; its target is an always followed link."""
 
 UNCHANGED = "unchanged"
 """Outcome of a page of an earlier run after status 304."""
 
 SITEMAP = "sitemap"
-"""The outcome of a sitemap or a feed, which is no page.
+"""Outcome of a sitemap or a feed, which is no page.
 
-Its links are admitted like the target of a redirect: always followed, at the distance of the
-sitemap.
+Its links are admitted like a redirect target: always followed, at the sitemap's distance.
 """
 
 FORWARDING = frozenset({REDIRECT, SITEMAP})
-"""The outcomes of URLs that only lead to others."""
+"""Outcomes of URLs that only lead to other URLs."""
 
 FIRST_SCORE: Final = SCORES[1]
 """Least score of an earlier run's page, fetched before all other URLs.
@@ -46,7 +45,7 @@ Scores of orderings are lower. A learning frontier keeps this score.
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A URL that `Frontier.next` leased to one fetch."""
+    """A URL leased to one fetch by `Frontier.next`."""
 
     fingerprint: int
     url: str
@@ -126,10 +125,10 @@ class Admission(Enum):
 
 
 class Sending(Enum):
-    """The decision of the frontier about a request that is about to be sent.
+    """The frontier's decision about a request just before it is sent.
 
-    After `LATER` the URL is queued again and its lease has ended. After the last three its host,
-    its domain or its address has no slot left; the caller settles the URL with the value as its
+    After `LATER` the URL is queued again and its lease has ended. After the last three, its host,
+    its domain or its address has no free slot; the caller settles the URL with the value as
     outcome.
     """
 
@@ -157,7 +156,7 @@ class Counts:
 
 
 class HostStates(NamedTuple):
-    """The numbers of hosts by what may be done with them now."""
+    """Host counts by current state."""
 
     ready: int  # it has a queued URL and may be contacted
     resting: int
@@ -176,17 +175,17 @@ ANY_TEXT: Final = KeptRobots("", float("-inf"))
 """As `before` of `RobotsStore.set_robots`: the text is stored whichever is there."""
 
 ROBOTS_ENTRY_BYTES: Final = 100
-"""About the bytes that a stored robots.txt takes beside its text and the name of its origin."""
+"""Approximate bytes of a stored robots.txt beyond its text and origin."""
 
 
 class RobotsStore(Protocol):
-    """The part of a frontier that stores texts by names: robots.txt files, and what is like them.
+    """A frontier's store of texts by name: robots.txt and similar files.
 
-    It may forget the oldest texts (`rules.robots_bytes`).
+    The oldest texts may be evicted (`rules.robots_bytes`).
     """
 
     def robots(self, name: str) -> KeptRobots | None:
-        """Return the text of a name, of any age; None if there is none."""
+        """Return the text of a name, of any age, or None."""
 
     def set_robots(
         self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
@@ -201,7 +200,7 @@ class RobotsStore(Protocol):
 
 
 class Frontier(RobotsStore, Protocol):
-    """Leases URLs and settles them by the results of their fetches."""
+    """Leases URLs and settles them by their fetch results."""
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do.
@@ -212,9 +211,9 @@ class Frontier(RobotsStore, Protocol):
     def admit(
         self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
     ) -> list[Admission]:
-        """Settle a leased URL and return the admission of each of its links, in their order.
+        """Settle a leased URL and return the admission of each link, in order.
 
-        A contacted host may be contacted again after its delay, another one at once. Raises
+        A contacted host may be contacted again after its delay, any other host at once. Raises
         `LeaseError` if the URL is not leased, and ValueError, without any change, for a record that
         no run can store. Raises `crawler.errors.StorageError` if the run can no longer be written;
         the URL then stays queued for a later process.
@@ -223,10 +222,10 @@ class Frontier(RobotsStore, Protocol):
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Queue a leased URL for another fetch; its host rests until `not_before`.
 
-        With `url`, its server redirects to another spelling of the same page: that one is fetched
-        in the same slot, and a redirect is counted instead of a retry. Allow it once
-        (`Lease.is_respelled`). Raises `KnownUrlError`, and the lease goes on, if that spelling was
-        found before as a URL of its own.
+        `url` is another spelling of the same page, the target of a redirect: it is fetched in the
+        same slot, and a redirect is counted instead of a retry. Allow it once
+        (`Lease.is_respelled`). Raises `KnownUrlError`, without ending the lease, if the spelling is
+        known as a separate URL.
         """
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
@@ -239,21 +238,21 @@ class Frontier(RobotsStore, Protocol):
     def send(
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
     ) -> Sending:
-        """Return whether the request for a leased URL may be sent to its server's IP address.
+        """Return whether the request for a leased URL may be sent to an IP address.
 
-        `address` is None if it is not known. Call it just before the request. The first time the
-        URL takes a slot of its host, its domain and its address, for ever; the other URLs of a host
-        whose last slot is taken leave the queue. Every call counts as a try. Or the URL's score
-        penalties, so that URLs of other addresses go first (`LATER`).
+        Call it just before the request; `address` is None if unknown. At the first call the URL
+        permanently takes a slot of its host, its domain and its address; after a host's last slot,
+        its other URLs leave the queue. Every call counts as a try. Alternatively the URL's score
+        gets penalties, so that URLs of other addresses are fetched first (`LATER`).
 
-        Without `is_page` the request is for a file of the host that the URL needs, or the URL is a
-        sitemap: these have budgets of their own, so no slot of the host is taken and no try is
-        counted. Each request, also a retry, takes a slot of domain and address; a page of the host
-        returns the slots of its files to the domain.
+        Without `is_page`, the request is for a site file that the URL needs, or the URL is a
+        sitemap: both have separate budgets, so no host slot is taken and no try is counted. Every
+        request, even a retry, takes a slot of domain and address; a page of the host releases the
+        domain slots of the host's files.
         """
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
-        """Return whether a file may be requested from a host other than that of the lease.
+        """Return whether a file may be requested from a host other than the lease's.
 
         The request takes a slot of its domain and its address.
         """
@@ -261,21 +260,22 @@ class Frontier(RobotsStore, Protocol):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None.
 
-        Also returns None while the settled and leased pages use up a budget of the crawl, and
-        where only expected URLs are leased, while no such URL is ready. Of a host whose slots are
-        all taken only URLs that got a request before are queued.
+        Also returns None while settled and leased pages use up a crawl budget, and, with only
+        expected URLs, while no expected URL is ready. A host without free slots has only URLs with
+        an earlier request in the queue.
         """
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this process ends.
 
-        If other processes share the frontier, it may only be a time to ask again.
+        In a shared frontier it may be just the next poll time.
         """
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
-        """Drop the queued URLs that are blocked and return their number; leased URLs stay.
+        """Drop the blocked URLs in the queue and return their number; leased URLs are kept.
 
-        They are no longer known. URLs that got a request before stay too. Costs O(queued URLs).
+        Dropped URLs are no longer known. URLs with an earlier request are kept too. Costs O(queued
+        URLs).
         """
 
     def counts(self) -> Counts:
@@ -298,7 +298,7 @@ class Frontier(RobotsStore, Protocol):
 
 
 class KnownUrlError(ValueError):
-    """Another spelling of a URL is known already, as a URL of its own."""
+    """Another spelling of a URL is known already as a separate URL."""
 
 
 class LeaseError(KeyError):

@@ -38,13 +38,13 @@ class Learner(Scorer):
         return queued_url(*self._sql(query, (url,)).fetchone())
 
     def learn(self, url: QueuedUrl, *, is_relevant: bool) -> None:
-        """Learn from the page of a URL, which has a label."""
+        """Learn from the labelled page of a URL."""
         self._before = self._belief.copy()
         self._belief.learn(self._known([url])[0], is_relevant=is_relevant)
         self._tallies.count(units_of(url.url), is_relevant=is_relevant)
 
     def tallies(self, units: Collection[str]) -> Mapping[str, Tally]:
-        """Return records of units, from memory if they are there."""
+        """Return unit records, cached ones from memory."""
         return self._tallies.of(units)
 
     def begin(self) -> None:

@@ -1,10 +1,10 @@
-"""Scores of queued URLs that follow what the crawl learns (the ordering `focus`).
+"""Scores of queued URLs that follow the learning of a crawl (the ordering `focus`).
 
-A score is the log-odds that the URL's page will be in the target language. When a page is settled,
-the weights and the records of its units change, and with them the scores of all queued URLs. The
-URLs that the page links to are scored anew at once. Others are scored once more before their fetch
-(`chosen`): their scores may have changed, also by a penalty for a domain. If the best URL is no
-longer the best, it goes back, and the next best is tried.
+A score is the log-odds that the URL's page will be in the target language. A settled page changes
+the weights and the records of its units, and so the scores of all queued URLs. URLs linked from the
+page are rescored at once. Other URLs are rescored once before their fetch (`chosen`): their scores
+may have changed, also by a penalty for a domain. A best URL that is no longer the best is queued
+again, and the next best is tried.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ LEAST_CHANGE: Final = 0.2
 """A smaller change of the log-odds is not written."""
 
 MOST_TRIED: Final = 16
-"""The most URLs that are scored anew to find the one that is fetched next."""
+"""Most URLs rescored to find the next one to fetch."""
 
 MOST_PENALTIES: Final = 256
 """So many URLs of crowded domains may get a penalty before the next fetch besides."""
@@ -46,7 +46,7 @@ Tallies = Mapping[str, tuple[int, int]]
 
 
 def _linked(url: QueuedUrl, link: Link, origin: LinkOrigin) -> QueuedUrl:
-    """Return a URL with the evidence of one more page that links to it."""
+    """Return a URL with the evidence of another inlink."""
     evidence = link.evidence or NO_EVIDENCE
     if not url.id:
         links = origin.links(host_of(url.url))
@@ -65,10 +65,10 @@ def _sum(links: Links, more: Links) -> Links:
 
 
 class Scorer(ABC):
-    """Scores URLs by a belief and by unit tallies, which a subclass reads.
+    """Scores URLs by a belief and by unit tallies, read by a subclass.
 
-    Where only expected URLs are leased, a seed, and the target of its redirect, is always expected
-    in the language: somebody chose it. Otherwise its score is that of any URL.
+    With only expected URLs, a seed and its redirect target always count as expected in the
+    language, as a person's choice. Otherwise they are scored like any URL.
     """
 
     def __init__(self, belief: Belief, rules: FrontierRules) -> None:

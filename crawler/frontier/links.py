@@ -1,4 +1,4 @@
-"""Queued URLs, and the links of a settled URL that lead to them."""
+"""Queued URLs, and links from a settled URL to queued URLs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from langfocus.crawler.strategies.links import Link
 
 
 def distinct(links: Sequence[Link], keys: Sequence[int], *, lifts: bool) -> dict[int, Link]:
-    """Return the first link to each URL by its fingerprint, one of `keys`.
+    """Return the first link to each URL by fingerprint, one of `keys`.
 
-    Where the crawl `lifts` scores it has the best score of all links to the URL.
+    If the crawl `lifts` scores, the link has the best score of all links to the URL.
     """
     first: dict[int, Link] = {}
     for key, link in zip(keys, links, strict=True):
@@ -24,7 +24,7 @@ def distinct(links: Sequence[Link], keys: Sequence[int], *, lifts: bool) -> dict
 
 
 def answers_to_all(keys: Sequence[int], answers: Mapping[int, Admission]) -> list[Admission]:
-    """Return the admission of each link; a later link to a stored URL finds a known one."""
+    """Return the admission of each link; a repeated link to a stored URL is known."""
     left = dict(answers)
     found = []
     for key in keys:
@@ -63,7 +63,7 @@ class QueuedUrl(NamedTuple):
 
 @dataclass(slots=True)
 class Held:
-    """A URL taken from the queue: it is queued again, or held by its frontier as a lease."""
+    """A URL removed from the queue: queued again later, or held as a lease."""
 
     lease: Lease
     url: QueuedUrl  # with its score in the queue
@@ -76,7 +76,7 @@ class Held:
     address: str = ""  # the holder of its slot of an IP address, "" if there is none
 
     def penalize(self, penalties: int, doubts_up_to: float | None) -> None:
-        """Give the URL a score after at least so many penalties."""
+        """Score the URL with at least `penalties` penalties."""
         before = self.url.score
         self.score = with_penalties(before, penalties, doubts_up_to)
         self.is_penalized = penalties > penalties_of(before, doubts_up_to)
@@ -86,7 +86,7 @@ _ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place
 
 
 class LinkOrigin(NamedTuple):
-    """What all links of a page share."""
+    """Common facts of all links on a page."""
 
     depth: int = 0
     redirects: int = 0  # in a row, that led to them
@@ -104,9 +104,9 @@ class LinkOrigin(NamedTuple):
         return not self.host and not self.redirects
 
     def links(self, host: str) -> Links:
-        """Return the links of a URL of a host by this page alone.
+        """Return the inlink counts of a host's URL by this page alone.
 
-        A list of seeds counts like a relevant page of another host, since somebody chose them.
+        A seed list, a person's choice, counts like a relevant page of another host.
         """
         if self.is_list:
             return _ONE_LINK[0]
@@ -116,7 +116,7 @@ class LinkOrigin(NamedTuple):
 
 
 def origin_of(lease: Lease, record: Record, links: Links | None) -> LinkOrigin:
-    """Return the origin of the links of a settled URL; `links` are those that led to it."""
+    """Return the link origin of a settled URL; `links` are the URL's inlinks."""
     if record.outcome in FORWARDING:
         return LinkOrigin(lease.depth, lease.redirects + 1, inherited=links or Links())
     is_relevant = record.is_relevant if record.is_labelled else None

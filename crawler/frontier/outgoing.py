@@ -1,4 +1,4 @@
-"""The bound of links from one registered domain to others.
+"""The bound of links from one registered domain to other domains.
 
 A page may link to 9,000 nonexistent domains. Each has a separate queue, so the bound per queue does
 not help. So a domain's pages may queue as many URL bytes on other domains as on the domain itself;
@@ -25,7 +25,7 @@ class _Record:
 
 
 class Outgoing:
-    """Counts the URLs that domains queue on others; a restart begins at zero."""
+    """Counts the URLs queued by domains on other domains; a restart resets the counts."""
 
     def __init__(self, domain_cap: int) -> None:
         """Bound the links of a domain by its cap; 0 is no bound."""
@@ -33,7 +33,7 @@ class Outgoing:
         self._records: OrderedDict[str, _Record] = OrderedDict()
 
     def kept(self, domain: str, links: Sequence[Link], *, is_relevant: bool) -> list[Link]:
-        """Return the first links of a page that are in the bound, and all to its own domain."""
+        """Return a page's first links within the bound, and all links to its own domain."""
         if not self._cap:
             return list(links)
         record = self._record(domain)
@@ -46,7 +46,7 @@ class Outgoing:
         return kept
 
     def count(self, domain: str, links: Sequence[Link], answers: Sequence[Admission]) -> None:
-        """Count the links of a page that were queued on other domains."""
+        """Count a page's links that were queued on other domains."""
         if not self._cap:
             return
         sizes = zip(_sizes_elsewhere(domain, links), answers, strict=True)

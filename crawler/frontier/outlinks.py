@@ -1,6 +1,6 @@
 """The links of a settled page, packed for its run: one URL per line, compressed.
 
-Normalised URLs have no line breaks. The 23 links of a manual's page take 320 bytes.
+Normalised URLs have no line breaks. The 23 links of a manual page take 320 bytes.
 """
 
 import zlib

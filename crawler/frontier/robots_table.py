@@ -27,7 +27,7 @@ class RobotsTable:
         return int(self._sql(_ROBOTS_BYTES).fetchone()[0])
 
     def text_of(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin, None if there is none."""
+        """Return the stored robots.txt of an origin, or None."""
         query = "SELECT text, fetched_at FROM robots WHERE origin = ?"
         row = self._sql(query, (origin,)).fetchone()
         return None if row is None else KeptRobots(*row)

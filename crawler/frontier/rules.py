@@ -1,4 +1,4 @@
-"""The rules of a crawl that its frontier keeps."""
+"""The frontier's rules in a crawl."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -29,12 +29,12 @@ def queue_slots(host_cap: int) -> int:
 class FrontierRules:
     """The rules of one crawl, for any frontier.
 
-    The best `host_cap` of `host_queue` URLs of a host are fetched, and the first ones if both are
-    equal. Relevant pages earn more slots of domains and addresses; URLs get penalties when many are
-    taken (`crawler.frontier.slots`). A doubtful URL, and one with a penalty, waits while a better
-    one may come: from a page that is being fetched, or from a host that rests.
+    The best `host_cap` of `host_queue` URLs of a host are fetched; the first ones if both are
+    equal. Relevant pages earn slots of domains and addresses; URLs get penalties when many slots
+    are used (`crawler.frontier.slots`). A doubtful URL, or a URL with a penalty, waits while a
+    better URL may arrive: from a page being fetched, or from a resting host.
 
-    Raises ValueError for a number below 0 and for rules that contradict each other.
+    Raises ValueError for a negative number and for contradicting rules.
     """
 
     filter: Filter = ANY_LINK  # decides whether a link enters the queue
@@ -72,7 +72,7 @@ class FrontierRules:
 
     @property
     def waits_up_to(self) -> float | None:
-        """The highest score of URLs that wait for better ones; None: no URL waits."""
+        """Highest score of URLs that wait for better URLs; None: no URL waits."""
         if self.domain_cap or self.address_cap:
             return highest_penalized(self.doubts_up_to)
         return self.doubts_up_to

@@ -22,10 +22,10 @@ Head = tuple[float, int, int]
 
 @dataclass(slots=True, eq=False)
 class QueuedHost:
-    """A host with queued URLs, or one that still rests.
+    """A host with queued URLs, or a resting host.
 
-    It is leased, or ready, or it rests until `ready_at`, unix seconds. `queued` counts the leased
-    URL too. `head` is its best URL; None if it is leased or has no URL.
+    It is leased, or ready, or rests until `ready_at`, unix seconds. `queued` includes the leased
+    URL. `head` is the best URL; None for a leased host or an empty queue.
     """
 
     id: int
@@ -39,10 +39,10 @@ class QueuedHost:
 
 
 class Hosts:
-    """Chooses the highest score of all ready hosts; among equal scores, the URL with the lowest id.
+    """Selects the highest score among all ready hosts, then the lowest URL id.
 
-    Ids are in the order of discovery, or in that of `UniformDraw`. A host with no queue and no rest
-    is forgotten. `queued` is the number of queued and leased URLs, `ready` that of ready hosts.
+    Ids are in discovery order, or in the order of `UniformDraw`. A host without queue and rest is
+    forgotten. `queued` is the number of queued and leased URLs, `ready` the number of ready hosts.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class Hosts:
         head_of: Callable[[int], tuple[float, int]],
         scores_of_leases: Callable[[], Iterable[float]],
     ) -> None:
-        """Begin without hosts.
+        """Start without hosts.
 
-        `head_of` returns minus the score and the id of the best URL of the host with that id.
+        `head_of` returns minus the score and the id of a host's best URL, by host id.
         """
         waits_up_to = rules.waits_up_to
         self.threshold = float("-inf") if waits_up_to is None else waits_up_to
@@ -79,7 +79,7 @@ class Hosts:
         return self._hosts[host_id]
 
     def get(self, host_id: int) -> QueuedHost | None:
-        """Return the host with an id, None if it has no queue and does not rest."""
+        """Return the host with an id; None for a host without queue and rest."""
         return self._hosts.get(host_id)
 
     def enter(self, host: QueuedHost) -> None:
@@ -99,7 +99,7 @@ class Hosts:
             self.rest(host, host.ready_at, now)
 
     def rescore(self, host_id: int, score: float, url_id: int) -> None:
-        """Note that a queued URL of a host has another score."""
+        """Update the best URL of a host after a score change."""
         host = self._hosts[host_id]
         if host.head is None:
             return
@@ -120,7 +120,7 @@ class Hosts:
             self._place(host)
 
     def rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
-        """Make a host wait until `ready_at`, or make it ready at once; its lease ends."""
+        """Let a host rest until `ready_at`, or make it ready at once; its lease ends."""
         host.ready_at, host.is_leased = ready_at, False
         host.is_resting = ready_at > now
         if host.is_resting:
@@ -138,7 +138,7 @@ class Hosts:
             heappop(self._promising)
 
     def best(self) -> float | None:
-        """Return the score of the URL that `take` would return, None if no host is ready."""
+        """Return the score of the URL next returned by `take`; None without a ready host."""
         while self._heap:
             if self._is_current(self._heap[0]):
                 score = -self._heap[0][0]
@@ -147,7 +147,7 @@ class Hosts:
         return None
 
     def has_expected(self) -> bool:
-        """Return True if a host has a URL that `take` returns now or later; none is leased."""
+        """Return True if a host has a URL for `take`, now or later; leased URLs do not count."""
         heads = (host.head for host in self._hosts.values())
         return any(head is not None and -head[0] > self._above for head in heads)
 
@@ -167,7 +167,7 @@ class Hosts:
         return url_id
 
     def ready_at(self, now: float) -> float | None:
-        """Return the time of the next URL from `take`, None if no host is ready or rests."""
+        """Return the time of the next URL from `take`; None without ready or resting hosts."""
         rested_at = self._resting[0][0] if self._resting else None
         best = self.best()
         if best is None:
@@ -206,7 +206,7 @@ class Hosts:
         return host is not None and host.head is head and host.is_ready
 
     def _place(self, host: QueuedHost) -> None:
-        """Make a host that is not leased ready, unless it rests; forget it if nothing is queued."""
+        """Make an unleased host ready, unless it rests; forget a host without queued URLs."""
         host.is_ready = host.queued > 0 and not host.is_resting
         if host.queued and host.head is None:
             host.head = (*self._head_of(host.id), host.id)
@@ -246,7 +246,7 @@ class UniformDraw:
     """
 
     def __init__(self, random: Random, drawn: Mapping[float, int]) -> None:
-        """Draw with `random`; `drawn` has the highest id that was drawn of each score."""
+        """Draw with `random`; `drawn` has the highest drawn id of each score."""
         self._random = random
         self._ticks = {score: url_id >> _NUMBER_BITS for score, url_id in drawn.items()}
         self._number = 0
@@ -258,6 +258,6 @@ class UniformDraw:
         return (self._ticks.get(score, 0) + waits) << _NUMBER_BITS | self._number
 
     def lease(self, score: float, url_id: int) -> None:
-        """Advance the clock of a score to the tick of a URL that is leased."""
+        """Advance the clock of a score to the tick of a leased URL."""
         ticks = url_id >> _NUMBER_BITS
         self._ticks[score] = max(ticks, self._ticks.get(score, 0))

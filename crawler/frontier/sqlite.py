@@ -1,11 +1,11 @@
-"""The embedded frontier: one process, one SQLite file in the run's folder.
+"""The embedded frontier: one process, one SQLite file in the run folder.
 
-URLs, their order and all counters are on disk. Only the hosts with a queued URL or a rest are in
-memory: some 400 bytes for a host with any length of its queue.
-Leases are not stored: a URL leaves the queue in the transaction that settles it. After a kill,
-every URL that was leased is therefore still queued. A crawl writes the changes of some 20 ms in one
-transaction (`group`). A kill undoes them, so their URLs are queued again. A request waits until the
-slot of its URL is written: a host that was asked for ten URLs is full after a kill, too.
+URLs, their order and all counters are on disk. Only hosts with a queued URL or a rest are in
+memory: some 400 bytes per host, for any queue length. Leases are not stored: a URL leaves the queue
+in the transaction that settles it, so after a kill every leased URL is still queued. A crawl writes
+the changes of some 20 ms in one transaction (`group`). A kill undoes them, and their URLs are
+queued again. A request waits until the slot of its URL is written: a host with ten requested URLs
+is full after a kill, too.
 """
 
 import sqlite3
@@ -48,7 +48,7 @@ from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
-"""The tally of a source whose links pass each filter."""
+"""Tally of a source whose links pass every filter."""
 
 
 class SqliteFrontier:
@@ -57,9 +57,9 @@ class SqliteFrontier:
     def __init__(self, connection: sqlite3.Connection, rules: FrontierRules, *, now: float) -> None:
         """Open the frontier on a run's database (`crawler.run.folder.open_run`).
 
-        A host that an earlier process knew rests for its delay first, because that process may have
-        contacted it just before. If `now` is earlier than the times of that process, the machine's
-        clock was set back, and no host rests longer for that.
+        A host known to an earlier process rests for its delay first, because that process may have
+        contacted it just before. If `now` is earlier than that process's times, the machine's clock
+        was set back, and no host rests longer because of it.
         """
         self._transactions = Transactions(connection)
         self._storage = Storage(connection)
@@ -109,7 +109,7 @@ class SqliteFrontier:
     def admit(
         self, lease: Lease, record: Record, links: Sequence[Link] = (), *, now: float
     ) -> list[Admission]:
-        """Settle a leased URL and return the admission of each of its links, in their order."""
+        """Settle a leased URL and return the admission of each link, in order."""
         held = self._held(lease)
         host = self._hosts[held.url.host]
         with self._transactions.transaction() as counts:
@@ -202,7 +202,7 @@ class SqliteFrontier:
                 self._take_slots([host], others)
 
     def _holders(self, name: str, holder: str) -> tuple[HostRow, HostRow | None, HostRow | None]:
-        """Return a host, and its domain and its address if these have caps."""
+        """Return a host, and its domain and address if capped."""
         domain = domain_of(name) if self._rules.domain_cap else None
         rows = self._storage.hosts(filter(None, (name, domain, holder)))
         return rows[name], rows[domain] if domain else None, rows[holder] if holder else None
@@ -253,7 +253,7 @@ class SqliteFrontier:
         return held
 
     def _domain_state(self, host: str) -> tuple[bool, int]:
-        """Return True if a host's domain has no slot left, and the penalties of its next URL."""
+        """Return True for a full domain of a host, and the penalties of its next URL."""
         cap = self._rules.domain_cap
         if not cap:
             return False, 0
@@ -261,14 +261,14 @@ class SqliteFrontier:
         return are_full(cap, taken, relevant), penalties_for(cap, taken, relevant)
 
     def _best_besides(self, held: Held) -> float | None:
-        """Return the best score of all other URLs that are ready."""
+        """Return the best score of all other ready URLs."""
         # The others of its host were not scored anew either, so one of them may be better.
         host = self._storage.best_besides(held.url.host, held.url.id)
         best = self._hosts.best()
         return max((score for score in (best, host) if score is not None), default=None)
 
     def _put_back(self, held: Held, now: float) -> None:
-        """Queue a URL again, with the score that it has now."""
+        """Queue a URL again with its current score."""
         with self._transactions.transaction() as counts:
             self._storage.set_score(held.url.id, held.score)
             counts["lowered"] += held.is_penalized
@@ -280,7 +280,7 @@ class SqliteFrontier:
         return None if self._is_budget_leased() else self._hosts.ready_at(now)
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
-        """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
+        """Drop the blocked URLs in the queue and return their number; leased URLs are kept."""
         leased = [one.url.id for one in self._leased.values()]
         with self._transactions.transaction() as counts:
             dropped = self._storage.drop_blocked(is_blocked, leased)
@@ -299,7 +299,7 @@ class SqliteFrontier:
             queued.delay_s = delay_s
 
     def robots(self, name: str) -> KeptRobots | None:
-        """Return the text of a name, of any age; None if there is none."""
+        """Return the text of a name, of any age, or None."""
         try:
             return self._robots.text_of(name)
         except sqlite3.DatabaseError as error:
@@ -308,7 +308,7 @@ class SqliteFrontier:
     def set_robots(
         self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT
     ) -> bool:
-        """Store the text of a name; no other process can have changed it."""
+        """Store the text of a name; no other process can have changed the text."""
         self._robots.store(name, text, now, self._rules.robots_bytes)
         return True
 
@@ -320,7 +320,7 @@ class SqliteFrontier:
         return Counts(self._hosts.queued - leased, leased, *numbers, has_expected=is_left)
 
     def host_states(self) -> HostStates:
-        """Return the numbers of hosts by their state."""
+        """Return the host counts by state."""
         known, ready, leased = len(self._hosts), self._hosts.ready, len(self._leased)
         return HostStates(ready, known - ready - leased, leased, self._full)
 
@@ -436,7 +436,7 @@ class SqliteFrontier:
             self._hosts.rescore(url.host, url.score, url.id)
 
     def _queued_of(self, host_id: int) -> int:
-        """Return the number of queued URLs of a host, without those that leave just now."""
+        """Return the number of a host's queued URLs, except URLs about to leave."""
         host = self._hosts.get(host_id)
         return 0 if host is None else host.queued - self._leaving[host_id]
 

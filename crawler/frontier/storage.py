@@ -37,12 +37,12 @@ KNOWN = 2
 """State (`urls.queued`) of a URL that is never fetched, because another URL had the same page."""
 
 RESPELLED = 2
-"""The value of `urls.sent` of a URL whose server redirected to another spelling of it."""
+"""Value of `urls.sent` for a URL redirected to another spelling of the same page."""
 
 
 @dataclass(slots=True)
 class HostRow:
-    """The row of a host, or of a registered domain or an address that has slots (`holder_of`)."""
+    """The row of a host, or of a registered domain or an address with slots (`holder_of`)."""
 
     id: int
     key: str
@@ -71,11 +71,11 @@ _LEASED = (
 )
 
 _EVIDENCE: Final = Struct("<2d3f4B")
-"""The fields of `Evidence` and those of `Links`: rows of one size can be changed where they stand,
-and SQLite reads one value for all."""
+"""Fields of `Evidence` and `Links`, packed: rows of fixed size can be updated in place, and SQLite
+reads a single value."""
 
 _make = tuple.__new__
-"""Makes a named tuple in half the time of its own constructor; a page reads about 50."""
+"""Creates a named tuple in half the time of its constructor; a page reads about 50."""
 
 
 def queued_url(
@@ -102,7 +102,7 @@ def _packed(url: QueuedUrl) -> bytes | None:
 
 
 class Storage:
-    """The statements of the frontier; the caller begins and ends their transaction."""
+    """The statements of the frontier; transactions are the caller's."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Read the last ids of hosts and URLs.
@@ -164,13 +164,13 @@ class Storage:
             yield HostRow(*host), number, score, url_id
 
     def drawn(self) -> dict[float, int]:
-        """Return the highest id of the settled URLs of each score."""
+        """Return the highest settled URL id per score."""
         return dict(self._sql("SELECT score, MAX(id) FROM urls WHERE queued = 0 GROUP BY score"))
 
     # Leases.
 
     def head(self, host: int) -> tuple[float, int]:
-        """Return (minus score, id) of the best queued URL of a host that has one."""
+        """Return (minus score, id) of a host's best queued URL; the host has one."""
         row: tuple[float, int] = self._sql(
             "SELECT -score, id FROM urls WHERE host = ? AND queued = 1"
             " ORDER BY score DESC, id LIMIT 1",
@@ -198,9 +198,9 @@ class Storage:
     def drop_blocked(
         self, is_blocked: Callable[[str], bool], leased: Sequence[int]
     ) -> Counter[int]:
-        """Delete the blocked URLs that are queued, not leased, and got no request.
+        """Delete blocked URLs that are queued, not leased, and without an earlier request.
 
-        They are no longer known. Return their number by the ids of their hosts.
+        Deleted URLs are no longer known. Return their number per host id.
         """
         self._connection.create_function("is_blocked", 1, is_blocked)
         rows = self._sql(
@@ -223,7 +223,8 @@ class Storage:
     def respell(self, url_id: int, before: str, url: str, unit: str | None) -> None:
         """Change the spelling of a queued URL, and count a redirect instead of a try.
 
-        The spelling `before` stays a known one. Raises `KnownUrlError` if the other is known too.
+        The spelling `before` remains known. Raises `KnownUrlError` if the new spelling is known
+        too.
         """
         key = fingerprint(url)
         if key != fingerprint(before) and self.seen([key]):
@@ -260,7 +261,7 @@ class Storage:
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
 
     def settle_host(self, host: int, *, is_page: bool, was_sent: bool) -> tuple[bool, int]:
-        """Count a settled URL for its host; return if it is its first page, and its files."""
+        """Count a settled URL for its host; return True for its first page, and its file count."""
         row = self._sql(
             "UPDATE hosts SET pages = pages + ?, settled = settled + ? WHERE id = ?"
             " RETURNING pages, files",
@@ -278,7 +279,7 @@ class Storage:
     def drop(self, host: int, unit: str | None) -> int:
         """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
 
-        Return their number. URLs that got a request stay.
+        Return their number. URLs with an earlier request are kept.
         """
         where = "host = ?" if unit is None else "+host = ? AND unit = ?"
         parameters = (host,) if unit is None else (host, unit)
@@ -301,7 +302,7 @@ class Storage:
     # Admitting links.
 
     def seen(self, fingerprints: Iterable[int]) -> dict[int, QueuedUrl]:
-        """Return the known URLs with some fingerprints, by these."""
+        """Return the known URLs among some fingerprints, by fingerprint."""
         rows = rows_among(
             self._connection,
             f"SELECT {_URL} FROM urls WHERE fingerprint IN ",  # noqa: S608  # names of columns
@@ -310,7 +311,7 @@ class Storage:
         return {row[5]: queued_url(*row) for row in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
-        """Return the hosts, domains and addresses with these names; a new one gets its id."""
+        """Return the hosts, domains and addresses with these names; new ones get an id."""
         names = dict.fromkeys(keys)
         query = f"SELECT {_HOST} FROM hosts AS h WHERE h.host IN "  # noqa: S608  # names of columns
         rows = rows_among(self._connection, query, names)
@@ -322,7 +323,7 @@ class Storage:
         return found
 
     def slots(self, holder: str) -> tuple[int, int]:
-        """Return the slots of a domain or an address that are taken, and its relevant pages."""
+        """Return the used slots of a domain or an address, and its relevant pages."""
         query = "SELECT taken, relevant FROM hosts WHERE host = ?"
         row: tuple[int, int] | None = self._sql(query, (holder,)).fetchone()
         return row or (0, 0)
@@ -351,7 +352,7 @@ class Storage:
         self._sql("UPDATE urls SET score = ? WHERE id = ?", (score, url_id))
 
     def new_url_id(self, score: float) -> int:
-        """Return the id of the next URL to be stored, which has this score."""
+        """Return the id of the next stored URL, with this score."""
         if self.draw is None:
             self._next_url += 1
             return self._next_url

@@ -1,4 +1,4 @@
-"""The transactions of a run's database, and the tallies that they change in memory."""
+"""Transactions of a run's database, and tallies cached in memory."""
 
 import sqlite3
 from collections import Counter
@@ -10,7 +10,7 @@ from langfocus.crawler.errors import StorageError
 from langfocus.crawler.strategies.filters import NOTHING, Tally
 
 _MOST_KEYS: Final = 1024
-"""The most keys that a statement asks for at once."""
+"""Most keys per statement."""
 
 _KEPT_TALLIES: Final = 100_000
 
@@ -40,7 +40,7 @@ class WrittenLater(Protocol):
     """Values in memory that a transaction changes, and that are written when a group ends."""
 
     def begin(self) -> None:
-        """Note that a transaction begins."""
+        """Record the start of a transaction."""
 
     def undo(self) -> None:
         """Undo what the transaction changed."""
@@ -50,7 +50,7 @@ class WrittenLater(Protocol):
 
 
 class Transactions:
-    """The transactions of one connection in autocommit mode; `group` joins several into one."""
+    """Transactions of a connection in autocommit mode; `group` merges several into one."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Write each transaction at once."""
@@ -102,7 +102,7 @@ class Transactions:
             raise StorageError(f"the run can no longer be written: {error}") from error
 
     def _write(self, counts: Mapping[str, int]) -> None:
-        """Write what is written once for all transactions of a group."""
+        """Write the values stored once per group of transactions."""
         self._connection.executemany(
             "INSERT INTO counts VALUES (?, ?)"
             " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
@@ -167,7 +167,7 @@ class TallyTable:
         return self._kept
 
     def count(self, units: Collection[str], *, is_relevant: bool) -> list[Tally]:
-        """Add a page to the tallies of its units, and return these."""
+        """Add a page to the tallies of its units, and return them."""
         kept = self.of(units)
         self._before.update({unit: kept[unit] for unit in units})
         new = {unit: Tally(kept[unit][0] + 1, kept[unit][1] + is_relevant) for unit in units}

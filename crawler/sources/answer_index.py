@@ -1,8 +1,8 @@
-"""Where the answers of an archive are, in a temporary database on disk.
+"""Places of an archive's answers, in a temporary database on disk.
 
-A `revisit` is an answer if the record with its body is in the archive: the one that it names by
-its id, or by its URL over http or https, if their digests allow it; without either, one with the
-same digest. Digests are compared as bytes: hexadecimal, base32 and base64 are spellings.
+A `revisit` is an answer if the record with its body is in the archive: the record named by id, or
+by URL over http or https, if the digests agree; without either, a record with the same digest.
+Digests are compared as bytes: hexadecimal, base32 and base64 are spellings.
 """
 
 import sqlite3
@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
 
 class AnswerIndex:
-    """The answers of the files of an archive. len() is their number."""
+    """The answers in an archive's files. len() is their number."""
 
     def __init__(self) -> None:
         # A database without a name is a temporary file.
@@ -128,7 +128,7 @@ def place_of(canonical: str) -> str:
 
 
 def digest_of(text: str) -> bytes | None:
-    """Return the bytes of a digest such as `sha1:…`, any other text unchanged, and None for ""."""
+    """Return the bytes of a digest such as `sha1:…`; any other text unchanged, None for ""."""
     value = text.rpartition(":")[2].strip().rstrip("=")
     for bits, decode in _SPELLINGS:
         if len(value) in (-(-8 * size // bits) for size in _SIZES):

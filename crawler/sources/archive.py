@@ -83,7 +83,7 @@ class ArchiveWeb:
         return len(self._index)
 
     def urls(self) -> Iterator[str]:
-        """Yield the URLs of all answers, in the order of the files."""
+        """Yield the URLs of all answers, in file order."""
         for place in self._index.all():
             yield place.url
 
@@ -103,7 +103,7 @@ class ArchiveWeb:
 
 
 class ArchivedAnswer(NamedTuple):
-    """An answer of a server in a WARC file, its URL as the file writes it, and its place."""
+    """A server's answer in a WARC file, with the file's spelling of its URL, and its place."""
 
     url: str
     answer: Answer
@@ -145,7 +145,7 @@ def answers_in(
 
 
 def revisits_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:
-    """Yield the revisits of files, with the bodies that they refer to."""
+    """Yield the revisits in files, with the referred bodies."""
     index = AnswerIndex()
     for number, found in _scanned(volumes, 0, Counter()):
         if not isinstance(found, Damage):
@@ -154,7 +154,7 @@ def revisits_in(volumes: Sequence[Volume]) -> Iterator[ArchivedAnswer | Damage]:
 
 
 def unusual_records(seen: Counter[str]) -> str:
-    """Return the types among those of records that are no part of the usual exchanges, or ""."""
+    """Return the record types outside usual exchanges with their counts, or ""."""
     kinds = [f"{number:,} {kind}" for kind, number in seen.most_common(9) if kind not in _USUAL]
     return f" (other records: {', '.join(kinds)})" if kinds else ""
 
@@ -162,7 +162,7 @@ def unusual_records(seen: Counter[str]) -> str:
 def _scanned(
     volumes: Sequence[Volume], kept: int, seen: Counter[str]
 ) -> Iterator[tuple[int, ArchiveRecord | Damage]]:
-    """Yield the answers in some files with the numbers of these, and their damaged places."""
+    """Yield the answers and damaged places in files, each with its file number."""
     for number, volume in enumerate(volumes):
         found = records(volume, kept)
         try:
@@ -175,7 +175,7 @@ def _scanned(
 def _readable_alone(
     found: Iterable[ArchiveRecord | Damage],
 ) -> Iterator[ArchiveRecord | Damage]:
-    """Yield what was found, but one damage for several records that are compressed together."""
+    """Yield records and damages, but one damage for several records compressed together."""
     for offset, of_member in groupby(found, key=lambda each: each.offset):
         first, *others = islice(of_member, 2)
         yield Damage(offset, _SEVERAL) if others else first
@@ -184,9 +184,9 @@ def _readable_alone(
 def _answers_to_get(
     found: Iterable[ArchiveRecord | Damage], seen: Counter[str]
 ) -> Iterator[ArchiveRecord | Damage]:
-    """Leave out answers to other requests than GET; the request stands before or after its answer.
+    """Drop answers to requests other than GET; a request precedes or follows its answer.
 
-    `seen` counts the types of all records.
+    Types of all records are counted in `seen`.
     """
     before: ArchiveRecord | None = None
     held: ArchiveRecord | None = None
@@ -253,8 +253,8 @@ def _record_at(volumes: Sequence[Volume], place: Place) -> ArchiveRecord:
 def answer_of(record: ArchiveRecord, original: ArchiveRecord | None = None) -> Answer:
     """Return the answer in a record, with its body decoded as far as possible.
 
-    A revisit gets the body of the `original`, and its head too if it has none of its own. For a
-    304 the answer is the whole original, as in a browser.
+    A revisit gets the `original`'s body, and its head if the revisit has none. For a 304, the
+    answer is the whole original, as in a browser.
     """
     kept_head, body = split((original or record).block)
     own_head = split(record.block)[0]

@@ -24,11 +24,11 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a server: the status, the headers in their order, and the body.
+    """A server's answer: status, headers in order, and body.
 
-    The body has no transfer and content encodings. Bytes of a header that are not UTF-8 are
-    surrogates. `ip` is the address that answered, None if it
-    was not recorded. `source` is None if the answer is not from an archive.
+    The body has no transfer and content encodings. Header bytes outside UTF-8 are surrogates. `ip`
+    is the answering address, None if not recorded. `source` is None for an answer outside an
+    archive.
     """
 
     status: int
@@ -38,12 +38,12 @@ class Answer:
     source: Source | None = field(default=None, repr=False, compare=False)
 
     def header(self, name: str) -> str | None:
-        """Return the last header with that name, None if there is none; case does not matter."""
+        """Return the last header of this name in any case, or None."""
         values = self.all(name)
         return values[-1] if values else None
 
     def all(self, name: str) -> list[str]:
-        """Return the texts of all headers with that name."""
+        """Return the texts of all headers of this name."""
         return [value for key, value in self.texts() if key.lower() == name.lower()]
 
     def texts(self) -> list[tuple[str, str]]:
@@ -55,7 +55,7 @@ class Answer:
 class Unreachable(Exception):
     """No answer: the host has no address, is silent, refuses, or is not in the archive.
 
-    It is not an `OSError`, since Scrapy's retry middleware retries after each of those.
+    Not an `OSError`, since Scrapy's retry middleware would retry.
     """
 
     def __init__(self, reason: Reason, url: str = "") -> None:
@@ -115,6 +115,6 @@ class PluginWeb:
             return answer
 
     def seeds(self, language: str) -> list[str]:
-        """Return the URLs at which crawls for a language begin, [] if it has none."""
+        """Return the seed URLs for a language; [] without any."""
         with self._plugin.blamed():
             return list(getattr(self._web, "seeds", lambda _: ())(language))

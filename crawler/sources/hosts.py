@@ -22,7 +22,7 @@ from langfocus.crawler.sources.seeds import first_column
 from langfocus.crawler.url import host_of, normalise
 
 MOST_HOSTS: Final = 20_000_000
-"""Most hosts of a list; its check takes 24 bytes of memory per host."""
+"""Most hosts per list; the check takes 24 bytes of memory per host."""
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _NAME = re.compile(r"[.:]")  # a bare number would be read as an address
@@ -76,7 +76,7 @@ def read_hosts(path: Path, label: str) -> HostList:
 
 
 def _portals(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the portal URLs of all lines, and "" with its place for a line that names no host."""
+    """Yield the portal URL of each line; "" with its place for a line without a host."""
     with open_regular(path) as file:
         number = 0
         while line := file.readline(_LONGEST_LINE):

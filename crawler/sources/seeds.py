@@ -1,6 +1,6 @@
-"""The URLs that a crawl starts from, as the user gives them.
+"""The seed URLs of a crawl, as specified by the user.
 
-A large file is read twice: it is checked before the crawl begins, and its URLs are queued while the
+A large file is read twice: it is checked before the crawl starts, and its URLs are queued while the
 crawl fetches (`crawler.sources.unread_seeds`).
 """
 
@@ -35,7 +35,7 @@ _HOST = re.compile(r"(?:localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class SeedFile:
-    """A file of seeds that is too large to be queued at once. All of its lines are valid."""
+    """A seed file too large to be queued at once; all its lines are valid."""
 
     path: Path
     digest: str  # of its bytes
@@ -100,10 +100,10 @@ def provided(plugin: Plugin, language: str) -> Seeds:
 
 
 def read_seed_file(path: Path, label: str) -> Seeds:
-    """Return the normalised URLs of a file, each once; raises `SettingError`.
+    """Return the distinct, normalised URLs of a file; raises `SettingError`.
 
-    The file is UTF-8. Empty lines and lines that begin with `#` do not count; of a table, the first
-    column does.
+    The file is UTF-8. Empty lines and lines that begin with `#` are skipped; of a table, the first
+    column is read.
     """
     try:
         with open_regular(path) as file:
@@ -203,7 +203,7 @@ def _exists(path: Path) -> bool:
 
 
 def _are_urls(value: str) -> bool:
-    """Return True if all texts between commas begin with a host that may be registered."""
+    """Return True if all comma-separated texts begin with a registrable host."""
     domain_of = suffix_reader(has_platforms=False)
     parts = [part.strip() for part in _parts(value) if part.strip()]
     return bool(parts) and all(

@@ -220,7 +220,7 @@ class _Entries:
 
 
 def _link(part: etree._Element) -> tuple[etree._Element, str, str] | None:
-    """Return the URL and the `hreflang` of an entry's element, None for any other element."""
+    """Return the URL and the `hreflang` of an entry's link element, or None."""
     name, url = _name(part), _text(part)
     if name == "link":
         relation = part.get("rel", "alternate").lower().removeprefix(_IANA)

@@ -24,7 +24,7 @@ MOST_WAITING: Final = 20_000
 """Seeds are read while fewer URLs are queued: the host of a queued URL is in memory."""
 
 _TURN_S: Final = 5.0
-"""Another worker reads on if the last one has read nothing for so many seconds."""
+"""Seconds without a read after which another worker continues."""
 
 _COPIES: Final = "seeds-*.txt"
 _READ: Final = "read"
@@ -49,7 +49,7 @@ class UnreadSeeds:
         return bool(self._paths)
 
     def add(self, seeds: SeedFile, now: float) -> None:
-        """Keep a copy of a file whose first block is queued, unless all of it was read before.
+        """Keep a copy of a file whose first block is queued, unless it was read completely before.
 
         Raises `StorageError` if the file changed meanwhile or cannot be copied.
         """
@@ -66,9 +66,9 @@ class UnreadSeeds:
         self._owed += 1
 
     def read(self, queue: Callable[[Sequence[str]], int], now: float, *, is_low: bool) -> None:
-        """Pass the next batch to `queue`, which returns how many of its URLs are new.
+        """Pass the next batch to `queue`, which returns the number of new URLs.
 
-        Without `is_low`, which says that few URLs are queued, only if enough URLs were settled.
+        Without `is_low`, which means that few URLs are queued, only after enough settled URLs.
         Raises `StorageError` if the copy cannot be read.
         """
         if not self._paths or not (is_low or self._owed > 0):

@@ -91,9 +91,9 @@ class Volume:
 def find_volumes(given: Path | str) -> list[Volume]:
     """Return the files of an archive; raises `ArchiveError` for a name without a file.
 
-    `given` is a path, or several with commas between them. A path is a WARC file, a package
-    (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files in it and below, or its
-    packages if there are none.
+    `given` is a path, or several paths separated by commas. A path is a WARC file, a package
+    (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files below it, or its packages
+    if there are none.
     """
     volumes: list[Volume] = []
     for path in _paths(str(given)):

@@ -16,7 +16,7 @@ ORDERINGS: Final = Registry[MakesOrdering](
     "langfocus.orderings",
     {name: f"{_MAKERS}:{name}" for name in ("random", "bfs", "soft", "cctld", "svm", "focus")},
 )
-"""The makers of orderings by name."""
+"""Ordering makers by name."""
 
 
 def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:

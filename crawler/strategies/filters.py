@@ -14,7 +14,7 @@ TOLERANCE: Final = 5
 acts. Unlike there (5.2: at least 10), since ten URLs of a host are fetched."""
 
 DIRECTORY_DEPTH: Final = 1
-"""The default number of path segments that make a directory (Tamura 2007, 4.3)."""
+"""Default number of path segments in a directory (Tamura 2007, 4.3)."""
 
 
 class Unit(Enum):
@@ -72,12 +72,12 @@ class Filter:
         return host_of(url)
 
     def units_of(self, url: str) -> tuple[str, ...]:
-        """Return the unit of a URL, and its server if that can be closed too."""
+        """Return the unit of a URL, and its server if servers can be closed too."""
         unit = self.unit_of(url)
         return (unit, host_of(url)) if self.closes_servers else (unit,)
 
     def part_of_host(self, url: str) -> str | None:
-        """Return the directory of a URL, None if its whole host is the unit."""
+        """Return the directory of a URL; None if the whole host is the unit."""
         return self.directory_of(url) if self.unit is Unit.DIRECTORY else None
 
     def directory_of(self, url: str) -> str:
@@ -116,10 +116,10 @@ _RULES: dict[str, dict[str, object]] = {
 }
 
 DEFAULT_FILTER: Final = "both-conservative"
-"""The filter of a crawl that names none: per server and per directory."""
+"""Default filter of a crawl: per server and per directory."""
 
 FILTERS: Final = Registry[Any]("filter", "langfocus.filters", _RULES)
-"""The filters: none, hard focused, Tamura's three (2007, 5.1), and ours; makers of plug-ins."""
+"""Filters: none, hard focused, Tamura's three (2007, 5.1), and ours; makers of plug-ins."""
 
 PAPER_FILTERS = tuple(name for name in _RULES if name != DEFAULT_FILTER)
 """The filters that Tamura 2007, chapter 5, evaluates."""
@@ -128,8 +128,8 @@ PAPER_FILTERS = tuple(name for name in _RULES if name != DEFAULT_FILTER)
 class AcceptsLinks(Protocol):
     """The filter of a plug-in.
 
-    Its maker gets the target language. An attribute `rules` of the maker names the built-in filter
-    that applies too; "none" by default.
+    The plug-in's maker receives the target language. The maker's attribute `rules` names a built-in
+    filter to apply too; "none" by default.
     """
 
     def accepts(self, urls: Sequence[str], source: LinkSource, /) -> Sequence[bool]:
@@ -159,7 +159,7 @@ def make_filter(
 def link_filter(
     name: str, language: str
 ) -> Callable[[Sequence[str], LinkSource], list[str]] | None:
-    """Return the function of a plug-in that keeps the accepted URLs; None: a built-in filter.
+    """Return a plug-in's function that selects accepted URLs; None for a built-in filter.
 
     Raises `PluginError`, and so does the function.
     """

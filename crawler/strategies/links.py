@@ -1,4 +1,4 @@
-"""Links: what an ordering may use of the page that they are on, their scores, and equal scores."""
+"""Links: an ordering's facts about their page, their scores, and equal scores."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Final
 from langfocus.crawler.strategies.focus.evidence import Evidence
 
 SCORES: Final = (-(2.0**19), 2048.0)
-"""Scores of orderings are between these: below are penalties, above the pages of earlier runs."""
+"""Range of ordering scores; penalties are below, pages of earlier runs above."""
 
 
 class Draw(Enum):
@@ -30,7 +30,7 @@ class LinkSource:
 
 
 SEED = LinkSource(depth=-1)
-"""The source of seeds: a relevant page one step before them."""
+"""The source of seeds: a relevant page, one step before the seeds."""
 
 
 @dataclass(frozen=True, slots=True)

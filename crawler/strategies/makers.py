@@ -1,4 +1,4 @@
-"""The orderings of a crawl, each made for a language and a file of the URL model."""
+"""The orderings of a crawl, made for a language and a URL model file."""
 
 from collections.abc import Mapping, Sequence
 from itertools import starmap
@@ -59,10 +59,10 @@ def focus(language: str, model: Path | None) -> Ordering:
 
 
 def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
-    """Return the function that finds the evidence for a language; True if the URL model knows it.
+    """Return the evidence function for a language, and True if the URL model supports the language.
 
-    `model` is the file of the URL model, None: the one that ships. Raises
-    `classifiers.errors.ModelError` if it cannot be read.
+    `model` is the URL model's file; None for the shipped model. Raises
+    `classifiers.errors.ModelError` for an unreadable file.
     """
     from langfocus.classifiers.urls.facts import facts_of  # numba takes half a second
 

@@ -16,7 +16,7 @@ from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import SCORES, Draw, Link, LinkSource
 
 Scores = Callable[[Sequence[str], LinkSource], Sequence[float]]
-"""Returns one score per URL of a page's links; a higher one is fetched earlier."""
+"""Returns one score per link URL of a page; higher scores are fetched earlier."""
 
 ScoreUrls = Callable[[Sequence[str]], Sequence[float]]
 """Returns the confidence that URLs are in the target language; positive is Yes."""
@@ -58,10 +58,10 @@ class ScoresLinks(Protocol):
     """
 
     def scores(self, urls: Sequence[str], source: LinkSource, /) -> Sequence[float]:
-        """Return one score per normalised URL of a page's links, within `SCORES`.
+        """Return one score per normalised link URL of a page, within `SCORES`.
 
-        A higher one is fetched earlier. The same arguments always get the same scores: readers and
-        workers call it in processes of their own.
+        Higher scores are fetched earlier. Equal arguments always return equal scores: readers and
+        workers call the method in separate processes.
         """
 
 
@@ -73,11 +73,11 @@ class MakesOrdering(Protocol):
 
 
 _GRAIN: Final = 2.0**20
-"""Scores are multiples of its inverse, so that penalties can be read from them."""
+"""Scores are multiples of the inverse, so that penalties can be read from scores."""
 
 
 def of_plugin(plugin: Plugin, make: MakesOrdering, language: str, model: Path | None) -> Ordering:
-    """Return the ordering that a plug-in makes; raises `PluginError`, also later, by its scores."""
+    """Return a plug-in's ordering; raises `PluginError`, also later, from its scores."""
     with plugin.blamed():
         made = make(language, model)
         given = {
@@ -131,9 +131,9 @@ def confidence(score_urls: ScoreUrls) -> Ordering:
 
 
 def learning(found: EvidenceOf, prior: Prior, *, knows_urls: bool = True) -> Ordering:
-    """Return the ordering with a source of evidence and a prior: most probable first.
+    """Return the ordering with an evidence source and a prior: most probable first.
 
-    Its own scores are by the URLs of links alone; the frontier computes those of its queue.
+    Its own scores use link URLs alone; the frontier computes the scores of its queue.
     """
     return Ordering(
         "focus",

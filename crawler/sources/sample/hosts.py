@@ -118,7 +118,7 @@ class SampleHost:
 
     @property
     def alias(self) -> str:
-        """The redirecting alias of this host: with `www.`, or without it."""
+        """The redirecting alias of this host, with or without `www.`."""
         return self.name[4:] if self.name.startswith("www.") else f"www.{self.name}"
 
     @property
@@ -157,10 +157,10 @@ class Population:
         }
 
     def named_by(self, host: SampleHost) -> Iterator[SampleHost]:
-        """Yield the hosts that this home page must link to, so that every language is connected.
+        """Yield the hosts linked from this home page to connect every language.
 
-        The hosts that have pages in a language form a tree in which host n is the parent of hosts
-        `BRANCHES * n + 1` and following; the hubs link to each other.
+        The hosts with pages in a language form a tree: host n is the parent of host `BRANCHES * n +
+        1` and its followers; the hubs link to each other.
         """
         for language in host.languages:
             speakers, place = self._speaking[language], self._place[language, host.name]

@@ -103,7 +103,7 @@ class Site:
         ]
 
     def children(self, index: int) -> list[Entry]:
-        """Return the children of page `index` in the tree of all pages, whose root is page 0."""
+        """Return the children of page `index` in the tree of all pages, with root 0."""
         first = FANOUT * index + 1
         return self.pages[first : first + FANOUT]
 
@@ -160,7 +160,7 @@ def _numbered(chance: Random, path: str) -> str:
 
 
 class Sites:
-    """The sites of all hosts and the links of their pages, which depend on seed and page only."""
+    """The sites of all hosts and their pages' links, determined by seed and page."""
 
     def __init__(self, population: Population, texts: dict[str, Text], seed: int) -> None:
         self._population, self._texts, self._seed = population, texts, seed
@@ -175,7 +175,7 @@ class Sites:
         return self._made[host.name]
 
     def links(self, host: SampleHost, page: Entry) -> list[SampleLink]:
-        """Return the links of a page, each once, those first that keep the web connected."""
+        """Return a page's distinct links; links that connect the web are first."""
         chance = dice(self._seed, "links", host.name, page.path)
         links = [*self._inside(host, page, chance), *self._outside(host, page, chance)]
         return list(dict.fromkeys(links))
@@ -225,7 +225,7 @@ Document = tuple[str, bytes]
 def write_page(
     site: Site, page: Entry, links: Sequence[SampleLink], texts: dict[str, Text], seed: int
 ) -> Document:
-    """Return the page as its server sends it; it contains every link of `links` once."""
+    """Return the page as sent by its server, with every link of `links` once."""
     chance = dice(seed, "page", site.host.name, page.path)
     text = texts[page.language]
     encoding, meta, http = (
@@ -252,7 +252,7 @@ def write_page(
 
 
 def write_calendar(host: SampleHost, year: int, month: int, text: Text, seed: int) -> Document:
-    """Return the page of one month of a calendar without end."""
+    """Return one month's page of an endless calendar."""
     chance = dice(seed, "calendar", host.name, year, month)
     year_after, month_after = (year + 1, 1) if month == 12 else (year, month + 1)
     body = (
@@ -317,7 +317,7 @@ def _item(chance: Random, link: SampleLink, href: str, texts: dict[str, Text]) -
 
 
 def _href(chance: Random, link: SampleLink, page: Entry, based: bool, raw: bool) -> str:
-    """Return the address of a link in one of the ways in which authors write it."""
+    """Return a link's address in one of the spellings used by authors."""
     roll = chance.random()
     path = unquote(link.path) if raw and roll < 0.3 else link.path
     if not link.is_internal or roll > 0.75:

@@ -31,11 +31,11 @@ RULES = {
 
 
 class SampleWeb:
-    """A Web made from a seed: about ten pages per host, each made on request.
+    """A Web generated from a seed: about ten pages per host, each generated on request.
 
     The number of hosts differs from `hosts` by a few. `secure` is the share of hosts with https
-    only; use 0 if pages pass through a plain HTTP proxy. The answer of a URL never changes, so a
-    5xx is permanent. Raises `SettingError` for an impossible number of hosts or share.
+    only; use 0 for pages through a plain HTTP proxy. The answer of a URL never changes, so a 5xx is
+    permanent. Raises `SettingError` for an impossible number of hosts or share.
     """
 
     def __init__(self, seed: int = 1, hosts: int = 600, secure: float = 0.3) -> None:
@@ -56,13 +56,13 @@ class SampleWeb:
 
     @property
     def hosts(self) -> tuple[SampleHost, ...]:
-        """All hosts that answer, grouped by the language of their home page."""
+        """All answering hosts, grouped by the language of their home page."""
         return tuple(self._population.hosts)
 
     def seeds(self, language: str) -> list[str]:
         """Return three home pages in a language, from which all its pages can be reached.
 
-        Raises `SettingError` for a language that the sample web does not have.
+        Raises `SettingError` for a language outside the sample web.
         """
         hosts = self._population.of_language.get(language)
         if hosts is None:
@@ -73,10 +73,10 @@ class SampleWeb:
         return [f"{host.root}/" for host in hosts[:HUBS]]
 
     def truth(self) -> Iterator[tuple[str, str]]:
-        """Yield every HTML page that answers 200, with the language of its text.
+        """Yield every HTML page with status 200, with the language of its text.
 
-        Left out: the months of a calendar (they have no end), and pages without text. Included:
-        pages that robots.txt forbids.
+        Calendar months (an endless series) and pages without text are skipped. Pages forbidden by
+        robots.txt are included.
         """
         for host in self._population.hosts:
             for page in self._sites.of(host).pages:

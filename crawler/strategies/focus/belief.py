@@ -1,4 +1,4 @@
-"""What a crawl believes about its evidence: a weight for each feature, and how sure that is."""
+"""A crawl's belief about its evidence: a weight per feature, with uncertainty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,19 +15,19 @@ Floats = npt.NDArray[np.float64]
 
 # Read by code of classifiers.compiled.
 MOST_COUNTED: Final = 8
-"""Of each kind at most so many pages that link to a URL are counted."""
+"""Most inlinks counted per kind."""
 
 
 Numbers = Sequence[float]
-"""The numbers known of a URL before its fetch, at most `N_KNOWN`: see `kernel.features_of`.
+"""The numbers about a URL before its fetch, at most `N_KNOWN`: see `kernel.features_of`.
 
-The facts of its `Evidence`, the pages with a label that link to it, at most `MOST_COUNTED` of each
-kind, and the pages with a label and the relevant pages of each of its units (`units_of`).
+They are the facts of its `Evidence`, its labelled inlinks, at most `MOST_COUNTED` of each kind, and
+the labelled and relevant pages of each unit (`units_of`).
 """
 
 
 class Weighed(NamedTuple):
-    """The log-odds of a URL, and what each feature adds to them before they are shrunk."""
+    """The log-odds of a URL, and each feature's part before shrinking."""
 
     odds: float
     parts: Sequence[float]
@@ -41,7 +41,7 @@ _NOTHING: Final = (0.0,) * N_KNOWN
 
 
 def _matrix(known: Sequence[Numbers]) -> Floats:
-    """Return the numbers known of URLs, (n, N_KNOWN); a unit that a URL lacks counts nothing."""
+    """Return the numbers about URLs, (n, N_KNOWN); a missing unit counts nothing."""
     numbers: list[float] = []
     for row in known:
         numbers += row
@@ -53,7 +53,7 @@ def _matrix(known: Sequence[Numbers]) -> Floats:
 
 @dataclass(slots=True)
 class Belief:
-    """The weights of a crawl after `labelled` pages with a label, `relevant` of them relevant."""
+    """The weights of a crawl after `labelled` labelled pages, `relevant` of them relevant."""
 
     prior: Prior
     labelled: int = 0
@@ -67,7 +67,7 @@ class Belief:
         self.covariance = np.array(self.prior.covariance)
 
     def copy(self) -> "Belief":
-        """Return a belief that does not change with this one."""
+        """Return an independent copy."""
         belief = Belief(self.prior, self.labelled, self.relevant)
         belief.mean, belief.covariance = self.mean.copy(), self.covariance.copy()
         return belief
@@ -113,17 +113,16 @@ class Belief:
         return Weighed(odds, parts)
 
     def sums(self) -> Floats:
-        """Return what beliefs with one prior can add: what each learned is its part of the sum.
+        """Return additive sums for merging beliefs with a common prior.
 
-        These are the pages with a label, the relevant ones, the precision times the mean, and the
-        precision.
+        The sums are labelled pages, relevant pages, precision times mean, and precision.
         """
         precision = np.linalg.inv(self.covariance)
         counts = [float(self.labelled), float(self.relevant)]
         return np.concatenate([counts, precision @ self.mean, precision.ravel()])
 
     def take_over(self, sums: Floats) -> None:
-        """Believe what some `sums` say; raises ValueError for numbers that are no such sums."""
+        """Set the belief from `sums`; raises ValueError for invalid sums."""
         k = N_FEATURES
         if sums.shape != (2 + k + k * k,) or not np.isfinite(sums).all():
             raise ValueError("the weights are of another version, or not finite")
@@ -137,7 +136,7 @@ class Belief:
         return self.mean.tobytes(), self.covariance.tobytes()
 
     def unpack(self, mean: bytes, covariance: bytes) -> None:
-        """Take over `packed`; raises ValueError for bytes that are not those of finite weights."""
+        """Set the belief from `packed`; raises ValueError for other bytes or infinite weights."""
         if len(mean) != 8 * N_FEATURES or len(covariance) != 8 * N_FEATURES**2:
             raise ValueError("the weights are of another version")
         center = np.frombuffer(mean).copy()

@@ -1,4 +1,4 @@
-"""The evidence about a link that is known before its page is fetched, and its features."""
+"""Evidence about a link before the fetch of its page, and its features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -9,7 +9,7 @@ from langfocus.crawler.url import domain_of, host_of
 
 _KEPT_URLS = 65_536
 MAX_DEPTH = 4
-"""The most segments of a path that make a unit of a URL."""
+"""Most path segments in a unit of a URL."""
 
 
 FEATURES: Final = (
@@ -52,7 +52,7 @@ DOUBTS_UP_TO: Final = 0.0
 
 
 class Evidence(NamedTuple):
-    """The facts about one link, except the pages that link to it and the record of its units."""
+    """Facts about one link, except inlinks and unit records."""
 
     named: float = 0.0  # log-odds of the target language by the URL model; 0 without one
     decision: float = 0.0  # the decision value of its classifier; 0 without one
@@ -61,15 +61,15 @@ class Evidence(NamedTuple):
     declared: float = 0.0  # 1: a page or a sitemap names the target language, -1: another
 
     def first_score(self) -> float:
-        """Return a score by the URL of a link, and by what is declared of it."""
+        """Return a score by a link's URL and declarations."""
         return self.named + self.decision + self.top_level + self.code + self.declared
 
 
 NO_EVIDENCE: Final = Evidence()
 
 EvidenceOf = Callable[[Sequence[str], Mapping[str, bool]], Sequence[Evidence]]
-"""Returns the evidence of URLs; the mapping has those with a declared language, True: the target's.
-"""
+"""Returns the evidence about URLs; the mapping has URLs with a declared language, True: the
+target's."""
 
 
 @lru_cache(_KEPT_URLS)

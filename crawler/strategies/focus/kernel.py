@@ -60,11 +60,10 @@ def _fill_known(known: Floats, rate: float, strength: float, row: Floats) -> Non
 def features_of(known: Floats, rate: float, strength: float) -> Floats:
     """Return the features of n URLs, (n, N_FEATURES).
 
-    A row of `known` (n, N_KNOWN) has the 5 facts of `Evidence`, the 4 numbers of pages that link to
-    the URL, and 12 of its registered domain, host and four directories: the pages with a label and
-    the relevant ones; a unit that it has not counts nothing. `rate` is the share of relevant pages
-    in the crawl. A unit without pages is as good as the unit around it, which counts as `strength`
-    pages.
+    A row of `known` (n, N_KNOWN) has the 5 facts of `Evidence`, the 4 inlink counts, and 12 unit
+    counts: labelled and relevant pages of registered domain, host and four directories, 0 for a
+    missing unit. `rate` is the share of relevant pages in the crawl. A unit without pages is as
+    good as its enclosing unit, which counts as `strength` pages.
     """
     rows = np.empty((len(known), N_FEATURES))
     for at in range(len(known)):
@@ -114,9 +113,9 @@ def scores_of(
 def weighed_of(
     known: Floats, rate: float, strength: float, mean: Floats, covariance: Floats
 ) -> Floats:
-    """Return what each feature adds to the log-odds of the first URL, then these; see `scores_of`.
+    """Return each feature's part of the first URL's log-odds, then the log-odds; see `scores_of`.
 
-    They are (N_FEATURES + 1,).
+    The result is (N_FEATURES + 1,).
     """
     row, weighed = np.empty(N_FEATURES), np.empty(N_FEATURES + 1)
     _fill_known(known[0], rate, strength, row)
@@ -158,7 +157,7 @@ def learn(
     mean: Floats,
     covariance: Floats,
 ) -> None:
-    """Move `mean` (k,) and `covariance` (k, k) by one page; see `features_of` for the others.
+    """Update `mean` (k,) and `covariance` (k, k) by one page; see `features_of` for the others.
 
     One step of Newton's method on the posterior of a logistic regression, at the mean
     (Spiegelhalter and Lauritzen 1990, "Sequential updating of conditional probabilities").

@@ -1,4 +1,4 @@
-"""The weights that a crawl of `focus` begins with."""
+"""Initial weights of a `focus` crawl."""
 
 import json
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from typing import Final
 from langfocus.crawler.strategies.focus.evidence import FEATURES
 
 SHIPPED: Final = Path(__file__).with_name("prior.json")
-"""The weights that a crawl begins with, with a card of the crawls that they were learned from."""
+"""Initial weights of a crawl, with a card of their training crawls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
     """The weights before a crawl: normal with this `mean` (k,) and `covariance` (k, k).
 
-    A unit without pages of its own takes the record of the unit around it as `strength` pages.
+    A unit without pages counts its enclosing unit's record as `strength` pages.
     """
 
     mean: tuple[float, ...]
