@@ -28,6 +28,7 @@ from langfocus.crawler.options.config import ARGUMENTS, RENAMED, SETTINGS
 from langfocus.crawler.report.comparison import comparison_report
 from langfocus.crawler.report.details import reasons
 from langfocus.crawler.run.schema import columns_of
+from langfocus.crawler.spiders import addon
 from tests.support.crawls import ROOT, environment, finished
 
 FILE = ROOT / "docs" / "reference" / "public.txt"
@@ -69,6 +70,8 @@ def declared() -> Iterator[str]:
         for name, knob in knobs.items():
             yield f"{kind} {name} = {knob.default!r}"
             yield from (f"{kind} {name}={choice}" for choice in knob.choices)
+    for name in (addon.SCHEDULER, addon.DROP_OTHERS, *addon._ARGUMENTS):
+        yield f"setting {name} of langfocus.Addon"
     for registry in registries():
         yield f"entry points {registry.group}"
         yield from (f"entry points {registry.group}: {name}" for name in registry)
@@ -109,7 +112,8 @@ def members(name: str, of: object) -> Iterator[str]:
                 function = getattr(value, "__func__", value)
                 shown = arguments(function) if inspect.isfunction(function) else ""
                 is_protocol = getattr(part, "_is_protocol", False)
-                if key == "__call__" or key[0] != "_" or (key == "__init__" and not is_protocol):
+                is_public = key[0] != "_" and not key.startswith("test_")
+                if is_public or key == "__call__" or (key == "__init__" and not is_protocol):
                     yield f"python {name}.{key}{shown}"
 
 
@@ -125,8 +129,10 @@ def arguments(function: Any) -> str:
 def of_files(work: Path) -> Iterator[str]:
     """Yield the fields in the files of crawls and in the output of commands."""
     first, second = work / "first", work / "second"
-    of_crawl = {**HOSTS, "LANGFOCUS_LINKS": True}
-    finished("lang=de", "web=sample", "pages=8", JOBDIR=first, **of_crawl)
+    of_crawl = {**HOSTS, "LANGFOCUS_LINKS": True, "LOG_LEVEL": "INFO", "STATS_DUMP": True}
+    done = finished("lang=de", "web=sample", "pages=8", JOBDIR=first, **of_crawl)
+    for name in re.findall(r"'langfocus/([\w/]+)':", done.stdout + done.stderr):
+        yield f"stat langfocus/{re.sub('/.*', '/*', name)}"
     finished("lang=de", "web=sample", "pages=9", f"since={first}", JOBDIR=second, **HOSTS)
     (work / "hosts.txt").write_text("www.kueche-arzt.de\n", "utf-8")
     finished(f"hosts={work / 'hosts.txt'}", "web=sample", JOBDIR=work / "census", **HOSTS)
