@@ -1,10 +1,10 @@
-"""Errors of the crawl; each is a builtin error too, so that a caller may catch that."""
+"""Errors of the crawl; each is also a builtin error, for callers that catch builtins."""
 
 from langfocus.classifiers.errors import LangfocusError
 
 
 class CrawlError(LangfocusError):
-    """Any error that stops a crawl; its message is one line and says how to continue."""
+    """Any error that stops a crawl; the message is one line with a way to continue."""
 
 
 class SettingError(CrawlError, ValueError):
@@ -24,13 +24,13 @@ class ArchiveError(CrawlError, OSError):
 
 
 class StorageError(CrawlError, OSError):
-    """A run that can no longer be written; all that was committed before is intact."""
+    """A run that can no longer be written; all earlier commits are intact."""
 
 
 _LONGEST_LINE = 10_000
 
 
 def one_line(text: str) -> str:
-    """Return a text of one line that any database and terminal can take."""
+    """Return a text as one line, safe for any database and terminal."""
     short = " ".join(text[:_LONGEST_LINE].encode("utf-8", "backslashreplace").decode().split())
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in short)

@@ -57,11 +57,11 @@ _MODULES = {
 __all__ = ["__version__", *_MODULES]  # noqa: PLE0604  names of strings
 
 _RENAMED: dict[str, tuple[str, str]] = {}
-"""Old name -> the new one, and the minor version that removes the old one, such as 0.3."""
+"""Old name -> new name, and the minor version without the old name, such as 0.3."""
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name from the module that defines it; a renamed one warns."""
+    """Return a public name from its defining module; a renamed name warns."""
     if name in _RENAMED:
         new, removal = _RENAMED[name]
         told = f"langfocus.{name} is now langfocus.{new}; version {removal} removes the old name"

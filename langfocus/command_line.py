@@ -20,7 +20,7 @@ langfocus crawl -a lang=de -a pages=1000 -s LANGFOCUS_CONTACT=you@example.org   
 langfocus --help                                        list all commands"""
 
 _CRAWLS: Final = ("crawl", "compare")
-"""The commands whose modules and models take seconds to load."""
+"""Commands with modules and models that take seconds to load."""
 
 _USAGE_ERROR = 2
 _INTERRUPTED = 130

@@ -25,7 +25,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, kw_only=True)
 class _Call(Arguments):
-    """The arguments of `crawl`; `langfocus crawl --help` explains those of a crawl."""
+    """Arguments of `crawl`; `langfocus crawl --help` explains crawl arguments."""
 
     lang: "str | type[Spider]" = field(default="", kw_only=False)  # type: ignore[assignment]
     folder: str | PathLike[str] | None = None
@@ -34,7 +34,7 @@ class _Call(Arguments):
 
 
 def _takes(_: Callable[P, _Call]) -> Callable[[Callable[..., Run]], Callable[P, Run]]:
-    """Let type checkers know the arguments of a class as those of a function."""
+    """Let type checkers treat a class's arguments as a function's."""
     return lambda function: function
 
 

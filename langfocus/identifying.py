@@ -1,4 +1,4 @@
-"""The language of URLs and of pages, with the models that ship."""
+"""Languages of URLs and pages, by the shipped models."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -30,8 +30,8 @@ def identify_url(url: str) -> UrlLanguage:
 def identify_urls(urls: Iterable[str]) -> Iterator[UrlLanguage]:
     """Yield the language of each URL, in order.
 
-    The URLs are read a thousand at a time, so there may be any number of them. Raises `TypeError`
-    for a single string and `ModelError` if the model cannot be read.
+    URLs are read a thousand at a time, so their number is unlimited. Raises `TypeError` for a
+    single string and `ModelError` for an unreadable model.
     """
     if isinstance(urls, str):
         raise TypeError("expected several URLs, not one string: use identify_url")
@@ -56,13 +56,13 @@ def identify_page(
     content_language: str | None = None,
     by: "PageMethod | str" = DEFAULT_METHOD,
 ) -> PageLanguage:
-    """Return the language of a page from its content and, if it is given, its URL.
+    """Return the language of a page from its content and, if known, its URL.
 
-    `html` are the bytes as they were received, or decoded text. `content_type` and
-    `content_language` are the values of the HTTP headers. `by` is a method or its name, as in
-    `langfocus identify pages --method`. Any bytes give an answer; `language` is None if there is no
-    evidence, or for binary data such as an image. Raises `LanguageError` for an unknown method and
-    `MissingPackageError` for one whose package is not installed.
+    `html` is received bytes or decoded text. `content_type` and `content_language` are HTTP header
+    values. `by` is a method or its name, as in `langfocus identify pages --method`. Any bytes have
+    an answer; `language` is None without evidence, and for binary data such as an image. Raises
+    `LanguageError` for an unknown method and `MissingPackageError` for a method without its
+    package.
     """
     from langfocus.crawler.http.download import Download
     from langfocus.crawler.reading.page import identified

@@ -212,10 +212,10 @@ class CensusFigures:
     """The figures of a census. Every counter is in falling order of its counts.
 
     `pages` selects the counted pages: the portal page of each server, or all. `servers` counts
-    hosts that answered, by country, `addresses` the distinct IP addresses, and `hosts` all
-    requested hosts. `by_country` is language -> country -> pages. `decided` counts pages by
-    deciding method. `methods` is () if no source kept all answers; `answered` counts the pages with
-    answers. `by_encoding` counts, by language, the pages whose encoding determines the language.
+    answering hosts by country, `addresses` distinct IP addresses, and `hosts` all requested hosts.
+    `by_country` is language -> country -> pages. `decided` counts pages by deciding method.
+    `methods` is () if no source kept all answers; `answered` counts pages with answers.
+    `by_encoding` counts, by language, pages whose encoding determines the language.
     """
 
     sources: Sequence[Source]

@@ -50,7 +50,7 @@ FIRST_ANSWER_S: Final = 15.0
 """Seconds after the first request in which a server must answer, or the crawl ends."""
 
 FileName = str | PathLike[str] | None
-"""The path of a file or a folder; `Config.read` makes a `Path` of it."""
+"""Path of a file or a folder; `Config.read` converts it to a `Path`."""
 
 _MOST_HOLD_S: Final = 3600.0
 
@@ -58,7 +58,7 @@ _CENSUS_STEPS: Final = 10
 """URLs of a host that a census fetches: its portal page after redirects within the host."""
 
 _CENSUS_BATCH: Final = 5_000
-"""Hosts that are queued in one transaction."""
+"""Hosts queued per transaction."""
 
 
 def _language(tag: str, label: str) -> str:
@@ -435,10 +435,10 @@ class Config(Arguments):
     def read(
         cls, arguments: Mapping[str, object], settings: Mapping[str, object] | None = None
     ) -> "Config":
-        """Return the configuration that arguments and settings describe; raises `SettingError`.
+        """Return the configuration described by arguments and settings; raises `SettingError`.
 
-        The keys of `arguments` are names of `-a`, those of `settings` names of `-s`; settings that
-        are not declared here are passed over. Nothing is loaded but lists of seeds and hosts.
+        The keys of `arguments` are `-a` names, the keys of `settings` are `-s` names; undeclared
+        settings are ignored. Only seed and host lists are loaded.
         """
         arguments, settings = renamed(arguments), renamed(settings or {})
         for name in arguments:
@@ -547,10 +547,10 @@ def _declared() -> dict[str, Knob]:
 _KNOBS: Final = _declared()
 
 IDENTITY: Final = (*(name for name, one in _KNOBS.items() if one.binds), "shared", "parts")
-"""The recorded options of a run that must not change when it is resumed."""
+"""Recorded options of a run that must not change on resumption."""
 
 AGREED: Final = (*(name for name, one in _KNOBS.items() if one.agreed), "obeys_robots")
-"""The further options that are the same for all workers of a shared crawl."""
+"""Further options with equal values for all workers of a shared crawl."""
 
 GOALS: Final = tuple(name for name, one in _KNOBS.items() if one.goal)
 """The options that end a crawl."""

@@ -1,6 +1,6 @@
 """The table `archived` of a run: one row per exchange in its WARC files.
 
-An exchange is written right before its URL is settled, so only the last one may be unsettled.
+An exchange is written right before its URL is settled, so only the last exchange may be unsettled.
 """
 
 import logging
@@ -104,7 +104,7 @@ def with_payload(connection: sqlite3.Connection, digest: str) -> ArchivedRow | N
 
 
 def kept_earlier(connection: sqlite3.Connection, url: str) -> tuple[str, str] | None:
-    """Return URL and date of the record in which an earlier run kept a page; None without one."""
+    """Return URL and date of an earlier run's record of a page, or None."""
     query = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
     row = connection.execute(query, (url,)).fetchone()
     return None if row is None else (row[0], row[1])

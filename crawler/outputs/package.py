@@ -1,7 +1,7 @@
-"""The CDXJ index of a run's WARC files, and index, files and pages in a WACZ 1.1.1 package.
+"""The CDXJ index of a run's WARC files, and WACZ 1.1.1 packages with index, files and pages.
 
-Other packers read all WARC files again to make the index and the list of pages. Both are in
-`run.db`, so only the bytes of the files are copied here.
+Other packers read all WARC files again to build the index and the page list. Here both are in
+`run.db`, so only file bytes are copied.
 """
 
 import hashlib
@@ -65,8 +65,8 @@ def write_index(folder: Path) -> int:
 def write_wacz(folder: Path, path: Path) -> int:
     """Write the package of a run to `path`; return its number of answers.
 
-    Raises `RunFolderError` for a folder that is no run or has no WARC files, and `StorageError` if
-    the package cannot be written.
+    Raises `RunFolderError` for a folder without a run or without WARC files, and `StorageError` for
+    a failed write.
     """
     answers = write_index(folder)
     with (
@@ -89,7 +89,7 @@ def _written(path: Path) -> Iterator[Path]:
 
 
 def _line(*values: Any) -> str:
-    """Return the line of an answer, with the fields and their order of other indexers."""
+    """Return an answer's index line, with fields in the order of other indexers."""
     from surt import surt
 
     row = ArchivedRow(*values)
@@ -158,7 +158,7 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
 
 
 def _pages(run: sqlite3.Connection) -> Iterator[bytes]:
-    """Yield the lines of the list of pages; a viewer shows these pages first."""
+    """Yield the lines of the page list; a viewer shows these pages first."""
     yield _json_line({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
     with closing(run.execute(_PAGES)) as rows:
         for number, (url, date, language, confidence, method) in enumerate(rows, 1):

@@ -34,7 +34,7 @@ TAKEN_DOWN: Final = "taken_down"
 """Outcome of a removed page."""
 
 LINES: Final = "taken_down"
-"""The `meta` key of the take-down entries, as JSON."""
+"""`meta` key of the take-down entries, as JSON."""
 
 _NOTHING: Final = ("parent", "language", "confidence", "method", "charset", "country", "address")
 _EMPTIED = ", ".join(f"{name} = NULL" for name in _NOTHING)

@@ -1,7 +1,7 @@
-"""Writes the exchanges of a crawl into WARC files, so that run and files agree after a kill.
+"""Writes the exchanges of a crawl into WARC files; run and files agree after a kill.
 
-An exchange is appended to its file, then its row is committed, then its URL is settled. A kill
-leaves at most the last of them without the next step, which `archived.repair` undoes.
+An exchange is appended to its file, then its row is committed, then its URL is settled. After a
+kill, at most the last exchange lacks the next step; `archived.repair` removes it.
 """
 
 import os
@@ -111,7 +111,7 @@ class WarcArchive:
             raise
 
     def _revisit(self, exchange: Exchange, record: Record | None, digest: bytes) -> Revisit | None:
-        """Return what an answer without a body of its own refers to, None for another answer."""
+        """Return the record that an answer without its own body refers to, else None."""
         if record is not None and record.outcome == UNCHANGED:
             kept = archived.kept_earlier(self._connection, exchange.url)
             return Revisit(archived.NOT_MODIFIED_SINCE, *(kept or ()))
@@ -142,7 +142,7 @@ def _metadata(record: Record) -> dict[str, str]:
 
 
 def _mime(exchange: Exchange) -> str:
-    """Return the media type of an answer as an index has it, "unk" without one."""
+    """Return an answer's media type for an index; "unk" without one."""
     for line in exchange.head.split(b"\n")[1:]:
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-type":
@@ -152,12 +152,11 @@ def _mime(exchange: Exchange) -> str:
 
 
 class WarcFile:
-    """The newest WARC file of a session; the first one is made with the first record.
+    """The newest WARC file of a session; the first file is created with the first record.
 
-    `information` are the fields of each file's `warcinfo` record. `worker` is the name of the
-    worker of a shared crawl, so that files of all workers can lie in one folder; "" if the crawl is
-    not shared. A file of `most_bytes` or more gets no further exchange. All methods raise
-    `StorageError`.
+    `information` are the fields of each file's `warcinfo` record. `worker` is the name of a shared
+    crawl's worker, so that all workers' files can be in one folder; "" otherwise. A file of
+    `most_bytes` or more gets no further exchange. All methods raise `StorageError`.
     """
 
     def __init__(
@@ -178,7 +177,7 @@ class WarcFile:
         self.name = self.warcinfo_id = ""
 
     def prepare(self) -> None:
-        """Begin a file if there is none or the last one is full; sets `name` and `warcinfo_id`."""
+        """Open a new file if there is none or the last is full; sets `name` and `warcinfo_id`."""
         if self._descriptor >= 0 and self._size < self._most_bytes:
             return
         self.close()
@@ -186,9 +185,9 @@ class WarcFile:
             self._begin()
 
     def append(self, data: bytes) -> int:
-        """Write bytes at the end of the file that `prepare` began; return their place.
+        """Append bytes to the file opened by `prepare`; return their place.
 
-        After an error the file is as it was before.
+        An error leaves the file unchanged.
         """
         start = self._size
         with self._writing():

@@ -1,4 +1,4 @@
-"""The bytes of WARC 1.1 records, each in a gzip member of its own."""
+"""The bytes of WARC 1.1 records, each a separate gzip member."""
 
 import time
 from base64 import b32encode
@@ -17,10 +17,10 @@ except ImportError:
     import zlib  # type: ignore[no-redef]
 
 REBUILT: Final = "X-Crawler-Head"
-"""The header of a record whose HTTP head was rebuilt from its headers."""
+"""Header of a record with an HTTP head rebuilt from headers."""
 
 LEVEL: Final = 2
-"""The level of compression: of isal's 0 to 3, or of zlib's 0 to 9."""
+"""Compression level: 0 to 3 for isal, 0 to 9 for zlib."""
 
 _PROFILES = {
     SAME_PAYLOAD_AS: "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
@@ -143,6 +143,6 @@ def pack_beside(
 
 
 def fields_block(values: Mapping[str, str]) -> bytes:
-    """Return the block of type application/warc-fields with these fields; a line for each."""
+    """Return fields as a block of type application/warc-fields, one line each."""
     lines = [f"{name}: {' '.join(value.split())}\r\n" for name, value in values.items()]
     return "".join(lines).encode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""The report of a comparison of strategies: Tables XVII to XIX and Fig. 7 of Baykan 2013.
+"""The report of a strategy comparison: Tables XVII to XIX and Fig. 7 of Baykan 2013.
 
-The figures of the paper are shown beside ours: three crawls of 1,000 pages for each of five
-languages, at most 10 URLs of a host, on the Web of that time.
+The paper's figures are shown beside ours: three crawls of 1,000 pages for each of five languages,
+at most 10 URLs of a host, on the Web of that time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -57,11 +57,11 @@ _MEASURES: Final[Sequence[tuple[str, Callable[[Summary], Cell]]]] = (
         lambda run: run.harvest_rate,
     ),
 )
-"""Title and figure of each table, in the order of the paper's figures in `OF_PAPER`."""
+"""Title and figure of each table, in the paper's order in `OF_PAPER`."""
 
 
 def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Report:
-    """Return the report of a comparison; `folders` has the folder of each language and strategy."""
+    """Return the report of a comparison; `folders` has the run folder by language and strategy."""
     every = [(lang, name, run) for lang, by in runs.items() for name, run in by.items()]
     tables = [_table(runs, place) for place in range(len(_MEASURES))]
     tables[0] = replace(tables[0], notes=[_origin(lang, by) for lang, by in runs.items()])

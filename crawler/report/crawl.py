@@ -1,4 +1,4 @@
-"""The report of a crawl: its files, its closing tables, and the explanation of a fetch."""
+"""The report of a crawl: files, closing tables, and explanations of fetches."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _MOST_PORTIONS = 50
 """A longer run is shown in portions of 400, 600, ... pages."""
 
 _MOST_POINTS = 20
-"""Rows of the table of queued URLs."""
+"""Rows in the table of queued URLs."""
 
 _MOST_PRINTED = 10
 _MOST_ROWS = 15
@@ -53,7 +53,7 @@ _NOT_ENDED: Final = "running or killed"
 
 
 def written(folder: Path, labels: Path | None = None) -> Written:
-    """Write the report of a crawl; `labels` is a file of a person's labels of its pages."""
+    """Write the report of a crawl; `labels` is a file with a person's page labels."""
     table = None if labels is None else label_table(folder, labels)
     summary = write_report(folder, table)
 
@@ -337,7 +337,7 @@ def explain(run: sqlite3.Connection | Path | str, url: str) -> tuple[list[str], 
 def _sentences(
     connection: sqlite3.Connection, meta: Mapping[str, str], page: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Return a page's place, its probability, how it was found, and its outcome."""
+    """Return a page's place, probability, discovery and outcome as sentences."""
     place = f"settled as URL {page['place']:,} of {page['settled']:,}"
     yield f"{place}; {page['queued']:,} were queued"
     if page["reasons"] is None:

@@ -73,7 +73,7 @@ def iso_time(at: float | None) -> str | None:
 
 
 def language_name(code: str) -> str:
-    """Return the English name of a language, or its code if it has no name."""
+    """Return the English name of a language; its code without a name."""
     try:
         return name(code)
     except LanguageError:
@@ -96,7 +96,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """`text` with printable lines; those after the first are indented, so that none is forged."""
+    """`text` with printable lines; later lines are indented, so that no line can be forged."""
     return "\n    ".join(map(printable, text.split("\n")))
 
 

@@ -1,7 +1,7 @@
 """The figures of a run, computed from its `run.db` alone.
 
-Every table, report and comparison takes its figures from here. Nothing is kept in memory for each
-page: SQLite counts the rows, or they are streamed. So a run can have ten million pages.
+Every table, report and comparison uses these figures. Nothing per page is kept in memory: SQLite
+counts rows, or rows are streamed. So a run can have ten million pages.
 """
 
 import json
@@ -133,7 +133,7 @@ class Portion(NamedTuple):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts of pages and their rate."""
+        """Return page counts and harvest rate."""
         counts = {"pages": self.pages, "labelled": self.labelled, "relevant": self.relevant}
         return counts | {"harvest_rate": self.harvest_rate}
 

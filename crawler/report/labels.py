@@ -1,12 +1,11 @@
-"""A harvest rate checked by hand: pages to label, the labels, and the estimate from them.
+"""A harvest rate checked by hand: sampled pages, labels, and the estimate from labels.
 
-The sample is stratified by the identifier's answer, the language of the crawl or another; pages
-without an answer are in no harvest rate and not in the sample. The estimator is the sum over strata
-of their size times the labelled share (Cochran 1977, Sampling Techniques, 5.3). Its usual variance
-is 0 for a stratum whose labels all agree, which is frequent here. So the interval comes from the
-distribution of the pages that were not labelled: in each stratum their number of relevant pages is
-beta-binomial, with Jeffreys' prior for the share (Brown, Cai and DasGupta 2001, Interval Estimation
-for a Binomial Proportion, 4).
+The sample is stratified by the identifier's answer, the target language or another; pages without
+an answer are in no harvest rate and not in the sample. The estimator sums stratum size times
+labelled share (Cochran 1977, Sampling Techniques, 5.3). Its usual variance is 0 for a stratum with
+uniform labels, a frequent case. So the interval is from the distribution of the unlabelled pages:
+in each stratum, the number of relevant pages is beta-binomial, with Jeffreys' prior for the share
+(Brown, Cai and DasGupta 2001, Interval Estimation for a Binomial Proportion, 4).
 """
 
 import csv
@@ -37,7 +36,7 @@ WHERE outcome = 'page' AND (language = ?) = ? AND id <= ? ORDER BY id"""
 _PAGE: Final = "SELECT url, language = ? FROM pages WHERE outcome = 'page' AND id = ?"
 
 _FEWEST: Final = 5
-"""Pages with an answer that are drawn at least, if there are so many."""
+"""Least pages sampled per stratum, or all pages of a smaller stratum."""
 _ANSWERS: Final = {"yes": True, "no": False, "": None, "?": None}
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _DRAWS: Final = 20_000

@@ -13,7 +13,7 @@ _PREFIX: Final = "langfocus_"
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 _Samples = Mapping[str, float | None]
-"""Values by the end of their names; None is left out."""
+"""Values by name ending; None values are skipped."""
 
 
 def metrics(snapshot: Snapshot) -> str:

@@ -36,11 +36,11 @@ _COLOURS: Final = {"running": "green", "ending": "yellow", "finished": "bold"}
 
 
 class Display(AbstractContextManager["Display"]):
-    """Rows of text about a running task; they disappear when the task is done.
+    """Rows of text about a running task, removed when the task ends.
 
-    On a terminal they are at its bottom, change at most every `refresh_s` seconds, and are cut at
-    its right edge. On any other stream one is printed as a line every `every_s` seconds. `clock`
-    returns increasing seconds. All methods may be called by any thread.
+    On a terminal, rows are at the bottom, change at most every `refresh_s` seconds, and are cut at
+    the right edge. On any other stream, a line is printed every `every_s` seconds. `clock` returns
+    increasing seconds. All methods are thread-safe.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Display(AbstractContextManager["Display"]):
                 self._show(printable(rows) if isinstance(rows, str) else rows)
 
     def count(self, task: str, done: int, total: int | None) -> None:
-        """Show the progress of a task: `done` of `total`, if the total is known."""
+        """Show the progress of a task: `done`, of `total` if known."""
         if total is not None and done >= total:
             self.close()
         else:
@@ -290,7 +290,7 @@ def spark(course: Iterable[tuple[int, int]], width: int) -> str:
 
 
 def _page(page: LastPage, width: int) -> Text:
-    """Return a page: its score before the fetch, its language after it."""
+    """Return a page row: score before the fetch, language after it."""
     # The pages of an earlier run go before all others.
     score = f"{page.score:6.2f}" if page.score < FIRST_SCORE else " first"
     style = "green" if page.is_relevant else "dim"

@@ -1,4 +1,4 @@
-"""When, by which code, from which data and with which versions figures were measured."""
+"""Provenance of measured figures: date, code, data and versions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def provenance(
 ) -> dict[str, Any]:
     """Return date, command, commit, the SHA-256 of each data file or folder, and versions.
 
-    `command` is the list of words that were typed. Of a path only the last name is kept, so that
-    the result does not name folders of one machine. OSError if data cannot be read.
+    `command` is the list of typed words. Only the last name of a path is kept, so that no folder
+    names of a machine are published. OSError for unreadable data.
     """
     return {
         "date": today.isoformat(),
@@ -55,7 +55,7 @@ def sha256(path: Path) -> str:
 
 
 def _commit() -> str | None:
-    """Return the commit of the checkout, with a note if files were changed; None if it is none."""
+    """Return the commit of the checkout, marked if files were changed; None without a checkout."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         return None

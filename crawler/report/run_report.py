@@ -1,4 +1,4 @@
-"""Writes the report of a run in the form of its kind, which is found by name."""
+"""Writes a run's report in the form of its kind, found by name."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -11,11 +11,11 @@ _REPORTS: Final = {
     "crawl": "langfocus.crawler.report.crawl",
     "census": "langfocus.crawler.census.report",
 }
-"""Kind of a run -> module whose `written` writes the report of a folder."""
+"""Run kind -> module whose `written` writes the report of a folder."""
 
 
 class Written(NamedTuple):
-    """A report in the folder of its run."""
+    """A report in a run folder."""
 
     page: Path
     figures: Mapping[str, Any]  # as JSON types

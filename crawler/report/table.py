@@ -1,6 +1,7 @@
-"""The table that all reports use: rows of figures, which it shows as texts.
+"""The table type of all reports: rows of figures, shown as texts.
 
-`Printer.table` prints it, in a terminal, a pipe or a file; `templates/page.html` is its HTML.
+`Printer.table` prints tables to a terminal, a pipe or a file; `templates/page.html` is the HTML
+form.
 """
 
 import sys
@@ -25,7 +26,7 @@ from langfocus.crawler.report.formatting import (
 from langfocus.crawler.report.terminal import unguarded
 
 WIDTH = 80
-"""Columns of a table that goes into a file or a pipe."""
+"""Columns of a table in a file or a pipe."""
 
 WIDE = 120
 """Columns of wide tables, for studies and simulations."""
@@ -36,12 +37,12 @@ _MOST_LETTERS_OF_FIGURES = 36
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; one without rows is not shown.
+    """A table; a table without rows is not shown.
 
     A cell is a text, a count, a fraction (shown as a percentage) or None. The first `text_columns`
-    columns are text, the others are figures. `paper` has rows of a paper's figures, which follow
-    the other rows and are fainter. `notes` are sentences below the table. On a page the columns
-    “share” and “coverage” have bars, and a row whose first cell is `marked` is the target's.
+    columns are text, the others are figures. `paper` has rows with a paper's figures, fainter and
+    below the other rows. `notes` are sentences below the table. On a page, the columns “share” and
+    “coverage” have bars, and a row whose first cell is `marked` is the target's.
     """
 
     title: str
@@ -87,9 +88,9 @@ class Table:
 def counts_table(
     title: str, head: Sequence[str], counts: Mapping[str, int], most: int, marked: str = ""
 ) -> Table:
-    """Return the `most` largest counts with their shares, the rest summed in one row.
+    """Return the `most` largest counts with shares; one row sums the rest.
 
-    `head` has the names of the first two columns. The marked name has a row of its own.
+    `head` has the names of the first two columns. The marked name always has a separate row.
     """
     total = sum(counts.values())
     pairs = [*falling(counts).items()]
@@ -119,11 +120,11 @@ class Printer:
         )
 
     def line(self, text: str = "") -> None:
-        """Print one line, which is never broken."""
+        """Print one unbroken line."""
         self._console.print(self._clean(text), soft_wrap=True)
 
     def table(self, table: Table) -> None:
-        """Print a table that has rows, and its notes."""
+        """Print a table with rows, and its notes."""
         if table.is_empty:
             return
         self._console.print(Text(self._clean(table.title), style="bold"), soft_wrap=True)

@@ -31,13 +31,13 @@ class PrintableStream:
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the stream itself has."""
+        """Return the attribute of the underlying stream."""
         return getattr(self.stream, name)
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Make standard output and standard error printable in the block, and after its exception."""
+    """Make standard output and standard error printable, in the block and for its exception."""
     before = {"stdout": sys.stdout, "stderr": sys.stderr}
     for name, stream in before.items():
         setattr(sys, name, PrintableStream(unguarded(stream)))
@@ -48,5 +48,5 @@ def guarded() -> Iterator[None]:
 
 
 def unguarded(stream: TextIO | PrintableStream) -> TextIO:
-    """Return the stream itself, for those that print colours and make texts printable."""
+    """Return the underlying stream, for callers that print colours and printable texts."""
     return stream.stream if isinstance(stream, PrintableStream) else stream

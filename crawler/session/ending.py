@@ -89,7 +89,7 @@ class Ending:
     def guard(self, work: Callable[[], T], failure: str = "", *, remedy: str = "") -> T | None:
         """Return the result of `work`; None after `StorageError`, which ends the crawl.
 
-        With the name of a `failure` any other exception ends the crawl too, under this name.
+        With a `failure` name, any other exception ends the crawl too, under this name.
         """
         try:
             return work()
@@ -156,7 +156,7 @@ class Ending:
                 yield name, done, most
 
     def reached(self, counts: Counts, now: float) -> str:
-        """Return the name of the first goal that is reached, "" if none is."""
+        """Return the name of the first reached goal, or ""."""
         config = self._config
         is_reached = {
             "pages": config.pages is not None and counts.pages >= config.pages,

@@ -30,9 +30,9 @@ class JoinedCrawl:
     def __init__(
         self, address: str, prepared: Preparation, folder: Path, clock: CrawlClock
     ) -> None:
-        """Join at the address of a Redis server, and set the clock to that of the server.
+        """Join at a Redis server's address, and set the clock to the server's.
 
-        Raises `CrawlError` if the crawl there has other settings.
+        Raises `CrawlError` if the server's crawl has other settings.
         """
         config, meta = prepared.config, prepared.meta
         self.waiting = Waiting(clock)

@@ -1,4 +1,4 @@
-"""Opens a crawl: its run folder, its frontier, and the parts that work on them."""
+"""Opens a crawl: its run folder, its frontier, and their parts."""
 
 import json
 import logging
@@ -34,10 +34,10 @@ _log = logging.getLogger(__name__)
 
 
 def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
-    """Return a crawl ready to begin; raises `CrawlError` before anything is written.
+    """Return a crawl ready to start; raises `CrawlError` before any write.
 
-    Without a `clock` it starts at the time of the machine. A worker of a shared crawl sets its
-    clock to the time of the server. After an error nothing stays open.
+    Without a `clock`, a new clock starts at the machine's time. A worker of a shared crawl sets its
+    clock to the server's time. An error leaves nothing open.
     """
     prepared, clock = prepare(config), clock or CrawlClock()
     with ExitStack() as undo:
@@ -47,7 +47,7 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
 
 
 class _Store(NamedTuple):
-    """A run that is open, and its frontier; `worker` is None if no other process shares it."""
+    """An open run and its frontier; `worker` is None for an unshared frontier."""
 
     resources: ExitStack
     run: OpenRun
@@ -153,7 +153,7 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
 
 
 def _archive(run: OpenRun, prepared: Preparation, now: float) -> WarcArchive:
-    """Return the WARC files of a run; each has the settings of the crawl."""
+    """Return the WARC files of a run; each file has the crawl's settings."""
     config = prepared.config
     about = {
         "software": config.version,

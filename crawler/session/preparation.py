@@ -1,4 +1,4 @@
-"""The parts of a crawl that are made before its run is opened; nothing is written here."""
+"""Parts of a crawl created before its run is opened; nothing is written here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,9 +26,9 @@ from langfocus.crawler.strategies.orderings import Ordering
 
 
 def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
-    """Return the name of a crawl in folders and messages: its language and its ordering.
+    """Return a crawl's name for folders and messages: language and ordering.
 
-    Of a dotted path it has the last part.
+    Of a dotted path, the last part is used.
     """
     name = ordering.name.rpartition(":")[2]
     return "census" if config.is_census else f"{config.lang}{between}{name}"
@@ -38,7 +38,7 @@ def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
-    `gaps` are sentences about the parts that do not know its language.
+    `gaps` are sentences about parts without support for its language.
     """
 
     config: Config
@@ -56,7 +56,7 @@ class Preparation:
 
     @cached_property
     def meta(self) -> Mapping[str, object]:
-        """The settings that the run keeps; some of them it is bound to."""
+        """Settings recorded in the run; some bind the run."""
         config, ordering = self.config, self.ordering
         hosts, listed, shared = config.hosts, {}, ""
         archive = [str(config.archive)] if config.archive else []
@@ -150,9 +150,9 @@ def prepare(config: Config) -> Preparation:
 
 
 def check_goals(config: Config, *, doubts: bool) -> None:
-    """Raise `SettingError` for a goal or a task that this crawl cannot have.
+    """Raise `SettingError` for a goal or a task impossible in this crawl.
 
-    `doubts` is True if the ordering knows URLs that it does not expect in the language.
+    `doubts` is True for an ordering that marks URLs as not expected in the language.
     """
     if config.expected and not doubts:
         raise SettingError(
@@ -170,9 +170,9 @@ def check_goals(config: Config, *, doubts: bool) -> None:
 
 
 def _open_web(config: Config) -> tuple[Config, Web | None]:
-    """Return the Web that is crawled, None for the live one; raises `CrawlError`.
+    """Return the Web to crawl, None for the live Web; raises `CrawlError`.
 
-    The configuration gets the Web's own seeds if none were given.
+    Without seeds, the configuration gets the Web's own seeds.
     """
     if config.web == "live":
         return config, None
@@ -204,10 +204,10 @@ def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
 
 
 def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, ...]:
-    """Return a sentence for each part that does not know the language of a crawl.
+    """Return a sentence for each part that does not support a crawl's language.
 
-    `ordering` is the ordering of the crawl. `method` identifies the pages. A census has no
-    language, but a sentence about the lines of its list that name no host.
+    `ordering` is the crawl's ordering; `method` identifies the pages. A census has no language, but
+    a sentence about list lines without a host.
     """
     hosts = config.hosts
     if hosts is not None and hosts.skipped:
@@ -234,9 +234,9 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
 
 
 def check_language(lang: str, method: PageMethod) -> None:
-    """Raise `SettingError` for a language beyond the project's codes that no model of pages knows.
+    """Raise `SettingError` for a language beyond the project codes and all page models.
 
-    No page would count as relevant: there is no text of it, and its declarations are not read.
+    No page would count as relevant: the language has no model, and its declarations are not read.
     """
     if not lang or lang in PROJECT_CODES:
         return

@@ -20,9 +20,9 @@ _log = logging.getLogger(__name__)
 
 
 class Queue:
-    """Leases the URLs of a crawl, and knows whether there will be more of them.
+    """Leases the URLs of a crawl; determines whether more URLs may follow.
 
-    `revisits` are the pages of an earlier run, `unread` the seeds that are not queued yet.
+    `revisits` are an earlier run's pages, `unread` the seeds not yet queued.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Queue:
         return sum(one.is_queued for one in found)
 
     def next(self) -> Lease | None:
-        """Return the lease of the next URL, None if there is none now or no more is wanted."""
+        """Return the lease of the next URL; None if none is ready or wanted."""
         now = self._clock()
         if self._blocking.follow(now):
             number = self._frontier.drop_blocked(self._blocking.blocks)
@@ -107,9 +107,9 @@ class Queue:
         return self._is_shared and self._frontier.ready_at(self._clock()) is not None
 
     def goal_reached(self) -> str:
-        """Return the name of the goal that is reached, such as "pages"; "" if none is.
+        """Return the name of the reached goal, such as "pages", or "".
 
-        It is `UNANSWERED` for a crawl that no server answered. Nothing is in progress.
+        `UNANSWERED` for a crawl without any answer. Call it with nothing in progress.
         """
         return UNANSWERED if self._is_unanswered() else self._reached(self.counts())
 

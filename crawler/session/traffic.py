@@ -1,4 +1,4 @@
-"""What is under way between the lease of a URL and its settling."""
+"""Work in progress between the lease of a URL and its settling."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -46,19 +46,19 @@ from langfocus.crawler.url import (
 )
 
 INTERRUPTED = "interrupted"
-"""The outcome of a URL whose requests were all interrupted by kills."""
+"""Outcome of a URL whose requests were all interrupted by kills."""
 
 PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
 
 SLOW_PAGES = "slow_pages"
-"""The outcome of a URL whose domain has served too many pages that exceeded the time limit."""
+"""Outcome of a URL in a domain with too many pages beyond the time limit."""
 
 _MOST_SLOW = 3
-"""Pages of a domain that take too long to read before its other URLs get no request."""
+"""Slow pages of a domain after which its other URLs get no request."""
 
 NO_ADDRESS = "dns"
-"""The reason of a failure if a host has no address."""
+"""Failure reason for a host without an address."""
 
 _NOTHING: Mapping[str, int] = {}
 
@@ -70,7 +70,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 OnSettled = Callable[[Lease, Record], None]
-"""Called with each lease that ends, and its record."""
+"""Called with each ended lease and its record."""
 
 
 class Visitor:
@@ -145,7 +145,7 @@ class Visitor:
         return is_success and not self.is_sitemap(lease)
 
     def read(self, download: Download, lease: Lease) -> Reading:
-        """Return what a page says, for a caller that needs it before `answered`."""
+        """Return a page's reading, for a caller that needs it before `answered`."""
         return self._read(download, lease.depth)
 
     def is_last(self, lease: Lease, download: Download) -> bool:
@@ -314,7 +314,7 @@ class Visitor:
     def _keeping(
         self, lease: Lease, record: Record | None, exchange: Exchange | None
     ) -> AbstractContextManager[None]:
-        """Keep an exchange while the block settles its URL, or gives it back without a record."""
+        """Archive an exchange while the block settles or requeues its URL."""
         if self._archive is None:
             return nullcontext()
         return self._archive.keeping(lease, record, exchange)

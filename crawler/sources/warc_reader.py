@@ -213,7 +213,7 @@ def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord |
 
 
 def record_at(volume: Volume, offset: int, kept: int = BLOCK_LIMIT) -> ArchiveRecord:
-    """Return the record that `records` found at an offset; raises `ArchiveError` if it is gone."""
+    """Return the record at an offset found by `records`; raises `ArchiveError` if missing."""
     try:
         with open_regular(volume.path) as file:
             end = min(file.seek(0, io.SEEK_END), volume.end)
@@ -304,7 +304,7 @@ class _Stream(io.RawIOBase):
 
 
 class _Unreadable(OSError):
-    """Bytes that are no record; the next one may be behind them."""
+    """Bytes without a record; a record may follow."""
 
 
 def _first_line(stream: BinaryIO | io.BufferedReader) -> bytes:
@@ -435,7 +435,7 @@ class _Member(io.RawIOBase):
 
 
 def _next_member(file: BinaryIO, start: int, end: int) -> int:
-    """Return the offset of the next gzip member that begins with a record, `end` if none does."""
+    """Return the offset of the next gzip member with a record, or `end`."""
     for _ in range(_MOST_CANDIDATES):
         start = _find(file, start, end, _MEMBER)
         file.seek(start)

@@ -17,7 +17,7 @@ from langfocus.crawler.sources.warc_reader import Damage
 from langfocus.crawler.url import normalise
 
 LABELS: Final = ("lang", "language", "directory_lang")
-"""Names of the column with the language; the first that the table has counts."""
+"""Names of the language column; the first one in the table counts."""
 
 
 @dataclass

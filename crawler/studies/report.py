@@ -34,7 +34,7 @@ def print_result(result: Result, printer: Printer) -> None:
 def write_study(
     file: Path | None, facts: Facts, results: Iterable[Result], data: Iterable[Path | None]
 ) -> None:
-    """Write the file of --json, if it was asked for; `data` are files or folders."""
+    """Write the file of --json, if requested; `data` are files or folders."""
     if file is not None:
         experiments = [result.as_json() for result in results]
         about = {"measured": base.measured(filter(None, data)), **facts}
