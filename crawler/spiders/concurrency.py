@@ -9,11 +9,12 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from langfocus.crawler.errors import StorageError, one_line
+from langfocus.crawler.errors import SettingError, StorageError, one_line
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.core.engine import ExecutionEngine
+    from scrapy.settings import BaseSettings
 
 PAUSE_S: Final = 2.0
 """Seconds of rest for a host after a failed connection by this machine."""
@@ -44,9 +45,19 @@ def in_progress(engine: "ExecutionEngine") -> int:
     return len(engine.downloader.active)
 
 
-def is_full(engine: "ExecutionEngine") -> bool:
-    """Return True if no more requests may begin."""
-    return engine.downloader.needs_backout()
+def is_full(engine: "ExecutionEngine", unsettled: int = 0) -> bool:
+    """Return True if no more requests may begin, with so many pages that are not settled yet."""
+    downloader = engine.downloader
+    return downloader.needs_backout() or 0 < downloader.total_concurrency <= unsettled
+
+
+def check_throttle(settings: "BaseSettings") -> None:
+    """Raise `SettingError` for a project that has Scrapy change the delay of the only slot."""
+    if settings.getbool("AUTOTHROTTLE_ENABLED"):
+        raise SettingError(
+            "AUTOTHROTTLE_ENABLED=True: the frontier keeps the delay of each host; remove the "
+            "setting, or raise DOWNLOAD_DELAY"
+        )
 
 
 def begin(engine: "ExecutionEngine", request: "Request") -> None:

@@ -144,8 +144,7 @@ class Fetches:
         A page is in progress until it is settled, thus until the callback of a spider has ended:
         a slow callback bounds the pages in memory, and one request at a time has one order.
         """
-        most = self.engine.downloader.total_concurrency
-        return is_full(self.engine) or 0 < most <= self._unsettled
+        return is_full(self.engine, self._unsettled)
 
     def _end(self, fetch: Fetch) -> None:
         fetch.is_settled = True

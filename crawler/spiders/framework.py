@@ -7,6 +7,7 @@ from scrapy.settings import BaseSettings, default_settings
 
 from langfocus.crawler import settings as own
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.spiders.concurrency import check_throttle
 
 _SCHEDULER: Final = own.SCHEDULER
 _BASE: Final = default_settings.DOWNLOADER_MIDDLEWARES_BASE
@@ -84,11 +85,7 @@ def check(settings: BaseSettings) -> None:
         raise SettingError(f"SCHEDULER={scheduler}: langfocus brings its own; remove the setting")
     if not settings.getbool("TWISTED_REACTOR_ENABLED"):
         raise SettingError("TWISTED_REACTOR_ENABLED=False: a crawl needs the reactor; remove it")
-    if settings.getbool("AUTOTHROTTLE_ENABLED"):
-        raise SettingError(
-            "AUTOTHROTTLE_ENABLED=True: the frontier keeps the delay of each host; remove the "
-            "setting, or raise DOWNLOAD_DELAY"
-        )
+    check_throttle(settings)
     for name, value in settings.getdict("DOWNLOADER_MIDDLEWARES").items():
         path = name if isinstance(name, str) else f"{name.__module__}.{name.__qualname__}"
         if path in _REPLACED and value is not None:
