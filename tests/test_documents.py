@@ -14,7 +14,7 @@ import pytest
 from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import parser_of
 from langfocus.crawler.commands.plugins import registries
-from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
+from langfocus.crawler.options.config import ARGUMENTS
 from langfocus.crawler.simulate import plan
 from tests.support.crawls import ROOT
 
@@ -104,6 +104,7 @@ KNOWN = {*ARGUMENTS, *plan.ARGUMENTS, "strategies", "identifies"}
 """Arguments of a crawl, a simulation, a comparison, and the spider of a rival."""
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 COMMAND = re.compile(r"(?m)(?:^ {4}|`|\$ )langfocus ([a-z]+)")
+PUBLIC = (ROOT / "docs" / "reference" / "public.txt").read_text("utf-8")
 FOREIGN = {"--hypothesis-profile", "--profile", "--upgrade"}
 """Flags of other programs."""
 
@@ -145,10 +146,11 @@ def flags() -> frozenset[str]:
 
 def missing_names(text: str) -> Iterator[str]:
     """Yield names of paths, modules, settings, arguments and flags that do not exist."""
-    yield from (name for name in PATH.findall(text) if not exists(name.rstrip(".")))
+    paths = (name.rstrip(".") for name in PATH.findall(text))
+    yield from (name for name in paths if not exists(name) and f"\nstat {name}" not in PUBLIC)
     groups = {registry.group for registry in registries()}
     yield from (name for name in MODULE.findall(text) if not is_module(name) | (name in groups))
-    yield from (name for name in SETTING.findall(text) if name not in SETTINGS)
+    yield from (name for name in SETTING.findall(text) if f"\nsetting {name} " not in PUBLIC)
     yield from (f"-a {name}" for name in ARGUMENT.findall(text) if name not in KNOWN)
     yield from (flag for flag in FLAG.findall(text) if flag not in flags())
     yield from (name for name in COMMAND.findall(text) if name not in COMMANDS)

@@ -72,6 +72,9 @@ def declared() -> Iterator[str]:
             yield from (f"{kind} {name}={choice}" for choice in knob.choices)
     for name in (addon.SCHEDULER, addon.DROP_OTHERS, *addon._ARGUMENTS):
         yield f"setting {name} of langfocus.Addon"
+    for path in (ROOT / "crawler" / "spiders").glob("*.py"):
+        for name in re.findall(r'"(langfocus/[a-z_]+)"', path.read_text("utf-8")):
+            yield f"stat {name}"
     for registry in registries():
         yield f"entry points {registry.group}"
         yield from (f"entry points {registry.group}: {name}" for name in registry)
