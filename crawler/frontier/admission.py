@@ -15,7 +15,7 @@ from langfocus.crawler.frontier.storage import QUEUED, HostRow, Storage
 from langfocus.crawler.frontier.transactions import TallyTable
 from langfocus.crawler.strategies.filters import NOTHING, Tally
 from langfocus.crawler.strategies.links import Link
-from langfocus.crawler.url import domain_of, fingerprint, host_of
+from langfocus.crawler.url import fingerprint, host_of
 
 
 class Source(NamedTuple):
@@ -145,8 +145,8 @@ class Admitter:
     ) -> dict[int, Admission]:
         """Queue accepted new URLs; return the decisions by fingerprint."""
         names = {url.fingerprint: host_of(url.url) for url in new}
-        domains = map(domain_of, names.values()) if self.rules.domain_cap else ()
-        hosts = self.storage.hosts([*names.values(), *domains])
+        domains = {name: self.rules.domain_of(name) for name in names.values()}
+        hosts = self.storage.hosts(filter(None, (*domains, *domains.values())))
         tallies, added, answers = self._tallies(new, source), Counter[str](), {}
         widened: dict[int, HostRow] = {}
         for url in new:
@@ -154,8 +154,7 @@ class Admitter:
             if self._is_rejected(source, tallies.get(url.url, NOTHING)):
                 answers[key] = Admission.REJECTED
                 continue
-            host = hosts[name]
-            domain = hosts[domain_of(name)] if self.rules.domain_cap else None
+            host, domain = hosts[name], hosts.get(domains[name])
             full = full_of(self.rules, host, domain)
             if self._is_queue_full(host, added[name]):
                 answers[key] = Admission.HOST_FULL

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from langfocus.crawler.frontier.slots import highest_penalized
+from langfocus.crawler.frontier.slots import highest_penalized, holder_of
 from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import Draw
+from langfocus.crawler.url import domain_of
 
 ANY_LINK = Filter("none")
 """The filter that accepts every link."""
@@ -76,3 +77,11 @@ class FrontierRules:
         if self.domain_cap or self.address_cap:
             return highest_penalized(self.doubts_up_to)
         return self.doubts_up_to
+
+    def domain_of(self, host: str) -> str:
+        """Return the registered domain of a host if domains have a cap, else ""."""
+        return domain_of(host) if self.domain_cap else ""
+
+    def holder_of(self, address: str | None) -> str:
+        """Return the name under which an IP address has slots, "" if it has none."""
+        return holder_of(address) if address and self.address_cap else ""

@@ -37,7 +37,6 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.selection import Hosts, QueuedHost, UniformDraw
 from langfocus.crawler.frontier.slots import (
     are_full,
-    holder_of,
     penalties_for,
     with_penalties,
 )
@@ -45,7 +44,6 @@ from langfocus.crawler.frontier.storage import HostRow, Storage
 from langfocus.crawler.frontier.transactions import TallyTable, Transactions
 from langfocus.crawler.strategies.filters import Tally
 from langfocus.crawler.strategies.links import Draw, Link
-from langfocus.crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """Tally of a source whose links pass every filter."""
@@ -153,9 +151,8 @@ class SqliteFrontier:
     ) -> Sending:
         """Return whether the request for a leased URL may be sent; note that it is."""
         held = self._held(lease)
-        holder = holder_of(address) if address and self._rules.address_cap else ""
         score, dropped = held.url.score, 0
-        host, domain, place = self._holders(lease.host, holder)
+        host, domain, place = self._holders(lease.host, address)
         if not held.was_sent:
             full = full_of(self._rules, host, domain, place)
             if full is not None:
@@ -180,14 +177,14 @@ class SqliteFrontier:
                 self._full += 1
                 dropped = self._storage.drop(host.id, None)
                 counts["dropped_host_full"] += dropped
-        held.was_sent, held.is_sent_now, held.address = True, True, holder
+        held.was_sent = held.is_sent_now = True
+        held.address = place.key if place else ""
         self._hosts.leave(held.url.host, dropped)
         return Sending.NOW
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host that is not leased; count it."""
-        holder = holder_of(address) if address and self._rules.address_cap else ""
-        _, domain, place = self._holders(host, holder)
+        _, domain, place = self._holders(host, address)
         full = full_holder_of(self._rules, domain, place)
         if full is None and (domain or place):
             with self._transactions.transaction():
@@ -201,11 +198,13 @@ class SqliteFrontier:
                 host.files += 1
                 self._take_slots([host], others)
 
-    def _holders(self, name: str, holder: str) -> tuple[HostRow, HostRow | None, HostRow | None]:
+    def _holders(
+        self, name: str, address: str | None
+    ) -> tuple[HostRow, HostRow | None, HostRow | None]:
         """Return a host, and its domain and address if capped."""
-        domain = domain_of(name) if self._rules.domain_cap else None
+        domain, holder = self._rules.domain_of(name), self._rules.holder_of(address)
         rows = self._storage.hosts(filter(None, (name, domain, holder)))
-        return rows[name], rows[domain] if domain else None, rows[holder] if holder else None
+        return rows[name], rows.get(domain), rows.get(holder)
 
     def _take_slots(self, hosts: Iterable[HostRow], others: Iterable[HostRow | None]) -> None:
         """Count a request for a domain and an address; store them and `hosts`."""
@@ -254,10 +253,8 @@ class SqliteFrontier:
 
     def _domain_state(self, host: str) -> tuple[bool, int]:
         """Return True for a full domain of a host, and the penalties of its next URL."""
-        cap = self._rules.domain_cap
-        if not cap:
-            return False, 0
-        taken, relevant = self._storage.slots(domain_of(host))
+        cap, domain = self._rules.domain_cap, self._rules.domain_of(host)
+        taken, relevant = self._storage.slots(domain) if domain else (0, 0)
         return are_full(cap, taken, relevant), penalties_for(cap, taken, relevant)
 
     def _best_besides(self, held: Held) -> float | None:
@@ -383,11 +380,11 @@ class SqliteFrontier:
 
     def _earn(self, lease: Lease, held: Held, files: int, *, is_relevant: bool) -> None:
         """Release the slots of files of a page's domain; a relevant page earns more slots."""
-        holders = [domain_of(lease.host)] if self._rules.domain_cap else []
+        domain = self._rules.domain_of(lease.host)
         if files:
-            self._storage.repay(held.url.host, files, holders)
+            self._storage.repay(held.url.host, files, domain)
         if is_relevant:
-            self._storage.count_relevant([*holders, held.address] if held.address else holders)
+            self._storage.count_relevant(filter(None, (domain, held.address)))
 
     def _learn(self, url_id: int, record: Record) -> Links | None:
         """Learn from a settled URL; return the links that led to it, None without a learner."""

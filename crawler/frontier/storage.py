@@ -270,11 +270,10 @@ class Storage:
         pages, files = row.fetchone()
         return pages == 1 and is_page, files
 
-    def repay(self, host: int, files: int, holders: Sequence[str]) -> None:
+    def repay(self, host: int, files: int, domain: str) -> None:
         """Release the domain slots of a host's files."""
         self._sql("UPDATE hosts SET files = 0 WHERE id = ?", (host,))
-        changed = [(files, holder) for holder in holders]
-        self._many("UPDATE hosts SET taken = taken - ? WHERE host = ?", changed)
+        self._sql("UPDATE hosts SET taken = taken - ? WHERE host = ?", (files, domain))
 
     def drop(self, host: int, unit: str | None) -> int:
         """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
@@ -337,7 +336,7 @@ class Storage:
             [(one.id, one.key, one.sent, one.taken, one.files, one.found) for one in hosts],
         )
 
-    def count_relevant(self, holders: Sequence[str]) -> None:
+    def count_relevant(self, holders: Iterable[str]) -> None:
         """Count a relevant page for domains and addresses."""
         self._many(
             "UPDATE hosts SET relevant = relevant + 1 WHERE host = ?", [(h,) for h in holders]

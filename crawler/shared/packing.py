@@ -15,10 +15,9 @@ from msgpack import Packer, unpackb
 from langfocus.crawler.frontier.base import Admission
 from langfocus.crawler.frontier.links import LinkOrigin, Links, QueuedUrl, answers_to_all, distinct
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.strategies.filters import Unit
 from langfocus.crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
 from langfocus.crawler.strategies.links import Draw, Link
-from langfocus.crawler.url import domain_of, fingerprint, host_of
+from langfocus.crawler.url import fingerprint, host_of
 
 _ORDER_DIGITS: Final = 15
 _MEAN_TICKS: Final = 1e9
@@ -58,21 +57,7 @@ class LinkPacker:
         # The script does not distinguish bytes from text, and half a surrogate pair must not lose a
         # page.
         self._packer: Packer = Packer(use_bin_type=False, unicode_errors="surrogatepass")
-        self._filter = rules.filter
-        self._is_by_directory = rules.filter.unit is Unit.DIRECTORY
-        self._learns = rules.prior is not None
-        self._has_domains = rules.domain_cap > 0
-        self._lifts = rules.lifts
-        self._is_uniform = rules.draw is Draw.UNIFORM
-        self._random = random
-
-    def directory_of(self, url: str) -> str:
-        """Return the directory of a URL, "" if no rule needs it."""
-        return self._filter.directory_of(url) if self._is_by_directory else ""
-
-    def domain_of(self, host: str) -> str:
-        """Return the registered domain of a host, "" if no rule needs it."""
-        return domain_of(host) if self._has_domains else ""
+        self._rules, self._random = rules, random
 
     def pack(self, links: Sequence[Link], origin: LinkOrigin, parent: str = "") -> Packed:
         """Pack links host by host; `parent` is the URL of their page, "" for seeds.
@@ -81,18 +66,20 @@ class LinkPacker:
         """
         keys = [fingerprint(link.url) for link in links]
         times, hosts = Counter(keys), dict[str, list[object]]()
-        for place, (key, link) in enumerate(distinct(links, keys, lifts=self._lifts).items(), 1):
+        for place, (key, link) in enumerate(
+            distinct(links, keys, lifts=self._rules.lifts).items(), 1
+        ):
             if isnan(link.score):
                 # A sorted set refuses it, and a script must not fail in the middle.
                 raise ValueError(f"the score of {link.url} is not a number")
             host, tier = host_of(link.url), repr(0.0 - float(link.score))
-            directory = self.directory_of(link.url)
+            directory = self._rules.filter.part_of_host(link.url) or ""
             row = self._packer.pack(self._row(link, host, tier, directory, origin, parent))
             packed = [place, str(key), tier, directory, row, times[key]]
-            if self._is_uniform:
+            if self._rules.draw is Draw.UNIFORM:
                 packed.append(int(self._random.expovariate(1.0) * _MEAN_TICKS))
             hosts.setdefault(host, []).append(packed)
-        groups = [(host, self.domain_of(host), of_host) for host, of_host in hosts.items()]
+        groups = [(host, self._rules.domain_of(host), of_host) for host, of_host in hosts.items()]
         return Packed(self._packer.pack(groups), keys)
 
     def list_of(self, packed: Sequence[bytes]) -> bytes:
@@ -104,10 +91,10 @@ class LinkPacker:
         self, link: Link, host: str, tier: str, directory: str, origin: LinkOrigin, parent: str
     ) -> tuple[object, ...]:
         """Return the row of a new URL; `lua/keys.lua` names its fields."""
-        domain = encoded(self.domain_of(host))
+        domain = encoded(self._rules.domain_of(host))
         place = (link.url, directory, parent, origin.depth, origin.redirects)
         row = (*place, 0, tier, 0, len(domain))
-        if not self._learns:
+        if self._rules.prior is None:
             return row
         *facts, declared = link.evidence or NO_EVIDENCE
         return (*row, _FACTS.pack(*facts), int(declared), *origin.links(host))

@@ -35,7 +35,7 @@ from langfocus.crawler.frontier.base import (
 from langfocus.crawler.frontier.learning import chosen
 from langfocus.crawler.frontier.links import Held, LinkOrigin, QueuedUrl, origin_of
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.frontier.slots import holder_of, penalties_of, with_penalties
+from langfocus.crawler.frontier.slots import penalties_of, with_penalties
 from langfocus.crawler.run.page_row import check_page, page_values
 from langfocus.crawler.shared.keyspace import Client, KeySpace
 from langfocus.crawler.shared.learner import SharedLearner
@@ -210,8 +210,8 @@ class RedisFrontier(SharedFrontier):
                 "is_labelled": int(record.language is not None),
             },
             counts=record.counts,
-            directory=self._packer.directory_of(lease.url),
-            domain=self._packer.domain_of(lease.host),
+            directory=self._rules.filter.part_of_host(lease.url) or "",
+            domain=self._rules.domain_of(lease.host),
             address=held.address,
             was_contacted=int(record.was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
@@ -239,7 +239,7 @@ class RedisFrontier(SharedFrontier):
         spelling: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent_now)}
         if url is not None:
             spelling["new"] = str(fingerprint(url))
-            spelling["directory"] = self._packer.directory_of(url)
+            spelling["directory"] = self._rules.filter.part_of_host(url) or ""
         if self._end("retry", lease, not_before=not_before, **spelling) == "known":
             self._held[lease.fingerprint] = held
             raise KnownUrlError(url)
@@ -255,11 +255,11 @@ class RedisFrontier(SharedFrontier):
     ) -> Sending:
         """Return whether the request for a leased URL may be sent; note that it is."""
         self.script.now, held = now, self.held_as(lease)
-        holder = holder_of(address) if address and self._rules.address_cap else ""
+        holder = self._rules.holder_of(address)
         answer = self.script.call(
             "send",
             **_named(held),
-            domain=self._packer.domain_of(lease.host),
+            domain=self._rules.domain_of(lease.host),
             address=holder,
             is_page=int(is_page),
             penalties=penalties_of(held.url.score, self._rules.doubts_up_to),
@@ -274,8 +274,8 @@ class RedisFrontier(SharedFrontier):
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host that is not leased; count it."""
         self.script.now = now
-        holder = holder_of(address) if address and self._rules.address_cap else ""
-        domain = self._packer.domain_of(host)
+        holder = self._rules.holder_of(address)
+        domain = self._rules.domain_of(host)
         return Sending(self.script.call("ask", domain=domain, address=holder))
 
     def sending_of(self, lease: Lease, answer: str) -> Sending:

@@ -36,7 +36,7 @@ from langfocus.crawler.frontier.base import (
 )
 from langfocus.crawler.frontier.links import LinkOrigin
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.frontier.slots import holder_of, penalties_of
+from langfocus.crawler.frontier.slots import penalties_of
 from langfocus.crawler.shared.keyspace import Client, KeySpace, shard_of
 from langfocus.crawler.shared.learner import SharedLearner
 from langfocus.crawler.shared.membership import Membership
@@ -256,7 +256,7 @@ class ShardedFrontier(SharedFrontier):
         return self._at(host, ask) or Sending.NOW
 
     def _send(self, shard: Shard, lease: Lease, address: str | None, is_page: bool) -> Sending:
-        now, holder = self._now, holder_of(address) if address and self._rules.address_cap else ""
+        now, holder = self._now, self._rules.holder_of(address)
         frontier = shard.frontier
         held = frontier.held_as(lease)
         is_first = not held.was_sent
