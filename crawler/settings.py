@@ -36,7 +36,7 @@ LOG_VERSIONS: list[str] = []
 STATS_DUMP = False
 
 # The frontier replaces Scrapy's queues, filters and retries (docs/architecture.md). Each part of
-# Scrapy costs every page, so only those that a crawl uses are here.
+# Scrapy costs every page, so only settings that a crawl uses are here.
 SCHEDULER = "langfocus.crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES_BASE = {
     "langfocus.crawler.spiders.middlewares.PageReaders": 10,

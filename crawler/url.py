@@ -20,18 +20,18 @@ MAX_URL_LENGTH = 2048
 # A normalised URL that surely needs no change: its host is a name without Punycode.
 _LABEL = r"(?!xn--)[a-z0-9_-]{1,63}+"
 _TEXT = r"[A-Za-z0-9._~!$()*+,;=:@-]++"
-# The escapes of characters that a URL may not contain, or that mean something else without one.
+# Escapes of characters that a URL may not contain or that unescaped mean something else.
 _ESCAPED = r"%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])"
 _NORMAL = re.compile(
     rf"https?://(?![^/]{{{MAX_HOST + 1}}})(?:{_LABEL}\.)++(?!xn--)[a-z][a-z0-9_-]{{0,62}}+"
     rf"(?:/(?!\.)(?:{_TEXT}|[&']|{_ESCAPED})*+)++"
     rf"(?:\?(?!&)(?:{_TEXT}|[/?]|{_ESCAPED}|&(?!&|$))++)?"
 )
-# The parts of a URL that the parser wrote: scheme, host, port, path and query.
+# The parts of a parsed URL: scheme, host, port, path and query.
 _PARTS = re.compile(r"(https?://)(?:[^/@]*@)?([^/:\[]+|\[[^]]*\])(:[0-9]+)?(/[^?]*)(?:\?(.*))?")
-# A host that can be looked up: a name in ASCII or an address.
+# A host for a look-up: a name in ASCII or an address.
 _HOST = re.compile(rf"(?:[a-z0-9_-]{{1,{MAX_LABEL}}}\.)*[a-z0-9_-]{{1,{MAX_LABEL}}}|\[[0-9a-f:]+\]")
-# An escape, not one that a "%" before it would become a part of another one.
+# An escape, unless unescaping would complete another escape with a "%" before.
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 # Characters that browsers send and RFC 3986 forbids; some HTTP clients refuse them.
 _FORBIDDEN = re.compile(r"[][|{}^`\\]")

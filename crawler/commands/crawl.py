@@ -148,7 +148,7 @@ def _spider(text: str, path: Sequence[str]) -> type[Spider]:
     os.environ[IMPORTING] = text
     try:
         if place.endswith(".py"):
-            # The file is not the program that runs, and multiprocessing knows this name.
+            # The file is not the running program, and multiprocessing recognises this name.
             found = getattr(SourceFileLoader("__mp_main__", place).load_module(), name)
         else:
             found = getattr(import_module(place), name)

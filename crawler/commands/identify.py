@@ -190,7 +190,7 @@ def _explained(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[R
         rounded = (round(score, 4) for score in scores)
         is_text = bool(record["url"].strip())
         record["scores"] = dict(zip(model.languages, rounded, strict=True)) if is_text else {}
-        # Languages that are known by rules have no weights: the best of the others is explained.
+        # Languages identified by rules have no weights: the best other language is explained.
         language = record["language"] if record["language"] in model.languages else None
         found = model.explain(record["url"], language)
         record["explain"] = [[each.text, round(each.weight, 4)] for each in found]

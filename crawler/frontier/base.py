@@ -87,18 +87,18 @@ class Record:
     charset: str | None = None  # the encoding as which the page was read, a WHATWG name
     country: str | None = None  # of the server, two letters, with LANGFOCUS_GEOIP
     bytes: int = 0  # of the body as received
-    # Another normalised URL of the host that the page gives as its own (`rel=canonical`). It
-    # becomes a known URL, and leaves the queue.
+    # Another normalised URL of the host, declared as the page's own (`rel=canonical`). The
+    # frontier marks the URL as known and removes it from the queue.
     canonical: str | None = None
     address: str | None = None  # the IP address of the server
-    is_noarchive: bool = False  # server or page forbid to keep a copy, and that is obeyed
-    # The statements of robots.txt, headers and page about its use: a JSON object of lists.
+    is_noarchive: bool = False  # server or page forbid to keep a copy, and the crawl obeys
+    # Statements of robots.txt, headers and page about the page's use: a JSON object of lists.
     directives: str | None = None
     # The robots.txt that allowed the fetch: its SHA-256, or the status of a server without one.
     robots_txt: str | None = None
     words_read: int | None = None  # words of the text that identified the page
     is_copy: int = 0  # 1: relevant but for its text, which is on many domains
-    # What the page adds to the counters of the run: links that are not admitted, its parser, ...
+    # Additions to the counters of the run: links not admitted, the parser of the page, ...
     counts: Mapping[str, int] = field(default_factory=dict)
     visit: Visit | None = field(default=None, repr=False, compare=False)
 

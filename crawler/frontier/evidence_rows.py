@@ -65,7 +65,7 @@ class Learner(Scorer):
         self._tallies.write()
         belief = self._belief
         values = (belief.labelled, belief.relevant, *belief.packed())
-        # SQLite changes a row of the same size where it stands; a replaced one moves.
+        # SQLite updates a row of the same size in place; a replaced row moves.
         if not self._sql(_SET_BELIEF, values).rowcount:
             self._sql("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", values)
         self._written = belief.labelled

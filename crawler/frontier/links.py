@@ -90,9 +90,10 @@ class LinkOrigin(NamedTuple):
 
     depth: int = 0
     redirects: int = 0  # in a row, that led to them
-    # They pass each filter. The link that led to a redirect was accepted, so the redirect's target
-    # is too. Links on a seed are followed. Unlike in the paper, whose seeds are home pages in the
-    # target language (Tamura 2007, 2.1), a seed may be a portal in another language.
+    # The links pass each filter. The link that led to a redirect was accepted, so the redirect's
+    # target is accepted too. Links on a seed are followed. Unlike in the paper, whose seeds are
+    # home pages in the target language (Tamura 2007, 2.1), a seed may be a portal in another
+    # language.
     always_followed: bool = True
     host: str = ""
     is_relevant: bool | None = None  # the page; None: it has no label

@@ -259,7 +259,7 @@ class SqliteFrontier:
 
     def _best_besides(self, held: Held) -> float | None:
         """Return the best score of all other ready URLs."""
-        # The others of its host were not scored anew either, so one of them may be better.
+        # Other URLs of the host were not scored anew either, so one may be better.
         host = self._storage.best_besides(held.url.host, held.url.id)
         best = self._hosts.best()
         return max((score for score in (best, host) if score is not None), default=None)

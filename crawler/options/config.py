@@ -454,7 +454,7 @@ class Config(Arguments):
             for name, value in settings.items()
             if name in SETTINGS
             and value is not None
-            # An empty text unsets it.
+            # An empty text unsets the option.
             and not (value == "" and SETTINGS[name].kind in (str, Path))
         }
         web = values.get("web", cls.web)

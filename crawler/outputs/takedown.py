@@ -105,7 +105,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         pages, queued = _remove_rows(connection, names)
         _note(connection, lines, names)
         connection.execute("COMMIT")
-        # The log of the database has the pages as they were.
+        # The log of the database still has the removed pages.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for path in (*old_files, *folder.glob(COPIES)):
             path.unlink()
@@ -213,7 +213,7 @@ def _rewrite(
     with path.open("rb") as old, unfinished.open("wb") as new:
         size = os.fstat(old.fileno()).st_size
         information = _Record.first(old)
-        # The seeds may name what is removed.
+        # The seeds may name a removed page.
         lines = information.block.splitlines(keepends=True)
         block = b"".join(line for line in lines if not line.lower().startswith(_SEEDS))
         new.write(information.packed("warcinfo", block, {"WARC-Filename": name}))

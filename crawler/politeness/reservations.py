@@ -75,7 +75,7 @@ def rules_of_license(body: bytes, host: str) -> list[Rule]:
         location = content.get("url", "")
         is_here = "://" not in location or host_of(location) == host
         if is_here and 0 < len(location) <= MAX_LOCATION:
-            # Its own licenses only, so that contents inside of contents cost no more time.
+            # Only direct licenses, so that contents inside of contents cost no more time.
             found = content.iterfind("{*}license/{*}prohibits[@type='usage']")
             usages = " ".join(each.text or "" for each in found)
             rules.append((plain_pattern(location), prohibited(usages)))
@@ -97,7 +97,7 @@ class Reservations:
         `signals` are the statements of the robots.txt for `url`.
         """
         file = self._file_for(url, signals)
-        # Most robots.txt name no license, and the store is asked for what is not in memory.
+        # Most robots.txt name no license. `_kept` reads the store for a file that is not in memory.
         kept = self._kept.get(self._name_for(url)) if file else None
         is_known = kept is not None and kept[1] > now - MAX_AGE_S
         return None if is_known else file

@@ -52,7 +52,7 @@ class Reading(NamedTuple):
     statements: tuple[str, ...] = ()  # usage statements in META (`politeness.directives`)
     feeds: Sequence[str] = ()  # RSS and Atom
     links: Sequence[Link] = ()  # scored; blocked links are still among them
-    # Skipped links by reason: those of `sift`, and nofollow links where directives are obeyed.
+    # Skipped links by reason: reasons of `sift`, and nofollow where directives are obeyed.
     left_out: dict[str, int] = {}  # noqa: RUF012  # nobody changes it
 
 

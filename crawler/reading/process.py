@@ -56,7 +56,7 @@ def main(control: int) -> None:
         gc.collect()
         gc.freeze()  # so that readers go on sharing this memory
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        # A crawl that ended without having read our answer resets the socket.
+        # A crawl that ended before it read our answer resets the socket.
         with suppress(ConnectionError):
             crawl.sendall(b"R")
             while True:

@@ -234,7 +234,7 @@ class Readers:
                 socket.send_fds(self._template.control, [limits], [theirs.fileno()])
             reader = _Reader(ours)
             asyncio.get_running_loop().add_reader(ours, self._on_answer, reader)
-            # uvloop made it non-blocking: `sendall` would leave out what does not fit at once.
+            # uvloop made the socket non-blocking: `sendall` would drop bytes beyond the buffer.
             ours.setblocking(True)
             self._readers.append(reader)
         self._hand_out()

@@ -54,7 +54,7 @@ class Display(AbstractContextManager["Display"]):
         stream = self._stream = unguarded(stream)
         self._clock = clock
         self._console = Console(file=stream, force_terminal=True, markup=False, highlight=False)
-        # A terminal that knows only ASCII gets plain lines too.
+        # An ASCII terminal gets plain lines too.
         is_plain = self._console.is_dumb_terminal or self._console.options.ascii_only
         self.is_terminal = stream.isatty() and not is_plain
         self._interval = refresh_s if self.is_terminal else every_s
@@ -228,7 +228,7 @@ def panel(snapshot: Snapshot, width: int, height: int) -> Group:
         *(_head(snapshot, width), _goal(snapshot, width)),
         *(_row(name, parts, width) for name, parts in by_name.items()),
     ]
-    # One row more for the cursor: the "^C" that a terminal writes there disappears.
+    # One row more for the cursor, so that the "^C" of the terminal disappears.
     room = height - len(rows) - 2
     if room > 0 and snapshot.last:
         rows.append(_text(("before  after  page", "dim")))

@@ -108,7 +108,7 @@ class Printer:
     def __init__(self, stream: TextIO | None = None, *, width: int = WIDTH) -> None:
         """Print to standard output by default; a terminal decides its width itself."""
         stream = unguarded(sys.stdout if stream is None else stream)
-        # A terminal that can only show ASCII gets the same text as a file.
+        # An ASCII terminal gets the same text as a file.
         self.is_terminal = stream.isatty() and "utf" in (stream.encoding or "").lower()
         self._console = Console(
             file=stream,

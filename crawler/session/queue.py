@@ -95,7 +95,7 @@ class Queue:
 
     def has_more(self) -> bool:
         """Return True if there is something to fetch now or later."""
-        # Fresh counts: if a worker ends its wait on old ones, nothing wakes it again.
+        # Fresh counts: nothing wakes a worker again that ended its wait on old counts.
         counts = self.count()
         # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self._is_shared and counts.leased > 0
@@ -103,7 +103,7 @@ class Queue:
             return False
         if counts.queued > 0 or is_others_turn or self.unread:
             return True
-        # Nothing is counted of a crawl that Redis has lost either; then `next` raises an error.
+        # A crawl that Redis has lost has no counts either; then `next` raises an error.
         return self._is_shared and self._frontier.ready_at(self._clock()) is not None
 
     def goal_reached(self) -> str:

@@ -227,7 +227,7 @@ class Visitor:
             source = LinkSource(is_relevant=False, depth=lease.depth)
             wanted = self._ordering.links([link.url for link in wanted], source)
         if self._sitemaps is not None and record.is_relevant:
-            # Before the links of the page, which may fill the queue of the host.
+            # Sitemaps come before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
         return self._settle(lease, record, wanted, download=download)
 
@@ -261,7 +261,7 @@ class Visitor:
             return self._settle(lease, record, download=download)
         found = absolute(download.location or "", download.url)
         target = [found] if found and self._may_lead(lease, found) else []
-        # The target has the depth of the URL: one more than the page that linked to it.
+        # The target has the depth of the URL: one more than the linking page.
         wanted, left_out = sift(target, self._is_blocked)
         if any(self._respelled(lease, url, download) for url in wanted):
             return None
@@ -277,7 +277,7 @@ class Visitor:
         With cookies, also after a redirect to itself with a new cookie.
         """
         is_same = spelling_key(url) == spelling_key(lease.url)
-        # The same URL is another one with the cookie that its server sets.
+        # With the cookie that its server sets, the same URL counts as another URL.
         is_same = is_same and (
             url != lease.url or (download.sets_cookie and self._config.keeps_cookies)
         )

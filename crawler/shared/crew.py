@@ -57,7 +57,7 @@ class OwnServer:
                 "--workers: there is no redis-server here; install it (apt install redis-server, "
                 "brew install redis) or give -s LANGFOCUS_FRONTIER=redis://HOST:PORT/DB"
             )
-        # The path of a socket has 107 characters at most, that of a run may have more.
+        # The path of a socket has 107 characters at most, the path of a run may have more.
         self._place = Path(tempfile.mkdtemp(prefix="langfocus-"))
         self.url = f"unix://{self._place / 'redis.sock'}"
         self._process: subprocess.Popen[str] | None = None

@@ -18,9 +18,9 @@ Client = Union["Redis", "RedisCluster"]
 T = TypeVar("T")
 
 _LONGEST_PAUSE_S: Final = 1.0
-# Errors of a server without memory or disk; it refuses a script before the script begins.
+# Errors of a server without memory or disk, which refuses a script before the script begins.
 _REFUSALS: Final = ("OOM", "MISCONF", "command not allowed when used memory")
-# Errors of our script: a key of the crawl is not what it wrote, or all keys are gone.
+# Errors of our script: a key of the crawl was overwritten, or all keys are gone.
 _LOST: Final = ("LOST", "GONE")
 _CLUSTER: Final = "+cluster://"
 _ADVICE: Final = "merge the folders of its workers and begin another crawl (LANGFOCUS_CRAWL)"

@@ -27,7 +27,7 @@ _COLUMNS = ", ".join(PAGE_COLUMNS)
 _GATHERED = f"CREATE TEMP TABLE gathered AS SELECT {_COLUMNS} FROM pages WHERE 0"  # noqa: S608
 _GATHER = f"INSERT INTO gathered VALUES ({', '.join('?' * len(PAGE_COLUMNS))})"  # noqa: S608
 
-# One row for each URL: the one fetched first. The order of the sources does not matter.
+# One row for each URL: the first fetch. The order of the sources does not matter.
 _MERGE = insert_pages(
     "FROM (SELECT *, ROW_NUMBER() OVER"  # noqa: S608  # names of columns
     f" (PARTITION BY fingerprint ORDER BY fetched_at, {_COLUMNS}) AS copy FROM gathered)"
@@ -168,7 +168,7 @@ def _write(
             _joined([session for share in shares for session in share.sessions]),
         )
     pages = connection.execute("SELECT COUNT(*) FROM pages").fetchone()[0]
-    # Each shard numbers its own: see `StoredCrawl.records`.
+    # Each shard numbers its own pages: see `StoredCrawl.records`.
     shards = int(shares[0].meta.get("shards", 1))
     numbers, last = connection.execute(
         "SELECT SUM(number), SUM(last) FROM (SELECT COUNT(DISTINCT id) AS number,"

@@ -70,7 +70,7 @@ class LinkPacker:
             distinct(links, keys, lifts=self._rules.lifts).items(), 1
         ):
             if isnan(link.score):
-                # A sorted set refuses it, and a script must not fail in the middle.
+                # A sorted set refuses NaN, and a script must not fail in the middle.
                 raise ValueError(f"the score of {link.url} is not a number")
             host, tier = host_of(link.url), repr(0.0 - float(link.score))
             directory = self._rules.filter.part_of_host(link.url) or ""

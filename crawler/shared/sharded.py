@@ -294,7 +294,7 @@ class ShardedFrontier(SharedFrontier):
         """Lease the better best URL of two shards; if both are empty, another shard's best URL."""
         self._now = now
         if now >= self.delivery.delivered_at + self._member.deliver_s:
-            # The links of this worker, and of one shard that is drawn.
+            # The links of this worker and of a randomly drawn shard.
             drawn = self._random.randrange(len(self.shards))
             self.delivery.deliver({*self.delivery.unsent, drawn}, now)
         lease = self._best(now)
@@ -311,7 +311,7 @@ class ShardedFrontier(SharedFrontier):
                 return self.lease(one, inf, now)
             other, rival = order.pop(), self._peek(one, now)
             if order and (rival == inf or one.waits(-rival)):
-                # Another shard may have shown a better one than these two have.
+                # Another shard may have shown a better URL than these two shards have.
                 place = min(range(len(order)), key=lambda n: order[n].best)
                 if order[place].best < rival:
                     one, order[place] = order[place], one

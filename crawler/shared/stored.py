@@ -236,7 +236,7 @@ def _answers_at_once(questions: Mapping[KeySpace, Question[T]]) -> dict[int, T]:
     return found
 
 
-# What one key space answers.
+# The answer of one key space.
 
 
 def _existence(keys: KeySpace) -> Question[bool]:

@@ -28,7 +28,7 @@ _STEP_S = 0.05
 _MESSAGE_KEPT_S = 24 * 3600
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
-# A URL that has a row is left out. A server that lost its last second in a power cut gives a number
+# Leaves out a URL with a row. A server that lost its last second in a power cut gives a number
 # twice. The later of the two rows then gets the next free id.
 _ADD_SETTLED = insert_pages(
     "WHERE NOT EXISTS (SELECT 1 FROM pages WHERE fingerprint = :fingerprint)",
@@ -95,7 +95,7 @@ class Worker:
                 self._connection.executemany(_ADD_SETTLED, [settled.row for settled in records])
             self.stored.forget([settled.entry for settled in records], self.name)
         counts = self.stored.worker_counts(self.name)
-        # A server that forgot the crawl has no counters of it, and those of the folder stay.
+        # A server that forgot the crawl has no counters; the folder keeps its own.
         if not self.stored.is_lost and self.stored.is_complete():
             with storing(self._connection):
                 set_counts(self._connection, counts)
@@ -142,7 +142,7 @@ class Waiting:
     def end(self) -> None:
         """Restore the previous handlers."""
         for number, handler in self._handlers.items():
-            # The previous handler may have installed another one.
+            # The previous handler may have installed another handler.
             if signal.getsignal(number) == self._note:
                 signal.signal(number, handler)
         self._handlers.clear()

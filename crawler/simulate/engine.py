@@ -140,7 +140,7 @@ def _web(graph: WebGraph, simulation: Simulation, target: str) -> WebArrays:
     tier = np.zeros(graph.n_servers, np.uint8)
     if simulation.ordering == "cctld" and graph.server_domain is not None:
         matching = tlds_of(target)
-        # The last row is that of servers without a domain, whose index is -1.
+        # The last row belongs to servers without a domain, whose index is -1.
         matches = np.array([domain in matching for domain in graph.domains] + [False], np.uint8)
         tier = matches[graph.server_domain]
     scores = graph.scores.get(simulation.ordering, np.zeros(1, np.float32))
@@ -274,7 +274,7 @@ def _facts_of_servers(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
     if graph.server_domain is not None:
         place = Evidence._fields.index("top_level")
         marks = _facts([f"http://a.{domain}/" for domain in graph.domains], target)[:, place]
-        # The last row is that of servers without a domain, whose index is -1.
+        # The last row belongs to servers without a domain, whose index is -1.
         facts[:, place] = np.append(marks, np.float32(0))[graph.server_domain]
     return facts
 

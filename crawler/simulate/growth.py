@@ -151,7 +151,7 @@ def close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
     """Close the depth gaps between an island's pages, behind a page at depth `before`."""
     last = before
     for page in range(start, end):
-        # One page is the first; a page beside it would have to be found without it.
+        # Only one page is the first; a second page beside it would need its own discovery.
         nearest = before + 1 if page == start else before + 2
         last = min(max(int(depth[page]), nearest), last + 1, MAX_DEPTH)
         depth[page] = last

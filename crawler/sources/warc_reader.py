@@ -110,7 +110,7 @@ def _paths(given: str) -> list[Path]:
     if Path(given).exists():
         return [Path(given)]
     texts = filter(None, map(str.strip, given.split(",")))
-    # `Path.glob` has no absolute patterns. One without a file is told like a name without one.
+    # `Path.glob` has no absolute patterns. A pattern without a file fails like a missing file.
     found = [sorted(glob(text, recursive=True)) or [text] for text in texts]  # noqa: PTH207
     return [Path(path) for paths in found for path in paths]
 

@@ -59,7 +59,7 @@ _TLS_TEXT = "SSL routines"
 def local_fault(error: BaseException) -> str:
     """Return what this machine lacked for a connection, "" if the fault was the server's."""
     for value in _causes(error):
-        # Twisted keeps the number of an OSError in an error of its own.
+        # Twisted keeps the number of an OSError in its own class of errors.
         number = getattr(value, "osError", None) or getattr(value, "errno", None)
         if number is None and (found := _NO_SOCKET.search(str(value))):
             number = int(found[1])

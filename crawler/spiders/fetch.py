@@ -43,12 +43,12 @@ class Fetch:
     robots: RobotsVersion | None = None  # the robots.txt that allowed it
     reserved: tuple[str, ...] = ()  # the statements of tdmrep.json about the page
     asked: Request | None = field(default=None, repr=False)  # the spider's own request for it
-    # Of the answer, as far as it has come:
+    # The answer, as far as it has arrived:
     status: int = 200
     body_bytes: int = 0  # counted for a file, and without a page
     heads: Heads | None = field(default=None, repr=False)  # None: not known
     exchange: Exchange | None = field(default=None, repr=False)  # None: nothing keeps it
-    # The download and its page, which is None if the crawl reads it itself.
+    # The download and its page. The page is None if the crawl itself reads the download.
     page: "tuple[Download, Answer | None] | None" = field(default=None, repr=False)
     requests: list[Request] = field(default_factory=list, repr=False)  # that the spider yielded
     is_settled: bool = False  # the lease has ended

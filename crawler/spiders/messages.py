@@ -21,7 +21,7 @@ from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.spiders.fetch import Heads, fetch_of
 from langfocus.crawler.url import normalise
 
-# Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
+# Twisted passes on the body without its chunks. Common Crawl renames the header likewise.
 _TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)
 OTHER_NAME: Final = b"X-Crawler-"
 

@@ -158,7 +158,7 @@ class Names:
         answer: asyncio.Future[tuple[AddrInfoResult | None, int | None]] = loop.create_future()
 
         def called(result: "AddrInfoResult | None", error: int | None) -> None:
-            # c-ares calls it in its own thread, also when the crawl has ended.
+            # c-ares calls this function in its own thread, also after the end of the crawl.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(answered, (None if error else result, error))
 

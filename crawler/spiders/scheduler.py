@@ -140,8 +140,8 @@ class FrontierScheduler(BaseScheduler):
         """Queue the seeds."""
         end_on_hangup()
         self._crawl.ending.guard(self._crawl.start)
-        # What is loaded by now stays until the end. To look at it again and again for garbage took
-        # a tenth of the crawl's processor time.
+        # Objects loaded by now stay until the end. Searching them repeatedly for garbage took a
+        # tenth of the crawl's processor time.
         gc.collect()
         gc.freeze()
         gc.set_threshold(_GARBAGE)

@@ -149,7 +149,7 @@ def _check(settings: BaseSettings, others: Collection[str]) -> None:
         raise SettingError(f"TWISTED_REACTOR={settings['TWISTED_REACTOR']}: asyncio's is needed")
     _check_handlers(settings)
     for name in _DEFAULTS:
-        # Reading a deprecated setting warns, so only those that were given are read.
+        # Reading a deprecated setting warns, so only given settings are read.
         if name not in SETTINGS and _is_given(settings, name):
             _check_type(settings, name)
 

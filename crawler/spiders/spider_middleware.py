@@ -61,7 +61,7 @@ class SpiderCallbacks:
         try:
             download, answer = self._fetches.read(fetch, response)
         except Exception as error:
-            # Settling reads it once more, and has an outcome for the failure.
+            # Settling reads the response again, and has an outcome for the failure.
             raise NoPage(response) from error
         page = self._callbacks.page_for(fetch, download, answer)
         if page is None:

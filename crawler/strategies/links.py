@@ -24,7 +24,7 @@ class LinkSource:
 
     is_relevant: bool = True
     depth: int = 0
-    # URLs that the page says are in the target language (hreflang); only `focus` looks at them.
+    # URLs declared in the target language by the page (hreflang); only `focus` reads them.
     declared: Collection[str] = ()
     declared_other: Collection[str] = ()  # those that it says are in another
 

@@ -47,8 +47,8 @@ _HARMLESS_TAGS = 2_000
 # Odd factor of the tag name hash.
 _FACTOR = 0x9E3779B97F4A7C15
 
-# lexbor compares every pair of attributes in a tag. A page that is not small is parsed up to a tag
-# with `_MOST_ATTRIBUTES`, which takes 15 ms.
+# lexbor compares every pair of attributes in a tag. A large page is parsed up to a tag with
+# `_MOST_ATTRIBUTES`, which takes 15 ms.
 _MOST_ATTRIBUTES = 3_000
 SMALL_BYTES = 50_000
 _LESS, _GREATER, _SLASH, _EQUALS, _QUOTE, _APOSTROPHE = b"<>/=\"'"

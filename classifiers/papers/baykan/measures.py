@@ -388,7 +388,7 @@ def f1_curve(row: Experiment, study: Study, names: Sequence[str]) -> Tables:
         f"{100 * setting.share:g} %: {len(sample.part(0, setting.share)[0])} URLs"
         for setting in row.data
     ]
-    # The paper's means are of its own languages.
+    # The paper averages over its own languages.
     has_paper = set(study.languages) == set(TABLE_I)
     rows = []
     for name in names:

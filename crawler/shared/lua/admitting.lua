@@ -1,7 +1,7 @@
 -- Part 3, admitting links.
 
--- The slots of hosts, domains and addresses, as `crawler/frontier/slots.py` describes them. A holder is
--- a domain or an address.
+-- The slots of hosts, domains and addresses are described in `crawler/frontier/slots.py`. A holder
+-- is a domain or an address.
 
 -- Returns whether a holder has no slot left, and the number of penalties of its next URL.
 local function slots_of(holder, cap)
@@ -14,8 +14,8 @@ local function slots_of(holder, cap)
   return taken >= cap + config.earned_slots * relevant, level
 end
 
--- Returns which of a domain and an address has no slot left, nil if both have one; and the penalties
--- with the address.
+-- Returns the holder without a free slot, domain or address, nil if both have one; and the
+-- penalties with the address.
 local function full_holder_of(domain, address)
   if slots_of(domain, config.domain_cap) then
     return 'domain_full'
@@ -24,7 +24,7 @@ local function full_holder_of(domain, address)
   return is_full and 'address_full' or nil, level
 end
 
--- Returns the same of a host with its domain and its address.
+-- Returns the same for a host with its domain and its address.
 local function full_of(host, domain, address)
   if config.host_cap > 0 and number_in('sent', host) >= config.host_cap then
     return 'host_full'
@@ -41,7 +41,7 @@ local function bytes_left_of(host, domain)
   return config.queued_bytes * slots - number_in('found', domain)
 end
 
--- Returns the bytes as which a URL counts, by its row.
+-- Returns the counted bytes of a URL, by its row.
 local function bytes_of(packed_row)
   return math.max(config.least_bytes, #unpack_one(packed_row)[URL])
 end
@@ -65,8 +65,8 @@ local function refuses(origin, unit)
     or drops(downloaded, relevant)
 end
 
--- Returns a function from the host and the directory of a link to whether the filter rejects it; each
--- unit is looked up once.
+-- Returns a function that takes the host and the directory of a link, and returns whether the
+-- filter rejects the link; each unit is looked up once.
 local function filter_of(origin)
   local is_refused, is_closed = {}, {}
   return function(host, directory)
@@ -81,8 +81,8 @@ local function filter_of(origin)
   end
 end
 
--- Adds the evidence of a link to the row of a queued URL; `packed_row` is the row of a new URL. A list of
--- seeds, with which each session begins, adds no links.
+-- Adds the evidence of a link to the row of a queued URL; `packed_row` is the row of a new URL. A
+-- list of seeds, with which each session begins, adds no links.
 local function add_evidence(row, packed_row, is_list)
   local found = unpack_one(packed_row)
   for i = LINKS, is_list and 0 or LINKS + KINDS - 1 do
@@ -93,8 +93,8 @@ local function add_evidence(row, packed_row, is_list)
   end
 end
 
--- Updates the evidence and the score of a known URL after a link to it. Returns true if its place in the
--- queue changed; a leased URL keeps its place.
+-- Updates the evidence and the score of a known URL after a link to the URL. Returns true if the
+-- URL's place in the queue changed; a leased URL keeps its place.
 local function update_known(host, fp, tier, packed_row, is_list)
   if not (config.learns or config.lifts) then
     return false
@@ -117,8 +117,8 @@ local function update_known(host, fp, tier, packed_row, is_list)
   return is_moved
 end
 
--- Returns the order of a new URL. If URLs are drawn uniformly it is the tick until which the URL waits
--- (`langfocus.crawler.frontier.selection.UniformDraw`).
+-- Returns the order of a new URL. For uniform draws, the order is the tick until which the URL
+-- waits (`langfocus.crawler.frontier.selection.UniformDraw`).
 local function order_of(place, tier, waits)
   return string.format('%015d', waits and number_in('drawn', tier) + waits or place)
 end
@@ -143,10 +143,10 @@ local function links_of_call()
   return ARGV[7] ~= '' and unpack_one(ARGV[7]) or {}
 end
 
--- Returns the replication id of the server, which changes when it becomes a master, and the number of
--- replicas that answered in the last seconds; '' and 0 for a user without the right to ask. Entry ids grow
--- only under one replication id: a replica that becomes the master may have a slower clock, and may lack
--- the last ids.
+-- Returns the replication id of the server, which changes when the server becomes a master, and the
+-- number of replicas that answered in the last seconds; '' and 0 for a user without the right to
+-- ask. Entry ids grow only under one replication id: a replica that becomes the master may have a
+-- slower clock, and may lack the last ids.
 local function replication()
   local info, near = redis.pcall('INFO', 'replication'), 0
   if type(info) ~= 'string' then
@@ -158,7 +158,7 @@ local function replication()
   return string.match(info, 'master_replid:(%x+)'), near
 end
 
--- Stores the links of a page to other shards, { shard, number, links as JSON }, until their delivery.
+-- Stores the links of a page to other shards until delivery: { shard, number, links as JSON }.
 local function store_outgoing(origin)
   for _, one in ipairs(arguments.outbox or {}) do
     local target, number, links = unpack(one)
@@ -177,10 +177,10 @@ local function is_later(id, other)
   return at > last or at == last and tonumber(place) > tonumber(number)
 end
 
--- Links come host by host: { host, registered domain ('': no rule asks for it), links }. Each link has
--- its place among all, its fingerprint, tier, directory ('': no rule asks for it), packed row, the
--- number of times that the page has it, and the ticks that it waits for its draw. No fingerprint comes twice. Without an `origin` no filter
--- applies. Returns the names of the admissions in one text.
+-- Links are grouped by host: { host, registered domain ('': no rule needs it), links }. Each link
+-- has the fields place among all links, fingerprint, tier, directory ('': no rule needs it), packed
+-- row, number of occurrences in the page, and ticks until its draw. Fingerprints are unique.
+-- Without an `origin` no filter applies. Returns the names of the admissions in one text.
 local function admit_links(groups, origin)
   local answers, numbers, is_refused = {}, {}, origin and filter_of(origin)
   local discovered, stored = number_in('counts', 'order'), 0

@@ -1,5 +1,6 @@
--- Part 5, the calls: a command returns the answer for the client. Where the arguments have a token, the
--- lease is held under it, and `order` is that of its URL; otherwise the answer is false.
+-- Part 5, the calls: a command returns the answer for the client. If the arguments have a token,
+-- the lease is held under the token and `order` belongs to the leased URL; otherwise the answer is
+-- false.
 
 local commands = {}
 local order
@@ -72,7 +73,7 @@ local function queue_again(back)
   end
 end
 
--- Counts a request for its domain and its address; returns whether there is one.
+-- Counts a request for its domain and its address; returns whether any was counted.
 local function take_slots()
   local is_counted = false
   for _, holder in ipairs({ arguments.domain, arguments.address }) do
@@ -84,7 +85,7 @@ local function take_slots()
   return is_counted
 end
 
--- Counts a URL that gets its first request; drops the others of a host that is full now.
+-- Counts a URL that gets its first request; drops the other URLs of a host that is full now.
 local function take_host_slot(host)
   if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
     count_for_all('full_hosts', 1)
@@ -130,8 +131,8 @@ function commands.lower()
   return 'ok'
 end
 
--- Makes another spelling of a leased URL that URL; false if it is known as a URL of its own. The
--- spelling before stays known.
+-- Replaces a leased URL by another spelling of it; false if the spelling is already known as a URL.
+-- The previous spelling stays known.
 local function respell(host, fp)
   local new = arguments.new
   if new == fp then
@@ -233,8 +234,8 @@ function commands.keep_robots()
   return 'ok'
 end
 
--- Returns the best tier of the URLs that are not leased: those that are ready, those of a leased
--- host, and the best one of another shard. '' if there is none.
+-- Returns the best tier of URLs without a lease: ready URLs, URLs of a leased host, and the best
+-- URL of another shard. '' if there is none.
 local function best_other(host, place)
   local found, _, _, others = '', best()
   local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 1, 'WITHSCORES')
@@ -247,8 +248,8 @@ local function best_other(host, place)
   return found
 end
 
--- Returns for each budget { total granted to the shard, total returned by it, rest }; `fixed_left` replaces
--- the rest. A shard that used more, before there was a budget, counts that as granted.
+-- Returns for each budget { total granted to the shard, total returned by the shard, rest };
+-- `fixed_left` replaces the rest. Use of a shard before there was a budget counts as granted.
 local function quotas(fixed_left)
   local leased, found = redis_call('ZCARD', P .. 'leases'), {}
   for i, name in ipairs(BUDGETS) do
@@ -271,8 +272,8 @@ local function store_grants(granted)
   end
 end
 
--- Returns the state of a shard that leases nothing, as JSON, and whether something better than a doubtful
--- URL may come soon.
+-- Returns the state of a shard that leases nothing, as JSON, and whether a URL that is not doubtful
+-- may come soon.
 local function refusal(state)
   state.hopes = config.waits_up_to ~= nil and may_wait()
   return cjson.encode(state)
@@ -317,8 +318,9 @@ function commands.next()
   }
 end
 
--- Returns the time of the next URL, '' until a lease of the client ends; the client has `held` leases. While
--- other clients have leases, the answer is at most `poll_s` seconds away: they do not announce their links.
+-- Returns the time of the next URL, '' until a lease of the client ends; the client has `held`
+-- leases. While other clients have leases, the time is at most `poll_s` seconds away, because
+-- clients do not announce their links.
 function commands.ready_at()
   local times = {}
   if redis_call('ZCARD', P .. 'leases') > arguments.held then
@@ -341,9 +343,9 @@ end
 
 -- Commands of crawls with several shards (`langfocus.crawler.shared.sharded`).
 
--- Admits links from other shards: { shard and reign, entry id, origin }. A repeated entry is skipped by its
--- id, because the entries of a shard and a reign arrive in order. Returns the number of replicas that should
--- have the links.
+-- Admits links from other shards: { shard and reign, entry id, origin }. A repeated entry is
+-- skipped by its id, because the entries of a shard and a reign arrive in order. Returns the number
+-- of replicas that should have the links.
 function commands.deliver()
   for i, groups in ipairs(links_of_call()) do
     local source, id, origin = unpack(arguments.entries[i])
@@ -370,7 +372,8 @@ function commands.delivered()
   return 'ok'
 end
 
--- The slots of an address are in one shard. Takes one for a URL of any shard, or returns why not.
+-- The slots of an address are in one shard. Takes a slot for a URL of any shard, or returns the
+-- reason for a refusal.
 function commands.address()
   local is_full, level = slots_of(arguments.address, config.address_cap)
   if is_full then
@@ -387,7 +390,7 @@ function commands.address_gets()
   return 'ok'
 end
 
--- Returns the rest of each budget to the whole crawl; the answer is that of `quotas` with a rest of -1.
+-- Returns the rest of each budget to the whole crawl; answers like `quotas` with a rest of -1.
 function commands.return_quota()
   for i, quota in ipairs(quotas()) do
     redis_call('HINCRBY', P .. 'quota', BUDGETS[i] .. ' returned', quota[3])
@@ -395,9 +398,10 @@ function commands.return_quota()
   return quotas(-1)
 end
 
--- For the whole crawl: adds the returned budgets of shards, { shard, quotas }, to the rest, and grants a
--- part of it to a shard with nothing left. All totals only grow, so a late or repeated answer changes
--- nothing. The first grant has the quotas of all shards. Returns the total grants to the last shard.
+-- For the whole crawl: adds the returned budgets of shards, { shard, quotas }, to the rest, and
+-- grants a part of the rest to a shard with nothing left. All totals only grow, so a late or
+-- repeated answer changes nothing. The first grant has the quotas of all shards. Returns the total
+-- grants to the last shard.
 function commands.grant()
   local grants = {}
   local function add(name, number)
@@ -428,7 +432,7 @@ function commands.grant()
   return grants
 end
 
--- A call is done once: a client that lost the answer asks again and gets the same answer.
+-- A call runs once: a client that lost the answer repeats the call and gets the same answer.
 
 local kept = redis_call('GET', P .. 'reply:' .. client)
 if kept then
@@ -437,7 +441,7 @@ if kept then
     return last[2]
   end
 end
--- The seal is the name of this beginning of the crawl, or what is wrong with it.
+-- The seal is the name of this beginning of the crawl, or the error after a fault.
 local seal = redis_call('GET', P .. 'seal')
 if not seal and command == 'open' then
   seal = redis_call('EXISTS', P .. 'rules') == 0 and ARGV[8] or 'LOST seal'

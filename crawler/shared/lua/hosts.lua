@@ -16,13 +16,13 @@ local function lease_of(host)
   end
 end
 
--- Returns the place of a host's best URL in its queue, and its tier.
+-- Returns the place in the queue and the tier of a host's best URL.
 local function head_of(host)
   return unpack(redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0, 'WITHSCORES'))
 end
 
--- Offers the best URL of a host for the choice, unless the host is leased or rests. Called after each
--- change of the host or its queue, except where URLs only leave the queue.
+-- Offers the best URL of a host for the choice, unless the host is leased or rests. Called after
+-- each change of the host or its queue, except where URLs only leave the queue.
 local function offer(host)
   if redis_call('HEXISTS', P .. 'leased', host) == 1 then
     return
@@ -45,8 +45,8 @@ local function is_free(host)
     and not redis_call('ZSCORE', P .. 'resting', host)
 end
 
--- Returns the host of the best URL that may be leased now, its place in the queue, its tier, and its
--- entry in `ready`; nil if there is none.
+-- Returns the best URL that may be leased now: its host, place in the queue, tier, and entry in
+-- `ready`; nil if there is none.
 local function best()
   while true do
     local entry, tier = unpack(redis_call('ZRANGE', P .. 'ready', 0, 0, 'WITHSCORES'))
@@ -102,7 +102,7 @@ end
 
 local BUDGETS = { 'pages', 'relevant' }
 
--- Returns a budget, for a shard its part; nil if there is none.
+-- Returns a budget, for a shard the shard's part; nil if there is none.
 local function budget_of(name)
   local most = config['budget_' .. name]
   if not most or config.shards == 1 then
@@ -125,8 +125,7 @@ local function may_wait()
     or redis_call('ZCOUNT', P .. 'promising', '-inf', soon) > 0
 end
 
--- Patience: a free connection waits a little for something better than a doubtful URL, the best one
--- with this tier.
+-- Patience: a free connection waits a little if the best URL, with this tier, is doubtful.
 local function is_waiting(tier)
   if not config.waits_up_to then
     return false

@@ -1,46 +1,45 @@
 #!lua
--- The script of the shared frontier, part 1: keys, rows and counters. A call is one run of it, which
--- Redis does not interrupt.
+-- The script of the shared frontier, part 1: keys, rows and counters. A call is one run of the
+-- script, which Redis does not interrupt.
 --
 -- `langfocus.crawler.shared.redis` joins the files of this folder.
 --
--- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
--- command, the client, the number of its call, the time (unix seconds), the client's worker, the
--- command's arguments as JSON, links as `admit_links` takes them, and the name of the beginning of
--- the crawl that the client joined. An order, of discovery or of draws, has 15 digits; a tier is minus
--- a score. Keys, after the prefix:
+-- KEYS[1] is the prefix and the hash tag of all keys of a crawl, "{name}:". ARGV has the command,
+-- the client, the number of its call, the time (unix seconds), the client's worker, the command's
+-- arguments as JSON, links as `admit_links` takes them, and the name of the beginning of the crawl
+-- that the client joined. An order, of discovery or of draws, has 15 digits; a tier is minus a
+-- score. Keys, after the prefix:
 --
---   rules, config          the rules that bind all workers; the values of the last to open: JSON
+--   rules, config          the rules that bind all workers; values of the last opener: JSON
 --   seen:NNNNN             set of the fingerprints that end in these digits; small sets of integers
 --                          take the least memory
---   urls                   hash: fingerprint of a queued or leased URL -> order of discovery, then its
---                          packed row
---   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)
---   sent, settled          hashes: HOST -> URLs that got a request; of these, URLs that left the queue
---   taken, earned          hashes: domain, or "ip " and an address -> slots that are taken, relevant
---                          pages
+--   urls                   hash: fingerprint of a queued or leased URL -> order of discovery, then
+--                          the packed row
+--   queue:HOST             sorted set of such URLs: (tier, order of discovery + fingerprint)
+--   sent, settled          hashes: HOST -> URLs with a request; of these, URLs outside the queue
+--   taken, earned          hashes: domain, or "ip " and an address -> taken slots, relevant pages
 --   files, found           hashes: HOST -> requests for files since its last page; domain -> bytes
 --                          of URLs that its other hosts ever queued
---   belief                 hash, for an ordering that learns: WORKER -> the sums that its pages add to
---                          the prior, as `langfocus.crawler.shared.learner` packs them
---   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
---                          pages, as one number (`langfocus.crawler.shared.learner`)
+--   belief                 hash, for an ordering that learns: WORKER -> sums of its pages, added to
+--                          the prior, packed by `langfocus.crawler.shared.learner`
+--   tallies                hash: domain, host with "/", directories -> pages with a label and
+--                          relevant pages, as one number (`langfocus.crawler.shared.learner`)
 --   delay, pages           hashes: HOST -> crawl delay, downloaded pages
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST); an
---                          outdated entry is removed when it is the first
+--                          outdated entry is removed when it becomes the first
 --   resting                sorted set: HOST by the time it may be contacted again
 --   promising, hopes       hosts of `resting` and of `leases` whose best URL is not doubtful
 --   doubt                  the time since which only doubtful URLs were ready, unix seconds
---   leased, leases         hash: HOST -> {fingerprint, token, order}; sorted set of these hosts by the
---                          end of their lease
+--   leased, leases         hash: HOST -> {fingerprint, token, order}; sorted set of these hosts by
+--                          the end of their lease
 --   counts                 hash of the counters of the whole crawl
 --   counts:WORKER          hash of the other counters of a worker
---   drawn                  hash, where URLs are drawn: TIER -> highest order of a leased URL of it
+--   drawn                  hash, for draws: TIER -> highest order of a leased URL of the tier
 --   clock                  the time of the latest call that asked for a URL
 --   seal                   the name of this beginning of the crawl; after a fault the error
---   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of the origins
---                          by that time
+--   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of origins
+--                          by time
 --   robots_bytes           bytes of `robots`, about
 --   records:WORKER, reply:CLIENT
 --
@@ -64,11 +63,11 @@ local REPLY_KEPT_S = 86400
 local MOST_LAG_S = 5
 local ORDER_DIGITS = 15
 
--- Fields of a URL's row. TRIES are requests, and failures before one. SENT is 1 after the first
--- request, 2 after the server named another spelling. DOMAIN is the length of the host's registered
--- domain, 0 if no rule reads it. The rows of an ordering that learns also have the evidence, packed by
--- the worker, the declared language (1: the target language, -1: another), and the numbers of pages that
--- link to the URL, of four kinds.
+-- Fields of a URL's row. TRIES are requests, and failures before a request. SENT is 1 after the
+-- first request, 2 after the server named another spelling. DOMAIN is the length of the host's
+-- registered domain, 0 if no rule needs the domain. The rows of an ordering that learns also have
+-- the evidence, packed by the worker, the declared language (1: the target language, -1: another),
+-- and the numbers of linking pages, of four kinds.
 local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, TRIES, TIER, SENT, DOMAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local DECLARED, LINKS, KINDS = 11, 12, 4
 
@@ -96,7 +95,7 @@ local function count(name, number)
   end
 end
 
--- Returns the row of a queued or leased URL and its order; nil for another URL.
+-- Returns the row and the order of a queued or leased URL; nil for another URL.
 local function row_of(fp)
   local kept = redis_call('HGET', P .. 'urls', fp)
   if kept then

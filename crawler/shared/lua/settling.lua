@@ -10,8 +10,8 @@ local function unqueue(host, fp, row, order)
   count_for_all('queued', -1)
 end
 
--- Drops queued URLs of a host that got no request, if `is_meant` is true of their fingerprint and row.
--- Returns their number, which is counted under a name.
+-- Drops queued URLs of a host that got no request, if `is_meant` is true of their fingerprint and
+-- row. Returns their number, which is counted under a name.
 local function drop(host, name, is_meant)
   local leased, number = lease_of(host), 0
   for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1)) do
@@ -57,8 +57,8 @@ local function count_page(host, record)
   end
 end
 
--- Returns the slots of a host's files to its domain after a page. Not to its address: the files may have
--- been requested from another one.
+-- Returns the slots of a host's files to its domain after a page, but not to its address: the files
+-- may have been requested from another address.
 local function repay(host)
   local files = number_in('files', host)
   if files == 0 then
@@ -88,8 +88,8 @@ local function tally_with(unit, record)
   return tally_of(unit)
 end
 
--- The link that led to a redirect was accepted, so its target is too; links on a seed are always
--- followed.
+-- The link that led to a redirect was accepted, so the redirect's target is accepted too; links on
+-- a seed are always followed.
 local function origin_of(record, relevant)
   local is_followed = record.always_followed == 1
   return {
