@@ -20,7 +20,7 @@ class Asked(NamedTuple):
     """A request.
 
     `host` has the port, `path` begins with a slash and has the query. `number` is the number of
-    requests of the case before it, `on_connection` that of the requests on its connection.
+    earlier requests in the case, `on_connection` the number of earlier requests on the connection.
     """
 
     scheme: str
@@ -81,7 +81,7 @@ def to(location: str, *headers: str, status: str = "302 Found") -> bytes:
 
 
 def home(*links: str, leaf: Reply) -> Reply:
-    """Return a host whose home page has links, and whose other URLs have another answer."""
+    """Return a host with links on its home page and the answer `leaf` for all other URLs."""
 
     def answer(asked: Asked) -> bytes | None:
         return page(*links) if asked.path == "/" else leaf(asked)

@@ -54,7 +54,7 @@ _SHOWN: Final = {
 }
 """The columns of the table, and what they show of a result."""
 _STEP: Final = 200
-"""Pages after each of which the judge tells the harvest rate of those since the last."""
+"""Pages between two harvest rates; each rate counts the pages since the previous rate."""
 _LONGEST_S: Final = 1200.0
 """Seconds after which a crawl is given up."""
 
@@ -108,7 +108,7 @@ def crawl(lang: str, servers: int, shards: int, given: argparse.Namespace) -> di
 
 
 def _spent_s() -> float:
-    """Return the processor time of the processes that this one started and that have ended."""
+    """Return the processor time of ended child processes."""
     spent = getrusage(RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 

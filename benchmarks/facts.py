@@ -32,7 +32,7 @@ _PER_LINE: Final = 12
 
 
 def made() -> dict[str, str]:
-    """Return the text of each table that is made of packages, as they are installed."""
+    """Return the text of each table that is generated from installed packages."""
     return {
         **_of_cldr(),
         "public-suffixes.dat": _suffixes(),

@@ -1,11 +1,11 @@
-"""The weights with which a crawl with `focus` begins, learned from crawls in other languages.
+"""Learning of the initial weights of `focus` from crawls in other languages.
 
-Crawls known webs in some languages and keeps what the crawl learned from: the features of each page
-with a label, and whether it was relevant. Every crawl has weights of its own; they come from one
-normal distribution, whose mean and covariance are estimated from all crawls by the EM algorithm
-(Laird and Ware 1982, "Random-effects models for longitudinal data", with a normal approximation of
-each crawl's posterior). That distribution is the prior of the next crawl. `SPREAD` is added to
-each variance, because other webs differ from each other more than these do.
+Crawls known webs in some languages and records the data from which each crawl learned: the features
+of each page with a label, and the relevance of the page. Every crawl has its own weights, drawn
+from one normal distribution. The EM algorithm estimates the distribution's mean and covariance from
+all crawls (Laird and Ware 1982, "Random-effects models for longitudinal data", with a normal
+approximation of each crawl's posterior). The distribution is the prior of the next crawl. `SPREAD`
+is added to each variance, because other webs differ more from each other than these webs do.
 
     python -m benchmarks.focus_prior --cache FOLDER --crawls unseen-plain-11:nl,pl
 """

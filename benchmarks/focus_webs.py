@@ -1,12 +1,12 @@
-"""Generated webs whose truth is known, for `benchmarks.focus`.
+"""Generated webs with known languages, for `benchmarks.focus`.
 
-A generated web (`benchmarks.proxyweb`) is `plain-SEED` or `hard-SEED`. It is the program's own web,
-with its redirects, faults and robots.txt files, without its proxy. The URL model
-that ships was trained on the URLs that these webs are made of, so an ordering that uses it does
-better there than on a new web. For `unseen-plain-SEED` and `unseen-hard-SEED` the labelled URLs are
-split by their registered domains: one half makes the webs, the other half trains the model of their
-crawls. The `mirror` webs have the halves the other way round: the prior of `focus` is learned
-there, so that it never saw a host of the webs that are judged.
+A generated web (`benchmarks.proxyweb`) is `plain-SEED` or `hard-SEED`: the web of that program with
+its redirects, faults and robots.txt files, but without a proxy. The shipped URL model was trained
+on the URLs from which these webs are generated, so an ordering with that model performs better
+there than on a new web. For `unseen-plain-SEED` and `unseen-hard-SEED`, the labelled URLs are split
+by registered domain: one half generates the webs, the other half trains the model of their crawls.
+The `mirror` webs swap the halves: the prior of `focus` is learned there, so that the prior never
+saw a host of the evaluated webs.
 """
 
 import csv
@@ -66,7 +66,7 @@ class _Bodies(dict[object, object]):
 
 
 class _Blank(dict[object, object]):
-    """A cache that has an empty page for each key, so that no page is made to learn its status."""
+    """A cache with an empty page for each key, so that a look-up of a status generates no page."""
 
     def __contains__(self, key: object) -> bool:
         return True

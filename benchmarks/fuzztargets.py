@@ -130,7 +130,7 @@ def _check_links(found: ParsedPage) -> None:
 
 
 def links(data: bytes) -> None:
-    """Links read one by one or all at once are those of the standard."""
+    """Links resolved singly or together follow the standard."""
     url, base, *given = [*data.split(FIELD)[:40], b""]
     at = normalise(_text(url) or "") or URL
     texts = [field.decode("utf-8", "replace") for field in given]

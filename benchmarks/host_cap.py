@@ -1,25 +1,25 @@
-"""How many URLs of a host get a request, by the server's own log, on webs that try to get more.
+"""Requested URLs of a host, by the server's log, on webs that try to exceed the host cap.
 
     python -m benchmarks.host_cap [--cases utm third] [--strategies focus svm random]
 
-Serves the hosts of `benchmarks.capweb` on loopback, all at once and by https too, and crawls them
-with the command of a user and its defaults, except that nobody waits (delays 0), that sitemaps are
-read, and that no filter closes the hosts, whose pages are copies of one text. Kills and shared
-crawls are judged by `benchmarks.killloop`.
+Serves the hosts of `benchmarks.capweb` on loopback, all at once and also by https, and crawls them
+with the user's command and its defaults. Exceptions: delays are 0, sitemaps are read, and no filter
+closes the hosts, whose pages are copies of one text. `benchmarks.killloop` judges kills and shared
+crawls.
 
 Counted for each host (in lower case, without leading `www.`, final dot and port):
 
-- URLs: the pages that got a request, by the project's key of a page. A redirect to another spelling
-  of the same page makes none, once for each URL.
-- spellings: these URLs as the lines of the requests have them.
+- URLs: requested pages, by the project's key of a page. A redirect to another spelling of the same
+  page does not count, once for each URL.
+- spellings: these URLs as written in the request lines.
 - tries: the requests for one URL.
-- robots.txt files, with those to which a robots.txt redirects, and the requests for one of them.
+- robots.txt files, including targets of a robots.txt's redirects, and the requests for one file.
 - sitemaps, by their names.
 - tdmrep.json with its redirects: only their tries.
 - origins: schemes, names and ports.
 
-Prints the largest numbers of a host for each case. Exit code 1 if one is over its limit, or if a
-host has fewer pages than the cap allows and the web has.
+Prints the largest numbers of a host for each case. Exit code 1 if a number exceeds its limit, or if
+a host has fewer pages than both the cap and the web allow.
 """
 
 import argparse

@@ -177,7 +177,7 @@ def kill_readers(server: Proxy, workers: Sequence[Worker], kills: int, random: R
 
 
 def merged(folder: Path, folders: Sequence[Path], redis_url: str) -> Path:
-    """Return the folder of one run made of those of all workers."""
+    """Merge the run folders of all workers into one run, and return its folder."""
     merged = folder / "merged"
     line = ["langfocus", "merge", str(merged), *map(str, folders), redis_url]
     done = processes.run(*line, environment=environment(None))
@@ -292,16 +292,16 @@ def asked_twice(log: Sequence[Access], kills_at: Sequence[float]) -> list[str]:
 
 
 def while_stopped(log: Iterable[Access], stopped: Sequence[float]) -> int:
-    """Return the number of pages that came while a reader of pages stood still."""
+    """Return the number of pages downloaded while a reader process was stopped."""
     ended = [access.ended for access in log if access.status == 200 and "robots" not in access.url]
     return sum(any(at < end < at + _STOPPED_S for at in stopped) for end in ended)
 
 
 @dataclass
 class Killed:
-    """A crawl that went through all kills: the log of its web, and its run folders.
+    """A crawl after all kills: the log of its web, and its run folders.
 
-    `run` is what all of them make together. `slots` are those of the cap that each host holds.
+    `run` merges the runs of all workers. `slots` are the slots of the cap that each host holds.
     """
 
     log: Sequence[Access]
@@ -394,7 +394,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def found(web: KillWeb, run: Path) -> dict[str, Any]:
-    """Return what a run has, and what the web has."""
+    """Return figures of a run beside the same figures of the web."""
     settled, crowds = web.settled(), web.crowds()
     optional = sum(map(web.is_optional, settled))
     capped = sum(min(HOST_CAP, len(urls)) for urls in crowds.values())

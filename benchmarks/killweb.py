@@ -1,9 +1,10 @@
 """A web for crawls that are killed: the correct result of a crawl does not depend on its order.
 
-It has three kinds of hosts. Some have at most as many URLs as the host cap admits, and all of these
-must be crawled. On some of these a redirect leads to one more URL, which takes a slot of its own.
-Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can be reached
-through a crowded host alone. Some hosts have pages that only their sitemaps and feeds name.
+The web has three kinds of hosts. Some hosts have at most as many URLs as the host cap admits, and
+all these URLs must be crawled. On some of these hosts, a redirect leads to one more URL, which
+takes a separate slot. Crowded hosts have more URLs than the cap, and any ten may be crawled. No
+page is reachable only through a crowded host. Some hosts have pages that only sitemaps and feeds
+name.
 """
 
 import gzip
@@ -117,9 +118,9 @@ class KillWeb:
         return known
 
     def leads_to(self, url: str) -> list[str]:
-        """Return the URLs that a crawl must queue when it has settled a URL, each once.
+        """Return the distinct URLs that a crawl must queue after settling a URL.
 
-        The links of pages of crowded hosts, which are known without them, are left out.
+        Links from crowded hosts are omitted: a crawl also finds their targets elsewhere.
         """
         resource = self.resources[url]
         if resource.kind in ("gone", "forbidden", "crashed"):
@@ -159,11 +160,11 @@ class KillWeb:
 
 
 def mapped_host(number: int) -> dict[str, Resource]:
-    """Return the resources of a mapped host; its first page is the first of them.
+    """Return the resources of a mapped host, its first page first.
 
-    Others link to that page alone. The robots.txt names a sitemap, in some cases one that moved; it
-    is an index of two others, one of them packed. The page names a feed. All other pages are named
-    by these files alone, and they lead to a host that nothing else links to.
+    Other hosts link to the first page only. The robots.txt names a sitemap, in some cases a moved
+    sitemap: an index of two sitemaps, one of them packed. The first page names a feed. Only these
+    files name the other pages, which lead to a host without other incoming links.
     """
     base, beyond = (f"http://{name}{number}.example.de/dir/" for name in ("mapped", "beyond"))
     top, first, second, feed = (base + n for n in ("maps.xml", "1.xml.gz", "2.xml", "new.rss"))
@@ -221,7 +222,7 @@ def _feed(urls: Sequence[str]) -> bytes:
 
 
 def _html(url: str, resource: Resource) -> str:
-    """Return a page; one of four has the text of all such pages in its language."""
+    """Return a page; a quarter of the pages in a language has the same text."""
     links = "".join(f'<a href="{link}">x</a> ' for link in resource.links)
     feed = f'<link rel="alternate" type="application/rss+xml" href="{resource.feed}">'
     language = resource.language or list(SENTENCES)[len(url) % len(SENTENCES)]

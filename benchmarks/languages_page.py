@@ -94,7 +94,7 @@ def _number(value: int | None, otherwise: str = _NONE) -> str:
 
 
 def _by_script(of_text: Record, name: str) -> str:
-    """Return the percentage for each script; the one of all where the language has one."""
+    """Return the percentage for each script, or one percentage for a language with one script."""
     scripts = (of_text.get("by_script") or {}).get(name)
     if not scripts:
         return _percent(of_text.get(name))

@@ -2,14 +2,15 @@
 
     python -m benchmarks.load --stores 1,16,sqlite --urls 100 --hosts 1 --minutes 20
 
-Pages of 60 links, to URLs on hosts in random order, each a registered domain, fill a frontier with
-the caps and the delay of a crawl; no model scores them, so each has a random score. Stores are one
-Redis server with 1 shard or more, which writes nothing to disk, and SQLite. `--urls` and `--hosts`
-are in millions. Filling ends at so many URLs, after the minutes of a store, or when the server has
-`--gigabytes`. At 1, 2 and 5 times each power of ten it prints a JSON line: bytes of a queued URL
-(of Redis those of its memory, of SQLite those of its file), and microseconds of a call since the
-size before: `admit` of a page with 60 links, `next`, and `settle` of a page without links; SQLite's
-`write` is a commit of 20 calls. Of Redis also the processor time of a call of any kind.
+Pages of 60 links fill a frontier with the caps and the delay of a crawl. The links lead to URLs on
+hosts in random order, each host a registered domain. No model scores the links: scores are random.
+Stores are SQLite and one Redis server with 1 shard or more, which writes nothing to disk. `--urls`
+and `--hosts` are in millions. Filling ends after this number of URLs, after the minutes of a store,
+or when the server has `--gigabytes`. At 1, 2 and 5 times each power of ten, prints a JSON line:
+bytes of a queued URL (in the memory of Redis or in the file of SQLite), and microseconds of a call
+since the previous size: `admit` of a page with 60 links, `next`, and `settle` of a page without
+links; SQLite's `write` is a commit of 20 calls. For Redis, also prints the processor time of any
+call.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""Memory of a long crawl: of its process, and of the processes that read its pages.
+"""Memory of a long crawl: of its process, and of its page readers.
 
     python -m benchmarks.run --only memory
 
-Crawls a generated web from the home pages of all its hosts; a page has some 30 links. No URL waits
-because it is not expected in the language: no web of this kind has 100,000 pages in one language.
-The resident memory of each process is sampled every second. The claim: after the first fifth of the
-crawl it grows by little.
+Crawls a generated web from the home pages of all hosts; a page has about 30 links. URLs in other
+languages do not wait, because no web of this kind has 100,000 pages in one language. The resident
+memory of each process is sampled every second. The claim: after the first fifth of the crawl,
+memory grows little.
 """
 
 import os

@@ -33,7 +33,7 @@ Maker = Callable[[int], bytes]
 
 
 def repeated(piece: bytes) -> Maker:
-    """Make pages that repeat one piece."""
+    """Return a maker of pages that repeat one piece."""
     return lambda size: (piece * (size // len(piece) + 1))[:size]
 
 

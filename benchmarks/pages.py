@@ -57,7 +57,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Engine:
-    """Names the language of a text, None if it is unknown; `languages` are those it knows."""
+    """Identifies the language of a text, None if unknown; supports `languages`."""
 
     name: str
     languages: frozenset[str]

@@ -1,1 +1,1 @@
-"""The tests; as a package, so that no other one of this name is found first."""
+"""The tests; as a package, so that no other package named `tests` is imported first."""

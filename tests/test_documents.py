@@ -1,4 +1,4 @@
-"""Each page of the documents has one outline, says each paragraph once, and names what exists."""
+"""Pages of the documentation have one outline, no repeated paragraph, and only existing names."""
 
 import ast
 import re

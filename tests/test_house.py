@@ -1,4 +1,4 @@
-"""Which rooms of the house may know which others."""
+"""Allowed imports between the rooms of the project."""
 
 import ast
 import subprocess

@@ -12,7 +12,7 @@ from tests.support.crawls import ROOT
 DEVELOPERS = {"test", "lint", "docs"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 GENERATED = re.compile(r"<!-- table: .*?<!-- end of table -->", re.DOTALL)
-"""The tables that have their date from their JSON file."""
+"""Tables whose date comes from their JSON file."""
 
 
 def test_every_make_target_that_the_readme_names_exists() -> None:

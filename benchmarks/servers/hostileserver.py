@@ -1,8 +1,8 @@
-"""Servers that mean no good, on a loopback address.
+"""Hostile servers on a loopback address.
 
-They stand behind one proxy, so that each has a host name of its own: what a client is sent
-depends on the host it asks for, byte by byte, whatever HTTP says of it. `CONNECT` opens a tunnel:
-with a certificate to the host itself, else to the host's answer to a TLS handshake.
+All servers are behind one proxy, so that each has a separate host name. The host of a request
+determines the sent bytes, without regard to HTTP. `CONNECT` opens a tunnel: with a certificate to
+the host itself, otherwise to the host's answer to a TLS handshake.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ PACE_S = 0.05
 
 @dataclass
 class Exchange:
-    """One request; `host` and `path` are what it asks for, `send` writes and waits.
+    """A request for `path` on `host`; `send` writes and waits.
 
-    `number` is that of the requests on its connection before it. A behaviour that `keeps_open` the
-    connection takes the next one too.
+    `number` is the number of earlier requests on the connection. A behaviour that sets `keeps_open`
+    also gets the next request of the connection.
     """
 
     host: str
@@ -52,11 +52,11 @@ async def _unknown(exchange: Exchange) -> None:
 
 @dataclass
 class Hostile:
-    """A running proxy; `log` holds host and path of every request, in their order.
+    """A running proxy; `log` has the host and the path of every request, in order.
 
-    `others` is the behaviour of all hosts that are not in `hosts`. `open` are the connections of
-    this moment, `most_open` the most that there were at once. Only a host of `robots_of` is asked
-    for its robots.txt; the others have none.
+    `others` is the behaviour of hosts outside of `hosts`. `open` is the current number of
+    connections, `most_open` the largest number so far. `robots_of` selects hosts with a robots.txt;
+    other hosts have none.
     """
 
     hosts: Mapping[str, Behaviour] = field(repr=False)

@@ -111,12 +111,12 @@ class Access:
 
 @dataclass
 class Proxy:
-    """A running proxy; `log` has the requests in the order in which they came.
+    """A running proxy; `log` has the requests in order of arrival.
 
-    `answers` is the number of requests that it answers: later ones are in the log and wait, so
-    that a crawl cannot end before the test has done to it what it wants. None: all. `answered` is
-    the number of answers that it has written. A latency is by chance up to the share `spread`
-    shorter or longer.
+    `answers` is the number of requests to answer: later requests are logged and wait, so that a
+    crawl cannot end before the test is finished with it. None means all requests. `answered` is the
+    number of written answers. Each latency is randomly shorter or longer, by at most the share
+    `spread`.
     """
 
     web: Web

@@ -1,10 +1,10 @@
-"""Commands of the project as processes of their own, started in hundredths of a second.
+"""Commands of the project as separate processes, started in hundredths of a second.
 
-A command that a person starts imports Scrapy, numba and the rest for two seconds before it does
-anything. Here `benchmarks.servers.warmstart` has imported them once for all tests of a pytest
-process, and each command is a fork of it: it has its own environment, folder, output, signals and
-exit code. The variables that Python and numba read at their start are those of the tests, and all
-commands of a pytest process share one seed of `hash`: a test of these starts Python itself.
+A command started in a terminal imports Scrapy, numba and other packages for two seconds before it
+does anything. Here `benchmarks.servers.warmstart` imports the packages once for all tests of a
+pytest process, and each command is a fork with its own environment, folder, output, signals and
+exit code. Variables that Python and numba read at the start come from the tests, and all commands
+of a pytest process share one seed of `hash`: a test of these variables starts Python itself.
 """
 
 import atexit
@@ -161,7 +161,7 @@ def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
 
 @cache
 def _template() -> socket.socket:
-    """Return the socket of the process that forks; this process has one, which ends with it."""
+    """Return the socket of the forking process; the forking process ends with this process."""
     here, there = socket.socketpair()
     command = [sys.executable, "-m", "benchmarks.servers.warmstart"]
     template = subprocess.Popen(command, cwd=ROOT, stdin=there.fileno(), stdout=subprocess.DEVNULL)

@@ -48,7 +48,7 @@ class RedisServer:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Let the process stand still."""
+        """Stop the process for the time of the block."""
         if self._process is not None:
             self._process.send_signal(signal.SIGSTOP)
         yield

@@ -17,10 +17,10 @@ class ScoresUrls(Protocol):
 
     @property
     def languages(self) -> Sequence[str]:
-        """Return the codes of the languages that it knows."""
+        """Return the codes of the model's languages."""
 
     def score(self, urls: Sequence[str], language: str, /) -> Sequence[float]:
-        """Return the log-odds of one of these languages for each URL; positive is Yes."""
+        """Return the log-odds of a language for each URL; positive is Yes."""
 
 
 URL_MODELS: Final = Registry[Callable[[], ScoresUrls]]("URL model", "langfocus.url_models", {})

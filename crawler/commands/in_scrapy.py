@@ -1,6 +1,6 @@
-"""The commands of langfocus as commands of `scrapy`, in any project.
+"""The langfocus commands for `scrapy`, in any project.
 
-`scrapy crawl` stays Scrapy's own: it runs spiders of langfocus as it runs others.
+`scrapy crawl` remains Scrapy's own command, and runs spiders of langfocus like other spiders.
 """
 
 import argparse

@@ -239,10 +239,10 @@ _NUMBER_BITS: Final = 20
 class UniformDraw:
     """Gives ids to URLs, so that the lowest id of a score is drawn uniformly from its queue.
 
-    Each queued URL waits for a time with an exponential distribution, and its id is the tick at
-    which this time ends. Such a time has no memory: whichever ends next is equally probably that of
-    any queued URL, early or late. The clock of a score advances only when a URL is leased. A URL
-    whose time ends while its host rests is drawn; it is leased when its host is ready.
+    Each queued URL waits for a time with an exponential distribution, and its id is the tick at the
+    end of this time. The distribution has no memory: each queued URL, early or late, is equally
+    probably next. The clock of a score advances only when a URL is leased. A URL whose time ends
+    while its host rests is drawn, and is leased when the host is ready.
     """
 
     def __init__(self, random: Random, drawn: Mapping[float, int]) -> None:

@@ -13,12 +13,12 @@ _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml"
 class Exchange:
     """The bytes of a request and of its answer.
 
-    `began_at` is in unix seconds. `head` is the status line and the headers with the empty line
-    after them, `body` has no transfer encoding but keeps its content encoding. `request` is b"" if
-    nothing was sent, as in a replay. `ip` is the address that answered, None if it is not known.
-    `protocol` is that of an exchange whose heads were rebuilt from headers, "" if not known, None
-    if they are as sent. `truncated` is the reason why bytes of the body are missing, in the words
-    of WARC 1.1, 5.13; "" if none are.
+    `began_at` is in unix seconds. `head` is the status line, the headers and the empty line after
+    them. `body` has no transfer encoding but keeps its content encoding. `request` is b"" if
+    nothing was sent, as in a replay. `ip` is the address of the server, None if unknown. `protocol`
+    is None for heads as sent; for heads rebuilt from headers, it is the protocol, "" if unknown.
+    `truncated` is the reason for missing bytes of the body, in the words of WARC 1.1, 5.13; "" for
+    a complete body.
     """
 
     url: str

@@ -114,7 +114,7 @@ class CopiedTexts:
         return record
 
     def _nearest(self, sketch: Sequence[int]) -> tuple[int, ...] | None:
-        """Return a known sketch with nearly all of these hashes, or None."""
+        """Return a known sketch with nearly all hashes of `sketch`, or None."""
         found = Counter(filter(None, map(self._texts.get, sketch)))
         return next(
             (text for text in found if len({*sketch} & {*text}) >= _LEAST_COMMON * len(sketch)),

@@ -36,7 +36,7 @@ class Packed(NamedTuple):
     keys: list[int]
 
     def admissions(self, names: str) -> list[Admission]:
-        """Return the admission of each link; the script's answer has those of packed links."""
+        """Return the admission of each link from the script's answer for the packed links."""
         answers = zip(dict.fromkeys(self.keys), map(Admission, names.split()), strict=True)
         return answers_to_all(self.keys, dict(answers))
 

@@ -384,7 +384,7 @@ class RedisFrontier(SharedFrontier):
         self.script.call("delay", host=host, delay_s=repr(float(delay_s)))
 
     def robots(self, name: str) -> KeptRobots | None:
-        """Return the text of a name, of any age; None if there is none."""
+        """Return the stored text for a name, of any age, or None."""
         key = self.keys.key("robots")
         return self.keys.read(_kept_robots, lambda pipe: pipe.hget(key, name))
 

@@ -55,7 +55,7 @@ _IDLE_POLLS: Final = 5
 
 
 class Shard:
-    """One shard, with this worker's last view of its queue."""
+    """A shard, with this worker's last view of the shard's queue."""
 
     best = inf  # the tier of its best URL, infinite if it has none
     has_hopes = False  # something better than a doubtful URL may come soon

@@ -43,7 +43,7 @@ class Answer:
         return values[-1] if values else None
 
     def all(self, name: str) -> list[str]:
-        """Return the texts of all headers of this name."""
+        """Return the values of all headers with a name, in any case."""
         return [value for key, value in self.texts() if key.lower() == name.lower()]
 
     def texts(self) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The add-on for spiders that stay as they are: languages of responses, order of requests."""
+"""The add-on for unchanged spiders: languages of responses, order of requests."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from dataclasses import replace

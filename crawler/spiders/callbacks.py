@@ -104,7 +104,7 @@ def detached(request: Request) -> Request:
 
 
 class Callbacks:
-    """The callbacks of a spider, and the requests that it asks for."""
+    """The callbacks of a spider, and the requests that they yield."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class Callbacks:
                 yield _with_bonus(link, bonus)
 
     def _links(self, requests: Sequence[Request], source: LinkSource) -> list[Link]:
-        """Return requests as links, scored in one batch; what they say beyond their URL is kept."""
+        """Return requests as links, scored in one batch; keep requests with more than a URL."""
         found = {normalise(request.url): request for request in reversed(requests)}
         asked = {url: request for url, request in reversed(found.items()) if url}
         links = self._crawl.visitor.links(list(asked), source, has_files=True)
@@ -212,7 +212,7 @@ class Callbacks:
         return any(one in (Admission.STORED, Admission.SENT) for one in found)
 
     def failed(self, fetch: Fetch, failure: Any, record: Record) -> Any:
-        """Return what the spider makes of a URL that brought no page."""
+        """Return the spider's result for a URL without a page."""
         if record.outcome in (*FORWARDING, UNCHANGED):
             return None
         if fetch.asked is not None and fetch.asked.errback is not None:

@@ -74,7 +74,7 @@ def crawl_of(crawler: Crawler) -> Crawl:
 
 
 def callbacks_of(crawler: Crawler) -> "Callbacks | None":
-    """Return the callbacks of a crawler's spider, None if it has none of its own."""
+    """Return the callbacks of a crawler's spider, or None for a spider without callbacks."""
     return _ATTACHED[crawler][1] if crawler in _ATTACHED else None
 
 
@@ -197,9 +197,9 @@ class Fetches:
         return record
 
     def read(self, fetch: Fetch, response: Response) -> "tuple[Download, Answer | None]":
-        """Return an answer, and what was read of it.
+        """Return a download and its page.
 
-        None: it is no page, or nobody but the visitor needs what it says.
+        The page is None if the answer is no page, or if the spider has no callbacks.
         """
         if fetch.page is None:
             fetch.page = download_of(response, self.crawl.clock(), response.request), None
@@ -210,9 +210,9 @@ class Fetches:
         return fetch.page
 
     def settle_failure(self, failure: Any) -> Any:
-        """Settle a page whose download failed, or whose answer is none for the spider's callback.
+        """Settle a failed download, or an answer that the spider's callback does not get.
 
-        Return what the spider makes of it.
+        Return the result of the spider.
         """
         fetch = own_fetch(failure.request)
         answer: Response | None = getattr(failure.value, "response", None)

@@ -23,10 +23,10 @@ class NoPage(IgnoreRequest):
 
 
 class SpiderCallbacks:
-    """Gives each page to the spider's callback, and settles it when the callback has ended.
+    """Gives each page to the spider's callback, and settles the page at the callback's end.
 
-    The requests of the callback become links of the page. A crawl that is killed meanwhile fetches
-    the page again, so no request and no item of it is lost; an item may come twice.
+    The requests of the callback become links of the page. A crawl killed before this end fetches
+    the page again, so no request and no item is lost; an item may come twice.
     """
 
     def __init__(self, crawler: Crawler, callbacks: Callbacks) -> None:

@@ -1,4 +1,4 @@
-"""Model files that would take all memory, or hold less than they say, are refused in one line."""
+"""Model files that would fill the memory, or are smaller than declared, are refused in one line."""
 
 import io
 import struct
@@ -35,7 +35,7 @@ def packed(path: Path, name: str, head: bytes, zeros: int) -> None:
 
 
 def claiming(path: Path, size: int) -> None:
-    """Make the directory of an archive of one member claim another size of it."""
+    """Change the size of the only member in the directory of an archive."""
     data = bytearray(path.read_bytes())
     at = data.rindex(b"PK\x01\x02")
     data[at + 24 : at + 28] = struct.pack("<I", size)

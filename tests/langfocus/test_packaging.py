@@ -1,4 +1,4 @@
-"""What the project installs, and what it asks for: its wheel, its imports, its lock."""
+"""The project's package: wheel, requirements, imports and lock file."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Answers as careless servers send them, one for each host, and what a browser makes of them."""
+"""Answers of careless servers, one for each host, and their treatment by browsers."""
 
 import gzip
 import zlib

@@ -38,7 +38,7 @@ class PortalWeb:
         return LANGUAGES[number % len(LANGUAGES)]
 
     def addresses(self) -> Mapping[str, str]:
-        """The address of each host: of three countries, and of none."""
+        """The address of each host: in three countries, or in none."""
         networks = ("81.2.69.160", "89.160.20.112", "216.160.83.56", "192.0.2.1")
         return {self.host(number): networks[number % 4] for number in range(self.hosts)}
 

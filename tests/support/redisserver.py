@@ -16,7 +16,7 @@ NO_SERVER = "there is no redis-server to start"
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
-    """Start one server for all tests; each takes a crawl of its own."""
+    """Start one server for all tests; each test creates a separate crawl."""
     if shutil.which("redis-server") is None:
         pytest.skip(NO_SERVER)
     yield from _running()

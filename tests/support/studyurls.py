@@ -1,4 +1,4 @@
-"""URLs made by rule: each language has syllables and top-level domains of its own."""
+"""Generated URLs: each language has its own syllables and top-level domains."""
 
 import random
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ FIVE = ("en", "de", "fr", "es", "it")
 def labelled(
     per_language: int = 60, languages: Sequence[str] = FIVE, seed: int = 0
 ) -> list[LabelledUrl]:
-    """So many distinct URLs of each language; some domains have several of them."""
+    """Return this number of distinct URLs for each language; some domains have several URLs."""
     chance = random.Random(seed)
     rows: dict[str, LabelledUrl] = {}
     for language in languages:
@@ -51,7 +51,7 @@ def write(path: Path, rows: Sequence[LabelledUrl]) -> Path:
 
 
 def answers_anew(name: str, urls: Sequence[str], is_yes: Any, tested: Sequence[str]) -> Any:
-    """What a classifier that is fitted on some URLs, outside of a study, says of others."""
+    """Return the answers for `tested` of a classifier fitted outside of a study."""
     kind, _, features = name.partition(":")
     extractor, model = vectorizer(features), algorithm(kind, features)
     counts = extractor.fit_transform(urls, is_yes)

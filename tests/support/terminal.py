@@ -8,7 +8,7 @@ from langfocus.command_line import main
 
 
 class Terminal(TextIOWrapper):
-    """A stream that says that it is a terminal."""
+    """A stream that reports to be a terminal."""
 
     def isatty(self) -> bool:
         return True

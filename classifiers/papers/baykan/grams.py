@@ -45,7 +45,7 @@ _SIZES: Final = {f"{size}-grams": (size, size) for size in range(1, 8)} | {
 _SOURCES: Final[tuple[Source, ...]] = ("word", "url")
 _GRAMS: Final = {f"{name}-from-{source}": (name, source) for source in _SOURCES for name in _SIZES}
 CUSTOM: Final = {"custom": 60, "custom-2008": 74}
-"""Custom-made feature sets, and their number of features."""
+"""Custom-made feature sets with their numbers of features."""
 _EDGE: Final = "_"
 
 NAMES: Final = ("words", *_GRAMS, *CUSTOM)

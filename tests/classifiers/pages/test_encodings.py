@@ -1,4 +1,4 @@
-"""A page is decoded by what its bytes are, not by what it says of them."""
+"""Pages are decoded by their bytes, whatever encoding they declare."""
 # ruff: noqa: RUF001 - the sentences are in their languages
 
 import re

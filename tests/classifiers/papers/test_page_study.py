@@ -52,7 +52,7 @@ def case(language: str, text: str, kind: str = "sentence") -> Case:
 def study(
     *pairs: tuple[str, str], sort: str = "texts", length: int = 20
 ) -> tuple[Cases, MethodRun]:
-    """Cases with these languages, and the run of a method that gives these answers."""
+    """Return cases from pairs of language and answer, and a method's run with the answers."""
     cases = Cases(sort, tuple(case(right, answer + " " + "x" * length) for right, answer in pairs))
     return cases, run_of(FirstWord(), cases.cases)
 

@@ -52,7 +52,7 @@ def page_of(
 
 
 def rows_of(n: int = 60) -> list[LabelledText]:
-    """So many texts in each language, all of them the same."""
+    """Return a number of identical texts in each language."""
     rows = (LabelledText(text, code, "sentence", "test") for code, text in SENTENCES.items())
     return [row for row in rows for _ in range(n)]
 

@@ -108,7 +108,7 @@ def test_a_large_language_keeps_its_share_of_a_domain_that_is_mostly_in_another(
 
 
 def with_domains(rule: str) -> UrlModel:
-    """A model of noise, but for what top-level domains are made to say of Czech."""
+    """Return a model with random weights and one rule of top-level domains for Czech."""
     chance = np.random.default_rng(0)
     weights = chance.normal(0, 0.01, (1 << 12, 2)).astype(np.float32)
     intercepts = np.array([-0.3, -0.3], np.float32)

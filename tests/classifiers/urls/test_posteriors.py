@@ -19,7 +19,7 @@ NATS = {
 
 @pytest.fixture(scope="module")
 def model() -> UrlModel:
-    """Classifiers of Czech and English that say nothing; Irish has none."""
+    """Classifiers of Czech and English without any evidence; Irish has no classifier."""
     evidence = Evidence(
         ("cs", "en", "ga"),
         np.eye(2, 3, dtype=np.float32),

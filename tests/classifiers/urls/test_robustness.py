@@ -31,7 +31,7 @@ def model() -> UrlModel:
 
 
 def scores_of(model: UrlModel, urls: list[str]) -> Scores:
-    """Return finite scores of all languages, which every list of URLs must have."""
+    """Return the scores of URLs, checked to be finite and complete."""
     scores = model.scores(urls)
     assert scores.shape == (len(urls), len(model.languages))
     assert np.isfinite(scores).all()

@@ -37,7 +37,7 @@ SENTENCES = {
 }
 ENCODINGS = {"de": "iso-8859-1", "en": "ascii", "fr": "utf-8", "ru": "windows-1251"}
 LINKED = 6
-"""Pages of each language that link to each other."""
+"""Number of pages of each language that link to each other."""
 
 
 def write_texts(path: Path) -> Path:
@@ -70,9 +70,10 @@ def write_pages(folder: Path, repeat: int = 1) -> Path:
 
 
 def write_linked(folder: Path) -> Path:
-    """A WARC file of pages that link to all others of their language and to one other.
+    """Write a WARC file of pages that link to the pages of their language and to one other page.
 
-    The labels of the pages are in docs.tsv; one is wrong, as of a page that was not translated.
+    The labels of the pages are in docs.tsv; one label is wrong, like the label of an untranslated
+    page.
     """
     records, rows = [], ["url\tlang"]
     for language, sentences in SENTENCES.items():

@@ -212,7 +212,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.note_hosts()
 
     def note_hosts(self) -> None:
-        """A host that had a URL is known later too; so is its domain if that has a cap."""
+        """Record the hosts of known URLs, and with a domain cap also their domains."""
         for known in self.model.known:
             self.hosts.add(known.host)
             if self.model.domain_cap:
@@ -747,7 +747,7 @@ def plan_of(folder: Path, statement: str) -> str:
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Everything that frontiers ask of SQLite, as they ask it, with values filled in."""
+    """Return a growing list of the SQL statements of frontiers, with values filled in."""
     asked: list[str] = []
 
     def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:

@@ -257,7 +257,7 @@ def crawl(folder: Path, hosts: Mapping[str, Behaviour]) -> Crawled:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
-    """One crawl for the tests of all processes: those that did not make it wait and read it."""
+    """Crawl once for all test processes: the first process crawls, others read its file."""
     run = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         run = run.parent
@@ -271,7 +271,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 
 
 def all_hosts() -> dict[str, Behaviour]:
-    """All hosts at once: what one of them does must not be felt by the others."""
+    """Return all hosts together: no host's behaviour may disturb the crawl of another host."""
     links = "".join(f"<a href='{url}'>x</a>" for url in EXPECTED)
     hosts = {host: behaviour for host, (behaviour, _) in (HOSTS | TUNNELS).items()}
     hosts |= dict.fromkeys((*GOOD, "sink.de"), page())

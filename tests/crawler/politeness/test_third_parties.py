@@ -20,7 +20,7 @@ SEED = "http://attacker.com/"
 
 @dataclass
 class Attack:
-    """A page that links to a victim, whose servers all give one answer; others by their URL."""
+    """A page that links to a victim, whose servers give one answer; other URLs have `answers`."""
 
     victim: Answer
     links: list[str]

@@ -1,4 +1,4 @@
-"""Which texts are copies, and what is known of them."""
+"""Which texts are recognised as copies."""
 
 from random import Random
 

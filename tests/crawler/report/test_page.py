@@ -162,7 +162,7 @@ CELLS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9)
 
 
 class Terminal(StringIO):
-    """A stream that says that it is a terminal."""
+    """A stream that reports to be a terminal."""
 
     encoding = "utf-8"
 

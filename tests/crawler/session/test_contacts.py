@@ -20,7 +20,7 @@ LEASE = Lease(1, "http://a.de/x", "a.de", 0.0, 0, 0, 0)
 
 
 class Slots:
-    """A frontier that answers as a test says, and keeps what it was asked for."""
+    """A frontier with a fixed answer, which records the requests for slots."""
 
     def __init__(self, answer: Sending = Sending.NOW) -> None:
         self.answer = answer

@@ -24,7 +24,7 @@ Joiner = Callable[..., RedisFrontier]
 
 @pytest.fixture
 def join(redis_server: RedisServer) -> Iterator[Joiner]:
-    """Let a worker join the crawl of this test, with rules and what makes its membership."""
+    """Return a function that joins a worker, with fields of rules and membership."""
     crawl = uuid4().hex
     joined = []
     of_membership = {field.name for field in fields(Membership)}

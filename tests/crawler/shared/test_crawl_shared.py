@@ -37,7 +37,7 @@ SHORT_LEASE_S = 2
 
 
 class SharedCrawl:
-    """Workers of one crawl of a small web, each with its folder."""
+    """Workers of one crawl of a small web, each with a separate folder."""
 
     def __init__(self, server: RedisServer, proxy: Proxy, web: SmallWeb, folder: Path) -> None:
         self.server, self.proxy, self.web, self.folder = server, proxy, web, folder

@@ -65,7 +65,7 @@ def forgetful(frontier: RedisFrontier) -> RedisFrontier:
 
 
 class Workers:
-    """Workers of one crawl that take turns; the last of them loses every answer once."""
+    """Workers of one crawl that take turns; the last worker loses every answer once."""
 
     def __init__(
         self, url: str, rules: FrontierRules, now: float, number: int = 2, shards: int = 1
@@ -123,7 +123,7 @@ class Workers:
         return [one for worker in self.workers for one in worker.stored.records(worker.worker)]
 
     def lose(self, number: int, now: float) -> None:
-        """Let one worker die; the time has come when its leases end, not those of the other."""
+        """Let a worker die and its leases expire; the other worker renews its own leases."""
         self.workers[1 - number].renew(now)
         self.now = now
         self.workers[number].stored.whole.client.close()
@@ -135,7 +135,7 @@ class Workers:
 
 
 class SharedMachine(FrontierMachine):
-    """Any order of what two workers do, one of which may die."""
+    """Random sequences of actions of two workers, of which one may die."""
 
     server: RedisServer
     frontier: Any

@@ -26,7 +26,7 @@ from tests.support.redisserver import RedisServer
 
 
 class LearningWorker(SharedMachine, LearningMachine):
-    """Any order of what one worker does, which loses each answer once."""
+    """Random sequences of actions of one worker, which loses each answer once."""
 
     def open(self) -> None:
         self.frontier = Workers(self.server.url, self.rules_of_crawl(), self.now, 1)

@@ -1,4 +1,4 @@
-"""The texts of a shared crawl: those of all workers, merged, are those of one crawl."""
+"""The merged texts of all workers of a shared crawl equal the texts of a single crawl."""
 
 from pathlib import Path
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""What archives of other programs have, and how their records belong together."""
+"""Records in archives of other programs, and which records belong together."""
 
 import base64
 import hashlib

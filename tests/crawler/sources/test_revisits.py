@@ -1,4 +1,4 @@
-"""A run since another one asks for its pages again and tells what changed."""
+"""A run since an earlier run fetches the earlier pages again and records changes."""
 
 from collections.abc import Mapping
 from dataclasses import replace

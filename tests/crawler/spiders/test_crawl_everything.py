@@ -36,7 +36,7 @@ SAMPLE_HOSTS = 300
 
 @dataclass
 class Ended:
-    """A crawl that has ended, and the requests that servers saw of it."""
+    """An ended crawl with its requests, from the logs of the servers."""
 
     done: Done
     folder: Path

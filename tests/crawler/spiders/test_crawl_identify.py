@@ -1,4 +1,4 @@
-"""What tells the language of a crawled page: the method asked for."""
+"""The option `identify` selects the method that labels crawled pages."""
 
 from dataclasses import replace
 from pathlib import Path

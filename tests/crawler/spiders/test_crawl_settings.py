@@ -31,7 +31,7 @@ def settings_of(**given: object) -> Config:
 
 
 def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
-    """What is said to somebody who wants such a crawl in that folder."""
+    """Return the error message for a crawl with these arguments in a folder."""
     with pytest.raises(CrawlError) as refused:
         open_crawl(config_of(arguments, scrapy_settings(JOBDIR=folder, **given)))
     assert "\n" not in str(refused.value)

@@ -42,7 +42,7 @@ Facts = dict[str, tuple[object, ...]]
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The folder of a crawl of odd servers, and that of a crawl of its archive."""
+    """Return the folders of a crawl of odd servers and of a crawl of its archive."""
     live, replayed = (tmp_path_factory.mktemp(name) for name in ("live", "replayed"))
     with hostile_web(odd_hosts(HOSTILE)) as proxy:
         finished(*ARGUMENTS, proxy=proxy.url, JOBDIR=live, **SETTINGS)

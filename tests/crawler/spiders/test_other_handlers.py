@@ -74,7 +74,7 @@ def http_records(folder: Path) -> Iterator[ArcWarcRecord]:
 
 @dataclass(frozen=True)
 class Crawled:
-    """What a crawl has asked for, stored and said."""
+    """The requests, stored rows and log messages of a crawl."""
 
     asked: list[str]
     pages: list[tuple[Any, ...]]

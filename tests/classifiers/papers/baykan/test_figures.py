@@ -1,4 +1,4 @@
-"""The paper's figures, checked against what its own formulas say of them."""
+"""The paper's figures, checked against the paper's formulas."""
 
 import pytest
 
