@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points, packages_distributions, version
+from importlib.metadata import EntryPoint, entry_points, files, packages_distributions, version
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 from langfocus.classifiers.errors import PluginError
@@ -129,7 +129,9 @@ def _object(path: str) -> Any:
 
 
 def _distribution_of(path: str) -> tuple[str, ...]:
-    """Return name and version of the distribution that installed a module; () for none."""
-    package = path.partition(":")[0].partition(".")[0]
-    names = packages_distributions().get(package, [])
-    return (names[0], version(names[0])) if names else ()
+    """Return name and version of the distribution with a module among its files; () for none."""
+    module = path.partition(":")[0].replace(".", "/")
+    for name in packages_distributions().get(module.partition("/")[0], []):
+        if any(str(file).startswith((f"{module}.", f"{module}/")) for file in files(name) or ()):
+            return name, version(name)
+    return ()

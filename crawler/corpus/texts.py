@@ -132,7 +132,8 @@ class PartTexts:
         except TooSlow:
             return TOO_SLOW
         except PluginError as error:
-            return f"{FAILED}: {error}"
+            # Not its message, which may have text of the page: reasons are counted.
+            return f"{FAILED}: {str(error).partition(': ')[0]}: {type(error.__cause__).__name__}"
         except Exception:  # an extractor may raise any error
             return FAILED
         words = units(" ".join(text.paragraphs))

@@ -476,16 +476,15 @@ class Config(Arguments):
     @property
     def plugins(self) -> list[Plugin]:
         """The plug-ins that the crawl uses."""
-        given = [(one, getattr(self, name)) for name, one in _KNOBS.items()]
-        found = [one.plugin(value) for one, value in given if value is not None]
+        found = [one.plugin(getattr(self, name)) for name, one in _KNOBS.items()]
         return [plugin for plugin in (*found, self.seed_plugin) if plugin is not None]
 
     @property
     def parts(self) -> str:
-        """The plug-ins that a run is bound to, with their paths; "" without any."""
-        bound = {one.parts.kind for one in _KNOBS.values() if one.binds and one.parts is not None}
-        paths = (f"{one.kind} {one.name}={one.path}" for one in self.plugins if one.kind in bound)
-        return ", ".join(paths)
+        """The paths of the installed plug-ins that a run is bound to; "" without any."""
+        bound = [one.plugin(getattr(self, name)) for name, one in _KNOBS.items() if one.binds]
+        named = (one for one in bound if one is not None and one.name != one.path)
+        return ", ".join(f"{one.kind} {one.name}={one.path}" for one in named)
 
     @property
     def is_census(self) -> bool:

@@ -75,8 +75,10 @@ class Knob(NamedTuple):
 
     def plugin(self, given: object) -> Plugin | None:
         """Return the plug-in that a value names, or None; raises `SettingError`."""
+        if self.parts is None or given is None:
+            return None
         try:
-            return self.parts.plugin(str(given)) if self.parts is not None else None
+            return self.parts.plugin(str(given))
         except PluginError as error:
             raise SettingError(f"{self.label}={given}: {error}") from error
 

@@ -129,7 +129,7 @@ class Readers:
         With plug-ins, readers read all pages, since only readers have limits.
         """
         self.limits = Limits()
-        self._has_plugins = bool(config.plugins)
+        self._has_plugins = bool({one.kind for one in config.plugins} - {"web", "seeds"})
         self._number = number
         self._setup = pickle.dumps(replace(config, seeds=()))
         self._pages_left = first_pages

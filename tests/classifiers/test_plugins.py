@@ -54,6 +54,8 @@ def test_a_dotted_path_may_lie_in_a_distribution_or_in_the_working_folder(
     assert PARTS.load("parts_b:Outer.Inner").__name__ == "Inner"
     assert PARTS.load("json:dumps").__module__ == "json"
     assert str(PARTS.plugin("parts_b:Outer")) == "plug-in parts_b:Outer"
+    # Some distributions bring a top-level package `tests`, but not this module.
+    assert str(PARTS.plugin(f"{__name__}:PARTS")) == f"plug-in {__name__}:PARTS"
 
 
 @pytest.mark.parametrize("name", ["a.b", "a:", ":b", "http://a.de/", "a.de:80", "a b:c", "1a:b"])

@@ -60,8 +60,8 @@ def test_pages_that_the_extractor_of_a_plug_in_fails_on_are_counted_under_its_na
     assert written["extractor"] == "plug-in mine (my-corpus_plugin 1.0)"
     failed = f"extractor failed: {written['extractor']}"
     assert written["left_out"].items() >= {
-        (f"{failed}: LookupError: no body", 1),
-        (f"{failed}: TypeError: NoneType in place of a text", 1),
+        (f"{failed}: LookupError", 1),
+        (f"{failed}: TypeError", 1),
     }
     assert call("export", run, *asked[:2], "--output", tmp_path / "x.urls.gz") == 0
     assert "my-corpus_plugin" in capsys.readouterr().out

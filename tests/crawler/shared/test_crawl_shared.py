@@ -260,3 +260,23 @@ def test_only_workers_of_one_crawl_join_and_are_merged(shared: SharedCrawl) -> N
         assert fault in refused.stderr
     assert not (shared.folder / "all").exists()
     assert json.loads((alone / "summary.json").read_text())["pages"] == 1
+
+
+def test_workers_crawl_with_plug_ins_and_one_with_another_is_refused(
+    shared: SharedCrawl,
+) -> None:
+    asked = ["strategy=tests.support.plugins:Latest", "filter=tests.support.plugins:Latest"]
+    for worker in ("worker1", "worker2"):
+        done = shared.run(worker, *asked)
+        assert done.returncode == 0, done.stderr
+    done = shared.run("worker3", asked[0], "filter=tests.support.plugins:Other")
+    assert done.returncode == 2
+    assert "filter=tests.support.plugins:Latest" in done.stderr
+    found = rows(
+        shared.folder / "worker1",
+        "SELECT url, score FROM pages WHERE depth > 0 AND outcome = 'page'",
+    )
+    assert found
+    assert all(not url.endswith("3") for url, _ in found)
+    assert all(score == float(url.rpartition("/")[2]) for url, score in found)
+    assert summary(shared.folder / "worker1")["counts"]["rejected"] > 0

@@ -193,3 +193,11 @@ def test_pages_and_seeds_of_plug_ins_are_crawled_and_failures_are_settled(tmp_pa
     assert "the run used the seeds of plug-in two (my-smallest 1.0); it goes on without it" in said
     crawl(packages, *asked, JOBDIR=tmp_path / "own")
     assert summary(tmp_path / "own")["seeds"] == ["http://de.example/"]
+
+
+def test_a_comparison_crawls_with_a_plug_in(tmp_path: Path) -> None:
+    packages, folder = installed(tmp_path / "packages"), tmp_path / "runs"
+    asked = ["strategies=alphabetical,bfs", "pages=5"]
+    crawl(packages, *asked, command="compare", JOBDIR=folder)
+    assert summary(folder / "de-alphabetical")["plugins"] == [PLUGIN]
+    assert summary(folder / "de-bfs")["plugins"] == []
