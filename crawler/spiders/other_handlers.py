@@ -11,7 +11,7 @@ from typing import Final
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
-from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
 from scrapy.http import Response
 from scrapy.utils.python import global_object_name
 
@@ -42,8 +42,8 @@ def uses_checked_address(handler: object) -> bool:
 def remark(handler: object) -> None:
     """Log in one line what a crawl lacks with a handler."""
     _log.warning(
-        "%s downloads pages: %sheads have no size limit, and WARC records get rebuilt heads; "
-        "see docs/download-handlers.md",
+        "%s downloads pages: %sit has its own limits for heads, and WARC records get rebuilt "
+        "heads; see docs/download-handlers.md",
         global_object_name(type(handler)),
         "" if uses_checked_address(handler) else "checked names are looked up again, ",
     )
@@ -79,8 +79,15 @@ class CheckedHandler:
             async with asyncio.timeout(limit_s + _GRACE_S if limit_s else None):
                 return await self._send(request)
         except NotImplementedError as error:  # such as proxies
-            self._crawl.ending.fail(f"DOWNLOAD_HANDLERS: {error}".rstrip("."))
+            if fetch_of(request) is not None:
+                self._crawl.ending.fail(f"DOWNLOAD_HANDLERS: {error}".rstrip("."))
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Scrapy would wait for the answer for ever.
+            raise DownloadFailedError(f"{request.url} was cancelled by its handler") from error
         except TimeoutError as error:
             message = f"{request.url} took longer than {limit_s} seconds"
             raise DownloadTimeoutError(message) from error

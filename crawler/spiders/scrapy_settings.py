@@ -1,5 +1,6 @@
 """Scrapy's settings: user settings are read and checked, other settings follow from the crawl."""
 
+import json
 import logging
 import math
 import re
@@ -15,6 +16,7 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
 from langfocus.classifiers import languages
 from langfocus.crawler.errors import RunFolderError, SettingError, one_line
@@ -31,10 +33,11 @@ _DEFAULTS: Mapping[str, object] = MappingProxyType(
 )
 _SECONDS = ("_TIMEOUT", "_DELAY", "_INTERVAL", "_INTERVAL_SECONDS")
 _MOST_SEEDS = 10
-_TEXTS = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "RETRY_HTTP_CODES")
+_TEXTS = ("DOWNLOAD_HANDLERS", "USER_AGENT", "ROBOTSTXT_USER_AGENT", "RETRY_HTTP_CODES")
 """Texts among Scrapy's settings that decide a crawl and are no secrets."""
 
 _FRONTIER = "LANGFOCUS_FRONTIER"
+_HANDLERS = "DOWNLOAD_HANDLERS"
 _PASSWORD = re.compile(r"(?<=//)[^/]*@|\?.*")
 _WEB_HANDLER = "langfocus.crawler.spiders.web_handler.WebDownloadHandler"
 _LIVE_HANDLER = "langfocus.crawler.spiders.live_handler.PinnedDownloadHandler"
@@ -111,6 +114,9 @@ def _command(
     chosen = {name: str(settings.get(name)) for name in settings if is_asked_for(settings, name)}
     if _FRONTIER in chosen:
         chosen[_FRONTIER] = _PASSWORD.sub("", chosen[_FRONTIER])
+    if _HANDLERS in chosen:
+        handlers = dict(settings.get(_HANDLERS))
+        chosen[_HANDLERS] = json.dumps(handlers, default=global_object_name)
     words = ["langfocus", "crawl"] if spider == BOT_NAME else ["scrapy", "crawl", spider]
     words += [part for name in texts for part in ("-a", f"{name}={texts[name]}")]
     for name, value in sorted(chosen.items()):

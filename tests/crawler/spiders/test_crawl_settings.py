@@ -56,6 +56,10 @@ def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
         ),
         ({"hosts": "SEEDS"}, {"USER_AGENT": 'it\'s "b" $(c)/1', "LANGFOCUS_SITEMAPS": "1"}),
         ({"lang": "de", "seeds": "MANY"}, {"LANGFOCUS_FRONTIER": "redis://h:1/2"}),
+        (
+            {"lang": "de", "seeds": "MANY"},
+            {"DOWNLOAD_HANDLERS": '{"http": "tests.support.handlers.Unpacking", "https": null}'},
+        ),
     ],
 )
 def test_the_command_of_a_crawl_asks_for_the_same_crawl(

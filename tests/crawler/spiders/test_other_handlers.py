@@ -5,7 +5,7 @@ import errno
 import gzip
 import json
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from ipaddress import ip_address
@@ -18,6 +18,7 @@ from scrapy import Request
 from scrapy.exceptions import (
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
 )
 from scrapy.http import HtmlResponse, Response
@@ -240,9 +241,17 @@ def test_a_web_without_servers_is_read_whatever_handler_is_set(tmp_path: Path) -
 
 def download(response: Response, *, is_open: bool = False, **meta: Any) -> tuple[Response, Fetch]:
     """Return what the crawl gets of an answer to http://a.de/, and its fetch."""
+    found, fetch = checked(response, meta, is_open=is_open)
+    return asyncio.run(found), fetch
 
+
+def checked(
+    response: Response, meta: dict[str, Any], *, is_open: bool = False
+) -> tuple[Coroutine[Any, Any, Response], Fetch]:
     async def send(request: Request) -> Response:
         await asyncio.sleep(meta.get("sleeps_s", 0))
+        if "raises" in meta:
+            raise meta["raises"]
         return response
 
     crawl: Any = SimpleNamespace(
@@ -252,7 +261,7 @@ def download(response: Response, *, is_open: bool = False, **meta: Any) -> tuple
     )
     fetch = Fetch(Lease(1, "http://a.de/", "a.de", 0.0, 0, 0, 0), 0.0)
     request = Request("http://a.de/", meta={KEY: fetch, **meta})
-    return asyncio.run(CheckedHandler(send, crawl, 100)(request)), fetch
+    return CheckedHandler(send, crawl, 100)(request), fetch
 
 
 def answered(body: bytes = b"<p>x", url: str = "http://a.de/", **how: Any) -> Response:
@@ -289,6 +298,22 @@ def test_a_handler_without_a_time_out_gets_one(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("langfocus.crawler.spiders.other_handlers._GRACE_S", 0.0)
     with pytest.raises(DownloadTimeoutError):
         download(answered(), sleeps_s=60, download_timeout=0.01)
+
+
+def test_a_handler_that_cancels_itself_fails_and_the_crawl_goes_on() -> None:
+    with pytest.raises(DownloadFailedError, match="cancelled by its handler"):
+        download(answered(), raises=asyncio.CancelledError())
+
+
+def test_a_request_that_the_crawl_cancels_stays_cancelled() -> None:
+    async def cancelled() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().call_soon(task.cancel)
+        await checked(answered(), {"sleeps_s": 60})[0]
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
 
 
 @pytest.mark.parametrize("target", ["http://b.de/", "https://a.de/", "http://a.de/login"])
