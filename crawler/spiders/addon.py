@@ -31,6 +31,9 @@ DROP_OTHERS: Final = "LANGFOCUS_DROP_OTHERS"
 _ARGUMENTS: Final = {f"LANGFOCUS_{name.upper()}": name for name in ARGUMENTS}
 """The settings that are arguments of a crawl elsewhere."""
 
+ADDON_SETTINGS: Final = (*_ARGUMENTS, SCHEDULER, DROP_OTHERS)
+"""The settings of a project that only the add-on reads."""
+
 _SEEDS_OF_START: Final = "http://example.org/"
 _STEPS: Final = 100
 """Steps of a request's priority for one unit of its URL's score."""
@@ -83,8 +86,7 @@ def addon_config(settings: BaseSettings, spider: str) -> Config:
     if not given.get("lang"):
         raise SettingError('LANGFOCUS_LANG is missing: name the target language ("gl")')
     texts = {"seeds": _SEEDS_OF_START, **given}
-    others = (*_ARGUMENTS, SCHEDULER, DROP_OTHERS)
-    config = config_of(texts, settings, spider=spider, others=others)
+    config = config_of(texts, settings, spider=spider, others=ADDON_SETTINGS)
     return config if "seeds" in given else replace(config, seeds=())
 
 
