@@ -10,11 +10,6 @@ from langfocus.classifiers.urls.model import UrlModel
 _PATTERNS = Path(__file__).with_name("codes.tsv")
 
 
-@pytest.fixture(scope="module")
-def model() -> UrlModel:
-    return UrlModel.load()
-
-
 def patterns() -> Iterator[tuple[str, set[str]]]:
     _, *lines = _PATTERNS.read_text(encoding="utf-8").splitlines()
     for line in lines:

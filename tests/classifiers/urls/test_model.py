@@ -19,11 +19,6 @@ from langfocus.classifiers.urls.posteriors import Evidence, Prior
 from tests.classifiers.urls.test_ngrams import DIGESTS, features
 
 
-@pytest.fixture(scope="module")
-def model() -> UrlModel:
-    return UrlModel.load()
-
-
 def small_evidence() -> Evidence:
     """German, French and Basque; `/de/` is German, and `.eus` Basque, which has no classifier."""
     nats = {clues.key_of(clues.SEGMENT, "de"): [5, 0, 0], clues.key_of(clues.TOP, "eus"): [0, 0, 9]}

@@ -25,11 +25,6 @@ paths = st.from_regex(
 )
 
 
-@pytest.fixture(scope="module")
-def model() -> UrlModel:
-    return UrlModel.load()
-
-
 def scores_of(model: UrlModel, urls: list[str]) -> Scores:
     """Return the scores of URLs, checked to be finite and complete."""
     scores = model.scores(urls)

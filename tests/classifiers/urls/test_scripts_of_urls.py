@@ -26,11 +26,6 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def model() -> UrlModel:
-    return UrlModel.load()
-
-
 @pytest.mark.parametrize(("text", "encoding", "language"), CASES)
 def test_a_path_tells_its_language(
     model: UrlModel, text: str, encoding: str, language: str
