@@ -20,7 +20,7 @@ from langfocus.crawler.http.head import MAX_HEAD_BYTES
 from langfocus.crawler.politeness.network import PrivateAddressError, is_private_address
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.spiders.faults import HeadTooLarge
-from langfocus.crawler.spiders.fetch import Send, fetch_of
+from langfocus.crawler.spiders.fetch import Send, fetch_of, is_file
 from langfocus.crawler.spiders.messages import OTHER_NAME, rebuilt
 from langfocus.crawler.url import normalise
 
@@ -62,6 +62,8 @@ class CheckedHandler:
         Of a redirect that the handler has followed only the target is known; it becomes a redirect
         that the crawl follows by its own rules.
         """
+        if is_file(request):
+            request.meta.pop("playwright", None)  # a browser makes a page of a robots.txt
         response = await self._in_time(request)
         self._crawl.ending.note_answer()
         self._check(request, response)

@@ -246,9 +246,16 @@ def download(response: Response, *, is_open: bool = False, **meta: Any) -> tuple
 
 
 def checked(
-    response: Response, meta: dict[str, Any], *, is_open: bool = False
+    response: Response,
+    meta: dict[str, Any],
+    *,
+    is_open: bool = False,
+    is_file: bool = False,
+    asked: list[Request] | None = None,
 ) -> tuple[Coroutine[Any, Any, Response], Fetch]:
     async def send(request: Request) -> Response:
+        if asked is not None:
+            asked.append(request)
         await asyncio.sleep(meta.get("sleeps_s", 0))
         if "raises" in meta:
             raise meta["raises"]
@@ -259,7 +266,7 @@ def checked(
         contacts=SimpleNamespace(allows_private=lambda _: is_open),
         config=SimpleNamespace(keeps_warc=True),
     )
-    fetch = Fetch(Lease(1, "http://a.de/", "a.de", 0.0, 0, 0, 0), 0.0)
+    fetch = Fetch(Lease(1, "http://a.de/", "a.de", 0.0, 0, 0, 0), 0.0, is_file)
     request = Request("http://a.de/", meta={KEY: fetch, **meta})
     return CheckedHandler(send, crawl, 100)(request), fetch
 
@@ -298,6 +305,14 @@ def test_a_handler_without_a_time_out_gets_one(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("langfocus.crawler.spiders.other_handlers._GRACE_S", 0.0)
     with pytest.raises(DownloadTimeoutError):
         download(answered(), sleeps_s=60, download_timeout=0.01)
+
+
+def test_a_browser_gets_pages_and_no_files() -> None:
+    for file in (True, False):
+        asked: list[Request] = []
+        found, _ = checked(answered(), {"playwright": True}, is_file=file, asked=asked)
+        asyncio.run(found)
+        assert ["playwright" in request.meta for request in asked] == [not file]
 
 
 def test_a_handler_that_cancels_itself_fails_and_the_crawl_goes_on() -> None:
