@@ -45,8 +45,7 @@ def crawl_by_workers(
     """
     check_goals(replace(config, frontier=config.frontier or _SERVER), doubts=True)
     check_port(config.dashboard)
-    strategy = config.strategy.rpartition(":")[2]
-    title = "census" if config.is_census else f"{config.lang}-{strategy}"
+    title = config.title()
     with ExitStack() as stack:
         server = OwnServer() if config.frontier is None else None
         if server is not None:

@@ -486,6 +486,11 @@ class Config(Arguments):
         named = (one for one in bound if one is not None and one.name != one.path)
         return ", ".join(f"{one.kind} {one.name}={one.path}" for one in named)
 
+    def title(self, between: str = "-") -> str:
+        """Return language and strategy, as in folders and messages; of a dotted path its end."""
+        strategy = self.strategy.rpartition(":")[2]
+        return "census" if self.is_census else f"{self.lang}{between}{strategy}"
+
     @property
     def is_census(self) -> bool:
         """True if the portal pages of listed hosts are fetched, and no links are followed."""

@@ -25,15 +25,6 @@ from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.orderings import Ordering
 
 
-def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
-    """Return a crawl's name for folders and messages: language and ordering.
-
-    Of a dotted path, the last part is used.
-    """
-    name = ordering.name.rpartition(":")[2]
-    return "census" if config.is_census else f"{config.lang}{between}{name}"
-
-
 @dataclass(frozen=True)
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
@@ -52,7 +43,7 @@ class Preparation:
     @property
     def name(self) -> str:
         """The name of the crawl in folders and among the crawls of a Redis server."""
-        return crawl_name(self.config, self.ordering)
+        return self.config.title()
 
     @cached_property
     def meta(self) -> Mapping[str, object]:

@@ -38,7 +38,6 @@ from langfocus.crawler.report.live import (
 )
 from langfocus.crawler.run.folder import reading, sessions_of
 from langfocus.crawler.session.crawl import Crawl
-from langfocus.crawler.session.preparation import crawl_name
 from langfocus.crawler.spiders.concurrency import in_progress, is_full
 from langfocus.crawler.strategies.focus.evidence import probability_of
 
@@ -75,7 +74,7 @@ class Watch:
         self._crawl, self._crawler = crawl, crawler
         config, ordering, run = crawl.config, crawl.prepared.ordering, crawl.run.connection
         self._about = About(
-            crawl_name(config, ordering, between=" "),
+            config.title(" "),
             config.lang,
             ordering.name,
             config.filter,

@@ -65,12 +65,8 @@ class ScoresLinks(Protocol):
         """
 
 
-class MakesOrdering(Protocol):
-    """Makes the ordering of a crawl."""
-
-    def __call__(self, language: str, model: Path | None, /) -> ScoresLinks:
-        """Return the ordering for a target language; `model` is LANGFOCUS_URL_MODEL, or None."""
-
+MakesOrdering = Callable[[str, Path | None], ScoresLinks]
+"""Returns the ordering for a target language and the value of LANGFOCUS_URL_MODEL, or None."""
 
 _GRAIN: Final = 2.0**20
 """Scores are multiples of the inverse, so that penalties can be read from scores."""
@@ -80,22 +76,19 @@ def of_plugin(plugin: Plugin, make: MakesOrdering, language: str, model: Path | 
     """Return a plug-in's ordering; raises `PluginError`, also later, from its scores."""
     with plugin.blamed():
         made = make(language, model)
-        given = {
-            one.name: getattr(made, one.name) for one in fields(Ordering) if hasattr(made, one.name)
-        }
+        names = [one.name for one in fields(Ordering) if hasattr(made, one.name)]
+        given = {name: getattr(made, name) for name in names}
         draw, doubts = Draw(given.get("draw", Draw.FIRST)), given.get("doubts_up_to")
 
         def scores(urls: Sequence[str], source: LinkSource) -> list[float]:
             with plugin.blamed():
-                found = [
-                    round(float(score) * _GRAIN) / _GRAIN for score in made.scores(urls, source)
-                ]
+                exact = map(float, made.scores(urls, source))
+                found = [round(score * _GRAIN) / _GRAIN for score in exact]
                 if len(found) != len(urls):
                     raise ValueError(f"{len(found)} scores for {len(urls)} URLs")
-                if wrong := [score for score in found if not SCORES[0] < score < SCORES[1]]:
-                    raise ValueError(
-                        f"a score of {wrong[0]}: not between {SCORES[0]} and {SCORES[1]}"
-                    )
+                least, most = SCORES
+                if wrong := [score for score in found if not least < score < most]:
+                    raise ValueError(f"a score of {wrong[0]}: not between {least} and {most}")
                 return found
 
         scores(["http://example.org/"], LinkSource())

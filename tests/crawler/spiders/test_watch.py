@@ -29,7 +29,7 @@ class Crawl:
         self.now, self.pages, self.relevant = 500.0, pages, 0
         self.goals: tuple[tuple[str, float, float], ...] = ()
         self.crawl: Any = SimpleNamespace(
-            config=SimpleNamespace(**CONFIG),
+            config=SimpleNamespace(**CONFIG, title="de{}focus".format),
             prepared=SimpleNamespace(ordering=learning(lambda *_: [], Prior.shipped())),
             run=SimpleNamespace(connection=run or make_run(None, []), folder=Path("none")),
             visitor=SimpleNamespace(listeners=[]),
