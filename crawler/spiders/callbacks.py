@@ -132,12 +132,15 @@ class Callbacks:
     def asked(self, made: Request, fetch: Fetch) -> Request:
         """Return the request for a leased URL as the spider asked for it."""
         fetch.asked = asked = self._requests.get(fetch.lease.fingerprint)
+        # None is the spider's `parse`, also for add-ons that look at callbacks.
+        default = self.on_page if self._follows_links else None
+        default = made.callback if self.on_page is None else default
         if asked is None:
-            return made if self.on_page is None else made.replace(callback=self.on_page)
+            return made.replace(callback=default)
         headers = {**made.headers, **asked.headers}
         return asked.replace(
             url=made.url,
-            callback=asked.callback or self.on_page or made.callback,
+            callback=asked.callback or default,
             errback=made.errback,
             headers=headers,
             meta={**asked.meta, **made.meta},
