@@ -163,12 +163,11 @@ def maintaining(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _writable(folder: Path, schema: int) -> sqlite3.Connection:
-    with ExitStack() as undo:
-        connection = undo.enter_context(closing(connect(folder / "run.db")))
-        if schema < SCHEMA_VERSION:
+    path = folder / "run.db"
+    if schema < SCHEMA_VERSION:
+        with closing(connect(path)) as connection:
             upgrade(connection, folder, schema)
-        undo.pop_all()
-    return connection
+    return connect(path)
 
 
 def _unusable(folder: Path, error: Exception) -> RunFolderError:
