@@ -20,7 +20,6 @@ from langfocus.crawler.run.whole_file import replacing
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]
 
-FORMATS: Final = (*WRITERS, "parquet")
 PACKINGS: Final = ("gz", "zst")
 """Endings of packed files, after the format's ending; Parquet packs itself."""
 
@@ -33,20 +32,15 @@ def format_of(path: Path | None, name: str | None = None) -> str:
 
     Raises `SettingError` for an unknown name or ending.
     """
-    if name is not None and name not in FORMATS and not WRITERS.knows(name):
-        known = ", ".join((*WRITERS.names(), "parquet"))
-        raise SettingError(f"--format {name}: no such format; there are {known}")
-    if path is None or name is not None:
-        return name or FORMATS[0]
-    packing = _packing(path)
-    kind = (path.with_suffix("") if packing else path).suffix.removeprefix(".")
-    if (kind in FORMATS[-1:] and not packing) or WRITERS.knows(kind):
+    packing = _packing(path) if path else ""
+    ending = (path.with_suffix("") if path and packing else path or Path("x.jsonl")).suffix
+    kind = name or ending.removeprefix(".")
+    if (kind == "parquet" and not packing) or WRITERS.knows(kind):
         return kind
+    known = ", ".join((*WRITERS.names(), "parquet"))
     packed = " or ".join(f".{ending}" for ending in PACKINGS)
-    raise SettingError(
-        f"--output {path}: its name must end in one of {', '.join((*WRITERS.names(), 'parquet'))}; "
-        f"{packed} may follow, but for parquet"
-    )
+    told = f"--format {name}: not " if name else f"--output {path}: its name must end in "
+    raise SettingError(f"{told}one of {known}; {packed} may end a file name, but for parquet")
 
 
 def _packing(path: Path) -> str:

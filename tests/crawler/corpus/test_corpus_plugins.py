@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from langfocus.crawler.corpus import extraction
+from langfocus.crawler.corpus.export import format_of
+from langfocus.crawler.errors import SettingError
 from tests.support.commandline import call
 from tests.support.keptpages import KeptPages, german, html
 from tests.support.plugins import install
@@ -88,7 +90,7 @@ def test_a_format_that_fails_is_named_and_leaves_the_file_as_it_was(
     ("option", "value", "code", "said"),
     [
         ("--extractor", "yours", 2, "--extractor yours: no such extractor; there are combined, "),
-        ("--format", "yours", 2, "--format yours: no such format; there are jsonl, txt, "),
+        ("--format", "yours", 2, "--format yours: not one of jsonl, txt, "),
         ("--output", "x.yours", 2, "must end in one of jsonl, txt, csv, vert, xml, broken, urls, "),
         ("--extractor", "corpus_plugin:none", 1, "plug-in corpus_plugin:none (my-corpus_plugin 1"),
     ],
@@ -98,3 +100,10 @@ def test_an_unknown_name_is_refused_before_a_page_is_read(
 ) -> None:
     assert call("export", run, option, value) == code
     assert said in capsys.readouterr().err
+
+
+def test_parquet_is_not_packed_whatever_names_the_format() -> None:
+    assert format_of(Path("x.gz"), "txt") == "txt"
+    assert format_of(None, "parquet") == "parquet"
+    with pytest.raises(SettingError, match=r"^--format parquet: not one of .+ but for parquet$"):
+        format_of(Path("x.gz"), "parquet")
