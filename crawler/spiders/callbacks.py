@@ -1,5 +1,6 @@
 """What a spider of a user's own does with its pages: its callbacks, and the links that it wants."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -191,6 +192,8 @@ class Callbacks:
             try:
                 answer = self._wants(link)
                 bonus = 0.0 if answer is None or answer is True else float(answer)
+                if math.isnan(bonus):
+                    raise ValueError("not a number")
             except Exception:
                 self._spider.logger.exception("wants(%s)", link.url)
                 self._spider.crawler.stats.inc_value("spider_exceptions/count")

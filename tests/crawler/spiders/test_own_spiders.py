@@ -1,6 +1,7 @@
 """Spiders of users on the frontier: in a file, in a project, in a script, and as they are."""
 
 import json
+import math
 import re
 import signal
 from collections import Counter
@@ -257,8 +258,8 @@ HOOKS = """
             yield {"kind": "failure", "outcome": failed.outcome, "status": failed.status}
 
         def wants(self, link):
-            if "boom" in link.url:
-                raise ValueError
+            if "reise" in link.url:
+                return float("nan")
             return False if ".at/" in link.url else 5.0 if "schule" in link.url else None
 
         async def finished(self, run):
@@ -281,6 +282,10 @@ def test_the_hooks_of_a_spider_decide_about_links_and_see_every_end(tmp_path: Pa
     assert not any(".at/" in url for url in parents)
     counts = dict(rows(tmp_path / "run", "SELECT name, value FROM counts"))
     assert counts["ignored_by_spider"] > 0
+    assert any("reise" in url for url in parents)  # a bonus that is no number changes nothing
+    assert all(
+        math.isfinite(score) for (score,) in rows(tmp_path / "run", "SELECT score FROM urls")
+    )
     assert all(one["text"] for one in found if one["kind"] == "page")
 
 
@@ -342,6 +347,40 @@ def test_ordinary_spiders_get_the_frontier_by_an_addon(tmp_path: Path) -> None:
     per_host = Counter(rows(tmp_path / "run", "SELECT host FROM pages WHERE outcome = 'page'"))
     assert sum(per_host.values()) == 40
     assert max(per_host.values()) <= 10
+
+
+def test_spiders_in_one_process_do_not_meet(tmp_path: Path) -> None:
+    written(tmp_path / "own.py", GERMAN)
+    script = f"""
+    import scrapy
+    from scrapy.crawler import CrawlerProcess
+    from own import German
+
+    class French(German):
+        name = "french"
+        lang = "fr"
+
+    class Other(scrapy.Spider):
+        name = "other"
+        start_urls = ["data:,one"]
+
+        def parse(self, response):
+            print("other", response.text, "langfocus" in response.meta)
+
+    process = CrawlerProcess({{**{SETTINGS!r}, "LOG_LEVEL": "ERROR"}})
+    for spider in (German, French, Other):
+        process.crawl(process.create_crawler(spider))
+    process.start()
+    """
+    written(tmp_path / "script.py", script)
+    done = ran(tmp_path, "script")
+    assert (done.returncode, "ERROR" in done.stderr) == (0, False), done.stderr
+    assert "other one False" in done.stdout
+    for lang in ("de", "fr"):
+        (folder,) = (tmp_path / "runs").glob(f"{lang}-focus-*")
+        found = Counter(rows(folder, "SELECT language FROM pages WHERE status = 200"))
+        assert sum(found.values()) > 20
+        assert found.most_common(1)[0][0] == (lang,)
 
 
 LOCAL = """
