@@ -87,40 +87,36 @@ class PinnedDownloadHandler(HTTP11DownloadHandler):
 class _KeepingAgent(_ScrapyAgent):
     """Connects to the checked address, and keeps the heads of its answer."""
 
+    _place: tuple[str, tuple[str, int] | None]
+
     def _get_agent(self, request: Request, timeout: float) -> Agent:
-        address = checked_address()
-        if not address:  # a proxy
+        if not checked_address():  # a proxy
             return super()._get_agent(request, timeout)
         from twisted.internet import reactor
 
         bound_to = normalize_bind_address(request.meta.get("bindaddress") or self._bindAddress)
-        kind: Any = TCP6ClientEndpoint if ":" in address else TCP4ClientEndpoint
-        pinned = partial(kind, reactor, address, timeout=timeout, bindAddress=bound_to)
-        place = address, bound_to
-        found: Agent = Agent.usingEndpointFactory(  # type: ignore[no-untyped-call]
-            reactor, _Endpoints(pinned, place, self._contextFactory), self._pool
-        )
+        self._place, self._connectTimeout = (checked_address(), bound_to), timeout
+        found: Agent = cast("Any", Agent).usingEndpointFactory(reactor, self, self._pool)
         return found
+
+    def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:
+        """Return an endpoint at the address, whatever the host's name leads to by then."""
+        from twisted.internet import reactor
+
+        address, bound_to = self._place
+        kind: Any = TCP6ClientEndpoint if ":" in address else TCP4ClientEndpoint
+        found: Any = kind(reactor, address, uri.port, self._connectTimeout, bound_to)
+        if uri.scheme != b"http":
+            policy: Any = self._contextFactory
+            found = wrapClientTLS(policy.creatorForNetloc(uri.host, uri.port), found)
+        found.langfocus_place = self._place
+        return cast("IStreamClientEndpoint", found)
 
     def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
         fetch = fetch_of(request)
         if fetch is not None:
             fetch.status, fetch.heads = txresponse.code, txresponse.langfocus_heads
         return super()._cb_bodyready(txresponse, request)
-
-
-class _Endpoints:
-    """Makes endpoints at one address, whatever the host's name leads to by then."""
-
-    def __init__(self, pinned: Any, place: tuple[Any, ...], policy: Any) -> None:
-        self._pinned, self._place, self._policy = pinned, place, policy
-
-    def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:
-        found: Any = self._pinned(port=uri.port)
-        if uri.scheme != b"http":
-            found = wrapClientTLS(self._policy.creatorForNetloc(uri.host, uri.port), found)
-        found.langfocus_place = self._place
-        return cast("IStreamClientEndpoint", found)
 
 
 class _Pool(HTTPConnectionPool):
