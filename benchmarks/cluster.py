@@ -90,17 +90,17 @@ def crawl(lang: str, servers: int, shards: int, given: argparse.Namespace) -> di
             seconds, spent_s = time.monotonic() - began_at, _spent_s() - before
             of_servers = [_spent_by(cluster.client(place)) for place in range(servers)]
         judged = web.judge(lang)
-        told = summary(folder / "run")
-    links, each_ms = sum(told["counts"].get(name, 0) for name in _LINKS), 1000 / told["pages"]
+        facts = summary(folder / "run")
+    links, each_ms = sum(facts["counts"].get(name, 0) for name in _LINKS), 1000 / facts["pages"]
     return {
-        **{"lang": lang, "pages": told["pages"], "servers": servers, "shards": shards},
+        **{"lang": lang, "pages": facts["pages"], "servers": servers, "shards": shards},
         "harvest": {n: round(mean(judged["harvest_by_200"][: n // _STEP]), 4) for n in given.pages},
         **{name: judged[name] for name in ("max_pages_per_host", "refetched")},
         "min_gap_s": judged["min_gap_same_host_s"],
-        "seconds": round(told["seconds"], 1),
+        "seconds": round(facts["seconds"], 1),
         "seconds_with_start": round(seconds, 1),
-        "pages_per_s": round(told["pages"] / told["seconds"], 1),
-        "links_per_s": round(links / told["seconds"], 1),
+        "pages_per_s": round(facts["pages"] / facts["seconds"], 1),
+        "links_per_s": round(links / facts["seconds"], 1),
         "busiest_ms": round(max(of_servers) * each_ms, 3),
         "servers_ms": round(sum(of_servers) * each_ms, 3),
         "crawl_ms": round(spent_s * each_ms, 2),
@@ -114,8 +114,8 @@ def _spent_s() -> float:
 
 
 def _spent_by(client: Any) -> float:
-    told = client.info("cpu")
-    return float(told["used_cpu_user"] + told["used_cpu_sys"])
+    usage = client.info("cpu")
+    return float(usage["used_cpu_user"] + usage["used_cpu_sys"])
 
 
 def kills(given: argparse.Namespace) -> dict[str, Any]:
@@ -164,8 +164,8 @@ def main(words: Sequence[str] | None = None) -> int:
     of_servers = [(1, 1), *((number, given.shards) for number in given.servers)]
     runs = [*product(given.langs.split(","), of_servers)]
     for place, (lang, (servers, shards)) in enumerate(runs, start=1):
-        told = f"crawl {place} of {len(runs)}: {lang}, {shards} shards on {servers} servers"
-        print(f"{time.strftime('%H:%M:%S')} {told}", file=sys.stderr, flush=True)
+        line = f"crawl {place} of {len(runs)}: {lang}, {shards} shards on {servers} servers"
+        print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
         note(crawl(lang, servers, shards, given))
     for row in rows:
         row["harvest"] = " ".join(f"{rate:.3f}" for rate in row["harvest"].values())

@@ -53,8 +53,8 @@ def new_run() -> bytes:
 
 def summary(folder: Path) -> dict[str, Any]:
     """Return the `summary.json` of a run."""
-    told: dict[str, Any] = json.loads((folder / "summary.json").read_text())
-    return told
+    facts: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    return facts
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:

@@ -82,8 +82,8 @@ def fit(lesson: Lesson, mean: Floats, precision: Floats) -> tuple[Floats, Floats
 
     def loss(of: Floats) -> float:
         odds = rows @ of
-        told = np.logaddexp(0, odds) - relevant * odds
-        return float(told.sum() + (of - mean) @ precision @ (of - mean) / 2)
+        losses = np.logaddexp(0, odds) - relevant * odds
+        return float(losses.sum() + (of - mean) @ precision @ (of - mean) / 2)
 
     for _ in range(30):
         share = 1 / (1 + np.exp(-np.clip(rows @ weights, -40, 40)))

@@ -45,7 +45,7 @@ def run(seed: int, lang: str, strategy: str, rule: str, pages: int) -> dict[str,
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         with proxyweb.serve(folder / "web", seed=seed) as web:
-            told = proxyweb.crawl(
+            facts = proxyweb.crawl(
                 web,
                 folder / "run",
                 f"lang={lang}",
@@ -56,17 +56,17 @@ def run(seed: int, lang: str, strategy: str, rule: str, pages: int) -> dict[str,
                 DOWNLOAD_DELAY=0.2,
             )
         judged = web.judge(lang)
-    if told["pages"] != pages:
+    if facts["pages"] != pages:
         crawl = f"web {seed} {lang} {strategy} {rule}"
-        print(f"# {crawl}: only {told['pages']} pages, nothing was left")
+        print(f"# {crawl}: only {facts['pages']} pages, nothing was left")
     return {
-        **{"web": seed, "lang": lang, "strategy": strategy, "rule": rule, "pages": told["pages"]},
+        **{"web": seed, "lang": lang, "strategy": strategy, "rule": rule, "pages": facts["pages"]},
         **{name: judged[name] for name in _JUDGED},
-        "told_harvest_rate": round(told["harvest_rate"], 4),
+        "told_harvest_rate": round(facts["harvest_rate"], 4),
         "judged_pages": judged["pages"],
         "forbidden": judged["requests"].get("forbidden", 0),
         "min_gap_s": judged["min_gap_same_host_s"],
-        "seconds": round(told["seconds"], 1),
+        "seconds": round(facts["seconds"], 1),
     }
 
 

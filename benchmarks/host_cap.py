@@ -191,14 +191,14 @@ class AllHosts:
             sent: bytes | None = b"HTTP/1.1 404 -\r\nContent-Length: 0\r\n\r\n"
         else:
             sent = case.reply(asked)
-        status, location = _told(sent or b"")
+        status, location = _parsed(sent or b"")
         self.log.append(Request(url, status, location))
         exchange.keeps_open = sent is not None and _is_whole(sent)
         if sent is not None:
             await exchange.send(sent)
 
 
-def _told(sent: bytes) -> tuple[int | None, str | None]:
+def _parsed(sent: bytes) -> tuple[int | None, str | None]:
     """Return status and Location of an answer."""
     status = re.match(rb"HTTP/1.1 (\d+)", sent)
     location = re.search(rb"\r\nLocation: ([^\r]*)", sent)
@@ -234,9 +234,9 @@ def crawl(served: Sequence[Case], ordering: str, folder: Path) -> list[Request]:
         )
         surroundings = {**environment(proxy.url), "https_proxy": proxy.url}
         with started(*line[2:], environment=surroundings, has_one_output=True) as process:
-            told, _ = process.communicate()
+            output, _ = process.communicate()
     if process.returncode or summary(folder / "run")["finish_reason"] != "finished":
-        raise RuntimeError(f"the crawl did not end: {told[-300:]}")
+        raise RuntimeError(f"the crawl did not end: {output[-300:]}")
     return hosts.log
 
 

@@ -420,9 +420,9 @@ def claims(kills: int) -> Iterator[Claim]:
     }
     for name, line in victims.items():
         with tempfile.TemporaryDirectory() as folder:
-            told = measure(parser().parse_args([*usual, *line]), Path(folder))
-        wrong, made = told["wrong_in_all"], sum(told["kills"].values())
-        print(*told["wrong"], sep="\n", end="", file=sys.stderr)
+            result = measure(parser().parse_args([*usual, *line]), Path(folder))
+        wrong, made = result["wrong_in_all"], sum(result["kills"].values())
+        print(*result["wrong"], sep="\n", end="", file=sys.stderr)
         yield Claim(f"without a fault after {made} kills: {name}", [-wrong], "faults", 0.0)
 
 

@@ -67,7 +67,7 @@ def misexported(run: Path, file: Path) -> list[str]:
     Every page in the language must be there once, and no other page. Each copy must name a page
     that was fetched before.
     """
-    told = export([run], file, "jsonl", TextOptions(keeps_copies=True, keeps_repeated=True))
+    done = export([run], file, "jsonl", TextOptions(keeps_copies=True, keeps_repeated=True))
     exported = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     found = Counter(item["url"] for item in exported)
     with reading(run) as connection:
@@ -79,5 +79,5 @@ def misexported(run: Path, file: Path) -> list[str]:
         url, earlier = item["url"], item["duplicate_of"]
         if earlier is not None and not expected.get(earlier, 1e99) <= expected.get(url, 0.0):
             wrong.append(f"{url}: a copy of {earlier}, which is no earlier page")
-    kept = told.left_out.keys() - {"in another language", "without a language"}
-    return wrong + [f"{told.left_out[reason]} pages left out: {reason}" for reason in sorted(kept)]
+    kept = done.left_out.keys() - {"in another language", "without a language"}
+    return wrong + [f"{done.left_out[reason]} pages left out: {reason}" for reason in sorted(kept)]

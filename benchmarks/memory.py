@@ -49,8 +49,8 @@ def curves(pages: int) -> tuple[list[float], list[float]]:
         folder = Path(name)
         with proxyweb.serve(folder / "web", seed=1, hosts=HOSTS) as web:
             seeds = home_pages(web, HOSTS, folder / "seeds.txt")
-            told = ("lang=de", f"seeds={seeds}", f"pages={pages}")
-            command = proxyweb.command_of(folder / "run", *told, LANGFOCUS_PATIENCE=0)
+            arguments = ("lang=de", f"seeds={seeds}", f"pages={pages}")
+            command = proxyweb.command_of(folder / "run", *arguments, LANGFOCUS_PATIENCE=0)
             with subprocess.Popen(command, cwd=ROOT, env=web.environment) as crawl:
                 own, others = [], []
                 while crawl.poll() is None:

@@ -181,7 +181,7 @@ def claims(rounds: int) -> Iterator[Claim]:
             name = f"{kind} named rightly"
             yield Claim(f"{name}, all languages: {engine.name}", [macro(named)], "%")
             if engine.name != OURS:
-                own, theirs = (macro(told, engine.languages) for told in (ours, named))
+                own, theirs = (macro(pairs, engine.languages) for pairs in (ours, named))
                 yield Claim(f"{name}, languages of {engine.name}: {engine.name}", [theirs], "%")
                 floor = theirs + LEAD[engine.name] if kind == "pages" else None
                 yield Claim(f"{name}, languages of {engine.name}: {OURS}", [own], "%", floor)

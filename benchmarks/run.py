@@ -96,7 +96,7 @@ def measured(names: Sequence[str], rounds: int) -> bool:
     is_kept = True
     for name in names:
         group = GROUPS[name]
-        found = [_told(claim) for claim in group.measured(rounds)]
+        found = [_printed(claim) for claim in group.measured(rounds)]
         is_kept &= _are_kept(found)
         command = ["python", "-m", "benchmarks.run", *sys.argv[1:]]
         of = provenance(command, [], date.today(), PACKAGES)
@@ -115,7 +115,7 @@ def _are_kept(claims: Sequence[Claim]) -> bool:
     return bool(claims) and all(claim.is_kept for claim in claims)
 
 
-def _told(claim: Claim) -> Claim:
+def _printed(claim: Claim) -> Claim:
     print(claim, flush=True)
     return claim
 
@@ -129,7 +129,7 @@ def main() -> int:
     given = parser.parse_args()
     if not given.check:
         return int(not measured(given.only, given.rounds))
-    kept = [_are_kept([_told(one) for one in GROUPS[name].checked()]) for name in given.only]
+    kept = [_are_kept([_printed(one) for one in GROUPS[name].checked()]) for name in given.only]
     return int(not all(kept))
 
 

@@ -75,14 +75,14 @@ def compare(graph: WebGraph, crawl: Simulation, shards: str, rest: int) -> None:
     is_relevant = graph.relevant()
     for rests in (0, rest):
         for number, _, choices in (each.partition("x") for each in shards.split(",")):
-            told: dict[str, Any] = {
+            plan: dict[str, Any] = {
                 "shards": int(number),
                 "choices": int(choices or 2),
                 "rest": rests,
             }
-            order = simulate(graph, replace(crawl, random_state=1, **told)).order
+            order = simulate(graph, replace(crawl, random_state=1, **plan)).order
             harvest = {n: round(float(is_relevant[order[:n]].mean()), 3) for n in POINTS}
-            print(json.dumps({"strategy": crawl.ordering, **told, "harvest": harvest}), flush=True)
+            print(json.dumps({"strategy": crawl.ordering, **plan, "harvest": harvest}), flush=True)
 
 
 def tell(began: float, **facts: object) -> None:

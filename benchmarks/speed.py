@@ -70,8 +70,8 @@ def pages_per_second(log: Path) -> tuple[float, int]:
 
 def own(strategy: str, web: proxyweb.Served, seeds: Path, pages: int) -> None:
     """Crawl with this project."""
-    told = ("lang=de", f"strategy={strategy}", f"seeds={seeds}", f"pages={pages}")
-    proxyweb.crawl(web, seeds.parent / "run", *told)
+    arguments = ("lang=de", f"strategy={strategy}", f"seeds={seeds}", f"pages={pages}")
+    proxyweb.crawl(web, seeds.parent / "run", *arguments)
 
 
 def scrapy(given: str, obeys: bool, web: proxyweb.Served, seeds: Path, pages: int) -> None:
@@ -107,13 +107,13 @@ def _run(arguments: Sequence[str], web: proxyweb.Served, folder: Path) -> None:
 Crawl = Callable[[proxyweb.Served, Path, int], None]
 
 CRAWLS: Final[dict[str, Crawl]] = {
-    OURS: lambda *told: own("focus", *told),
-    "svm": lambda *told: own("svm", *told),
-    "scrapy": lambda *told: scrapy("", True, *told),
-    "scrapy-without-robots": lambda *told: scrapy("", False, *told),
-    "scrapy-langdetect": lambda *told: scrapy("1", True, *told),
-    "crawlee": lambda *told: rival("crawlee", *told),
-    "trafilatura": lambda *told: rival("trafilatura", *told),
+    OURS: lambda *crawl: own("focus", *crawl),
+    "svm": lambda *crawl: own("svm", *crawl),
+    "scrapy": lambda *crawl: scrapy("", True, *crawl),
+    "scrapy-without-robots": lambda *crawl: scrapy("", False, *crawl),
+    "scrapy-langdetect": lambda *crawl: scrapy("1", True, *crawl),
+    "crawlee": lambda *crawl: rival("crawlee", *crawl),
+    "trafilatura": lambda *crawl: rival("trafilatura", *crawl),
 }
 ONLY_HTTP: Final = {"crawlee", "trafilatura"}
 """These refuse a certificate that does not name its host."""
@@ -149,7 +149,7 @@ def claims(
     missing = ONLY_HTTP if is_tls else {w for w in ONLY_HTTP if find_spec(w) is None}
     found = [who for who in found if who not in missing]
     for size in kb:
-        told = f"{size} KB, TLS" if is_tls else f"{size} KB"
+        sizes = f"{size} KB, TLS" if is_tls else f"{size} KB"
         speeds: dict[str, list[float]] = {who: [] for who in found}
         number = {
             who: min(pages, PAGES.get(who, 1000 if who in FLOORS else pages)) for who in found
@@ -157,16 +157,16 @@ def claims(
         for _ in range(rounds):
             for who, values in speeds.items():
                 values.append(measure(who, number[who], size, is_tls=is_tls))
-                print(f"{told} {who}: {values[-1]:.1f} pages/s", file=sys.stderr, flush=True)
+                print(f"{sizes} {who}: {values[-1]:.1f} pages/s", file=sys.stderr, flush=True)
         for who, values in speeds.items():
-            yield Claim(f"{number[who]:,} pages crawled, {told}: {who}", values, "a second")
+            yield Claim(f"{number[who]:,} pages crawled, {sizes}: {who}", values, "a second")
         for who, values in speeds.items():
             if who in FLOORS:
-                name = f"pages crawled, {told}: times {who}"
+                name = f"pages crawled, {sizes}: times {who}"
                 floor = 1.5 if is_tls else FLOORS[who]
                 yield Claim(name, ratios(speeds[OURS], values), "", floor)
         slower = ratios(speeds[OURS], speeds["svm"])
-        yield Claim(f"pages crawled, {told}: times svm", slower, "", 1 / MOST_SVM)
+        yield Claim(f"pages crawled, {sizes}: times svm", slower, "", 1 / MOST_SVM)
 
 
 def main() -> None:

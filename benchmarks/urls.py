@@ -120,8 +120,8 @@ def fasttext(rows: Sequence[LabelledUrl]) -> Contestant:
     library = import_module("fasttext")
     with tempfile.TemporaryDirectory() as folder:
         lines, saved = Path(folder) / "train.txt", Path(folder) / "model.bin"
-        told = (f"__label__{row.language} {words(row.url)}\n" for row in rows)
-        lines.write_text("".join(told), encoding="utf-8")
+        texts = (f"__label__{row.language} {words(row.url)}\n" for row in rows)
+        lines.write_text("".join(texts), encoding="utf-8")
         # With one thread fastText leaves most vectors uninitialised at first: in a process with
         # used memory, training meets NaN values.
         code = _TRAIN_FASTTEXT.format(lines=str(lines), saved=str(saved))

@@ -177,8 +177,8 @@ def scripts(code: str) -> frozenset[str]:
 def _checked(code: str) -> str:
     if code in PROJECT_CODES or code in _further():
         return code
-    meant = canonical(code)
-    way_out = f"write {meant!r}" if meant else "use an ISO 639-1 or 639-3 code such as 'de'"
+    other = canonical(code)
+    way_out = f"write {other!r}" if other else "use an ISO 639-1 or 639-3 code such as 'de'"
     raise LanguageError(f"language {code!r} is not a known code: {way_out}")
 
 
@@ -268,9 +268,9 @@ def _further_codes() -> dict[str, str]:
 def _near(text: str) -> list[str]:
     """Return up to three languages with similar names, or the language of a country code."""
     near = spelled(text[:_LONGEST_TAG])
-    spoken = language_of_tld(near) if len(near) == 2 else None
-    if spoken is not None:
-        return [spoken]
+    language = language_of_tld(near) if len(near) == 2 else None
+    if language is not None:
+        return [language]
     for codes in (names(), _further_codes()):
         matches = get_close_matches(near, codes, n=3, cutoff=_NEAR)
         if matches:
@@ -295,8 +295,8 @@ def _tlds() -> dict[str, str]:
     for territory in cldr.spoken_in():
         tld = territory.lower()
         if tld.isalpha() and tld not in without:
-            spoken = cldr.official_in(territory)
-            codes = list(filter(None, (of_subtag(tag.partition("_")[0]) for tag in spoken)))
+            tags = cldr.official_in(territory)
+            codes = list(filter(None, (of_subtag(tag.partition("_")[0]) for tag in tags)))
             if codes:
                 tlds.setdefault(tld, codes[0])
     return tlds

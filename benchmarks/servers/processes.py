@@ -37,15 +37,15 @@ Done = subprocess.CompletedProcess[str]
 class Forked:
     """A running command; its output goes to files, from which `communicate` reads it."""
 
-    def __init__(self, arguments: Sequence[str], told: int, output: Sequence[IO[bytes]]) -> None:
-        self._arguments, self._told, self._output = list(arguments), told, output
+    def __init__(self, arguments: Sequence[str], reader: int, output: Sequence[IO[bytes]]) -> None:
+        self._arguments, self._reader, self._output = list(arguments), reader, output
         self.pid = int(self._line())
         self.returncode: int | None = None
 
     def _line(self) -> bytes:
         line = b""
         while not line.endswith(b"\n"):
-            byte = os.read(self._told, 1)
+            byte = os.read(self._reader, 1)
             if not byte:
                 raise RuntimeError(f"the process that starts {self._arguments} has ended")
             line += byte
@@ -56,7 +56,7 @@ class Forked:
         return self._ended_within(0.0)
 
     def _ended_within(self, seconds: float | None) -> int | None:
-        if self.returncode is None and select.select([self._told], [], [], seconds)[0]:
+        if self.returncode is None and select.select([self._reader], [], [], seconds)[0]:
             self.returncode = int(self._line())
         return self.returncode
 
@@ -108,19 +108,19 @@ def started(
         given, output, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
         given.write(input)
         given.seek(0)
-        told, tells = os.pipe()
-        stack.callback(os.close, told)
+        reader, writer = os.pipe()
+        stack.callback(os.close, reader)
         request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
         streams = [given, output, output if has_one_output else errors]
         try:
             socket.send_fds(
                 _template(),
                 [json.dumps(request).encode() + b"\n"],
-                [*(stream.fileno() for stream in streams), tells],
+                [*(stream.fileno() for stream in streams), writer],
             )
         finally:
-            os.close(tells)
-        process = Forked(arguments, told, (output, errors))
+            os.close(writer)
+        process = Forked(arguments, reader, (output, errors))
         try:
             yield process
         finally:

@@ -115,8 +115,8 @@ class RedisCluster:
 
     @staticmethod
     def _is_ok(client: Any) -> bool:
-        told = client.execute_command("CLUSTER INFO")
-        return bool(told["cluster_state"] == "ok" and told["cluster_slots_assigned"] == str(SLOTS))
+        info = client.execute_command("CLUSTER INFO")
+        return bool(info["cluster_state"] == "ok" and info["cluster_slots_assigned"] == str(SLOTS))
 
     @staticmethod
     def _is_copied(client: Any) -> bool:

@@ -81,17 +81,17 @@ def main() -> None:
 
 def _keep(request: dict[str, Any], descriptors: list[int]) -> None:
     """Fork once more: the child returns, the parent waits for it and ends."""
-    *streams, told = descriptors
+    *streams, writer = descriptors
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
     if child:
         for stream in streams:
             os.close(stream)
-        os.write(told, b"%d\n" % child)
+        os.write(writer, b"%d\n" % child)
         _, status = os.waitpid(child, 0)
-        os.write(told, b"%d\n" % os.waitstatus_to_exitcode(status))
+        os.write(writer, b"%d\n" % os.waitstatus_to_exitcode(status))
         os._exit(0)
-    os.close(told)
+    os.close(writer)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

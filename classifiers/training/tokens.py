@@ -67,18 +67,18 @@ def _codes() -> Iterator[tuple[str, str, str]]:
     for code in PROJECT_CODES:
         yield code, CODE, code
     for alias in cldr.aliases():
-        meant = languages.canonical(alias) if len(alias) == 3 and alias.isalpha() else None
-        if meant:
-            yield alias, CODE, meant
+        language = languages.canonical(alias) if len(alias) == 3 and alias.isalpha() else None
+        if language:
+            yield alias, CODE, language
 
 
 def _countries() -> Iterator[tuple[str, str, str]]:
     """Yield country codes, often used as language codes by sites (`/cz/`)."""
     for territory in cldr.spoken_in():
         country = territory.lower()
-        spoken = languages.language_of_tld(country) if len(country) == 2 else None
-        if spoken and spoken != country:
-            yield country, COUNTRY, spoken
+        language = languages.language_of_tld(country) if len(country) == 2 else None
+        if language and language != country:
+            yield country, COUNTRY, language
     for country, code in _USED_COUNTRIES.items():
         yield country, COUNTRY, code
 
@@ -111,17 +111,17 @@ def code_words(
     `urls`, `labels` (languages) and `sites` (registered domains) are parallel sequences.
     """
     codes = [t for t in tokens_of(named) if t.reason == CODE and len(t.text) == _WORD_LETTERS]
-    meant: dict[str, set[str]] = defaultdict(set)
+    languages_of: dict[str, set[str]] = defaultdict(set)
     for token in codes:
-        meant[token.text].add(token.language)
-    texts = {clues.key_of(kind, text): text for text in meant for kind in WORD_PLACES}
+        languages_of[token.text].add(token.language)
+    texts = {clues.key_of(kind, text): text for text in languages_of for kind in WORD_PLACES}
     keys = sorted(texts)
     rows = clues.find_clues(encode(urls), len(urls), np.array(keys, np.uint64))
     own: dict[str, set[str]] = defaultdict(set)
     other: dict[str, set[str]] = defaultdict(set)
     for url, slot in np.argwhere(rows >= 0).tolist():
         text = texts[keys[rows[url, slot]]]
-        (own if labels[url] in meant[text] else other)[text].add(sites[url])
+        (own if labels[url] in languages_of[text] else other)[text].add(sites[url])
     return sorted(
         text
         for text, where in other.items()

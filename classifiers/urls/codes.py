@@ -123,8 +123,8 @@ def _is_own(code: str) -> bool:
 
 
 def _country_language(text: str) -> str | None:
-    spoken = languages.language_of_tld(text) if len(text) == 2 else None
-    return _USED_COUNTRIES.get(text, spoken)
+    language = languages.language_of_tld(text) if len(text) == 2 else None
+    return _USED_COUNTRIES.get(text, language)
 
 
 def _names() -> dict[str, str]:
@@ -150,10 +150,10 @@ def _countries() -> dict[str, str]:
     official = Counter(
         code for place in cldr.spoken_in() for code in _codes(cldr.official_in(place))
     )
-    spoken = {code: _country_language(code) for code in map(str.lower, cldr.spoken_in())}
+    language_of = {code: _country_language(code) for code in map(str.lower, cldr.spoken_in())}
     return dict.fromkeys(_ENGLISH_COUNTRIES, "en") | {
         country: code
-        for country, code in spoken.items()
+        for country, code in language_of.items()
         if code and code != country and official[code] <= _MOST_TERRITORIES
     }
 

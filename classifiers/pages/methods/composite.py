@@ -401,9 +401,9 @@ def _declared_in(tag: str, scales: _Scales) -> tuple[str, ...]:
 
     `se` is Northern Sami, but Sweden on a page that reads as Swedish.
     """
-    spoken = languages.language_of_tld(tag.strip()) if len(tag.strip()) == 2 else None
-    if spoken is not None and scales.reading.codes[:1] == (spoken,):
-        return (spoken,)
+    language = languages.language_of_tld(tag.strip()) if len(tag.strip()) == 2 else None
+    if language is not None and scales.reading.codes[:1] == (language,):
+        return (language,)
     return declared_languages(tag)
 
 
