@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -75,7 +76,9 @@ def crawl(
         chosen = Path(folder) if folder is not None else _new_folder(name)
         is_new = folder is None or not chosen.exists()
         line = command(values, _texts(settings or {}), chosen, spider=spider)
-        end = run_child(line, shows_progress=shows_progress)
+        # The module of a spider is where this process found it.
+        path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} if spider else {}
+        end = run_child(line, shows_progress=shows_progress, variables=path)
     if end.code and is_new:
         with suppress(OSError):
             chosen.rmdir()  # a crawl that was refused leaves no empty folder

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from langfocus.crawler.report.live import decoded
@@ -25,18 +26,19 @@ def command(
     return [
         # -P: the working folder may contain a folder or file with the name of a package.
         *(sys.executable, "-P", "-m", "langfocus", "crawl"),
-        *(
-            ("--spider", spider, "--path", os.pathsep.join(filter(None, sys.path)))
-            if spider
-            else ()
-        ),
+        *(("--spider", spider) if spider else ()),
         *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
         *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
     ]
 
 
-def run_child(command_line: Sequence[str], *, shows_progress: bool = True) -> End:
-    """Run a crawl to its end.
+def run_child(
+    command_line: Sequence[str],
+    *,
+    shows_progress: bool = True,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> End:
+    """Run a crawl to its end, with further variables of the environment.
 
     With `shows_progress`, a terminal shows the crawl's panel below the messages; otherwise the
     crawl's standard error is copied. The first Ctrl-C stops the crawl in order, the second kills
@@ -45,7 +47,7 @@ def run_child(command_line: Sequence[str], *, shows_progress: bool = True) -> En
     display = Display(sys.stderr)
     progress = Progress(display)
     is_panel = shows_progress and display.is_terminal
-    environment = {**os.environ, PASSED_ON: "1"} if is_panel else None
+    environment = {**os.environ, **variables, **({PASSED_ON: "1"} if is_panel else {})}
 
     def show(line: str) -> None:
         if shows_progress:

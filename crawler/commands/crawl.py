@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from typing import TYPE_CHECKING, Any
@@ -97,7 +97,6 @@ def arguments(parser: Parser) -> None:
         metavar="FILE.py:CLASS",
         help="a spider of your own, derived from langfocus.Spider (or MODULE:CLASS)",
     )
-    parser.add_argument("--path", help=argparse.SUPPRESS)  # of the process that runs this one
     parser.epilog = "\n".join(
         [
             meanings("arguments (-a NAME=VALUE):", {n: k.manual for n, k in ARGUMENTS.items()}),
@@ -115,7 +114,7 @@ def run(opts: argparse.Namespace) -> None:
 
     settings, spider = settings_of(opts), None
     if opts.spider:
-        spider = _spider(opts.spider, (opts.path or "").split(os.pathsep))
+        spider = _spider(opts.spider)
     if opts.level is not None:
         settings.set("LOG_LEVEL", opts.level, priority="cmdline")
     if opts.workers:
@@ -138,13 +137,12 @@ def run(opts: argparse.Namespace) -> None:
     _crawl([], pairs(opts.spargs), settings, crawler_process(settings))
 
 
-def _spider(text: str, path: Sequence[str]) -> type[Spider]:
+def _spider(text: str) -> type[Spider]:
     """Return the spider of `--spider`; raises `SettingError`."""
     from langfocus.crawler.commands.child import IMPORTING
     from langfocus.crawler.spiders.langfocus import Spider
 
     place, _, name = text.rpartition(":")
-    sys.path += [one for one in path if one and one not in sys.path]
     os.environ[IMPORTING] = text
     try:
         if place.endswith(".py"):

@@ -5,8 +5,9 @@ import pickle
 import sqlite3
 import time
 from collections import deque
+from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
@@ -27,6 +28,35 @@ _WRITTEN_AFTER_S: Final = 10.0
 _MOST_ENDED: Final = 100_000
 
 _log = logging.getLogger(__name__)
+
+
+_SAFE: Final = (
+    "builtins",
+    "collections",
+    "datetime",
+    "decimal",
+    "uuid",
+    "scrapy.http",
+    "scrapy.item",
+)
+"""Modules whose classes a request may hold, beside those of the spider's own package."""
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes objects of some classes alone, since a run folder may be a stranger's."""
+
+    def __init__(self, data: bytes, spider: Spider) -> None:
+        super().__init__(BytesIO(data))
+        self._own = type(spider).__module__.partition(".")[0]
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return a class; raises `pickle.UnpicklingError` for anything else."""
+        found = super().find_class(module, name)
+        is_safe = module in _SAFE or module.startswith("scrapy.http.")
+        is_safe = is_safe or module.partition(".")[0] == self._own
+        if is_safe and isinstance(found, type) and found.__module__ == module:
+            return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no class of the spider's package")
 
 
 def is_plain(request: Request) -> bool:
@@ -89,7 +119,9 @@ class AskedRequests:
         query = "SELECT request FROM requests WHERE fingerprint = ?"
         try:
             row = self._connection.execute(query, (key,)).fetchone()
-            return row and request_from_dict(pickle.loads(row[0]), spider=self._spider)  # noqa: S301
+            return row and request_from_dict(
+                _Unpickler(row[0], self._spider).load(), spider=self._spider
+            )
         except Exception as error:
             # A method may have another name in a later version of the spider.
             _log.error("a request of an earlier session cannot be used: %s", error)

@@ -1,0 +1,92 @@
+"""Requests of a spider's own code on the disk."""
+
+import pickle
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scrapy
+from scrapy import Request
+
+from langfocus.crawler.run.folder import REQUESTS
+from langfocus.crawler.spiders.asked import AskedRequests, is_plain
+from langfocus.crawler.url import fingerprint
+
+URL = "http://a.example/"
+RAN: list[str] = []
+
+
+class Mine(scrapy.Item):
+    text = scrapy.Field()
+
+
+class Own(scrapy.Spider):
+    name = "own"
+
+    def detail(self, response: Any) -> None: ...
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> AskedRequests:
+    return AskedRequests(tmp_path, Own())
+
+
+def again(tmp_path: Path) -> Request | None:
+    return AskedRequests(tmp_path, Own()).get(fingerprint(URL))
+
+
+def test_a_request_is_the_same_in_the_next_session(asked: AskedRequests, tmp_path: Path) -> None:
+    values = {"item": Mine(text="x"), "at": datetime(2026, 1, 2, tzinfo=UTC), "n": {1, 2}}
+    spider: Any = asked._spider
+    request = Request(URL, spider.detail, cb_kwargs=values, meta={"k": [1]}, headers={"X": "y"})
+    asked.put(URL, request)
+    asked.put(URL, Request(URL, spider.detail, cb_kwargs={"a": "later one"}))
+    asked.close()
+    found = again(tmp_path)
+    assert found is not None
+    assert found.to_dict(spider=spider)["callback"] == "detail"
+    assert (found.cb_kwargs, found.meta, found.headers[b"X"]) == (values, {"k": [1]}, b"y")
+
+
+def test_what_cannot_be_written_stays_in_memory_with_one_warning(
+    asked: AskedRequests, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    for url in (URL, "http://b.example/"):
+        asked.put(url, Request(url, callback=print))
+    assert asked.get(fingerprint(URL)) is not None
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert again(tmp_path) is None
+    asked.end(fingerprint(URL))
+    assert asked.get(fingerprint(URL)) is None
+
+
+class Harm:
+    def __reduce__(self) -> Any:
+        return RAN.append, ("harm",)
+
+
+@pytest.mark.parametrize("data", [pickle.dumps(Harm()), b"", b"cos\nsystem\n(S'true'\ntR.", b"x"])
+def test_a_folder_of_a_stranger_runs_no_code(
+    data: bytes, asked: AskedRequests, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    asked.put(URL, Request(URL, meta={"a": 1}))
+    asked.close()
+    with sqlite3.connect(tmp_path / REQUESTS) as connection:
+        connection.execute("UPDATE requests SET request = ?", (data,))
+    connection.close()
+    assert again(tmp_path) is None
+    assert "a request of an earlier session cannot be used" in caplog.text
+    assert not RAN
+
+
+def test_only_a_url_alone_is_plain() -> None:
+    assert is_plain(Request(URL, meta={"depth": 3}, priority=5, dont_filter=True))
+    for more in (
+        {"callback": print},
+        {"meta": {"a": 1}},
+        {"headers": {"A": "b"}},
+        {"cookies": {"a": "b"}},
+    ):
+        assert not is_plain(Request(URL, **more))
