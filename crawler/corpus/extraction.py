@@ -20,6 +20,7 @@ from langfocus.classifiers.pages.text.textengine import TWINS, LangfocusEngine, 
 from langfocus.classifiers.pages.text.textgrams import without_unseen
 from langfocus.classifiers.pages.text.words import number_of_words
 from langfocus.classifiers.plugins import Registry
+from langfocus.crawler.corpus import blocks
 
 MAX_CHARACTERS: Final = 500_000
 """Length limit of a page's main text in characters."""
@@ -35,8 +36,8 @@ _MAX_BYTES: Final = 1_000_000
 _SENTENCE: Final = 6
 """Minimum words of a possible sentence line."""
 
-_MUCH_LESS: Final = 0.7
-"""Share of resiliparse's words below which trafilatura has missed the main text."""
+_SHORT: Final = 60_000
+"""Length limit in characters of a page, not declared as an article, that trafilatura reads."""
 
 _ARTICLE: Final = re.compile(
     r"og:type[\"'][^>]{0,40}content=[\"']?article|\"articleBody\"|\"(?:News)?Article\"",
@@ -92,11 +93,15 @@ def main_text_of(
     html = decode(body[:MAX_BYTES], content_type).utf8
     if (content_type or "").strip().lower().startswith("text/plain"):
         return MainText("", _lines(html.decode("utf-8", "replace")))
-    page = affordable(html)
-    slim = repaired(_without_scripts(page)[:_MAX_BYTES].decode("utf-8", "replace"))
-    paragraphs = _lines(extractor_of(extractor)(slim, has_markup))
-    metadata = metadata_of(slim) if paragraphs and has_metadata else Metadata()
-    return MainText(without_unseen(title_of(slim)), paragraphs, metadata)
+    text = slim(affordable(html))
+    paragraphs = _lines(extractor_of(extractor)(text, has_markup))
+    metadata = metadata_of(text) if paragraphs and has_metadata else Metadata()
+    return MainText(without_unseen(title_of(text)), paragraphs, metadata)
+
+
+def slim(page: bytes) -> str:
+    """Return the part of a UTF-8 page that extractors read."""
+    return repaired(_without_scripts(page)[:_MAX_BYTES].decode("utf-8", "replace"))
 
 
 _DROPPED: Final = re.compile(rb"<(script|style|svg|template)\b|<!--", re.IGNORECASE)
@@ -171,15 +176,15 @@ def _by_resiliparse(html: str, has_markup: bool) -> str:
     return str(extract_plain_text(tree, main_content=True, list_bullets=has_markup, **others))
 
 
-def _by_trafilatura(html: str, has_markup: bool) -> str:
-    text = _extracted(html, has_markup, is_strict=False)
+def _by_trafilatura(html: str, has_markup: bool, *, is_fast: bool = False) -> str:
+    text = _extracted(html, has_markup, is_fast=is_fast)
     if not text or _has_sentence(text):
         return text
     # Unless strict, the extractor keeps the whole text of a short page, menus included.
-    return _extracted(html, has_markup, is_strict=True)
+    return _extracted(html, has_markup, is_fast=is_fast, is_strict=True)
 
 
-def _extracted(html: str, has_markup: bool, *, is_strict: bool) -> str:
+def _extracted(html: str, has_markup: bool, *, is_fast: bool, is_strict: bool = False) -> str:
     from lxml.etree import strip_tags
     from trafilatura import bare_extraction
     from trafilatura.xml import xmltotxt
@@ -191,6 +196,7 @@ def _extracted(html: str, has_markup: bool, *, is_strict: bool) -> str:
     # Link rows are dropped only if links are included; otherwise they become lines.
     found = bare_extraction(
         tree,  # copied by trafilatura
+        fast=is_fast,
         favor_precision=is_strict,
         include_comments=False,
         include_tables=True,
@@ -205,16 +211,51 @@ def _extracted(html: str, has_markup: bool, *, is_strict: bool) -> str:
 
 
 def _combined(html: str, has_markup: bool) -> str:
-    """Return trafilatura's text, or resiliparse's where this text is much longer.
-
-    For self-declared articles, trafilatura's text is nearly always better.
-    """
-    text = _by_trafilatura(html, has_markup)
-    if _ARTICLE.search(html):
+    """Return the blocks with the best expected F1, or trafilatura's text of some pages."""
+    reading = reading_of(html, has_markup=has_markup)
+    if reading is None:
+        return _by_trafilatura(html, has_markup)
+    page, is_article, text, found, features = reading
+    chances = blocks.probabilities(features)
+    if is_article and blocks.is_better(text, found, page.blocks, chances):
         return text
-    other = _by_resiliparse(html, has_markup)
-    is_missed = number_of_words(text) < _MUCH_LESS * number_of_words(other)
-    return other if is_missed and _has_sentence(other) else text
+    text = "\n".join(
+        f"{_SIGNS.get(block.tag, '') if has_markup else ''}{block.text}"
+        for block in blocks.best_choice(page.blocks, chances)
+    )
+    return text if _has_sentence(text) else ""
+
+
+class Reading(NamedTuple):
+    """The blocks of a page and their features; trafilatura's text and the blocks found in it."""
+
+    page: blocks.Page
+    is_article: bool
+    text: str
+    found: blocks.Choice
+    features: blocks.Numbers
+
+
+def reading_of(html: str, *, has_markup: bool = False) -> Reading | None:
+    """Return a page as the block model reads it, None if the page has no blocks.
+
+    trafilatura's fast mode reads short pages and articles: on others it is slow and finds less.
+    """
+    tree, is_article = _tree(html), bool(_ARTICLE.search(html))
+    page = blocks.page_of(tree) if tree is not None else None
+    if page is None or not page.blocks:
+        return None
+    is_read = is_article or len(html) < _SHORT
+    text = _by_trafilatura(html, has_markup, is_fast=True) if is_read else ""
+    texts = (text, _by_resiliparse(html, has_markup=False))
+    found = [blocks.found_in(page.blocks, each) for each in texts]
+    seen = [found[0] if is_read else None, found[1]]
+    features = blocks.features_of(page, seen, is_article=is_article)
+    return Reading(page, is_article, text, found[0], features)
+
+
+_SIGNS: Final = {**{f"h{level}": f"{'#' * level} " for level in range(1, 7)}, "li": "- "}
+"""Markdown before a block, by element."""
 
 
 def _has_sentence(text: str) -> bool:

@@ -27,7 +27,7 @@ NO_MAIN_TEXT = "no main text"
 FAILED = "extractor failed"
 STOPPED = "ended its process"
 
-_FORMAT: Final = "4"
+_FORMAT: Final = "5"
 _PACKAGES: Final = ("trafilatura", "htmldate", "resiliparse")
 
 VALUES: Final = 126

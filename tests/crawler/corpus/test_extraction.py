@@ -2,7 +2,7 @@
 
 import pytest
 
-from langfocus.crawler.corpus import extraction
+from langfocus.crawler.corpus import blocks, extraction
 from langfocus.crawler.corpus.extraction import (
     EXTRACTORS,
     Metadata,
@@ -102,18 +102,32 @@ def test_paragraphs_in_another_language_are_told_from_those_of_the_page() -> Non
     assert differing_languages(page, "tlh") == [None] * 5
 
 
-def test_a_text_that_trafilatura_misses_is_the_one_that_resiliparse_finds(
+ARTICLE = PAGE.replace("<head>", '<head><meta property="og:type" content="article">')
+
+
+@pytest.mark.parametrize(("page", "is_kept"), [(ARTICLE, True), (PAGE, False)])
+def test_only_of_an_article_trafilaturas_text_may_be_the_main_text(
+    monkeypatch: pytest.MonkeyPatch, page: str, *, is_kept: bool
+) -> None:
+    monkeypatch.setattr(blocks, "is_better", lambda *_: True)
+    monkeypatch.setattr(extraction, "_extracted", lambda *_, **__: "Nur dieser Satz steht im Text.")
+    assert (EXTRACTORS.load("combined")(page, False) == "Nur dieser Satz steht im Text.") is is_kept
+
+
+def test_a_long_page_that_is_no_article_is_not_read_by_trafilatura(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    short, long = "Nur ein kurzer Satz von acht Wörtern hier.", f"{GERMAN}\n{GERMAN}"
-    for trafilatura, resiliparse, expected in [
-        (short, long, long),
-        (GERMAN, f"{GERMAN}\n{short}", GERMAN),
-        ("", "Start\nKontakt\nImpressum", ""),
-    ]:
-        monkeypatch.setattr(extraction, "_by_trafilatura", lambda *_, text=trafilatura: text)
-        monkeypatch.setattr(extraction, "_by_resiliparse", lambda *_, text=resiliparse: text)
-        assert EXTRACTORS.load("combined")(PAGE, False) == expected
+    calls: list[str] = []
+
+    def extracted(html: str, *_: object, **__: object) -> str:
+        calls.append(html)
+        return ""
+
+    monkeypatch.setattr(extraction, "_extracted", extracted)
+    monkeypatch.setattr(extraction, "_SHORT", len(PAGE) + 1)
+    for page in (PAGE, PAGE + "<p>x" * 9, ARTICLE + "<p>x" * 9):
+        EXTRACTORS.load("combined")(page, False)
+    assert calls == [PAGE, ARTICLE + "<p>x" * 9]
 
 
 def test_scripts_before_a_text_do_not_push_it_beyond_the_limit() -> None:
