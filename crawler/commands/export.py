@@ -62,7 +62,7 @@ def arguments(parser: Parser) -> None:
         metavar="NAME",
         default="combined",
         help=f"main text extractor: {', '.join(EXTRACTORS)}, or a plug-in; combined (default) is "
-        "trafilatura's text, or resiliparse's if much longer; resiliparse alone is the fastest",
+        "the blocks that a model chooses; resiliparse alone is the fastest",
     )
     kind = "format, whatever the file name; also a plug-in"
     parser.add_argument("--format", metavar="NAME", help=kind)
