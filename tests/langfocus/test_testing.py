@@ -6,12 +6,21 @@ from pathlib import Path
 import pytest
 
 from langfocus.classifiers.errors import LangfocusError
+from langfocus.classifiers.urls.model import SHIPPED
+from langfocus.crawler.corpus.extraction import EXTRACTORS
+from langfocus.crawler.corpus.formats import WRITERS
+from langfocus.crawler.sources.sample import SampleWeb
 from langfocus.crawler.strategies import ORDERINGS
 from langfocus.crawler.strategies.filters import FILTERS
 from langfocus.testing import (
+    ExtractorTests,
     FilterTests,
+    FormatTests,
     OrderingTests,
     PageMethodTests,
+    SeedTests,
+    UrlModelTests,
+    WebTests,
     _PartTests,
 )
 from tests.support.plugins import install
@@ -38,6 +47,32 @@ class TestFilters(FilterTests):
 
 class TestPageMethods(PageMethodTests):
     _of = named("composite", "text", "langdetect", "cai", f"{OF_PACKAGE}:CommonWords")
+
+
+class TestUrlModels(UrlModelTests):
+    _of = named(str(SHIPPED), f"{OF_PACKAGE}:Codes")
+
+
+class TestExtractors(ExtractorTests):
+    _of = named(*EXTRACTORS, f"{OF_PACKAGE}:paragraphs")
+
+
+class TestFormats(FormatTests):
+    _of = named(*WRITERS, f"{OF_PACKAGE}:counts")
+
+
+class TestWebs(WebTests):
+    part = f"{OF_PACKAGE}:Village"
+    urls = ("http://village.example/", "http://village.example/market")
+
+
+class TestSampleWeb(WebTests):
+    part = "sample"
+    urls = tuple(SampleWeb(hosts=4000).seeds("de")[:5])
+
+
+class TestSeeds(SeedTests):
+    part = f"{OF_PACKAGE}:square"
 
 
 WRONG = """\
@@ -75,6 +110,9 @@ class Counting:
     def identify(self, page, surroundings):
         return PageLanguage("de", 1 / (2 + next(number)), "words", "")
 
+    def score(self, urls, language):
+        return [len(urls)] * len(urls)
+
 
 class Misnamed(Counting):
     languages = frozenset({"deutsch"})
@@ -86,6 +124,39 @@ class Misnamed(Counting):
 class Unsure(Counting):
     def identify(self, page, surroundings):
         return PageLanguage("de", 1.5, "words", "")
+
+
+def one_line(html, has_markup):
+    return html.replace("</p>", " ")
+
+
+def shuffled(html, has_markup):
+    return str(random.random())
+
+
+def first(items):
+    yield next(items, None) and "one"
+
+
+def numbered(items):
+    yield from (f"{next(number)}" for _ in items)
+
+
+class Moody:
+    def __init__(self, archive):
+        pass
+
+    def respond(self, url, headers):
+        return Answer(200, (), str(next(number)).encode())
+
+
+class Deaf(Moody):
+    def respond(self, url, headers):
+        raise Unreachable("refused", url)
+
+
+def seeds(language):
+    yield f"http://a.example/{random.random()}"
 """
 
 
@@ -105,6 +176,14 @@ def run_all(case: _PartTests) -> None:
         (PageMethodTests, "Counting"),
         (PageMethodTests, "Misnamed"),
         (PageMethodTests, "Unsure"),
+        (UrlModelTests, "Counting"),
+        (ExtractorTests, "one_line"),
+        (ExtractorTests, "shuffled"),
+        (FormatTests, "first"),
+        (FormatTests, "numbered"),
+        (WebTests, "Moody"),
+        (WebTests, "Deaf"),
+        (SeedTests, "seeds"),
     ],
 )
 def test_a_part_that_breaks_a_law_fails(
