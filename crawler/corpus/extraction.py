@@ -213,8 +213,9 @@ def _extracted(html: str, has_markup: bool, *, is_fast: bool, is_strict: bool = 
 def _combined(html: str, has_markup: bool) -> str:
     """Return the blocks with the best expected F1, or trafilatura's text of some pages."""
     reading = reading_of(html, has_markup=has_markup)
-    if reading is None:
-        return _by_trafilatura(html, has_markup)
+    if reading is None:  # a fragment, or all text is in linked data
+        text = _by_trafilatura(html, has_markup) or _by_resiliparse(html, has_markup)
+        return text if _has_sentence(text) else ""
     page, is_article, text, found, features = reading
     chances = blocks.probabilities(features)
     if is_article and blocks.is_better(text, found, page.blocks, chances):

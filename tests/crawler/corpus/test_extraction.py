@@ -114,6 +114,13 @@ def test_only_of_an_article_trafilaturas_text_may_be_the_main_text(
     assert (EXTRACTORS.load("combined")(page, False) == "Nur dieser Satz steht im Text.") is is_kept
 
 
+def test_a_fragment_and_a_text_in_linked_data_alone_are_main_texts() -> None:
+    assert paragraphs_of(f"<p>{GERMAN}".encode(), "text/html; charset=utf-8") == [GERMAN.strip()]
+    data = f'<script type="application/ld+json">{{"articleBody": "{GERMAN * 4}"}}</script>'
+    page = f"<html><head>{data}</head><body></body></html>".encode()
+    assert GERMAN.strip() in " ".join(paragraphs_of(page, "text/html; charset=utf-8"))
+
+
 def test_a_long_page_that_is_no_article_is_not_read_by_trafilatura(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
