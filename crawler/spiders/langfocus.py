@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
@@ -82,8 +83,8 @@ class Spider(scrapy.Spider):
         """Return False to leave a link out, a bonus in log-odds, or True or None for neither."""
         raise NotImplementedError
 
-    def finished(self, run: "Run") -> Any:
-        """Use the run of the crawl, which has ended."""
+    def spider_closed(self, run: "Run") -> Any:
+        """Use the run of the crawl, which has ended with its report."""
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield further seeds as requests, and items."""
@@ -106,7 +107,7 @@ class Spider(scrapy.Spider):
         )
 
     def _config(self, arguments: Mapping[str, Any]) -> Config:
-        own = {name: getattr(type(self), name, None) for name in ARGUMENTS}
+        own = {name: getattr(self, name, None) for name in ARGUMENTS}
         given = {name: value for name, value in own.items() if _is_value(value)}
         given |= {name: value for name, value in arguments.items() if name in ARGUMENTS}
         has_seeds = "seeds" in given or "hosts" in given
@@ -134,11 +135,14 @@ class Spider(scrapy.Spider):
         self.crawler.signals.connect(self._finish, signals.spider_closed)
 
     def _finish(self) -> Any:
-        if not self._has_own("finished"):
+        # A method for Scrapy's signal may have this name, and other parameters.
+        if "run" not in signature(self.spider_closed).parameters or not self._has_own(
+            "spider_closed"
+        ):
             return None
         # By name: a crawl needs none of the rooms that read finished runs.
         past_run = import_module("langfocus.crawler.report.past_run")
-        return self.finished(past_run.Run(self.crawl.run.folder))
+        return self.spider_closed(past_run.Run(self.crawl.run.folder))
 
 
 class LangfocusSpider(Spider):
@@ -149,7 +153,7 @@ class LangfocusSpider(Spider):
 
 
 def _is_value(value: object) -> bool:
-    return value is not None and not callable(value) and not isinstance(value, property)
+    return value is not None and not callable(value)
 
 
 def _text(value: object) -> object:
