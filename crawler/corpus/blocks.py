@@ -60,21 +60,26 @@ _ROLES: Final = {
     "dialog": "dialog",
 }
 _NAMES: Final = [
-    re.compile(words)
-    for words in (
-        r"nav|menu|crumb|toc\b|pagina|pager|tabs?\b|dropdown|drawer|skip|toolbar|mega",
-        r"foot|copyright|legal|colophon|bottom",
-        r"side|widget|rail|related|recommend|popular|trending|also|more-|similar|upsell|recently",
+    re.compile(r"nav|menu|crumb|toc\b|pagina|pager|tabs?\b|dropdown|drawer|skip|toolbar|mega"),
+    re.compile(r"foot|copyright|legal|colophon|bottom"),
+    re.compile(
+        r"side|widget|rail|related|recommend|popular|trending|also|more-|similar|upsell|recently"
+    ),
+    re.compile(
         r"share|social|follow|newsletter|subscri|sign-?up|login|promo|sponsor|\bads?\b|advert"
         r"|popup|modal|cookie|consent|gdpr|overlay|dialog|alert|notice|cart|search|filter|facet"
-        r"|sort|form|button|btn",
-        r"comment|reply|respond|review|rating|disqus",
+        r"|sort|form|button|btn"
+    ),
+    re.compile(r"comment|reply|respond|review|rating|disqus"),
+    re.compile(
         r"content|article|post|entry|body|main|story|text|descri|detail|product|prose|message"
-        r"|answer|question",
+        r"|answer|question"
+    ),
+    re.compile(
         r"meta|byline|author|date|time|tags?\b|categor|avatar|user|badge|caption|credit|bio|count"
-        r"|vote|stat|signature",
-        r"card|item|tile|grid|list|product|teaser|result|row|collection",
-    )
+        r"|vote|stat|signature"
+    ),
+    re.compile(r"card|item|tile|grid|list|product|teaser|result|row|collection"),
 ]
 _HIDING: Final = re.compile(
     r"display:\s?none|visibility:\s?hidden|sr-only|visually|offscreen|d-none|invisible"

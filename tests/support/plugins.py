@@ -1,10 +1,12 @@
 """Plug-ins that are installed for a test: a module and the metadata of its distribution."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
+from langfocus.plugins import LinkSource
 
 
 def install(
@@ -34,3 +36,22 @@ def install(
     if patch is not None:
         patch.syspath_prepend(str(folder))
     return folder
+
+
+class Latest:
+    """An ordering and a filter for `SmallWeb`: the highest number first, and none with a 3."""
+
+    rules = "none"
+
+    def __init__(self, *made_for: object) -> None:
+        pass
+
+    def scores(self, urls: Sequence[str], source: LinkSource) -> list[float]:
+        return [float(url.rpartition("/")[2].replace("x", "") or 0) for url in urls]
+
+    def accepts(self, urls: Sequence[str], source: LinkSource) -> list[bool]:
+        return [not url.endswith("3") for url in urls]
+
+
+class Other(Latest):
+    """Another one that does the same."""

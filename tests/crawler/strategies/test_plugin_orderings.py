@@ -90,9 +90,10 @@ def test_a_plug_in_that_breaks_its_contract_is_refused_before_a_crawl(
 
 def test_a_simulation_refuses_a_plug_in_and_says_why(ordering: Install) -> None:
     ordering("def scores(self, urls, source): return [0] * len(urls)")
-    message = "^-a strategies=mine: a simulation runs compiled code, and no plug-ins; "
-    with pytest.raises(SettingError, match=message):
-        make_plan({"strategies": "bfs,mine"}, random_graph(1))
+    for name, part in (("strategies", "mine"), ("filters", "some.module:Filter")):
+        message = f"^-a {name}={part}: a simulation runs compiled code, and no plug-ins; "
+        with pytest.raises(SettingError, match=message):
+            make_plan({name: part}, random_graph(1))
 
 
 def test_an_unknown_name_is_refused_with_the_plug_ins_that_there_are(ordering: Install) -> None:
