@@ -77,6 +77,7 @@ class TestSeeds(SeedTests):
 
 WRONG = """\
 import itertools
+import sys
 import random
 from langfocus.plugins import *
 
@@ -93,7 +94,7 @@ class ByHash:
         return [hash(url) % 1000 for url in urls]
 
     def accepts(self, urls, source):
-        return [hash(url) % 2 for url in urls]
+        return ["pytest" in sys.modules for url in urls]  # the other process has no tests
 
 
 class ByNeighbours(ByHash):

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from langfocus.crawler.corpus import extraction
 from langfocus.crawler.corpus.export import format_of
@@ -47,6 +48,7 @@ POINTS = {
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     install(tmp_path / "packages", "corpus_plugin", CODE, POINTS, patch=monkeypatch)
     extraction.extractor_of.cache_clear()
+    get_reusable_executor().shutdown()  # its processes began without these packages
     pages = KeptPages(tmp_path / "run")
     pages.settle_all([(f"http://a.de/{n}", html(german(n))) for n in range(1, 5)])
     return pages.folder
