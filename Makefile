@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 	$(BIN)/langfocus crawl -a lang=de -a web=sample -a pages=500
 
 test: $(VENV)/.installed-test
-	@echo "langfocus: running all tests; this takes about five minutes on two cores"
+	@echo "langfocus: running all tests; this takes about six minutes on two cores"
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # All tests with the newest, or with the oldest versions that pyproject.toml allows; the oldest need Python 3.11.

@@ -2,12 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks.servers import processes
 from langfocus.plugins import (
     AcceptsLinks,
     Extractor,
@@ -40,39 +39,28 @@ crawl -a lang=de -a web=sample -a pages=40 -a strategy=alphabetical -a filter=pl
 """
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the search path with the wheels of langfocus and of the package."""
-    folder = tmp_path_factory.mktemp("wheels")
-    wheels = {"langfocus": ROOT, "alphabet": PACKAGE}
-    return ":".join(str(built("standard", folder / name, root)) for name, root in wheels.items())
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """Return a folder with the wheel of the package, the first one on the path of a command."""
+    return built("standard", tmp_path / "wheel", PACKAGE)
 
 
-def run(installed: str, folder: Path, line: str) -> str:
-    """Run a command to its end; return what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "langfocus", *line.split()],
-        cwd=folder,
-        env={**environment(None), "PYTHONPATH": installed},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(installed: Path, line: str) -> None:
+    """Run a command to its end."""
+    search = {**environment(None), "PYTHONPATH": str(installed)}  # of the readers too
+    done = processes.run("langfocus", *line.split(), environment=search, folder=installed)
     assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
-def test_the_package_is_listed_and_all_of_its_parts_are_used(
-    installed: str, tmp_path: Path
-) -> None:
-    run(installed, tmp_path, "plugins --json plugins.json")
-    listed = json.loads((tmp_path / "plugins.json").read_text())["plugins"]
+def test_the_package_is_listed_and_all_of_its_parts_are_used(installed: Path) -> None:
+    run(installed, "plugins --json plugins.json")
+    listed = json.loads((installed / "plugins.json").read_text())["plugins"]
     assert len(listed) == 8
     about = {(one["distribution"], one["version"], one["error"]) for one in listed}
     assert about == {("langfocus-alphabet", "1.0", "")}
 
-    run(installed, tmp_path, CRAWL)
-    folder = tmp_path / "run"
+    run(installed, CRAWL)
+    folder = installed / "run"
     found = summary(folder)
     assert [one["name"] for one in found["plugins"]] == [
         *("alphabetical", "plain", "common-words", "codes"),
@@ -86,12 +74,12 @@ def test_the_package_is_listed_and_all_of_its_parts_are_used(
         assert "?" not in url
         assert score == ORDERING.scores([url], LinkSource())[0]
 
-    run(installed, tmp_path, "export run --extractor paragraphs --output texts.counts")
-    lines = (tmp_path / "texts.counts").read_text().splitlines()
+    run(installed, "export run --extractor paragraphs --output texts.counts")
+    lines = (installed / "texts.counts").read_text().splitlines()
     assert lines
     assert all(re.fullmatch(r"http\S+\t\d+", line) for line in lines)
-    run(installed, tmp_path, "crawl -a lang=de -a web=village -a seeds=square -s JOBDIR=village")
-    urls = rows(tmp_path / "village", "SELECT url FROM pages WHERE outcome = 'page'")
+    run(installed, "crawl -a lang=de -a web=village -a seeds=square -s JOBDIR=village")
+    urls = rows(installed / "village", "SELECT url FROM pages WHERE outcome = 'page'")
     assert urls == [("http://village.example/market",)]
 
 
