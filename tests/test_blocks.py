@@ -112,10 +112,14 @@ def agrees(shown: str, found: str) -> bool:
 
 
 def figures_agree(shown: Mapping[str, str], found: Mapping[str, str]) -> bool:
-    """Return True if two crawls have the same rows, as many pages and about the same harvest."""
+    """Return True if two crawls have the same rows, as many pages and about the same harvest.
+
+    The methods that identified pages are rows too, and may differ by a page.
+    """
     rates = [float(table["harvest rate"].rstrip(" %")) for table in (shown, found)]
     are_same = all(shown[name] == found[name] for name in ("pages", "finish reason"))
-    return are_same and list(shown) == list(found) and abs(rates[0] - rates[1]) < 3
+    names = [[name for name in table if "of these by" not in name] for table in (shown, found)]
+    return are_same and names[0] == names[1] and abs(rates[0] - rates[1]) < 3
 
 
 def run_python(kind: str, text: str, names: dict[str, Any]) -> None:
