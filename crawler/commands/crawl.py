@@ -8,8 +8,9 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.machinery import SourceFileLoader
-from typing import TYPE_CHECKING, Any
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy.commands import crawl as scrapy_crawl
 from scrapy.settings import Settings
@@ -122,6 +123,8 @@ def run(opts: argparse.Namespace) -> None:
 
         if opts.output or opts.overwrite_output:
             raise SettingError("-o, -O: not with --workers; langfocus export writes the texts")
+        if spider is not None:
+            raise SettingError("--spider: not with --workers, which runs langfocus' own spider")
         arguments = pairs(opts.spargs)
         config = config_of(arguments, settings)
         crawl_by_workers(opts.workers, arguments, pairs(opts.set, "-s"), config)
@@ -147,7 +150,10 @@ def _spider(text: str) -> type[Spider]:
     try:
         if place.endswith(".py"):
             # The file is not the running program, and multiprocessing recognises this name.
-            found = getattr(SourceFileLoader("__mp_main__", place).load_module(), name)
+            spec = spec_from_loader("__mp_main__", SourceFileLoader("__mp_main__", place))
+            module = sys.modules["__mp_main__"] = module_from_spec(cast(ModuleSpec, spec))
+            cast(SourceFileLoader, module.__loader__).exec_module(module)
+            found = getattr(module, name)
         else:
             found = getattr(import_module(place), name)
     except CrawlError:

@@ -489,6 +489,12 @@ def test_pages_in_other_languages_are_dropped_if_asked(tmp_path: Path) -> None:
     assert any(one["language"] == "de" for one in found)
 
 
+def test_a_spider_of_a_file_is_not_run_by_workers(tmp_path: Path) -> None:
+    written(tmp_path / "own.py", GERMAN)
+    done = ran(tmp_path, "langfocus", "crawl", "--spider", "own.py:German", "--workers", "2")
+    assert (done.returncode, "--spider: not with --workers" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
