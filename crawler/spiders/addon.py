@@ -169,13 +169,11 @@ class OtherLanguages:
         """Raise `OtherLanguage` for a page that has a label, and not that of the target."""
         page: Page = response.meta.get(PAGE_KEY, NO_PAGE)
         if page.language is not None and not page.is_relevant:
+            self._crawler.stats.inc_value("langfocus/dropped")
             raise OtherLanguage(response, page.language)
 
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
     ) -> Iterator[Any] | None:
-        """Count a dropped page."""
-        if not isinstance(exception, OtherLanguage):
-            return None
-        self._crawler.stats.inc_value("langfocus/dropped")
-        return iter(())
+        """Yield nothing for a dropped page whose request has no errback."""
+        return iter(()) if isinstance(exception, OtherLanguage) else None

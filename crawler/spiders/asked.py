@@ -93,7 +93,6 @@ class AskedRequests:
         """Keep a request for a normalised URL, unless the URL has one; raises `StorageError`."""
         key = fingerprint(url)
         try:
-            # The file is the user's own run: only bytes that the spider pickled are unpickled.
             row = key, url, pickle.dumps(request.to_dict(spider=self._spider))
         except Exception as error:
             if not self._in_memory:

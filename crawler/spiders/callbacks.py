@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-from langfocus.crawler.frontier.base import FORWARDING, UNCHANGED, Admission, Record
+from langfocus.crawler.frontier.base import FORWARDING, UNCHANGED, Record
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.reading.page import Reading
 from langfocus.crawler.reading.readers import Answer
@@ -215,7 +215,7 @@ class Callbacks:
         """Queue a request that belongs to no page; False if its URL was known, or may not enter."""
         links = self._links([request], source)
         found = self._crawl.frontier.seed(links, self._crawl.clock())
-        return any(one in (Admission.STORED, Admission.SENT) for one in found)
+        return any(one.is_queued for one in found)
 
     def failed(self, fetch: Fetch, failure: Any, record: Record) -> Any:
         """Return the spider's result for a URL without a page."""

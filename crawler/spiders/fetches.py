@@ -134,8 +134,10 @@ class Fetches:
             meta={KEY: fetch, **IN_SLOT, **self._patience()},
             dont_filter=True,
         )
-        self._unsettled += 1
-        return made if self.callbacks is None else self.callbacks.asked(made, fetch)
+        if self.callbacks is not None:
+            made = self.callbacks.asked(made, fetch)
+        self._unsettled += 1  # last: a request that cannot be made ends its lease elsewhere
+        return made
 
     @property
     def are_full(self) -> bool:

@@ -7,11 +7,16 @@ import signal
 from collections import Counter
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scrapy import Request
+from scrapy.http import Response
 
 from benchmarks.servers import processes
+from langfocus.crawler.spiders.addon import OtherLanguage, OtherLanguages
+from langfocus.crawler.spiders.callbacks import PAGE_KEY, Page
 from tests.support.crawls import environment, finished, rows
 
 SETTINGS = {
@@ -487,6 +492,21 @@ def test_pages_in_other_languages_are_dropped_if_asked(tmp_path: Path) -> None:
     )
     assert {one["language"] for one in found} <= {"de", None}
     assert any(one["language"] == "de" for one in found)
+
+
+def test_a_dropped_page_is_counted_whether_or_not_its_request_has_an_errback() -> None:
+    counted = Counter[str]()
+    crawler: Any = SimpleNamespace(
+        stats=SimpleNamespace(inc_value=lambda name: counted.update([name]))
+    )
+    middleware = OtherLanguages(crawler)
+    page = Page("fr", 0.9, "text", "utf-8", is_relevant=False)
+    response = Response("http://a.fr/", request=Request("http://a.fr/", meta={PAGE_KEY: page}))
+    with pytest.raises(OtherLanguage) as dropped:
+        middleware.process_spider_input(response)
+    assert list(middleware.process_spider_exception(response, dropped.value) or ["not ours"]) == []
+    assert middleware.process_spider_exception(response, ValueError()) is None
+    assert counted == {"langfocus/dropped": 1}
 
 
 def test_a_spider_of_a_file_is_not_run_by_workers(tmp_path: Path) -> None:
