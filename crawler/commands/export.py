@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 DESCRIPTION = (
     "Makes the texts of the pages of runs and WARC files: the main text of each page in the "
     "language, without repeated lines and near-duplicates. The crawl may still be running. "
-    "With a file.wacz the WARC files of a run are packed as they are, with their index."
+    "With a file.wacz the WARC files of a run are packed as they are, with their index; with a "
+    "file.tsv the hosts of runs are listed by their yield."
 )
 
 _MANUAL = """\
@@ -35,6 +36,8 @@ A plug-in adds its own ending, or is named by --format.
 .gz or .zst may follow (corpus.vert.gz), but for Parquet, which is packed inside.
 .wacz has the WARC files of one run, their index (also written as index.cdxj into the folder of the
 run) and a list of its pages; the options of texts do not apply.
+.tsv has the hosts of runs with pages in the language, most of these first: host, pages, relevant
+pages, harvest rate, words in their first 2,000 characters, bytes, and the shortest URL.
 
 The same pages give the same file. The folder FILE.parts keeps what an interrupted export has done;
 the same command goes on there.
@@ -45,6 +48,7 @@ examples:
   langfocus export crawl.warc.gz --lang is --keep-copies --output pages.jsonl
   langfocus export runs/FOLDER --license cc --output gl.vert.gz --card README.md
   langfocus export runs/FOLDER --output pages.wacz
+  langfocus export runs/1 runs/2 --output hosts.tsv
 """
 
 
@@ -107,7 +111,10 @@ def run(opts: argparse.Namespace) -> None:
     )
     if opts.card is not None and opts.output is None:
         raise SettingError(f"--card {opts.card}: a card needs --output FILE")
-    if opts.output is None or opts.output.suffix != ".wacz" or opts.format:
+    kind = None if opts.output is None or opts.format else opts.output.suffix
+    if kind == ".tsv":
+        _list_hosts(opts, options)
+    elif kind != ".wacz":
         _export(opts, options)
     elif len(opts.paths) > 1 or options != TextOptions() or opts.json or opts.card:
         raise SettingError(f"--output {opts.output}: a package has all of one run")
@@ -115,6 +122,17 @@ def run(opts: argparse.Namespace) -> None:
         from langfocus.crawler.outputs.package import write_wacz
 
         print(f"{opts.output}: {write_wacz(opts.paths[0], opts.output):,} answers")
+
+
+def _list_hosts(opts: argparse.Namespace, options: "TextOptions") -> None:
+    from langfocus.crawler.corpus.building import TextOptions
+    from langfocus.crawler.corpus.sources import ALL_LANGUAGES
+    from langfocus.crawler.sources.yields import write_hosts
+
+    others = options != TextOptions(lang=options.lang) or opts.json or opts.card
+    if others or options.lang == ALL_LANGUAGES:
+        raise SettingError(f"--output {opts.output}: a host list takes runs and --lang CODE alone")
+    print(f"{opts.output}: {write_hosts(opts.paths, opts.output, options.lang):,} hosts")
 
 
 def _export(opts: argparse.Namespace, options: "TextOptions") -> None:

@@ -183,7 +183,8 @@ class Arguments:
     words: int | None = knob(
         None,
         "words in the language after which the crawl stops with a whole page, counted in the first "
-        "2,000 characters of a page",
+        "2,000 characters of a page, menus too; an export has the whole main text: fewer words of "
+        "short pages, more of long ones",
         least=1,
         goal=True,
     )

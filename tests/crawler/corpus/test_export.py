@@ -406,3 +406,27 @@ def test_a_title_commands_no_terminal_and_is_unchanged_elsewhere(
     assert ("\x9b" in text) is not is_terminal
     assert all(line.isprintable() for line in text.splitlines()) is is_terminal
     assert text.endswith("\n")
+
+
+def test_hosts_are_listed_by_yield_over_all_runs(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "hosts.tsv"
+    assert call("export", run, "--output", path) == 0
+    assert capsys.readouterr().out == f"{path}: 6 hosts\n"
+    head, best, *others = [line.split("\t") for line in path.read_text().splitlines()]
+    assert head == ["host", "pages", "relevant", "harvest", "words", "bytes", "url"]
+    assert best[:4] == ["a.de", "3", "3", "1.0000"]
+    assert best[-1] == "http://a.de/1"
+    # The host c.de has an English page beside a German one that asks for no copy.
+    assert [row[:4] for row in others if row[0] == "c.de"] == [["c.de", "2", "1", "0.5000"]]
+    assert sum(int(row[5]) for row in (best, *others)) == sum(len(body) for _, body in PAGES)
+
+    assert call("export", run, run, "--lang", "en", "--output", path) == 0
+    assert [line.split("\t")[:4] for line in path.read_text().splitlines()[1:]] == [
+        ["c.de", "4", "2", "0.5000"]
+    ]
+    for more in (["--keep-copies"], ["--lang", "all"], ["--json", tmp_path / "x.json"]):
+        assert call("export", run, *more, "--output", path) == 2
+        assert "a host list takes runs and --lang CODE alone" in capsys.readouterr().err
+    assert call("export", tmp_path / "absent", "--output", path) == 1
