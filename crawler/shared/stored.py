@@ -27,6 +27,7 @@ Question = tuple[Callable[..., T], Callable[[Any], object]]
 """Converts command answers to a value; adds commands to a pipeline."""
 
 _KEYS_A_CALL: Final = 1000
+_ORDER_DIGITS: Final = 15
 _KEEPS_ALL: Final = "noeviction"
 _NUMBERS: Final = [field.name for field in fields(Counts) if field.name != "has_expected"]
 
@@ -62,6 +63,10 @@ class StoredCrawl:
         stored = cls(whole.client, whole.crawl)
         stored.whole, stored.parts = whole, parts
         return stored
+
+    def apart(self) -> "StoredCrawl":
+        """Return the same crawl for another thread, whose calls do not wait for the server."""
+        return StoredCrawl(self.whole.client, self.whole.crawl, len(self.parts), wait_s=0.0)
 
     @property
     def is_lost(self) -> bool:
@@ -140,6 +145,13 @@ class StoredCrawl:
         """Return the host counts of the whole crawl; `ready` may include some other hosts."""
         states = self.answers(_host_states).values()
         return HostStates(*map(sum, zip((0, 0, 0, 0), *states, strict=True)))
+
+    def expected(self, doubts_up_to: float) -> int:
+        """Return how many queued and leased URLs have a score above `doubts_up_to`; O(hosts).
+
+        Links to other shards that are not delivered have no score there yet.
+        """
+        return sum(_expected(part, doubts_up_to) for part in self.parts)
 
     def time(self) -> float:
         """Return the server time in unix seconds, estimated while the server is unreachable."""
@@ -265,6 +277,30 @@ def _host_states(keys: KeySpace) -> Question[HostStates]:
         pipe.hget(keys.key("counts"), "full_hosts")
 
     return lambda *found: HostStates(*(int(each or 0) for each in found)), ask
+
+
+def _expected(keys: KeySpace, doubts_up_to: float) -> int:
+    # Each host with a queue is in one of these sets; in `ready` behind an order.
+    hosts = {name[_ORDER_DIGITS:] for name in _members(keys, "ready")}
+    queues = [
+        keys.key(f"queue:{host}")
+        for host in hosts.union(_members(keys, "resting"), _members(keys, "leases"))
+    ]
+    most, number = f"({0.0 - doubts_up_to!r}", 0  # a tier is minus a score
+    for start in range(0, len(queues), _KEYS_A_CALL):
+        some = queues[start : start + _KEYS_A_CALL]
+        number += sum(keys.run(partial(_count_up_to, some, most)))
+    return number
+
+
+def _members(keys: KeySpace, name: str) -> list[str]:
+    scan = partial(keys.server().zscan_iter, keys.key(name), count=_KEYS_A_CALL)
+    return keys.insist(lambda: [member for member, _ in scan()])
+
+
+def _count_up_to(queues: Sequence[str], most: str, pipe: Any) -> None:
+    for queue in queues:
+        pipe.zcount(queue, "-inf", most)
 
 
 def _workers(keys: KeySpace) -> Question[list[str]]:

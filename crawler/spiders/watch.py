@@ -12,7 +12,7 @@ from typing import Final
 
 from scrapy.crawler import Crawler
 
-from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier.base import (
     FORWARDING,
     PAGE,
@@ -38,6 +38,7 @@ from langfocus.crawler.report.live import (
 )
 from langfocus.crawler.run.folder import reading, sessions_of
 from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.spiders.concurrency import in_progress, is_full
 from langfocus.crawler.strategies.focus.evidence import probability_of
 
@@ -234,18 +235,24 @@ class Watch:
             return {name: number for name, number in found if name.startswith(_DROPS)}
 
     def _count_expected(self) -> int | None:
-        """Return the last count, and begin another in a thread after 99 times its duration."""
+        """Return the last count, and begin another in a thread after 99 times its duration.
+
+        Each worker of a shared crawl counts, the less often the more they are.
+        """
         crawl, now_s = self._crawl, time.monotonic()
         doubts_up_to = crawl.prepared.ordering.doubts_up_to
-        if doubts_up_to is None or crawl.worker is not None:
+        if doubts_up_to is None:
             return None
-        if crawl.ending.finish_reason:
-            return count_expected(crawl.run.folder, doubts_up_to)[0]
+        worker, folder = crawl.worker, crawl.run.folder
+        if crawl.ending.finish_reason and worker is None:
+            return count_expected(folder, doubts_up_to)[0]
         if self._count is not None and self._count.done():
             (self._expected, used_s), self._count = self._count.result(), None
-            self._due_s = now_s + max(_COUNTED_EVERY_S, 99 * used_s)
-        if self._count is None and now_s >= self._due_s:
-            self._count = self._threads.submit(count_expected, crawl.run.folder, doubts_up_to)
+            workers = 1 + len(self._others)
+            self._due_s = now_s + max(_COUNTED_EVERY_S, 99 * used_s * workers)
+        if self._count is None and now_s >= self._due_s and not crawl.ending.finish_reason:
+            place = folder if worker is None else worker.stored.apart()
+            self._count = self._threads.submit(count_expected, place, doubts_up_to)
         return self._expected
 
 
@@ -254,13 +261,17 @@ def _rate(sample: tuple[float, int], now: float, number: int) -> float:
     return (number - before) / (now - then) if now > then else 0.0
 
 
-def count_expected(folder: Path, doubts_up_to: float) -> tuple[int | None, float]:
+def count_expected(place: Path | StoredCrawl, doubts_up_to: float) -> tuple[int | None, float]:
     """Return the queued URLs of a run that are expected in the language, and the seconds used.
 
-    Costs O(queued URLs) inside SQLite, without Python's lock: call it in a thread, now and then.
-    None if the run cannot be read now.
+    Costs O(queued URLs) inside SQLite, without Python's lock, or a short call for each host in
+    Redis: call it in a thread, now and then. None if the run cannot be read now.
     """
     began_s, number = time.thread_time(), None
-    with suppress(RunFolderError, OSError), reading(folder) as run:
-        number = int(run.execute(_EXPECTED, (doubts_up_to,)).fetchone()[0])
+    with suppress(RunFolderError, StorageError, OSError):
+        if isinstance(place, StoredCrawl):
+            number = place.expected(doubts_up_to)
+        else:
+            with reading(place) as run:
+                number = int(run.execute(_EXPECTED, (doubts_up_to,)).fetchone()[0])
     return number, time.thread_time() - began_s

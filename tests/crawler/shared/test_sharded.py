@@ -28,6 +28,7 @@ from langfocus.crawler.shared.script import Script
 from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.shared.worker import Worker
+from langfocus.crawler.spiders.watch import count_expected
 from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Draw, Link
@@ -507,3 +508,23 @@ def test_a_merged_run_has_the_records_of_all_shards_and_misses_none(
     assert stored.counts().pages == 30
     stored.remove()
     assert (stored.exists(), stored.totals()) == (False, {})
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_expected_urls_are_counted_on_all_shards_while_hosts_are_ready_rest_or_are_fetched(
+    redis_server: RedisServer, shards: int
+) -> None:
+    rules = FrontierRules(delay_s=9.0, doubts_up_to=0.0)
+    workers = Workers(redis_server.url, rules, 0.0, number=1, shards=shards)
+    (frontier,) = workers.workers
+    scores = {0: 2.0, 1: 0.0, 2: -1.0, 3: 0.001}  # `doubts_up_to` itself is doubtful
+    urls = {f"http://h{n}.de/{path}": score for n in range(9) for path, score in scores.items()}
+    frontier.seed([Link(url, score) for url, score in urls.items()], 0.0)
+    stored = frontier.stored.apart()
+    assert stored.expected(0.0) == 18
+    frontier.admit(lease_now(frontier), page(), now=0.0)  # its host rests
+    lease_now(frontier)  # a leased URL is counted until it is settled
+    assert stored.expected(0.0) == 17
+    assert stored.expected(1.0) == 8
+    assert count_expected(stored, 0.0)[0] == 17
+    workers.close()

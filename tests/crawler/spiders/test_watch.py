@@ -184,6 +184,28 @@ def test_a_worker_shows_the_others_at_once() -> None:
     assert [worker.name for worker in crawl.look().workers] == ["other", "own"]
 
 
+def test_a_worker_counts_the_expected_urls_of_the_shared_crawl(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[object, float]] = []
+
+    def count(place: object, doubts_up_to: float) -> tuple[int, float]:
+        asked.append((place, doubts_up_to))
+        return 5, 0.1
+
+    monkeypatch.setattr(watch, "count_expected", count)
+    crawl = Crawl()
+    stored = SimpleNamespace(apart=lambda: "redis")
+    crawl.crawl.worker = SimpleNamespace(name="own", share=lambda text: {}, stored=stored)
+    crawl.watch._due_s, crawl.watch._count = 0.0, None
+    crawl.look()
+    crawl.watch._threads.shutdown()
+    assert crawl.look().expected == 5
+    assert asked[-1] == ("redis", crawl.crawl.prepared.ordering.doubts_up_to)
+    crawl.crawl.ending.finish_reason = "pages"
+    assert crawl.look().expected == 5
+
+
 @pytest.mark.parametrize(
     ("changed", "state", "limit"),
     [
