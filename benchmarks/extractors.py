@@ -187,7 +187,7 @@ class Rows(NamedTuple):
 
 def rows_of(page: Page, weight: float) -> Rows | None:
     """Return the blocks of a page, None if it has none."""
-    reading = extraction.reading_of(extraction.slim(affordable(decode(page.html, None).utf8)))
+    reading = extraction.find_blocks(extraction.slim(affordable(decode(page.html, None).utf8)))
     if reading is None:
         return None
     found = reading.page.blocks

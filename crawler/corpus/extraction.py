@@ -212,7 +212,7 @@ def _extracted(html: str, has_markup: bool, *, is_fast: bool, is_strict: bool = 
 
 def _combined(html: str, has_markup: bool) -> str:
     """Return the blocks with the best expected F1, or trafilatura's text of some pages."""
-    reading = reading_of(html, has_markup=has_markup)
+    reading = find_blocks(html, has_markup=has_markup)
     if reading is None:  # a fragment, or all text is in linked data
         text = _by_trafilatura(html, has_markup) or _by_resiliparse(html, has_markup)
         return text if _has_sentence(text) else ""
@@ -227,7 +227,7 @@ def _combined(html: str, has_markup: bool) -> str:
     return text if _has_sentence(text) else ""
 
 
-class Reading(NamedTuple):
+class FoundBlocks(NamedTuple):
     """The blocks of a page and their features; trafilatura's text and the blocks found in it."""
 
     page: blocks.Page
@@ -237,7 +237,7 @@ class Reading(NamedTuple):
     features: blocks.Numbers
 
 
-def reading_of(html: str, *, has_markup: bool = False) -> Reading | None:
+def find_blocks(html: str, *, has_markup: bool = False) -> FoundBlocks | None:
     """Return a page as the block model reads it, None if the page has no blocks.
 
     trafilatura's fast mode reads short pages and articles: on others it is slow and finds less.
@@ -252,7 +252,7 @@ def reading_of(html: str, *, has_markup: bool = False) -> Reading | None:
     found = [blocks.found_in(page.blocks, each) for each in texts]
     seen = [found[0] if is_read else None, found[1]]
     features = blocks.features_of(page, seen, is_article=is_article)
-    return Reading(page, is_article, text, found[0], features)
+    return FoundBlocks(page, is_article, text, found[0], features)
 
 
 _SIGNS: Final = {**{f"h{level}": f"{'#' * level} " for level in range(1, 7)}, "li": "- "}

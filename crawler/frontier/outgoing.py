@@ -19,7 +19,7 @@ _REMEMBERED: Final = 100_000
 
 
 @dataclass(slots=True)
-class _Record:
+class _Domain:
     relevant: int = 0
     found: int = 0  # bytes of URLs
 
@@ -30,36 +30,37 @@ class Outgoing:
     def __init__(self, domain_cap: int) -> None:
         """Bound the links of a domain by its cap; 0 is no bound."""
         self._cap = domain_cap
-        self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._domains: OrderedDict[str, _Domain] = OrderedDict()
 
     def kept(self, domain: str, links: Sequence[Link], *, is_relevant: bool) -> list[Link]:
         """Return a page's first links within the bound, and all links to its own domain."""
         if not self._cap:
             return list(links)
-        record = self._record(domain)
-        record.relevant += is_relevant
-        kept, found = [], record.found
-        for link, size in zip(links, _sizes_elsewhere(domain, links), strict=True):
-            if not size or has_room(self._cap, record.relevant, found, link.url):
+        source = self._source(domain)
+        source.relevant += is_relevant
+        kept, found = [], source.found
+        for link in links:
+            size = _size_elsewhere(domain, link)
+            if not size or has_room(self._cap, source.relevant, found, link.url):
                 found += size
                 kept.append(link)
         return kept
 
     def count(self, domain: str, links: Sequence[Link], answers: Sequence[Admission]) -> None:
         """Count a page's links that were queued on other domains."""
-        if not self._cap:
-            return
-        sizes = zip(_sizes_elsewhere(domain, links), answers, strict=True)
-        self._record(domain).found += sum(size for size, answer in sizes if answer.is_queued)
+        if self._cap:
+            pairs = zip(links, answers, strict=True)
+            queued = [link for link, answer in pairs if answer.is_queued]
+            self._source(domain).found += sum(_size_elsewhere(domain, link) for link in queued)
 
-    def _record(self, domain: str) -> _Record:
-        record = self._records.setdefault(domain, _Record())
-        self._records.move_to_end(domain)
-        if len(self._records) > _REMEMBERED:
-            self._records.popitem(last=False)
-        return record
+    def _source(self, domain: str) -> _Domain:
+        source = self._domains.setdefault(domain, _Domain())
+        self._domains.move_to_end(domain)
+        if len(self._domains) > _REMEMBERED:
+            self._domains.popitem(last=False)
+        return source
 
 
-def _sizes_elsewhere(domain: str, links: Sequence[Link]) -> list[int]:
-    """Return the bytes as which each link counts, 0 for a link to the domain itself."""
-    return [bytes_of(one.url) * (domain_of(host_of(one.url)) != domain) for one in links]
+def _size_elsewhere(domain: str, link: Link) -> int:
+    """Return the bytes that a link counts, 0 for a link to the domain itself."""
+    return bytes_of(link.url) * (domain_of(host_of(link.url)) != domain)
