@@ -1,7 +1,7 @@
 """The columns of `pages` are declared once; the table, its rows and its readers follow."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.rules import FrontierRules
@@ -28,6 +28,13 @@ TOLD: dict[str, Any] = {
     "fetched_at": 7.0,
     "is_copy": 1,
 }
+
+
+def test_a_column_has_the_type_of_its_field_in_the_record() -> None:
+    columns, fields = get_type_hints(PageRow), get_type_hints(Record)
+    shared = columns.keys() & fields.keys()
+    assert shared == TOLD.keys()
+    assert {name: columns[name] for name in shared} == {name: fields[name] for name in shared}
 
 
 def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
