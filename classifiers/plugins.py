@@ -104,7 +104,7 @@ class Registry(Generic[Part]):
         if plugin is not None:
             return cast(Part, imported(plugin))
         part = self.built_in[name]
-        return cast(Part, _object(part) if isinstance(part, str) else part)
+        return cast(Part, object_at(part) if isinstance(part, str) else part)
 
     def _of(self, point: EntryPoint) -> Plugin:
         path = point.value.partition("[")[0].strip()
@@ -115,15 +115,19 @@ class Registry(Generic[Part]):
 def imported(plugin: Plugin) -> Any:
     """Import and return the object of a plug-in; raises `PluginError`.
 
-    A dotted path may name a module in the working folder, which is searched last.
+    A dotted path may name a module in the working folder.
     """
-    if plugin.name == plugin.path and (folder := os.getcwd()) not in sys.path:  # noqa: PTH109
-        sys.path.append(folder)
     with plugin.blamed():
-        return _object(plugin.path)
+        return object_at(plugin.path, from_folder=plugin.name == plugin.path)
 
 
-def _object(path: str) -> Any:
+def object_at(path: str, *, from_folder: bool = False) -> Any:
+    """Import and return the object at a dotted path.
+
+    With `from_folder` the module may be in the working folder, which is searched last.
+    """
+    if from_folder and (folder := os.getcwd()) not in sys.path:  # noqa: PTH109
+        sys.path.append(folder)
     module, _, attributes = path.partition(":")
     return reduce(getattr, filter(None, attributes.split(".")), import_module(module))
 

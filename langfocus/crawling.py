@@ -1,7 +1,6 @@
 """A crawl started from Python, in a separate process."""
 
 import inspect
-import json
 import os
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, ParamSpec
 from langfocus.crawler.commands.child import IMPORTING, command, run_child
 from langfocus.crawler.errors import CrawlError, SettingError
 from langfocus.crawler.options.config import Arguments, Config
+from langfocus.crawler.options.knob import text_of
 from langfocus.crawler.report.past_run import Run
 
 if TYPE_CHECKING:
@@ -123,12 +123,4 @@ def _seed_argument(
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:
     """Return values in the format of the command line; None means that a value is not set."""
-    return {name: _text(value) for name, value in values.items() if value is not None}
-
-
-def _text(value: object) -> str:
-    if isinstance(value, dict):
-        return json.dumps(value)
-    if isinstance(value, list | tuple | set | frozenset):
-        return ",".join(map(str, value))
-    return str(value)
+    return {name: text_of(value) for name, value in values.items() if value is not None}

@@ -7,7 +7,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy.commands import crawl as scrapy_crawl
 from scrapy.settings import Settings
 
+from langfocus.classifiers.plugins import object_at
 from langfocus.crawler.commands.base import (
     Parser,
     ended,
@@ -135,9 +135,9 @@ def run(opts: argparse.Namespace) -> None:
         )
         settings.set("FEEDS", feeds, priority="cmdline")
     if spider is not None:
-        _crawl_own(spider, pairs(opts.spargs), settings)
-        return
-    _crawl([], pairs(opts.spargs), settings, crawler_process(settings))
+        _crawl_own(spider, pairs(opts.spargs), crawler_process(settings))
+    else:
+        _crawl([], pairs(opts.spargs), settings, crawler_process(settings))
 
 
 def _spider(text: str) -> type[Spider]:
@@ -155,7 +155,7 @@ def _spider(text: str) -> type[Spider]:
             cast(SourceFileLoader, module.__loader__).exec_module(module)
             found = getattr(module, name)
         else:
-            found = getattr(import_module(place), name)
+            found = object_at(text, from_folder=True)
     except CrawlError:
         raise
     except Exception as error:
@@ -167,14 +167,11 @@ def _spider(text: str) -> type[Spider]:
     return found
 
 
-def _crawl_own(spider: type[Spider], arguments: dict[str, str], settings: Settings) -> None:
+def _crawl_own(spider: type[Spider], arguments: dict[str, str], process: Any) -> None:
     """Run a spider of the user's own to its end."""
     from langfocus.crawler.spiders.printable_log import leave_out_settings
-    from langfocus.crawler.spiders.scrapy_settings import crawler_process
 
-    if settings["LOG_LEVEL"] != "DEBUG":
-        leave_out_settings()
-    process = crawler_process(settings)
+    leave_out_settings(process.settings)
     task = process.crawl(crawler := process.create_crawler(spider), **arguments)
     process.start()
     if not task.cancelled() and (error := task.exception()):
@@ -192,8 +189,7 @@ def _crawl(rest: list[str], arguments: dict[str, str], settings: Settings, proce
     from langfocus.crawler.spiders.printable_log import leave_out_settings
     from langfocus.crawler.spiders.scrapy_settings import config_of
 
-    if settings["LOG_LEVEL"] != "DEBUG":
-        leave_out_settings()
+    leave_out_settings(settings)
     crawl = open_crawl(config_of(arguments, settings))
     process.crawl(LangfocusSpider, crawl=crawl)
     process.start()

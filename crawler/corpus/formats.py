@@ -5,11 +5,10 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, Protocol
 from xml.sax.saxutils import escape, quoteattr
 
-from langfocus.classifiers.errors import LangfocusError
+from langfocus.classifiers.errors import PluginError
 from langfocus.classifiers.pages.text.words import tokens
 from langfocus.classifiers.plugins import Registry
 from langfocus.crawler.corpus.item import FIELDS, PageItem, safe_cell
@@ -153,6 +152,22 @@ WRITERS: Final = Registry[Writer](
 def written(kind: str, items: Iterable[PageItem]) -> Iterator[bytes]:
     """Yield the text of items in a format, as UTF-8; the errors of a plug-in name it."""
     write, plugin = WRITERS.load(kind), WRITERS.plugin(kind)
-    with nullcontext() if plugin is None else plugin.blamed(LangfocusError, OSError):
-        for text in write(items):
-            yield text.encode("utf-8", "replace")
+    if plugin is None:
+        yield from (text.encode("utf-8", "replace") for text in write(items))
+        return
+    faults: list[Exception] = []  # of the items
+    try:
+        with plugin.blamed():
+            yield from (text.encode("utf-8", "replace") for text in write(_noted(items, faults)))
+    except PluginError as error:
+        if error.__cause__ in faults:
+            raise error.__cause__ from None
+        raise
+
+
+def _noted(items: Iterable[PageItem], faults: list[Exception]) -> Iterator[PageItem]:
+    try:
+        yield from items
+    except Exception as error:
+        faults.append(error)
+        raise

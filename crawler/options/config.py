@@ -439,7 +439,8 @@ class Config(Arguments):
         """Return the configuration described by arguments and settings; raises `SettingError`.
 
         The keys of `arguments` are `-a` names, the keys of `settings` are `-s` names; undeclared
-        settings are ignored. Only seed and host lists are loaded.
+        settings are ignored. Only seed and host lists are loaded. With `seeds` of () the caller
+        queues them.
         """
         arguments, settings = renamed(arguments), renamed(settings or {})
         for name in arguments:
@@ -449,7 +450,10 @@ class Config(Arguments):
                 raise SettingError(f"-a {name}: no such argument; {advice}")
         if "hosts" not in arguments:
             arguments = {"lang": "", **arguments}
-        values = {name: ARGUMENTS[name].value(arguments[name]) for name in arguments}
+        values: dict[str, Any] = {
+            name: value if value == () else ARGUMENTS[name].value(value)
+            for name, value in arguments.items()
+        }
         values |= {
             SETTINGS[name].name: SETTINGS[name].value(value)
             for name, value in settings.items()

@@ -1,5 +1,6 @@
 """The declaration of an option: help, check, and its role in a run."""
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import field
@@ -101,3 +102,12 @@ def knob(default: object, help: str, setting: str = "", why: str = "", **declare
     """Return a field of `Config`; `declared` are further fields of `Knob`."""
     declared.setdefault("choices", tuple(declared.get("parts") or ()))
     return field(default=default, metadata={"knob": Knob(help, setting, why, **declared)})
+
+
+def text_of(value: object, between: str = ",") -> str:
+    """Return a value in the format of the command line, a list with `between` its values."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return between.join(map(str, value))
+    return str(value)

@@ -150,13 +150,24 @@ class Visitor:
 
     def is_last(self, lease: Lease, download: Download) -> bool:
         """Return True if `answered` will settle a URL as a page, a file or an error."""
-        leads_on = download.status in _REDIRECTS and download.location
-        is_passing = download.status in self._config.retry_statuses
-        has_retries = lease.retries < self._config.retry_times
-        is_refused = self._is_blocked(lease.url) or not is_status(download.status)
-        return not (leads_on or is_refused or (is_passing and has_retries)) and not (
-            self.is_sitemap(lease)
+        return not (
+            self._discarded(lease, download)
+            or _leads_on(download)
+            or (self._is_passing(download) and self._has_retries(lease))
+            or self.is_sitemap(lease)
         )
+
+    def _discarded(self, lease: Lease, download: Download) -> str:
+        """Return the outcome of an answer that is discarded, else ""."""
+        if self._is_blocked(lease.url):
+            return BLOCKED
+        return "" if is_status(download.status) else PROTOCOL
+
+    def _is_passing(self, download: Download) -> bool:
+        return download.status in self._config.retry_statuses
+
+    def _has_retries(self, lease: Lease) -> bool:
+        return lease.retries < self._config.retry_times
 
     def answered(
         self, lease: Lease, download: Download, page: Reading | str | None = None
@@ -167,15 +178,12 @@ class Visitor:
         page. The answer of a URL blocked meanwhile is discarded. `page` is a page read before, or
         the outcome of an unreadable page.
         """
-        is_blocked = self._is_blocked(lease.url)
-        if is_blocked or not is_status(download.status):
-            outcome = BLOCKED if is_blocked else PROTOCOL
+        if outcome := self._discarded(lease, download):
             return self._settle(lease, Record(outcome, self._clock(), bytes=len(download.body)))
         is_success = 200 <= download.status < 300
-        if download.status in _REDIRECTS and download.location:
+        if _leads_on(download):
             return self._redirected(lease, download)
-        is_passing = download.status in self._config.retry_statuses
-        if is_passing and self._retried(lease, download.retry_after_s or 0.0):
+        if self._is_passing(download) and self._retried(lease, download.retry_after_s or 0.0):
             return None
         if self._sitemaps is not None:
             now = self._clock()
@@ -332,7 +340,7 @@ class Visitor:
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
         """Put a URL back into the queue and return True, unless its retries are used up."""
         now = self._clock()
-        if lease.retries >= self._config.retry_times:
+        if not self._has_retries(lease):
             return False
         rest_s = self._config.rest_s(lease.retries + 1, hold_s)
         self._frontier.retry(lease, now=now, not_before=now + rest_s)
@@ -417,3 +425,7 @@ class Visitor:
         for listener in self.listeners:
             listener(lease, record)
         return record
+
+
+def _leads_on(download: Download) -> bool:
+    return download.status in _REDIRECTS and bool(download.location)

@@ -1,7 +1,6 @@
 """The add-on for unchanged spiders: languages of responses, order of requests."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from scrapy import Request, Spider
@@ -34,7 +33,6 @@ _ARGUMENTS: Final = {f"LANGFOCUS_{name.upper()}": name for name in ARGUMENTS}
 ADDON_SETTINGS: Final = (*_ARGUMENTS, SCHEDULER, DROP_OTHERS)
 """The settings of a project that only the add-on reads."""
 
-_SEEDS_OF_START: Final = "http://example.org/"
 _STEPS: Final = 100
 """Steps of a request's priority for one unit of its URL's score."""
 
@@ -85,9 +83,7 @@ def addon_config(settings: BaseSettings, spider: str) -> Config:
     given = {name: settings.get(key) for key, name in _ARGUMENTS.items() if key in settings}
     if not given.get("lang"):
         raise SettingError('LANGFOCUS_LANG is missing: name the target language ("gl")')
-    texts = {"seeds": _SEEDS_OF_START, **given}
-    config = config_of(texts, settings, spider=spider, others=ADDON_SETTINGS)
-    return config if "seeds" in given else replace(config, seeds=())
+    return config_of({"seeds": (), **given}, settings, spider=spider, others=ADDON_SETTINGS)
 
 
 class Languages:

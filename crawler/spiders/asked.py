@@ -5,6 +5,8 @@ import pickle
 import sqlite3
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
@@ -82,12 +84,17 @@ class AskedRequests:
             self._open()
 
     def _open(self) -> sqlite3.Connection:
-        try:
+        with self._writing():
             self._connection = connect(self._path)
             self._connection.execute(_SCHEMA)
+        return self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except sqlite3.Error as error:
             raise StorageError(f"{self._path}: {error}") from error
-        return self._connection
 
     def put(self, url: str, request: Request) -> None:
         """Keep a request for a normalised URL, unless the URL has one; raises `StorageError`."""
@@ -104,10 +111,8 @@ class AskedRequests:
             self._in_memory.setdefault(key, request)
             return
         connection = self._connection or self._open()
-        try:
+        with self._writing():
             connection.execute("INSERT OR IGNORE INTO requests VALUES (?, ?, ?)", row)
-        except sqlite3.Error as error:
-            raise StorageError(f"{self._path}: {error}") from error
 
     def get(self, key: int) -> Request | None:
         """Return the request for the URL with a fingerprint, None if there is none."""
@@ -127,13 +132,17 @@ class AskedRequests:
             return None
 
     def end(self, key: int) -> None:
-        """Forget the request for a URL that is settled, when that is surely written down."""
+        """Forget the request for a URL that is settled, when that is surely written down.
+
+        Raises `StorageError`.
+        """
         self._in_memory.pop(key, None)
         now = time.monotonic()
         self._ended.append((now + _WRITTEN_AFTER_S, key))
         while self._connection is not None and self._ended[0][0] < now:
             gone = self._ended.popleft()[1]
-            self._connection.execute("DELETE FROM requests WHERE fingerprint = ?", (gone,))
+            with self._writing():
+                self._connection.execute("DELETE FROM requests WHERE fingerprint = ?", (gone,))
 
     def close(self) -> None:
         """Close the file."""

@@ -1,11 +1,9 @@
 """Spiders whose pages come from the language-focused frontier, and that of `langfocus crawl`."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
 
@@ -16,6 +14,7 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from langfocus.crawler.options.config import ARGUMENTS, Config
+from langfocus.crawler.options.knob import text_of
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.opening import open_crawl
 from langfocus.crawler.settings import BOT_NAME
@@ -114,11 +113,10 @@ class Spider(scrapy.Spider):
         if not has_seeds and self.start_urls:
             given["seeds"] = self.start_urls
         brings_seeds = not has_seeds and not self.start_urls and self._has_own("start")
-        texts = {name: _text(value) for name, value in given.items()}
+        texts: dict[str, object] = {name: text_of(given[name], ", ") for name in given}
         if brings_seeds:
-            texts["seeds"] = "http://example.org/"
-        config = config_of(texts, self.settings, spider=self.name)
-        return replace(config, seeds=()) if brings_seeds else config
+            texts["seeds"] = ()
+        return config_of(texts, self.settings, spider=self.name)
 
     def _remarks(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         if self.crawl.config.bot.advice:
@@ -154,12 +152,3 @@ class LangfocusSpider(Spider):
 
 def _is_value(value: object) -> bool:
     return value is not None and not callable(value)
-
-
-def _text(value: object) -> object:
-    """Return a value as `-a` would give it."""
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(str, value))
-    return value

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from OpenSSL import SSL
+from scrapy.settings import BaseSettings
 from twisted.logger import globalLogBeginner
 
 from langfocus.classifiers.errors import LangfocusError
@@ -33,11 +34,14 @@ def make_log_printable() -> None:
     logging.getLogger("twisted").addFilter(is_of_this_process)
 
 
-def leave_out_settings() -> None:
+def leave_out_settings(settings: BaseSettings) -> None:
     """Keep Scrapy's own steps and dictionaries of settings and components out of the log.
 
-    This also avoids a record per page, which Scrapy leaves to the handlers to drop.
+    This also avoids a record per page, which Scrapy leaves to the handlers to drop. A log with
+    LOG_LEVEL=DEBUG keeps all.
     """
+    if settings["LOG_LEVEL"] == "DEBUG":
+        return
     logging.getLogger("scrapy.crawler").addFilter(
         lambda record: not str(record.msg).startswith("Overridden settings")
     )

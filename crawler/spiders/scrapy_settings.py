@@ -84,7 +84,7 @@ def config_of(
             FIRST_ANSWER_S, timeout_s if is_asked_for(settings, "DOWNLOAD_TIMEOUT") else 0.0
         ),
         version=f"{BOT_NAME} {VERSION}",
-        command=_command(arguments, settings, config, spider),
+        command=_command(arguments, settings, config, spider, others),
     )
 
 
@@ -99,14 +99,19 @@ def _used(folder: str | None, arguments: Mapping[str, object]) -> str:
 
 
 def _command(
-    arguments: Mapping[str, object], settings: BaseSettings, config: Config, spider: str
+    arguments: Mapping[str, object],
+    settings: BaseSettings,
+    config: Config,
+    spider: str,
+    others: Collection[str],
 ) -> str:
     """Return a command for the same crawl, fit for publication.
 
     The command omits the folder, the Redis password, and text values of Scrapy's settings, since
-    some are secrets. It lists a few seeds, since their file may be gone.
+    some are secrets. It lists a few seeds, since their file may be gone. An add-on, which has
+    `others`, takes the arguments as settings.
     """
-    texts = {name: str(value) for name, value in arguments.items()}
+    texts = {name: str(value) for name, value in arguments.items() if value != ()}
     seeds = ",".join(first_of(config.seeds)[:_MOST_SEEDS])
     are_plain = "seeds" in texts and config.seed_plugin is None
     if are_plain and seeds and read_seeds(seeds, "") == config.seeds:
@@ -118,9 +123,12 @@ def _command(
         handlers = dict(settings.get(_HANDLERS))
         chosen[_HANDLERS] = json.dumps(handlers, default=global_object_name)
     words = ["langfocus", "crawl"] if spider == BOT_NAME else ["scrapy", "crawl", spider]
-    words += [part for name in texts for part in ("-a", f"{name}={texts[name]}")]
+    if others:
+        chosen |= {f"LANGFOCUS_{name.upper()}": value for name, value in texts.items()}
+    else:
+        words += [part for name in texts for part in ("-a", f"{name}={texts[name]}")]
     for name, value in sorted(chosen.items()):
-        if name in (*SETTINGS, *_TEXTS) or isinstance(_DEFAULTS.get(name), int | float):
+        if name in (*SETTINGS, *_TEXTS, *others) or isinstance(_DEFAULTS.get(name), int | float):
             words += ["-s", f"{name}={value}"]
     return shlex.join(words)
 

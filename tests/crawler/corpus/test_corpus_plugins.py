@@ -1,6 +1,7 @@
 """Extractors and formats of plug-ins."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from joblib.externals.loky import get_reusable_executor
 
 from langfocus.crawler.corpus import extraction
 from langfocus.crawler.corpus.export import format_of
+from langfocus.crawler.corpus.formats import written
+from langfocus.crawler.corpus.item import PageItem
 from langfocus.crawler.errors import SettingError
 from tests.support.commandline import call
 from tests.support.keptpages import KeptPages, german, html
@@ -60,10 +63,10 @@ def test_pages_that_the_extractor_of_a_plug_in_fails_on_are_counted_under_its_na
     asked = ("--extractor", "mine", "--output", tmp_path / "x.urls", "--json", tmp_path / "x.json")
     assert call("export", run, *asked) == 0
     assert (tmp_path / "x.urls").read_text() == "http://a.de/1\nhttp://a.de/4\n"
-    written = json.loads((tmp_path / "x.json").read_text())
-    assert written["extractor"] == "plug-in mine (my-corpus_plugin 1.0)"
-    failed = f"extractor failed: {written['extractor']}"
-    assert written["left_out"].items() >= {
+    summary = json.loads((tmp_path / "x.json").read_text())
+    assert summary["extractor"] == "plug-in mine (my-corpus_plugin 1.0)"
+    failed = f"extractor failed: {summary['extractor']}"
+    assert summary["left_out"].items() >= {
         (f"{failed}: LookupError", 1),
         (f"{failed}: TypeError", 1),
     }
@@ -86,6 +89,17 @@ def test_a_format_that_fails_is_named_and_leaves_the_file_as_it_was(
     assert call("export", run, "--format", format, "--output", path) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith(f"langfocus: {said}")
     assert path.read_text() == "as it was"
+
+
+@pytest.mark.parametrize("fault", [LookupError("no page"), OSError("no disk")])
+def test_a_format_is_not_blamed_for_a_page_that_cannot_be_read(run: Path, fault: Exception) -> None:
+    def unreadable() -> Iterator[PageItem]:
+        yield from ()
+        raise fault
+
+    with pytest.raises(type(fault)) as raised:
+        list(written("urls", unreadable()))
+    assert raised.value is fault
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 import scrapy
 from scrapy import Request
 
+from langfocus.crawler.errors import StorageError
 from langfocus.crawler.run.folder import REQUESTS
 from langfocus.crawler.spiders.asked import AskedRequests, is_plain
 from langfocus.crawler.url import fingerprint
@@ -90,3 +91,16 @@ def test_only_a_url_alone_is_plain() -> None:
         {"cookies": {"a": "b"}},
     ):
         assert not is_plain(Request(URL, **more))
+
+
+def test_a_file_that_cannot_be_written_is_a_storage_error_in_every_step(
+    asked: AskedRequests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked.put(URL, Request(URL, headers={"X": "y"}))
+    assert asked._connection is not None
+    asked._connection.execute("DROP TABLE requests")
+    monkeypatch.setattr("langfocus.crawler.spiders.asked._WRITTEN_AFTER_S", -1.0)
+    with pytest.raises(StorageError, match="no such table"):
+        asked.end(fingerprint(URL))
+    with pytest.raises(StorageError, match="no such table"):
+        asked.put(URL, Request(URL, headers={"X": "y"}))

@@ -87,6 +87,11 @@ def items(path: Path) -> list[dict[str, Any]]:
     return [json.loads(text) for text in path.read_text().splitlines()]
 
 
+def command_of(run: Path) -> str:
+    command: str = json.loads((run / "summary.json").read_text())["command"]
+    return command
+
+
 def crawled(tmp_path: Path, code: str, *more: str, **settings: Any) -> list[dict[str, Any]]:
     """Return the items of a spider in a file, whose run is in the folder `run`."""
     file = written(tmp_path / "own.py", code)
@@ -316,6 +321,7 @@ def test_the_hooks_of_a_spider_decide_about_links_and_see_every_end(tmp_path: Pa
     done = ran(tmp_path, *line("runspider", file, own, "-O", "items.jl"))
     assert "closed 40 True" in done.stdout, done.stderr
     found = items(tmp_path / "items.jl")
+    assert "seeds" not in command_of(tmp_path / "run")
     kinds = Counter(one["kind"] for one in found)
     assert (kinds["start"], kinds["first"], kinds["second"], kinds["errback"]) == (1, 1, 1, 1)
     assert {"kind": "first", "n": 7, "language": "de"} in found
@@ -389,6 +395,10 @@ def test_ordinary_spiders_get_the_frontier_by_an_addon(tmp_path: Path) -> None:
     found = crawled(tmp_path, PLAIN, **FRONTIER, LOG_LEVEL="ERROR")
     order = rows(tmp_path / "run", "SELECT url, parent FROM pages WHERE status = 200 ORDER BY id")
     assert [one["url"] for one in found] == [url for url, _ in order]
+    command = command_of(tmp_path / "run")
+    assert command.startswith("scrapy crawl plain -s CONCURRENT_REQUESTS=1 -s LANGFOCUS_LANG=de ")
+    assert "LANGFOCUS_SCHEDULER=True" in command
+    assert not {"seeds", "-a"} & set(command.lower().replace("=", " ").split())
     linked = {url: of for url, of in order if of in dict(order)}
     assert {one["url"]: one["of"] for one in found if one["url"] in linked} == linked
     per_host = Counter(rows(tmp_path / "run", "SELECT host FROM pages WHERE outcome = 'page'"))
