@@ -151,13 +151,19 @@ def tlds_of(code: str) -> frozenset[str]:
     return frozenset(tld for tld, language in _tlds().items() if language == code)
 
 
-def accept_language(code: str) -> str:
-    """Return the Accept-Language value that prefers `code` and accepts any other language.
+def codes_of(target: str) -> tuple[str, ...]:
+    """Return the languages of a target, which are separated by commas; () for ""."""
+    return tuple(target.split(",")) if target else ()
+
+
+def accept_language(target: str) -> str:
+    """Return the Accept-Language value that prefers a target and accepts any other language.
 
     Raises LanguageError for an unknown code.
     """
-    also = ALSO_ACCEPTED.get(_checked(code))
-    return f"{code},{also};q=0.9,*;q=0.1" if also else f"{code},*;q=0.1"
+    also = {code: ALSO_ACCEPTED.get(_checked(code)) for code in codes_of(target)}
+    named = [f"{code},{more};q=0.9" if more else code for code, more in also.items()]
+    return ",".join((*named, "*;q=0.1"))
 
 
 @lru_cache(maxsize=512)

@@ -66,7 +66,8 @@ def arguments(parser: Parser) -> None:
     parser.add_pairs("-a", "argument of the comparison or of all crawls (may be repeated)")
     parser.add_pairs("-s", "setting of all crawls (may be repeated)")
     own = {
-        "lang": "target languages, separated by commas (-a lang=de,fr); required",
+        "lang": "target languages, separated by commas (-a lang=de,fr), a crawl of each; de+fr is "
+        "one crawl of both; required",
         "strategies": f"strategies to compare, of {', '.join(ORDERINGS)} and plug-ins (default "
         f"{_STRATEGIES}: those of the paper and the default of a crawl)",
         "pages": f"pages of each crawl (default {_PAGES}, as in the paper)",
@@ -123,7 +124,7 @@ def planned(given: Mapping[str, str], settings: Mapping[str, str], folder: Path)
             prepare(replace(config, web="live", archive=None))  # an archive is opened by its crawl
         except SettingError as error:
             raise SettingError(f"the crawl with {strategy}: {error}") from error
-        name = f"{config.lang}-{strategy}"
+        name = f"{'+'.join(config.targets)}-{strategy}"
         found[name] = Planned(config.lang, strategy, folder / name, own)
     return list(found.values())
 

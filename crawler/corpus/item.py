@@ -4,6 +4,7 @@ import sqlite3
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, TypedDict
 
+from langfocus.classifiers.languages import codes_of
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import Lease, Record
 from langfocus.crawler.run.page_row import PAGE_COLUMNS
@@ -83,7 +84,7 @@ def settled_item(connection: sqlite3.Connection, lease: Lease, record: Record) -
     lang = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
     return PageItem(
         **values,
-        is_relevant=record.language is not None and lang == (record.language,),
+        is_relevant=lang is not None and record.language in codes_of(lang[0]),
         links=outlinks.read(row[0]) if row else None,
     )
 

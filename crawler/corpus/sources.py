@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
+from langfocus.classifiers.languages import codes_of
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, method
 from langfocus.crawler.corpus.item import ROW_FIELDS
 from langfocus.crawler.errors import ArchiveError, RunFolderError
@@ -27,6 +28,7 @@ from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.reading.page import leads_to
 from langfocus.crawler.reading.time_limit import UnreadError, identified_in_time
 from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.target import in_target
 from langfocus.crawler.run.whole_file import open_regular
 from langfocus.crawler.sources.archive import (
     KEPT_BYTES,
@@ -70,9 +72,9 @@ DAMAGED = "damaged"
 _OUTCOMES = {"page": PAGE, "unchanged": UNCHANGED, "noarchive": f'%"{NOARCHIVE}"%'}
 # A kill changes the crawl order, but not the URL order.
 _NUMBERS = (
-    "SELECT a.id FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"
+    "SELECT a.id FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"  # noqa: S608
     " WHERE p.outcome IN (:page, :unchanged) AND p.language IS NOT NULL"
-    " AND :lang IN (p.language, 'all') ORDER BY p.host, p.url"
+    f" AND (:lang = 'all' OR {in_target(':lang', 'p.language')}) ORDER BY p.host, p.url"
 )
 _LANGUAGES = (
     "SELECT language, COUNT(*), COUNT(*) FILTER (WHERE NOT is_kept AND directives LIKE :noarchive),"
@@ -168,7 +170,7 @@ def _of_run(folder: Path, lang: str | None) -> Source:
         for language, number, forbidden, kept in connection.execute(_LANGUAGES, named):
             if language is None:
                 left_out[NO_LANGUAGE] += number
-            elif wanted in (language, ALL_LANGUAGES):
+            elif wanted == ALL_LANGUAGES or language in codes_of(wanted):
                 left_out += Counter({NO_COPY: forbidden, NOT_KEPT: number - kept - forbidden})
             else:
                 left_out[OTHER_LANGUAGE] += number
@@ -213,7 +215,7 @@ class _RunPart:
             return NOT_KEPT
         links, *columns = row
         values = dict(zip(ROW_FIELDS, columns, strict=True))
-        values["is_relevant"] = target == (values["language"],)
+        values["is_relevant"] = target is not None and values["language"] in codes_of(target[0])
         values["links"] = None if links is None else outlinks.read(links)
         values.update(warc_file=place.file, warc_offset=place.start)
         values["digest"] = written_digest(bytes.fromhex(place.digest))

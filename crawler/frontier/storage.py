@@ -20,6 +20,7 @@ from langfocus.crawler.frontier.links import Held, Links, QueuedUrl
 from langfocus.crawler.frontier.selection import UniformDraw
 from langfocus.crawler.frontier.transactions import rows_among
 from langfocus.crawler.run.page_row import add_page, page_values
+from langfocus.crawler.run.target import in_target
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.url import fingerprint, host_of
 
@@ -29,6 +30,8 @@ SELECT MAX(time) FROM (
     UNION ALL SELECT MAX(fetched_at) FROM robots
     UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
 """The time at which an earlier process was still at work."""
+
+_LANG: Final = "(SELECT value FROM meta WHERE key = 'lang')"
 
 QUEUED = 1
 """The state (`urls.queued`) of a URL in the queue."""
@@ -136,9 +139,8 @@ class Storage:
         """Return the number of hosts with a page, of pages, labelled pages and relevant pages."""
         hosts = self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
         pages, labelled, relevant = self._one(
-            "SELECT COUNT(*), COUNT(language),"
-            " COALESCE(SUM(language = (SELECT value FROM meta WHERE key = 'lang')"
-            " AND NOT is_copy), 0)"
+            "SELECT COUNT(*), COUNT(language),"  # noqa: S608
+            f" COALESCE(SUM({in_target(_LANG)} AND NOT is_copy), 0)"
             " FROM pages WHERE outcome = ?",
             (PAGE,),
         )

@@ -10,10 +10,10 @@ Scrapy's own settings that a crawl needs without declaring them are filled in by
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from difflib import get_close_matches
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -64,10 +64,12 @@ _CENSUS_BATCH: Final = 5_000
 def _language(tag: str, label: str) -> str:
     if not tag:
         raise SettingError(f"{label} is missing: give the target language ({label}=de)")
+    tags = tag.replace("+", ",").split(",")  # `langfocus compare` splits at commas before
     try:
-        return languages.parse_language(tag)
+        codes = {languages.parse_language(each.strip()) for each in tags}
     except LanguageError as error:
         raise SettingError(f"{label}={error}") from error
+    return ",".join(sorted(codes))
 
 
 def _hosts(text: str, label: str) -> "HostList":
@@ -86,7 +88,8 @@ class Arguments:
 
     lang: str = knob(
         "",
-        "target language: a code (de), a tag (de-AT) or a name (German); required",
+        "target language: a code (de), a tag (de-AT) or a name (German); required; a page is "
+        "relevant in any of several, with commas between them (gl,pt)",
         read=_language,
         binds=True,
     )
@@ -468,9 +471,10 @@ class Config(Arguments):
         if "hosts" in values:
             return _census(values)
         if isinstance(plugin := values.get("seeds"), Plugin):
-            values |= {"seeds": provided(plugin, values["lang"]), "seed_plugin": plugin}
+            seeds = _of_each(values["lang"], lambda lang: provided(plugin, lang))
+            values |= {"seeds": seeds, "seed_plugin": plugin}
         if "seeds" not in values:
-            values["seeds"] = _default_seeds(values["lang"], web)
+            values["seeds"] = _of_each(values["lang"], lambda lang: _default_seeds(lang, web))
         config = cls(**values)
         if 0 < config.queue_slots < config.host_cap:
             raise SettingError(
@@ -494,7 +498,13 @@ class Config(Arguments):
     def title(self, between: str = "-") -> str:
         """Return language and strategy, as in folders and messages; of a dotted path its end."""
         strategy = self.strategy.rpartition(":")[2]
-        return "census" if self.is_census else f"{self.lang}{between}{strategy}"
+        lang = "+".join(self.targets)
+        return "census" if self.is_census else f"{lang}{between}{strategy}"
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The target languages; () for a census."""
+        return languages.codes_of(self.lang)
 
     @property
     def is_census(self) -> bool:
@@ -596,6 +606,14 @@ def _census(values: dict[str, Any]) -> Config:
         address_cap=0,
         **values,
     )
+
+
+def _of_each(target: str, seeds_of: Callable[[str], Seeds]) -> Seeds:
+    """Return the seeds of all languages of a target, each once."""
+    first, *others = map(seeds_of, languages.codes_of(target))
+    if not others:
+        return first
+    return tuple(dict.fromkeys(chain(first_of(first), *map(first_of, others))))
 
 
 def _default_seeds(lang: str, web: str) -> Seeds:

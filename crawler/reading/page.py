@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from langfocus.classifiers.languages import declared_languages
+from langfocus.classifiers.languages import codes_of, declared_languages
 from langfocus.classifiers.pages.charset.encodings import is_binary
 from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
 from langfocus.classifiers.pages.html.tree import SMALL_BYTES
@@ -66,7 +66,7 @@ ReadPage = Callable[[Download, int], Reading]
 def page_reader(
     by: PageMethod,
     ordering: Ordering,
-    language: str,
+    target: str,
     *,
     is_census: bool = False,
     obeys_directives: bool = True,
@@ -74,10 +74,11 @@ def page_reader(
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
-    It depends on nothing but the page and these arguments. A page in the `language` is relevant. A
-    census reads no links. Without `obeys_directives` links with nofollow are followed. `accepted`
-    keeps the URLs that the filter of a plug-in accepts.
+    It depends on nothing but the page and these arguments. A page in a language of the `target` is
+    relevant. A census reads no links. Without `obeys_directives` links with nofollow are followed.
+    `accepted` keeps the URLs that the filter of a plug-in accepts.
     """
+    targets = frozenset(codes_of(target))
 
     def read(download: Download, depth: int) -> Reading:
         page, label = identified(download, by)
@@ -113,9 +114,9 @@ def page_reader(
         declared: dict[bool, list[str]] = {True: [], False: []}
         for url, tag in page.alternates:
             if normal := normalise(url):
-                declared[language in declared_languages(tag)].append(normal)
+                declared[not targets.isdisjoint(declared_languages(tag))].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
-        source = LinkSource(label.language == language, depth, in_target, in_others)
+        source = LinkSource(label.language in targets, depth, in_target, in_others)
         if accepted is not None:
             kept = accepted(wanted, source)
             left_out["rejected"], wanted = len(wanted) - len(kept), kept

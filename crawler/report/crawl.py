@@ -5,11 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from langfocus.classifiers.languages import codes_of
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.options.config import GOALS
 from langfocus.crawler.report.details import drops, examples, meaning, seed_table, sites
-from langfocus.crawler.report.formatting import Cell, duration, language_name, number, percent, size
+from langfocus.crawler.report.formatting import (
+    Cell,
+    duration,
+    language_name,
+    number,
+    percent,
+    share_of,
+    size,
+)
 from langfocus.crawler.report.harvest import (
     Portion,
     Summary,
@@ -103,6 +112,7 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         (f"relevant (in {language_name(summary.lang)})", summary.relevant),
         *_unless_zero("copies (their text stands on many domains)", summary.copies),
         ("harvest rate", summary.harvest_rate),
+        *_of_each(summary),
         ("harvest rate, last 200 pages", summary.harvest_last_200),
         ("pages without a label", summary.unlabelled),
         ("hosts", summary.hosts),
@@ -118,6 +128,13 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
 
 def _unless_zero(name: str, count: int) -> list[tuple[str, Cell]]:
     return [(name, count)] if count else []
+
+
+def _of_each(summary: Summary) -> Iterator[tuple[str, Cell]]:
+    """Yield the harvest rate of each language of a target with several."""
+    own = summary.relevant_by_language
+    for code, relevant in own.items() if len(own) > 1 else ():
+        yield f"harvest rate, {language_name(code)}", share_of(relevant, summary.labelled)
 
 
 def _learnt(summary: Summary) -> Iterator[tuple[str, Cell]]:
@@ -294,8 +311,8 @@ def _languages(summary: Summary, most: int) -> Table:
     """Return the most frequent languages, shares of labelled pages, the target marked."""
     named = {f"{language_name(code)} ({code})": n for code, n in summary.languages.items()}
     target = f"{language_name(summary.lang)} ({summary.lang})"
-    if named:
-        named.setdefault(target, 0)
+    for code in codes_of(summary.lang) if named else ():
+        named.setdefault(f"{language_name(code)} ({code})", 0)
     return counts_table("Languages", ("language", "pages"), named, most, marked=target)
 
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from langfocus.crawler.report.formatting import language_name, share_of
 from langfocus.crawler.report.table import Table
+from langfocus.crawler.run.target import in_target
 from langfocus.crawler.url import domain_of, fingerprint
 
 _MOST_SITES: Final = 10
@@ -17,20 +18,20 @@ _MOST_EXAMPLES: Final = 30
 _MOST_LETTERS: Final = 150
 """A longer URL is cut."""
 
-_SITES: Final = """\
+_SITES: Final = f"""\
 WITH host AS MATERIALIZED (
     SELECT host AS site, count(*) AS pages, count(language) AS labelled,
-           count(*) FILTER (WHERE language = :lang AND NOT is_copy) AS relevant
+           count(*) FILTER (WHERE {in_target(":lang")} AND NOT is_copy) AS relevant
     FROM pages WHERE outcome = 'page' GROUP BY host),
 domain AS MATERIALIZED (
     SELECT domain_of(site) AS site, sum(pages) AS pages, sum(labelled) AS labelled,
            sum(relevant) AS relevant FROM host GROUP BY 1)
-SELECT * FROM (SELECT * FROM {of} WHERE relevant ORDER BY relevant DESC, pages, site LIMIT :most)
+SELECT * FROM (SELECT * FROM {{of}} WHERE relevant ORDER BY relevant DESC, pages, site LIMIT :most)
 UNION ALL
-SELECT * FROM (SELECT * FROM {of} WHERE NOT relevant ORDER BY pages DESC, site LIMIT 3)
+SELECT * FROM (SELECT * FROM {{of}} WHERE NOT relevant ORDER BY pages DESC, site LIMIT 3)
 UNION ALL
-SELECT count(*), sum(pages), sum(labelled), (SELECT sum(relevant) FROM {of})
-FROM {of} WHERE NOT relevant"""
+SELECT count(*), sum(pages), sum(labelled), (SELECT sum(relevant) FROM {{of}})
+FROM {{of}} WHERE NOT relevant"""  # noqa: S608
 """The best sites, the largest without a relevant page, then the number of these and all pages."""
 
 _EXAMPLES: Final = """\

@@ -73,7 +73,9 @@ def iso_time(at: float | None) -> str | None:
 
 
 def language_name(code: str) -> str:
-    """Return the English name of a language; its code without a name."""
+    """Return the English name of a language; its code without a name. Several have commas."""
+    if "," in code:
+        return " and ".join(map(language_name, code.split(",")))
     try:
         return name(code)
     except LanguageError:

@@ -15,10 +15,12 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from langfocus.classifiers.languages import codes_of
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.report.formatting import falling, iso_time, json_text, share_of
 from langfocus.crawler.run.folder import reading, sessions_of
+from langfocus.crawler.run.target import in_target
 from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.strategies.focus.evidence import probability_of
 
@@ -26,13 +28,13 @@ PORTION = 200
 """Pages in one point of Baykan 2013, Fig. 7."""
 
 # A column beside max() is taken from the row of the maximum (SQLite, "bare columns").
-_PORTIONS: Final = """\
+_PORTIONS: Final = f"""\
 WITH numbered AS (
     SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, queued
     FROM pages WHERE outcome = 'page')
 SELECT max(number) + 1, count(*), count(language),
-       count(*) FILTER (WHERE language = :lang AND NOT is_copy), queued
-FROM numbered GROUP BY number / :size ORDER BY number / :size"""
+       count(*) FILTER (WHERE {in_target(":lang")} AND NOT is_copy), queued
+FROM numbered GROUP BY number / :size ORDER BY number / :size"""  # noqa: S608
 
 _LISTS: Final = ("seeds", "gaps")
 _NAMES: Final = ("lang", "strategy", "filter", "web", "command")
@@ -51,21 +53,21 @@ FROM (SELECT max(outcome = 'page') AS has_page, count(status) AS answered
       FROM pages GROUP BY host)"""
 """Host counts. A worker of a shared crawl has no request counts, so answers are counted instead."""
 
-_SCORES: Final = """\
-SELECT score, language = ? AND NOT is_copy FROM pages
+_SCORES: Final = f"""\
+SELECT score, {in_target()} AND NOT is_copy FROM pages
 WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0
-      AND url NOT IN (SELECT url FROM earlier)"""
+      AND url NOT IN (SELECT url FROM earlier)"""  # noqa: S608
 """Pages of an earlier run are excluded: they are fetched first, whatever their probability."""
 
-_LAST: Final = """\
-SELECT count(*) FILTER (WHERE language = ? AND NOT is_copy), count(language)
-FROM (SELECT language, is_copy FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)"""
+_LAST: Final = f"""\
+SELECT count(*) FILTER (WHERE {in_target()} AND NOT is_copy), count(language)
+FROM (SELECT language, is_copy FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)"""  # noqa: S608
 
-_LAST_PLACES: Final = """\
-SELECT coalesce(max(number) FILTER (WHERE language = ? AND NOT is_copy), 0),
+_LAST_PLACES: Final = f"""\
+SELECT coalesce(max(number) FILTER (WHERE {in_target()} AND NOT is_copy), 0),
        coalesce(max(number) FILTER (WHERE score > 0 OR depth = 0), 0)
 FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy, score, depth
-      FROM pages WHERE outcome = 'page')"""
+      FROM pages WHERE outcome = 'page')"""  # noqa: S608
 
 _QUEUED: Final = "SELECT count(*), count(*) FILTER (WHERE score > 0) FROM urls WHERE queued = 1"
 
@@ -156,6 +158,7 @@ class Summary:
     pages: int  # URLs that were downloaded with a final status
     labelled: int  # pages whose language was identified
     relevant: int  # pages in the target language that are no copies
+    relevant_by_language: dict[str, int]  # of these the pages in each language of the target
     copies: int  # pages in the language that are not relevant: their text is on many domains
     harvest_rate: float | None  # relevant / labelled
     unlabelled: int  # pages without a label
@@ -193,6 +196,8 @@ class Summary:
         """Return the figures as JSON types, under the names of the fields."""
         figures = {field.name: getattr(self, field.name) for field in fields(self)}
         figures["plugins"] = [one._asdict() for one in self.plugins]
+        if len(self.relevant_by_language) < 2:
+            del figures["relevant_by_language"]
         figures["harvest_by_200"] = [portion.as_json() for portion in self.harvest_by_200]
         return figures
 
@@ -207,10 +212,12 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         if "lang" not in meta:
             raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
         lang = str(meta["lang"])
-        counters, copies, size = _tallies(connection)
+        counters, copied, size = _tallies(connection)
+        copies = copied.total()
         pages = counters["outcomes"]["page"]
         labelled = counters["languages"].total()
-        relevant = counters["languages"][lang] - copies
+        own = {code: counters["languages"][code] - copied[code] for code in codes_of(lang)}
+        relevant = sum(own.values())
         hosts, most = connection.execute(_HOSTS).fetchone()
         sessions = sessions_of(connection)
         seconds = sum(one.ended_at - one.started_at for one in sessions)
@@ -230,6 +237,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             pages=pages,
             labelled=labelled,
             relevant=relevant,
+            relevant_by_language=own,
             copies=copies,
             harvest_rate=share_of(relevant, labelled),
             unlabelled=pages - labelled,
@@ -268,17 +276,19 @@ def write_summary(summary: Summary, folder: Path) -> Path:
     return write_whole(folder / "summary.json", json_text(summary.as_json()))
 
 
-def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], int, int]:
-    """Return all counters, the copies and the bytes from one scan.
+def _tallies(
+    connection: sqlite3.Connection,
+) -> tuple[dict[str, Counter[str]], Counter[str], int]:
+    """Return all counters, the copies by language and the bytes from one scan.
 
     Even many pages have few distinct combinations.
     """
     counters: dict[str, Counter[str]] = {name: Counter() for name in _COUNTERS}
-    copies = size = 0
+    copies, size = Counter[str](), 0
     for *values, rows, copied, downloaded in connection.execute(_TALLIES):
         size += downloaded or 0
         is_page = values[0] == "page"
-        copies += copied if is_page else 0
+        copies[str(values[1])] += copied if is_page else 0
         counted = values if is_page else values[:1]
         for counter, value in zip(counters.values(), counted, strict=False):
             if value is not None:

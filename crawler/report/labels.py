@@ -23,17 +23,18 @@ from langfocus.crawler.errors import RunFolderError, SettingError
 from langfocus.crawler.report.formatting import Cell, language_name, share_of
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.target import in_target
 from langfocus.crawler.run.whole_file import read_regular, write_whole
 
 COLUMNS: Final = ("page", "url", "sampled_until", "label")
 
-_SIZES: Final = """\
-SELECT language = ?, count(*) FROM pages
-WHERE outcome = 'page' AND language IS NOT NULL AND id <= ? GROUP BY 1 ORDER BY 1"""
-_PAGES: Final = """\
+_SIZES: Final = f"""\
+SELECT {in_target()}, count(*) FROM pages
+WHERE outcome = 'page' AND language IS NOT NULL AND id <= ? GROUP BY 1 ORDER BY 1"""  # noqa: S608
+_PAGES: Final = f"""\
 SELECT id, url FROM pages
-WHERE outcome = 'page' AND (language = ?) = ? AND id <= ? ORDER BY id"""
-_PAGE: Final = "SELECT url, language = ? FROM pages WHERE outcome = 'page' AND id = ?"
+WHERE outcome = 'page' AND ({in_target()}) = ? AND id <= ? ORDER BY id"""  # noqa: S608
+_PAGE: Final = f"SELECT url, {in_target()} FROM pages WHERE outcome = 'page' AND id = ?"  # noqa: S608
 
 _FEWEST: Final = 5
 """Least pages sampled per stratum, or all pages of a smaller stratum."""

@@ -18,11 +18,12 @@ from langfocus.crawler.errors import StorageError, one_line
 from langfocus.crawler.frontier.base import Counts, Record
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.run.folder import sessions_of
+from langfocus.crawler.run.target import in_target
 
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""
 
-_WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ? AND NOT is_copy"
+_WORDS = f"SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE {in_target()} AND NOT is_copy"  # noqa: S608
 _S_PER_HOUR: Final = 3600.0
 _NEVER: Final = float("inf")
 

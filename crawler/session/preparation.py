@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from langfocus.classifiers import languages
@@ -117,7 +118,8 @@ def prepare(config: Config) -> Preparation:
     ordering = ordering_of(config)
     config, web = _open_web(config)
     method = page_method(config.identify, fasttext_file(config.fasttext))
-    check_language(config.lang, method)
+    for lang in config.targets:
+        check_language(lang, method)
     check_goals(config, doubts=ordering.doubts_up_to is not None)
     if config.frontier is None:
         check_port(config.dashboard)  # 0 is any port; of several workers here one serves
@@ -175,7 +177,9 @@ def _open_web(config: Config) -> tuple[Config, Web | None]:
         else:
             web = PluginWeb(plugin, None if config.archive is None else Path(config.archive))
         if not config.seeds and not config.is_census:
-            config = replace(config, seeds=tuple(web.seeds(config.lang)))
+            config = replace(
+                config, seeds=tuple(chain.from_iterable(map(web.seeds, config.targets)))
+            )
     except PluginError as error:
         raise SettingError(str(error)) from error
     if not config.seeds and not config.is_census:
@@ -206,8 +210,8 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
         return (f"{hosts.path}: {lines}, the first: {hosts.first_skipped}",)
     if not config.lang:
         return ()
-    name = languages.name(config.lang)
-    found = [_of_pages(config.lang, method, name)]
+    name = " or ".join(map(languages.name, config.targets))
+    found = [_of_pages(lang, method, languages.name(lang)) for lang in config.targets]
     if not ordering.knows_urls:
         found.insert(
             0,
@@ -219,8 +223,10 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
             f"{config.seeds.path} has {config.seeds.number:,} seeds: the first "
             f"{len(config.seeds.first):,} are queued at once, the others during the crawl"
         )
-    if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
-        found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
+    for lang in config.targets if config.web == "live" else ():
+        if not (SEED_FOLDER / f"{lang}.txt").exists():
+            name = languages.name(lang)
+            found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
     return tuple(filter(None, found))
 
 

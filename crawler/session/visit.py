@@ -100,7 +100,7 @@ class Visitor:
         """Score links by `ordering` and `read` downloads; `clock` returns unix seconds."""
         self._frontier = frontier
         self._ordering = ordering
-        self._config = config
+        self._config, self._targets = config, config.targets
         self._read = read
         self._clock = clock
         self.listeners = list(listeners)
@@ -376,7 +376,7 @@ class Visitor:
             self._clock(),
             status=download.status,
             is_download=is_page,
-            is_relevant=is_page and reading.language == self._config.lang,
+            is_relevant=is_page and reading.language in self._targets,
             language=reading.language,
             confidence=reading.confidence,
             method=reading.method,
@@ -397,7 +397,7 @@ class Visitor:
         Many sites name the page in their main language as the canonical URL of all translations; on
         a page in another language, this URL might hide a relevant page.
         """
-        if reading.canonical is None or reading.language != self._config.lang:
+        if reading.canonical is None or reading.language not in self._targets:
             return None
         url = normalise(reading.canonical)
         if url is None or host_of(url) != lease.host or fingerprint(url) == lease.fingerprint:

@@ -33,7 +33,7 @@ HALF_LIFE: Final = 100_000
 """Default number of downloads per halving of a declining tolerance."""
 
 ARGUMENTS: Final = {
-    "lang": "target language (default: that of the graph)",
+    "lang": "target language, one alone (default: that of the graph)",
     "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, focus, perfect, "
     "and svm where the graph has URLs (default: soft)",
     "filters": f"which links enter the queue, of {', '.join((*FILTERS, DECLINING))} "

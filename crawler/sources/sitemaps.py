@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from lxml import etree
 
-from langfocus.classifiers.languages import declared_languages
+from langfocus.classifiers.languages import codes_of, declared_languages
 from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.body import BrokenEncoding, unpacked
@@ -92,8 +92,8 @@ def may_be_sitemap(content_type: str | None) -> bool:
 def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | None:
     """Return the links of a sitemap or a feed fetched from `url`; None for any other body.
 
-    The body decides, not the Content-Type. With a `target` language, links with its `hreflang` and
-    links of a feed in that language are marked as declared.
+    The body decides, not the Content-Type. With a `target`, links with an `hreflang` of its
+    languages and links of a feed in one of these are marked as declared.
     """
     data = _unpacked(body) if body.startswith(_GZIP) else body[:MAX_BYTES]
     if not _PROLOG.match(decode(data[:_PIECE]).text):
@@ -136,10 +136,10 @@ class _Links:
         self.found: dict[str, bool] = {}
         self.malformed = 0
         self._dates: dict[str, str] = {}
-        self._base, self._target = base, target
+        self._base, self._targets = base, frozenset(codes_of(target or ""))
 
     def is_target(self, tag: str) -> bool:
-        return bool(tag) and self._target is not None and self._target in declared_languages(tag)
+        return bool(tag) and not self._targets.isdisjoint(declared_languages(tag))
 
     def newest_first(self) -> dict[str, bool]:
         dates = self._dates
@@ -278,7 +278,7 @@ class Sitemaps:
     """The sitemaps of a crawl.
 
     Sitemap files count as expected in the language, since their hosts have a relevant page. So do
-    links declared in the `target` language; None ignores declarations.
+    links declared in a language of the `target`; None ignores declarations.
     """
 
     ordering: Ordering

@@ -94,7 +94,7 @@ class Languages:
 
     def __init__(self, config: Config) -> None:
         """Identify and score for a configuration; raises `SettingError`."""
-        self._lang = config.lang
+        self._targets = config.targets
         self._ordering = ordering_of(config)
         self._method = page_method(config.identify, fasttext_file(config.fasttext))
 
@@ -114,7 +114,7 @@ class Languages:
         page, label = identified(download, self._method)
         if page is None:
             return NO_PAGE
-        is_relevant = label.language is not None and label.language == self._lang
+        is_relevant = label.language in self._targets
         found = label.language, label.confidence, label.method, page.charset
         return Page(*found, is_relevant=is_relevant, links=tuple(page.links), _download=download)
 

@@ -75,7 +75,7 @@ class FailedPage:
     error: BaseException | None = None
 
 
-def page_of(download: Download, answer: Answer | None, language: str) -> Page:
+def page_of(download: Download, answer: Answer | None, targets: Sequence[str]) -> Page:
     """Return what a reader found in a download."""
     if not isinstance(answer, Reading):
         return NO_PAGE
@@ -84,7 +84,7 @@ def page_of(download: Download, answer: Answer | None, language: str) -> Page:
         answer.confidence,
         answer.method,
         answer.charset,
-        is_relevant=answer.language is not None and answer.language == language,
+        is_relevant=answer.language in targets,
         links=tuple(link.url for link in answer.links),
         _download=download,
     )
@@ -161,7 +161,7 @@ class Callbacks:
                 return None
         elif fetch.asked is None and self._follows_links:
             return None
-        return page_of(download, answer, self._crawl.config.lang)
+        return page_of(download, answer, self._crawl.config.targets)
 
     def edited(self, answer: Answer | None, fetch: Fetch, target: str | None) -> Answer | None:
         """Return what was read of an answer, with the links that the spider wants.
@@ -182,7 +182,7 @@ class Callbacks:
         elif self._wants is not None:
             links = list(self._wanted(links))
             left_out = {**left_out, "ignored_by_spider": len(answer.links) - len(links)}
-        is_relevant = answer.language == self._crawl.config.lang
+        is_relevant = answer.language in self._crawl.config.targets
         source = LinkSource(is_relevant=is_relevant, depth=fetch.lease.depth)
         return answer._replace(links=self._links(fetch.requests, source) + links, left_out=left_out)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple, Protocol
 
+from langfocus.classifiers.languages import codes_of
 from langfocus.classifiers.plugins import Registry
 from langfocus.crawler.strategies.links import LinkSource
 from langfocus.crawler.url import directory_of, host_of
@@ -159,7 +160,9 @@ def make_filter(
 def link_filter(
     name: str, language: str
 ) -> Callable[[Sequence[str], LinkSource], list[str]] | None:
-    """Return a plug-in's function that selects accepted URLs; None for a built-in filter.
+    """Return a plug-in's function that selects URLs accepted for any language of a target.
+
+    None for a built-in filter.
 
     Raises `PluginError`, and so does the function.
     """
@@ -170,12 +173,12 @@ def link_filter(
     with plugin.blamed():
         if (rules := getattr(make, "rules", "none")) not in FILTERS:
             raise ValueError(f"rules {rules!r}: there are {', '.join(FILTERS)}")
-        made: AcceptsLinks = make(language)
+        made: list[AcceptsLinks] = list(map(make, codes_of(language) or [language]))
 
     def kept(urls: Sequence[str], source: LinkSource) -> list[str]:
         with plugin.blamed():
-            answers = made.accepts(urls, source)
-            return [url for url, is_kept in zip(urls, answers, strict=True) if is_kept]
+            answers = zip(urls, *(each.accepts(urls, source) for each in made), strict=True)
+            return [url for url, *are_kept in answers if any(are_kept)]
 
     kept(["http://example.org/"], LinkSource())
     return kept

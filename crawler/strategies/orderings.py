@@ -5,13 +5,18 @@ discovered first, or one drawn uniformly from those queued at that moment. To so
 numbers would not be uniform: late links compete in fewer draws, so that would favour them.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Final, Protocol
 
 from langfocus.classifiers.plugins import Plugin
-from langfocus.crawler.strategies.focus.evidence import DOUBTS_UP_TO, Evidence, EvidenceOf
+from langfocus.crawler.strategies.focus.evidence import (
+    DOUBTS_UP_TO,
+    Evidence,
+    EvidenceOf,
+    either_of,
+)
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import SCORES, Draw, Link, LinkSource
 
@@ -121,6 +126,29 @@ def confidence(score_urls: ScoreUrls) -> Ordering:
     A score is the decision value of the target language's binary classifier.
     """
     return Ordering("svm", lambda urls, _: score_urls(urls), Draw.FIRST, 0.0)
+
+
+def either(found: Sequence[Ordering]) -> Ordering:
+    """Return the ordering of a crawl for several languages from those for one of each.
+
+    A score is the best of all. So is a fact of the evidence, but the log-odds of the URL model are
+    those of the sum of probabilities: what one of two close languages loses the other one has.
+    """
+    first, *others = found
+    if not others:
+        return first
+
+    def scores(urls: Sequence[str], source: LinkSource) -> list[float]:
+        return list(map(max, zip(*(one.scores(urls, source) for one in found), strict=True)))
+
+    knows_urls = all(one.knows_urls for one in found)
+    every = [one.evidence_of for one in found if one.evidence_of is not None]
+
+    def evidence(urls: Sequence[str], declared: Mapping[str, bool]) -> list[Evidence]:
+        return list(map(either_of, zip(*(of(urls, declared) for of in every), strict=True)))
+
+    evidence_of = evidence if every else None
+    return replace(first, scores=scores, evidence_of=evidence_of, knows_urls=knows_urls)
 
 
 def learning(found: EvidenceOf, prior: Prior, *, knows_urls: bool = True) -> Ordering:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from math import exp
+from math import exp, log
 from typing import Final, NamedTuple
 
 from langfocus.crawler.url import domain_of, host_of
@@ -47,6 +47,9 @@ N_KNOWN: Final = N_FACTS + N_LINKS + 2 * N_UNITS
 
 N_FEATURES: Final = len(FEATURES)
 
+_SURE: Final = 0.999_665
+"""Greatest probability by the URL model: log-odds of 8, as for one language."""
+
 DOUBTS_UP_TO: Final = 0.0
 """A URL with these log-odds or less is not expected in the target language."""
 
@@ -63,6 +66,14 @@ class Evidence(NamedTuple):
     def first_score(self) -> float:
         """Return a score by a link's URL and declarations."""
         return self.named + self.decision + self.top_level + self.code + self.declared
+
+
+def either_of(found: Sequence[Evidence]) -> Evidence:
+    """Return the evidence that a URL is in one of several languages, from that for each."""
+    shares = [probability_of(one.named) for one in found if one.named]
+    share = min(sum(shares), _SURE)
+    named = log(share / (1.0 - share)) if shares else 0.0
+    return Evidence(*map(max, zip(*found, strict=True)))._replace(named=round(named, 2))
 
 
 NO_EVIDENCE: Final = Evidence()
