@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, StopDownload
+from scrapy.exceptions import StopDownload
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
@@ -256,8 +256,7 @@ class Fetches:
         except LeaseError:
             return
         except StorageError as error:
-            self.crawl.ending.fail(str(error))
-            raise CloseSpider("storage") from error
+            self.crawl.ending.fail(str(error))  # once idle, the scheduler closes the spider
 
     def give_up(self, lease: Lease) -> None:
         """Settle a URL while an unexpected exception is handled; the log has its traceback."""

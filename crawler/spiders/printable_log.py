@@ -7,7 +7,7 @@ reasons. A terminal could interpret such texts as commands.
 import logging
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from OpenSSL import SSL
 from scrapy.settings import BaseSettings
@@ -17,6 +17,9 @@ from langfocus.classifiers.errors import LangfocusError
 from langfocus.crawler.report.formatting import printable_lines
 from langfocus.crawler.report.progress import Display
 from langfocus.crawler.report.terminal import unguarded
+
+FAULTS: Final = logging.getLogger("langfocus.fault")
+"""Logs why a crawl cannot continue."""
 
 
 def make_log_printable() -> None:
@@ -38,8 +41,10 @@ def leave_out_settings(settings: BaseSettings) -> None:
     """Keep Scrapy's own steps and dictionaries of settings and components out of the log.
 
     This also avoids a record per page, which Scrapy leaves to the handlers to drop. A log with
-    LOG_LEVEL=DEBUG keeps all.
+    LOG_LEVEL=DEBUG keeps all. The reason of a fault is left out always: it is the last line of the
+    command.
     """
+    FAULTS.disabled = True
     if settings["LOG_LEVEL"] == "DEBUG":
         return
     logging.getLogger("scrapy.crawler").addFilter(

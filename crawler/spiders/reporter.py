@@ -23,7 +23,7 @@ from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
 from langfocus.crawler.report.run_report import report
 from langfocus.crawler.spiders.dashboard import Dashboard
 from langfocus.crawler.spiders.fetches import crawl_of
-from langfocus.crawler.spiders.printable_log import log_above
+from langfocus.crawler.spiders.printable_log import FAULTS, log_above
 from langfocus.crawler.spiders.watch import Watch
 
 _log = logging.getLogger(__name__)
@@ -121,6 +121,7 @@ class Reporter:
         folder = self._crawl.run.folder
         ending = self._crawl.ending
         if ending.fault:
+            FAULTS.error("%s", ending.fault)
             return
         try:
             if self._crawl.config.keeps_warc:

@@ -7,10 +7,8 @@ than the handler.
 """
 
 import asyncio
-from contextlib import suppress
 
 from scrapy import Request
-from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from langfocus.crawler.frontier.base import Lease
@@ -115,7 +113,7 @@ class SiteFiles:
     ) -> None:
         """Fetch a file, store its rules, and requeue or settle its page."""
         try:
-            with suppress(CloseSpider), self._fetches.settling(lease):
+            with self._fetches.settling(lease):
                 if keeps is not None:
                     await self._fetch_reservations(lease, request, keeps)
                     return

@@ -1,6 +1,7 @@
 """A crawl that is stopped goes on with the same command and ends where it would have ended."""
 
 import json
+import re
 import signal
 from pathlib import Path
 from random import Random
@@ -186,7 +187,10 @@ def test_a_full_disk_stops_the_crawl_and_what_was_written_is_whole(tmp_path: Pat
         line = command(*arguments(web), **settings)
         full = processes.run_alone(*limited, *line, environment=environment(proxy.url))
         assert full.returncode == 1
-        assert "the run can no longer be written" in full.stderr
-        assert "Traceback" not in full.stderr
+        *before, fault = full.stderr.splitlines()
+        assert fault.startswith("langfocus: the run can no longer be written: ")
+        assert fault.endswith(f"; the same command with -s JOBDIR={tmp_path} continues")
+        assert not re.search("no longer|ERROR|Traceback", "".join(before)), full.stderr
         finished(*arguments(web), proxy=proxy.url, **settings)
     assert summary(tmp_path)["pages"] == 120
+    assert not [*tmp_path.glob("run.db-*")]  # the log is emptied and removed at the end
