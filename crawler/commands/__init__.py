@@ -15,6 +15,7 @@ _HELP: Final = {
     "merge": "Make one run and one report of the shares of a crawl's workers",
     "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
     "identify": "Identify the language of URLs or pages",
+    "key": "Make the key with which a crawl signs its requests, and its public directory",
     "plugins": "List the installed plug-ins, and why one cannot be loaded",
     "train": "Train the URL model: page languages from URLs alone",
     "evaluate": "Compare URL classifiers as in Baykan 2013, or methods of identifying pages",

@@ -29,6 +29,7 @@ from langfocus.crawler.frontier.rules import HOST_QUEUE, queue_slots
 from langfocus.crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from langfocus.crawler.options.knob import Knob, knob
 from langfocus.crawler.politeness.contact import BotName
+from langfocus.crawler.politeness.identity import Signer
 from langfocus.crawler.politeness.network import dns_servers
 from langfocus.crawler.politeness.turns import PACE_S
 from langfocus.crawler.sources.contract import WEBS
@@ -250,6 +251,13 @@ class Config(Arguments):
         "logs can ask about it; a live crawl without one here or in its USER_AGENT warns",
         "LANGFOCUS_CONTACT",
     )
+    key: Path | None = knob(
+        None,
+        "PEM file with an Ed25519 key that signs all requests of a live crawl (Web Bot Auth), so "
+        "that servers can verify the bot; the origin of LANGFOCUS_CONTACT, an https URL, publishes "
+        "the key directory that langfocus key prints",
+        "LANGFOCUS_KEY",
+    )
     delay_s: float = knob(
         1.0,
         "seconds between two requests to a host",
@@ -428,6 +436,7 @@ class Config(Arguments):
     run_folder: Path | None = None
     seed_plugin: Plugin | None = None  # that the seeds are from
     bot: BotName = field(default_factory=BotName)
+    signer: Signer | None = None
     retry_statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
     obeys_robots: bool = True
     keeps_cookies: bool = False

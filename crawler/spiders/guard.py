@@ -68,7 +68,7 @@ class Guard:
         self._names: Names | None = None
         self._chosen: Recent[str] = Recent()
         self._line = Line()
-        self._delay_s = crawl.config.delay_s
+        self._delay_s, self._signer = crawl.config.delay_s, crawl.config.signer
         self._turns = HostTurns()
         self._rests = Rests(crawl.config.retry_delay_s)
         crawler.signals.connect(self.close, signals.engine_stopped)
@@ -181,6 +181,8 @@ class Guard:
         for place in places:
             self._rests.contact(place, self._crawl.clock())
         await self._crawl.contacts.until_written()
+        if self._signer is not None:  # anew for each try, whose request may be a redirected one
+            request.headers.update(self._signer.fields(request.url))
         try:
             with connecting_to(urlparse_cached(request).hostname or "", address):
                 response = await self._sends[urlparse_cached(request).scheme](request)

@@ -22,6 +22,7 @@ from langfocus.classifiers import languages
 from langfocus.crawler.errors import RunFolderError, SettingError, one_line
 from langfocus.crawler.options.config import FIRST_ANSWER_S, RENAMED, SETTINGS, Config
 from langfocus.crawler.politeness.contact import bot_name
+from langfocus.crawler.politeness.identity import signer
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.settings import BOT_NAME, USER_AGENT, VERSION
 from langfocus.crawler.sources.seeds import first_of, read_seeds
@@ -77,6 +78,7 @@ def config_of(
             settings.get("ROBOTSTXT_USER_AGENT"),
             has_servers=has_servers,
         ),
+        signer=signer(config.key, config.contact) if config.key and has_servers else None,
         retry_statuses=_statuses(settings),
         obeys_robots=settings.getbool("ROBOTSTXT_OBEY"),
         keeps_cookies=settings.getbool("COOKIES_ENABLED"),

@@ -46,6 +46,7 @@ CALLS = {
         *("RUN", "MISSING", "RUN --explain ATTACK", "RUN --sample NEW.csv", "RUN --labels LIST"),
         "RUN --watch",
     ],
+    "key": ["MISSING/k --agent https://a.de", "LIST --agent https://a.de", "NEW --agent ATTACK"],
     "plugins": ["ATTACK", "--json MISSING/x"],
     "takedown": ["RUN ATTACK", "RUN b.de", "MISSING a.de"],
     "merge": ["NEW RUN", "NEW MISSING", "NEW RUN redis://ATTACK"],

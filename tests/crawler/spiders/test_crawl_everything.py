@@ -19,8 +19,10 @@ from benchmarks.servers.processes import Done
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.classifiers.weights import quantised
 from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
+from langfocus.crawler.politeness.identity import write_key
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.sample import SampleWeb
+from tests.crawler.outputs.test_warc import records
 from tests.crawler.politeness.test_crawl_polite import HTML, served
 from tests.support.crawls import finished, rows, summary
 from tests.support.evidence import evidence_of_scores
@@ -112,13 +114,22 @@ SAMPLE: Table = {
 }
 
 
+def signed(ended: Ended) -> bool:
+    sent = [block for kind, _, block in records(ended.folder, with_heads=True) if kind == "request"]
+    return len(sent) > 5 and all(b"\nSignature: sig1=:" in block for block in sent)
+
+
 LIVE: Table = {
     "lang": ("de", recorded("lang", "de")),
     "seeds": ("http://a.de:{port}/", lambda ended: ended.log[0].url.startswith("http://a.de:")),
     "host_cap": ("0", recorded("host_cap", "0")),
     "address_cap": ("12", lambda ended: ended.figures["counts"]["lowered"] > 0),
     "block": ("{tmp}/block.txt", lambda ended: not ended.asked("/blocked")),
-    "LANGFOCUS_CONTACT": ("bot@example.net", lambda e: "bot@example.net" in e.log[0].user_agent),
+    "LANGFOCUS_CONTACT": (
+        "https://example.net/bot",
+        lambda e: "https://example.net/bot" in e.log[0].user_agent,
+    ),
+    "LANGFOCUS_KEY": ("{tmp}/bot.pem", signed),
     "LANGFOCUS_DNS": ("{dns}", lambda ended: ended.figures["pages"] > 5),
     "LANGFOCUS_PRIVATE_ADDRESSES": (
         "True",
@@ -216,6 +227,7 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
     hosts = [f"h{number}.de" for number in range(12)]
     names = dict.fromkeys(["a.de", *hosts], "127.0.0.1")
     (tmp_path / "block.txt").write_text("h1.de/blocked\n")
+    write_key(tmp_path / "bot.pem")
     (tmp_path / "geo.mmdb").write_bytes(database({"127.0.0.0/8": "SE"}))
     write_url_model(tmp_path / "model.npz", ("cs", "fr"))
     with served() as (web, server), name_server(names) as dns:
