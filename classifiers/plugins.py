@@ -56,7 +56,7 @@ class Plugin(NamedTuple):
 
 @dataclass(frozen=True)
 class Registry(Generic[Part]):
-    """The parts of one kind by name; iteration yields the names of the built-in ones."""
+    """A kind of parts by name; iteration yields built-in names."""
 
     kind: str
     group: str  # of entry points
@@ -72,9 +72,9 @@ class Registry(Generic[Part]):
         return name in self.built_in
 
     def plugin(self, name: str) -> Plugin | None:
-        """Return the plug-in of that name; None: a built-in part, or none has the name.
+        """Return the plug-in with a name, without import; None for a built-in or unknown part.
 
-        Nothing is imported. Raises `PluginError` for a name that two distributions define.
+        Raises `PluginError` for a name that two distributions define.
         """
         if name in self.built_in:
             return None
@@ -91,7 +91,7 @@ class Registry(Generic[Part]):
         yield from sorted(map(self._of, entry_points(group=self.group)))
 
     def names(self) -> list[str]:
-        """Return the names of built-in parts, then those of installed plug-ins."""
+        """Return built-in names, then the names of installed plug-ins."""
         return list(dict.fromkeys([*self, *(plugin.name for plugin in self.installed())]))
 
     def knows(self, name: str) -> bool:

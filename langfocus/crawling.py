@@ -52,12 +52,12 @@ def crawl(
     """Return the run of a finished crawl.
 
     `lang` is a code (`de`), a name (`German`), or a spider: a class derived from
-    `langfocus.Spider`, whose attributes are the arguments that are not given here. `seeds` is a
-    file with one URL per line, one URL, or several URLs; None means the list that ships for the
-    language. `folder` is the folder of the run: a new one, or that of a crawl to be continued; None
-    means a new folder below `runs`. `settings` are settings of Scrapy and of langfocus by name; a
-    crawl of the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a regular line
-    of figures go to standard error. The other arguments are those of `langfocus crawl --help`.
+    `langfocus.Spider`, whose attributes are defaults for the arguments. `seeds` is a file with one
+    URL per line, one URL, or several URLs; None means the shipped seed list for the language.
+    `folder` is a new run folder, or the folder of a crawl to resume; None means a new folder below
+    `runs`. `settings` are Scrapy and langfocus settings by name; a crawl of the live Web needs
+    LANGFOCUS_CONTACT. With `shows_progress` the log and regular progress lines go to standard
+    error. `langfocus crawl --help` describes the remaining arguments.
 
     The crawl runs in a separate process, since Twisted's reactor cannot start twice in one process.
     Ctrl-C stops it in order: the run is complete up to that moment, and the same call with the same

@@ -61,9 +61,9 @@ PAGES: Final = (
 
 
 class _PartTests:
-    """The law of all parts: the same input has the same answers, whoever asks.
+    """The law of all parts: equal input gives equal answers in every process.
 
-    Readers, workers and later sessions ask in other processes, with other seeds of `hash`.
+    Readers, workers and later sessions are separate processes, with different `hash` seeds.
     """
 
     part: str
@@ -207,7 +207,7 @@ class FormatTests(_PartTests):
 
 
 class WebTests(_PartTests):
-    """The laws of sources of pages; `urls` are some that there are."""
+    """Laws for page sources; `urls` are examples of existing pages."""
 
     def answers(self) -> list[object]:
         """Return the answer to each URL, or the reason why there is none."""

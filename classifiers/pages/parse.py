@@ -77,7 +77,7 @@ class ParsedPage:
     Also `license`, with an RSL license URL (Really Simple Licensing).
     """
     nofollowed: frozenset[str] = frozenset()
-    """The `links` on which every element has `rel=nofollow`."""
+    """The `links` with `rel=nofollow` on every element."""
     alternates: tuple[tuple[str, str], ...] = ()
     """URLs and language tags of the translations that the page links."""
     feeds: tuple[str, ...] = ()

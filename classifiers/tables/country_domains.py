@@ -11,7 +11,7 @@ TABLE_I: Final = rows("table-i.txt")
 """Language -> country codes (Baykan 2013, 2.1, Table I); wins over every other source."""
 
 WRITTEN: Final[dict[str, str]] = {"es": "py", "en": "vu zw", "fr": "bi"}
-"""Language -> countries where people write that language, but mostly speak another official one.
+"""Language -> countries that write the language, but mostly speak another official language.
 
 CLDR counts speakers. Table I uses the written language of such countries (`bo`, `mg`, `zm`). So do
 the labelled URLs: all 73 of `py` are Spanish, none is Guaraní.

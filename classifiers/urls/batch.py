@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 MAX_CHARACTERS: Final = 2048
-"""Characters of a URL, and bytes of the URL's UTF-8, that are read; the rest has little evidence.
+"""Characters read per URL, and bytes of its UTF-8; the rest has little evidence.
 """
 ENCODED: Final = 0x10FF00
 """Offset of a percent-encoded sign, which separates words but not URL parts."""

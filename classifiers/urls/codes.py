@@ -55,7 +55,7 @@ _LONG_CODES: Final = (
 """Three-letter codes that are not English words."""
 _PAIR_LETTERS: Final = 4
 _MOST_TERRITORIES: Final = 7
-"""A language that is official in more territories has no country of its own."""
+"""A language with more official territories marks no single country."""
 _LEAST_SPEAKERS: Final = 5.0
 """Least percentage of speakers for a language to be used in a country's directory (`/us/es/`)."""
 _SHORTENED: Final = "ad id ip mm pc ps tv".split()

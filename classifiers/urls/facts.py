@@ -133,9 +133,9 @@ class UrlFacts:
 
 
 def facts_of(path: Path | None, language: str) -> tuple[Callable[[Sequence[str]], Facts], bool]:
-    """Return the function of `UrlFacts.of` with the model at a path; True if that knows a language.
+    """Return `UrlFacts.of` with the model at a path, and True if the model scores the language.
 
-    Of a plug-in's log-odds the first two facts are made, and the marks are as without it.
+    The first two facts are made from a plug-in's log-odds; a plug-in changes no marks.
     """
     model = load_model(path)
     if isinstance(model, UrlModel):

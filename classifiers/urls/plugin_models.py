@@ -24,11 +24,11 @@ class ScoresUrls(Protocol):
 
 
 URL_MODELS: Final = Registry[Callable[[], ScoresUrls]]("URL model", "langfocus.url_models", {})
-"""Plug-ins alone: every other name is that of a file."""
+"""Plug-ins only; any other name is a file path."""
 
 
 class PluginModel:
-    """The model of a plug-in, with those methods of `UrlModel` that crawls and commands call."""
+    """A plug-in's model, with the `UrlModel` methods used by crawls and commands."""
 
     facts: Final[dict[str, Any]] = {}
 

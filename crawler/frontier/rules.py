@@ -83,5 +83,5 @@ class FrontierRules:
         return domain_of(host) if self.domain_cap else ""
 
     def holder_of(self, address: str | None) -> str:
-        """Return the name under which an IP address has slots, "" if it has none."""
+        """Return the slot holder name for an IP address, "" for an address without slots."""
         return holder_of(address) if address and self.address_cap else ""

@@ -120,7 +120,7 @@ class Hosts:
             self._place(host)
 
     def rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
-        """Let a host rest until `ready_at`, or make it ready at once; its lease ends."""
+        """End a host's lease; the host rests until `ready_at`, or is ready at once."""
         host.ready_at, host.is_leased = ready_at, False
         host.is_resting = ready_at > now
         if host.is_resting:

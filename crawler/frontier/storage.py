@@ -1,4 +1,4 @@
-"""The statements of the SQLite frontier, one method each; `crawler.run.schema` has the tables."""
+"""SQL statements of the SQLite frontier, one per method; `crawler.run.schema` has the tables."""
 
 import json
 import sqlite3
@@ -240,7 +240,7 @@ class Storage:
             self._add_known(before, host, url_id)
 
     def make_known(self, url: str, host: int, parent: int) -> bool:
-        """Mark a host's URL as known, so that it is never fetched; return True if it was queued."""
+        """Mark a host's URL as known and never fetch it; return True if it was queued."""
         key = fingerprint(url)
         row: tuple[int] | None = self._sql(
             "UPDATE urls SET queued = ?, evidence = NULL"

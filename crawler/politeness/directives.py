@@ -192,7 +192,7 @@ def _known_words(text: str) -> list[str]:
 def kept(statements: Iterable[str]) -> tuple[str, ...]:
     """Return distinct statements, shortened, `MAX_STATEMENTS` at most.
 
-    Statements that a crawl obeys or counts take precedence, so that others cannot displace them.
+    Obeyed and counted statements come first, so that a flood of statements cannot displace them.
     """
     found = dict.fromkeys(statement[:MAX_STATEMENT] for statement in statements)
     if len(found) <= MAX_STATEMENTS:

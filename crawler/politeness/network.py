@@ -55,7 +55,7 @@ A request might trigger an action of another service, or look like a port scan.
 """
 
 LOOPBACK: Final = "127.0.0.1"
-"""Address of the dashboard on this machine."""
+"""Dashboard address on this machine."""
 
 _PORT = re.compile(r"https?://(?:\[[^\]]*\]|[^/:?#]*):(\d{1,5})(?!\d)")
 _SERVER_WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})", re.ASCII)

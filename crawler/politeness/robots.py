@@ -38,16 +38,16 @@ ROBOTS_UNREACHABLE = "robots_unreachable"
 """Outcome of a URL with unreachable site rules."""
 
 ORIGINS_FULL = "origins_full"
-"""Outcome of a URL whose host has used up its budget of rule files."""
+"""Outcome after the host's rule file budget is used up."""
 
 FILES: Final = 10
 """Most rule files fetched per host in a crawl without a host cap."""
 
 USUAL_ORIGINS: Final = 4
-"""Origins of a host without a port: http and https, with `www.` and without.
+"""A host's origins without a port: http and https, with `www.` and without.
 
-Their robots.txt is always fetched, so that links to other ports, and redirects from other hosts,
-cannot close a host. A redirect between these origins leads to the same page.
+Their robots.txt is always fetched, so that links to other ports and foreign redirects cannot close
+a host. A redirect between these origins leads to the same page.
 """
 
 SITEMAP_FILES: Final = 10

@@ -1,10 +1,10 @@
-"""Copied texts: pages whose text is on many domains do not count as relevant.
+"""Copied texts: pages with a text on many domains do not count as relevant.
 
 A text is recognised by its sketch, the smallest hashes of its character shingles (Broder 1997):
 paragraph order does not matter, and a few words may differ.
 
-The domain that shows a text last need not be the one that copied it. So its page also counts if the
-domain has texts of its own, or if fewer texts count on it than on those before.
+The last domain with a text need not be the copier. So a page also counts if the domain has original
+texts, or fewer counted texts than the earlier domains.
 """
 
 from collections import Counter, OrderedDict
@@ -76,8 +76,8 @@ class CopiedTexts:
     def is_copy(self, sketch: tuple[int, ...], domain: str) -> bool:
         """Return True if a text counts on `DOMAINS` other domains; record it for this domain.
 
-        On a further domain the text counts if most of this domain's texts appeared here first, or
-        if each other domain has `HABIT` more counted texts. So a site survives five domains that
+        On a further domain the text counts if most of the domain's texts appeared here first, or
+        if each earlier domain has `HABIT` more counted texts. So a site survives five domains that
         publish copies first.
         """
         if not sketch:

@@ -74,13 +74,13 @@ def new_folder(name: str, now: float) -> Path:
 def open_run(
     folder: Path, meta: Mapping[str, object], now: float, *, identity: Collection[str] = ()
 ) -> OpenRun:
-    """Open a run folder to crawl in it: a new run begins, a known run is resumed.
+    """Open a run folder for a crawl: start a new run, or resume an existing run.
 
-    `meta` are the settings of the crawl, which include "seeds". Those of `identity` are the same
-    when a run is resumed; a missing one counts as empty. SQLite checks the whole file. A run of an
-    earlier schema is upgraded. Raises `RunFolderError` and changes nothing if the folder holds
-    another crawl, has a schema that this version does not continue, cannot be read or written, or
-    if the structure of its database is damaged.
+    `meta` are the crawl's settings, including "seeds". A resumed run must have equal `identity`
+    settings; a missing setting counts as empty. SQLite checks the whole file. A run with an earlier
+    schema is upgraded. Raises `RunFolderError` and changes nothing if the folder holds another
+    crawl, has a schema that this version cannot continue, cannot be read or written, or if the
+    database structure is damaged.
     """
     values = dict.fromkeys(identity, "")
     texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}

@@ -1,8 +1,7 @@
 """The columns of a run's table `pages`, declared once.
 
-The table's SQL, the statements that fill it and the rows that readers get are made from the fields
-of `PageRow`. A new column needs a field here and, if its value comes from a fetch, one in `Record`
-with the same name.
+The fields of `PageRow` define the table's SQL, its insert statements and the rows for readers. A
+new column needs a field here and, for a value from a fetch, an equally named field in `Record`.
 """
 
 import sqlite3
@@ -71,7 +70,7 @@ _values_of = itemgetter(*PAGE_COLUMNS[1:])
 
 
 def create_pages() -> str:
-    """Return the statement that makes the table `pages`."""
+    """Return the CREATE statement for the table `pages`."""
     types = {name: _SQL_TYPES[kind] for name, kind in get_type_hints(PageRow).items()}
     columns = [f"{name} {sql_type}" for name, sql_type in (types | _OTHER_SQL_TYPES).items()]
     return f"CREATE TABLE pages({', '.join(columns)}) STRICT"
@@ -93,16 +92,16 @@ _TRYING = Lock()  # two threads cannot bind values to one statement
 
 
 def page_values(lease: object, record: object) -> dict[str, Any]:
-    """Return the columns that follow from a lease and its record, by name."""
+    """Return the column values from a lease and its record, by name."""
     values = *_url_values_of(lease), *_record_values_of(record)
     return dict(zip(_GIVEN, values, strict=True))
 
 
 def add_page(connection: sqlite3.Connection, values: Mapping[str, Any]) -> int:
-    """Add a row with the next id and return that; `values` are the other columns.
+    """Insert a row and return its id, the next number; `values` are the remaining columns.
 
-    Raises ValueError for a value that no run can store: one of another type, a number of more than
-    64 bits, NaN, half a surrogate pair.
+    Raises ValueError for a value that no run can store: a wrong type, a number above 64 bits, NaN,
+    half a surrogate pair.
     """
     try:
         return connection.execute(_ADD_PAGE, _values_of(values)).lastrowid or 0

@@ -15,7 +15,7 @@ SCHEMA_VERSION: Final = 25
 """Changes with each change of a statement below, which needs a step in `crawler.run.versions`."""
 
 READABLE_BY: Final = 25
-"""The oldest schema whose programs read this one: all that they know has the same meaning here."""
+"""Oldest schema whose programs can read this schema: every older column keeps its meaning."""
 
 SCHEMA: Final = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -127,7 +127,7 @@ def _model() -> sqlite3.Connection:
 
 @cache
 def expected_schema() -> frozenset[tuple[str, ...]]:
-    """Return the rows of `schema_of` that every run of this schema has."""
+    """Return the `schema_of` rows of an empty run in the current schema."""
     return frozenset(schema_of(_model()))
 
 
@@ -138,9 +138,9 @@ def columns_of(table: str) -> tuple[str, ...]:
 
 
 def schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
-    """Return type, name, table and statement of all tables, indexes, views and triggers.
+    """Return (type, name, table, statement) per table, index, view and trigger.
 
-    A statement has no comments and single spaces, so that these may change.
+    Comments and repeated spaces are removed from statements, so they may differ between runs.
     """
     rows = connection.execute(
         "SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_master"

@@ -1,8 +1,8 @@
-"""Runs of other schemas: which ones are read, through which queries, and their upgrade.
+"""Reading and upgrading runs with other schemas.
 
-A step has a query for each table that a schema changed. It makes the table's new rows from its rows
-in the schema before. A reader sees them through temporary views and changes no file, whatever the
-size of the run. A crawl stores them, after it has copied `run.db`.
+A step has a query per changed table, which derives new rows from the previous schema's rows.
+Readers see the new rows through temporary views and change no file, however large the run. A crawl
+copies `run.db`, then stores the new rows.
 """
 
 import logging
@@ -65,11 +65,11 @@ def check_version(folder: Path, meta: Mapping[str, str], *, continues: bool) -> 
 
 
 def see_as_current(connection: sqlite3.Connection, schema: int) -> set[str]:
-    """Put a temporary view before each table that has other columns; return these tables.
+    """Hide each table with other columns behind a temporary view; return the hidden tables.
 
-    In a later schema these are all with another statement. Raises `ValueError` for a table that may
-    yield endless values: it is virtual, or computes a column. Raises `sqlite3.OperationalError` for
-    a missing table or column.
+    In a run with a later schema, every table with another statement is hidden. Raises `ValueError`
+    for a virtual table or a computed column, which may yield endless values. Raises
+    `sqlite3.OperationalError` for a missing table or column.
     """
     found = {row[1].lower(): row[3] for row in schema_of(connection) if row[0] == "table"}
     changed = _changed(schema)
@@ -92,7 +92,7 @@ def _changed(schema: int) -> set[str]:
 
 
 def _current_rows(table: str, schema: int, source: str) -> str:
-    """Return the query that makes the current rows of a table from those in `source`."""
+    """Return the query that derives current rows from the rows in `source`."""
     if schema > SCHEMA_VERSION:
         return f"SELECT {', '.join(columns_of(table))} FROM {source}"  # noqa: S608
     query = f"SELECT * FROM {source}"  # noqa: S608
@@ -103,9 +103,9 @@ def _current_rows(table: str, schema: int, source: str) -> str:
 
 
 def upgrade(connection: sqlite3.Connection, folder: Path, schema: int) -> None:
-    """Change a run of an earlier schema into one of this schema, completely or not at all.
+    """Upgrade a run to the current schema, completely or not at all.
 
-    A copy of its database stays beside it, and replaces the copy of an earlier upgrade. Raises
+    A copy of the database stays in the folder and replaces the copy of an earlier upgrade. Raises
     `sqlite3.Error` and `OSError`.
     """
     copy = folder / COPIES.replace("*", str(schema))
@@ -129,7 +129,7 @@ def upgrade(connection: sqlite3.Connection, folder: Path, schema: int) -> None:
 
 
 def _rewrite(connection: sqlite3.Connection, table: str, schema: int) -> None:
-    """Replace a table by one of this schema with its rows; indexes that a user made are lost."""
+    """Upgrade a table with its rows to the current schema; user-made indexes are lost."""
     of_table = sorted((row for row in expected_schema() if row[2] == table), reverse=True)
     create, *indexes = (statement for *_, statement in of_table if statement)
     rows = _current_rows(table, schema, "before_upgrade")

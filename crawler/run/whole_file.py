@@ -14,9 +14,9 @@ _UNFINISHED: Final = re.compile(r"\.(.+)\.(\d+)(?:-wal|-shm|-journal)?")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield the place of a new file, which replaces `path` after the block.
+    """Yield a temporary path, whose file replaces `path` after the block.
 
-    No reader sees half of it. If the block raises, `path` stays as it was.
+    No reader sees a partial file. If the block raises, `path` is unchanged.
     """
     clean_up(path.parent, path.name)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,6 +1,6 @@
-"""The workers of a shared crawl on one machine, and their own Redis server.
+"""Workers of a shared crawl on one machine, and a private Redis server.
 
-On Linux the kernel kills all of them at any end of the parent process.
+On Linux the kernel kills workers and server however the parent process ends.
 """
 
 import os

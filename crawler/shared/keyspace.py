@@ -142,7 +142,7 @@ class KeySpace:
         self._most_away_s = most_away_s
 
     def shard(self, place: int, shards: int) -> "KeySpace":
-        """Return the keys of a shard of this crawl."""
+        """Return a shard's keys."""
         how: Any = {"wait_s": self.wait_s, "sleep": self._sleep, "shard": (place, shards)}
         shard = KeySpace(self.client, self.crawl, **how)
         shard.losses = self.losses

@@ -414,7 +414,7 @@ class RedisFrontier(SharedFrontier):
 
     @property
     def n_held(self) -> int:
-        """The number of leases of this worker."""
+        """Number of the worker's leases."""
         return len(self._held)
 
     def _end(

@@ -74,7 +74,7 @@ class StoredCrawl:
         return bool(self.whole.losses)
 
     def exists(self) -> bool:
-        """Return True if Redis has a crawl of this name."""
+        """Return True if the crawl exists in Redis."""
         return self.whole.read(*_existence(self.whole))
 
     def is_complete(self) -> bool:
@@ -84,7 +84,7 @@ class StoredCrawl:
         )
 
     def workers(self) -> list[str]:
-        """Return the names of all workers that ever joined; any may have left records."""
+        """Return the names of all past and present workers; each may have records."""
         return self.whole.read(*_workers(self.whole))
 
     def records(self, worker: str, number: int = 1000, *, after: str = "") -> list[Settled]:

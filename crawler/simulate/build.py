@@ -88,7 +88,7 @@ def build(sources: Sequence[Path], folder: Path, target: str) -> WebGraph:
 
 
 class _Assembly:
-    """A graph under construction: the facts of each URL by its number."""
+    """A graph under construction: facts per URL number."""
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()

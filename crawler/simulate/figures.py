@@ -363,7 +363,7 @@ def _missed(order: npt.NDArray[np.int32], yardstick: Yardstick) -> list[tuple[in
 
 
 def _points(pages: int, most: int) -> Longs:
-    """Return the page numbers at which a course is sampled: the same for all courses of a graph."""
+    """Return the sampled page numbers, equal for all courses on a graph."""
     if pages == 0:
         return np.zeros(0, np.int64)
     even = np.linspace(0, most, _LINEAR_POINTS + 1)

@@ -118,7 +118,7 @@ class _Generator:
         self._past = past
         of_kind = self._kind[self._home]
         self._row = np.where(past < 0, 0, np.where(of_kind == g.OTHER, 2, 1)).astype(np.uint8)
-        """Page class: relevant; other, on a server with relevant pages; other."""
+        """Page class: relevant; irrelevant, on a relevant server; irrelevant elsewhere."""
 
     def _relevant_servers(self) -> tuple[Counts, Counts, Mask]:
         """Return relevant and other pages per relevant server, and a mask of domain servers."""
@@ -184,7 +184,7 @@ class _Generator:
     # Pages.
 
     def _depths(self) -> Bytes:
-        """Return the depth of each page, rising within each segment."""
+        """Return the depth per page, rising within a segment."""
         past, home, start = self._past, self._home, self._start
         normal = np.empty(len(home), np.float64)
         g.draw_normals(self._chance, normal)
@@ -317,7 +317,7 @@ class _Generator:
         del segments
 
         def up_to(segment: int) -> Counts:
-            """Pages of a segment of each page's server, at most a step farther than the page."""
+            """Pages in a segment of the page's server, at most a step farther than the page."""
             ends = (4 * home.astype(np.int64) + segment) << 8 | (depth + np.uint8(1))
             return np.asarray(np.searchsorted(keys, ends, "right") - self._start[home, segment])
 
@@ -399,7 +399,7 @@ class _Generator:
         )
 
     def _languages(self, rng: np.random.Generator) -> npt.NDArray[np.int16]:
-        """Return the language of each page: the target, English, another."""
+        """Return the language per page: target, English, other."""
         m = self._measures
         # Servers without relevant pages are in one language.
         english = np.zeros(m.servers, np.bool_)
@@ -429,7 +429,7 @@ class _Generator:
 
 
 def _sizes(rng: np.random.Generator, number: int, total: int, sigma: float) -> Counts:
-    """Return lognormal sizes of 1 and more with a fixed sum, each at most a fiftieth of it."""
+    """Return lognormal sizes from 1 to a fiftieth of their fixed sum."""
     weight = np.exp(sigma * rng.standard_normal(number))
     np.minimum(weight, max(weight.sum() / 50, weight.mean()), out=weight)
     return 1 + _shared(weight, total - number)

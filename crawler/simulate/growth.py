@@ -106,7 +106,7 @@ def _first_at(depth: Bytes, start: int, end: int, value: int) -> int:
 
 @inlined
 def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
-    """Return a page of a segment at this depth, or NONE."""
+    """Return a segment page at this depth, or NONE."""
     first = _first_at(depth, start, end, value)
     number = _first_at(depth, first, end, value + 1) - first
     return first + draw_below(chance, number) if number else NONE
@@ -114,7 +114,7 @@ def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
 
 @inlined
 def _any(pages: Ints, starts: Longs, value: int, chance: Words) -> int:
-    """Return a page of a pool at this depth, or NONE."""
+    """Return a pool page at this depth, or NONE."""
     first, number = starts[value], starts[value + 1] - starts[value]
     return int(pages[first + draw_below(chance, number)]) if number else NONE
 
@@ -159,7 +159,7 @@ def close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
 
 @inlined
 def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
-    """Return an irrelevant page of a server at this depth, or NONE."""
+    """Return an irrelevant page on a server at this depth, or NONE."""
     front = _own(depth, start[FRONT], start[BACK], value, chance)
     back = _own(depth, start[BACK], start[4], value, chance)
     if front == NONE or (back != NONE and draw_unit(chance) < 0.5):
@@ -198,7 +198,7 @@ def _parent(web: GrownWeb, server: int, segment: int, value: int, chance: Words)
 
 @compiled
 def find_parents(web: GrownWeb, chance: Words, parent: Ints) -> None:
-    """Choose the parent of each page, a step nearer to the seeds, that links to the page.
+    """Choose a parent per page: a linking page one step nearer to the seeds.
 
     NONE for the seeds, at depth 0.
     """
@@ -236,7 +236,7 @@ def _unfetched(cell: int, row: int, number: int, touched: Ints, chance: Words) -
 
 @inlined
 def _of_server(start: Ints, depth: Bytes, page: int, is_relevant: bool, chance: Words) -> int:
-    """Return a relevant or other page of a page's server, or NONE."""
+    """Return a relevant or irrelevant page on the page's server, or NONE."""
     below, is_source_relevant = int(depth[page]) + 1, page < start[FRONT]
     if is_relevant:
         end = start[SHY] if is_source_relevant else start[FRONT]

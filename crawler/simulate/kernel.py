@@ -43,12 +43,12 @@ STATUS: Final = 3
 """Bits of a vertex's state with the `page_status`."""
 RELEVANT: Final = 4
 WANTED: Final = 8
-"""The perfect strategy follows links to this vertex; set for all vertices in other strategies."""
+"""The perfect strategy follows links to this vertex; other strategies set it everywhere."""
 QUEUED: Final = 16
 """Set for a vertex that was ever queued."""
 SETTLED: Final = 32
 LABELLED: Final = 64
-"""Set for a page whose language is known."""
+"""Set for a page with a label."""
 SOFT, DEPTH, SCORE, DRAW, LEARNED = range(5)
 """How the next URL is chosen. With DRAW: at random; else by score. Scores are 1 for links of
 relevant pages and 0 for others (SOFT), minus the depth (DEPTH), the graph's (SCORE), or learned

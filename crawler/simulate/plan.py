@@ -49,7 +49,7 @@ ARGUMENTS: Final = {
     "pages": "end each crawl after this many pages (default: when the queue is empty)",
     "random_state": "seed of the draws of random and cctld (default: 0)",
 }
-"""Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
+"""Simulation arguments (-a NAME=VALUE) with help texts; lists have commas."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _orderings(graph: WebGraph, lang: str) -> list[str]:
 
 
 def _pairs(given: Mapping[str, str], known: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of a strategy and a filter, in their order."""
+    """Return (strategy, filter) pairs in argument order."""
     if "strategies" not in given and "filters" not in given:
         with_filters = [("soft", name) for name in PAPER_FILTERS]
         pairs = [(name, "none") for name in known if name != "soft"]

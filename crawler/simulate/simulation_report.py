@@ -117,7 +117,7 @@ def _best(crawls: Sequence[SimulatedCrawl]) -> str:
 
 
 def _first(shares: Mapping[str, float]) -> tuple[str, str]:
-    """Return the largest share as text, and the names of all crawls with this share."""
+    """Return the largest share as text, and the names of crawls with this share."""
     largest = percent(max(shares.values()))
     names = [name for name, share in shares.items() if percent(share) == largest]
     names[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
@@ -192,7 +192,7 @@ def _last(values: Sequence[float]) -> float:
 
 
 def _overview(lang: str, crawls: Sequence[SimulatedCrawl]) -> Table:
-    """Return the final figures of each strategy."""
+    """Return final figures per strategy."""
     rows = [
         (
             crawl.simulation.name + ("" if course.is_complete else " *"),

@@ -39,7 +39,7 @@ PAGE: Final = 1
 FAILED: Final = 2
 """Status of a URL without a page: dequeued in its turn, without any count."""
 REDIRECT: Final = 3
-"""Status of a redirecting URL: its links have its distance from the seeds."""
+"""Status of a redirect; its target has the same distance from the seeds."""
 
 Column = npt.NDArray[Any]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -78,8 +78,8 @@ _URLS_AT_ONCE: Final = 50_000
 class WebGraph:
     """A link graph and its columns, memory-mapped if opened from a folder.
 
-    `languages` are codes, `target` is the graph's target language, `provenance` describes its
-    origin in words and numbers of its maker.
+    `languages` are codes, `target` is the target language, `provenance` the maker's description
+    of the origin.
     """
 
     languages: tuple[str, ...]

@@ -34,7 +34,7 @@ ADDON_SETTINGS: Final = (*_ARGUMENTS, SCHEDULER, DROP_OTHERS)
 """The settings of a project that only the add-on reads."""
 
 _STEPS: Final = 100
-"""Steps of a request's priority for one unit of its URL's score."""
+"""Request priority steps per score unit."""
 
 
 class Addon:
@@ -106,7 +106,7 @@ class Languages:
         return cls(addon_config(crawler.settings, crawler.spider.name))
 
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
-        """Put the `Page` of a response into its meta."""
+        """Store a response's `Page` in the response meta."""
         response.meta[PAGE_KEY] = self._page(response)
 
     def _page(self, response: Response) -> Page:
@@ -162,7 +162,7 @@ class OtherLanguages:
         return cls(crawler)
 
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
-        """Raise `OtherLanguage` for a page that has a label, and not that of the target."""
+        """Raise `OtherLanguage` for a page with a label other than the target."""
         page: Page = response.meta.get(PAGE_KEY, NO_PAGE)
         if page.language is not None and not page.is_relevant:
             self._crawler.stats.inc_value("langfocus/dropped")

@@ -1,4 +1,4 @@
-"""The requests of a spider's own code that say more than their URL, kept until they are sent."""
+"""A spider's requests with more than a URL (callback, method, meta), kept until sent."""
 
 import logging
 import pickle
@@ -70,8 +70,8 @@ def is_plain(request: Request) -> bool:
 class AskedRequests:
     """Requests by the fingerprint of their URL, as Scrapy's disk queues keep them.
 
-    Their callbacks are methods of the spider. A request that cannot be written stays in memory: a
-    resumed crawl then fetches its URL with the spider's default callback.
+    Callbacks are spider methods. A request that cannot be serialised stays in memory: a resumed
+    crawl fetches the URL with the spider's default callback.
     """
 
     def __init__(self, folder: Path, spider: Spider) -> None:

@@ -1,4 +1,4 @@
-"""What a spider of a user's own does with its pages: its callbacks, and the links that it wants."""
+"""Callbacks of a user's spider: its items, and its choice of links."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -58,7 +58,7 @@ class Page:
 
 
 NO_PAGE: Final = Page(None, None, None, None, is_relevant=False)
-"""The page of an answer that is none, such as an image."""
+"""The page object for an answer without a page, such as an image."""
 
 
 @dataclass(frozen=True, slots=True)

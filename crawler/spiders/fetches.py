@@ -53,12 +53,12 @@ _ATTACHED: WeakKeyDictionary[Crawler, "tuple[Crawl, Callbacks | None]"] = WeakKe
 
 
 def attach(crawler: Crawler, crawl: Crawl, callbacks: "Callbacks | None" = None) -> None:
-    """Make an open crawl that of a crawler, whatever its spider, with the spider's callbacks."""
+    """Attach an open crawl and the spider's callbacks to a crawler."""
     _ATTACHED[crawler] = crawl, callbacks
 
 
 def crawl_of(crawler: Crawler) -> Crawl:
-    """Return the open crawl of a crawler; raises `SettingError` if it has none."""
+    """Return a crawler's open crawl; raises `SettingError` without an open crawl."""
     if crawler in _ATTACHED:
         return _ATTACHED[crawler][0]
     crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
@@ -177,7 +177,7 @@ class Fetches:
         return items
 
     def settle_page(self, fetch: Fetch, response: Response) -> Record | None:
-        """Settle a URL that was answered, once; None: it went back into the queue."""
+        """Settle an answered URL once; None: the URL was queued again."""
         if fetch.is_settled:
             return None
         record = None

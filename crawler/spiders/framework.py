@@ -23,7 +23,7 @@ _REPLACED: Final = {
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": "the frontier",
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": "the frontier",
 }
-"""Scrapy's middlewares whose work the frontier does, and what rules it there."""
+"""Scrapy middlewares replaced by the frontier, and the replacing rule."""
 
 _POLITE: Final = (
     "USER_AGENT",
@@ -67,9 +67,9 @@ def brought(*, keeps_spider_middlewares: bool = False) -> Mapping[str, Any]:
 def bring(
     settings: BaseSettings, priority: str = "spider", *, keeps_spider_middlewares: bool = False
 ) -> None:
-    """Set what the framework needs, and its polite defaults below those of a project.
+    """Apply required settings, and polite defaults below the project's own settings.
 
-    Raises `SettingError` for a setting of the project that contradicts it.
+    Raises `SettingError` for a contradicting project setting.
     """
     check(settings)
     for name, value in brought(keeps_spider_middlewares=keeps_spider_middlewares).items():

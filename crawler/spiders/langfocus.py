@@ -83,7 +83,7 @@ class Spider(scrapy.Spider):
         raise NotImplementedError
 
     def spider_closed(self, run: "Run") -> Any:
-        """Use the run of the crawl, which has ended with its report."""
+        """Handle the crawl's run, after the report is written."""
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield further seeds as requests, and items."""

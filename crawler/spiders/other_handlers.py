@@ -25,7 +25,7 @@ from langfocus.crawler.spiders.messages import OTHER_NAME, rebuilt
 from langfocus.crawler.url import normalise
 
 _GRACE_S: Final = 1.0
-"""Seconds that a handler has for its own time-out."""
+"""Grace period in seconds for a handler's own time-out."""
 
 _CUT = {"dataloss", "download_stopped", "partial"}
 _LENGTH, _ENCODING = b"Content-Length", b"Content-Encoding"
@@ -59,8 +59,8 @@ class CheckedHandler:
     async def __call__(self, request: Request) -> Response:
         """Return the answer to a request.
 
-        Of a redirect that the handler has followed only the target is known; it becomes a redirect
-        that the crawl follows by its own rules.
+        A redirect followed by the handler is turned back into a redirect to the final URL, for the
+        crawl's own redirect rules.
         """
         if is_file(request):
             request.meta.pop("playwright", None)  # a browser makes a page of a robots.txt

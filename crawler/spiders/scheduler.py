@@ -125,7 +125,7 @@ class FrontierScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "FrontierScheduler":
-        """Return the scheduler of a crawler whose spider has a crawl."""
+        """Return the scheduler for a crawler with an open crawl."""
         fetches = Fetches.from_crawler(crawler)
         keep_time(CrawlClock())
         wake_up = WakeUp(crawler, fetches.crawl.clock)
@@ -175,11 +175,10 @@ class FrontierScheduler(BaseScheduler):
             raise CloseSpider(goal)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request from the engine; False makes the engine drop it.
+        """Accept a request from the engine; False makes the engine drop the request.
 
-        The request of a fetch came back from a middleware and is returned again by
-        `next_request`. The URL of any other request is queued as a seed. A request of a spider's
-        own that has a body is sent beside the frontier.
+        A fetch request returned by a middleware is sent again by `next_request`. Any other request
+        is queued as a seed URL. A spider's request with a body bypasses the frontier.
         """
         fetch, callbacks = fetch_of(request), self.fetches.callbacks
         if fetch is not None and not fetch.is_settled:

@@ -34,7 +34,7 @@ class WebDownloadHandler(BaseDownloadHandler):
     lazy = False
 
     def __init__(self, crawler: Crawler) -> None:
-        """Take the Web from the crawl that the crawler's spider has opened."""
+        """Use the Web of the spider's open crawl."""
         super().__init__(crawler)
         crawl = crawl_of(crawler)
         self._crawl = crawl

@@ -1,7 +1,7 @@
 """Page links resolved to absolute URLs, as in browsers.
 
 `Resolver.resolve` returns the same URLs as the parser of `classifiers.urls.standard`, at a fifth of
-the cost for links that need no change, which are nearly all links.
+the cost for unchanged links, nearly all links of a page.
 """
 
 import codecs
@@ -99,7 +99,7 @@ class Resolver:
         return urls
 
     def _plainly(self, links: Sequence[str]) -> list[str | None]:
-        """Return the URLs of plain links; '' or None for other links."""
+        """Return the URLs of plain links, '' or None for the rest."""
         if not links:
             return []
         text = "\n".join(links)

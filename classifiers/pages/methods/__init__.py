@@ -47,7 +47,7 @@ METHODS: Final = Registry[Callable[..., IdentifiesPages]](
         FASTTEXT: "langfocus.classifiers.pages.methods.fasttext:FasttextEngine",
     },
 )
-"""Factories of the methods by name, the default first; that of fastText takes a model file."""
+"""Method factories by name, the default first; the fastText factory takes a model file."""
 
 
 @dataclass(frozen=True, slots=True)

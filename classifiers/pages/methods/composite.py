@@ -124,7 +124,7 @@ SUPPORT: Final = 1.0
 UNLIKE: Final = 1.0
 """Log-odds of a known language below which a text may be codes, or few words repeated."""
 REPEATED: Final = 0.25
-"""Share of distinct words below which each word counts once: a chart of colours, a table of parts.
+"""Share of distinct words below which repeated words count once: colour charts, parts lists.
 """
 LONG_TEXT: Final = 200
 """Least letters of a long text."""

@@ -38,7 +38,7 @@ _WEIGHTS = np.array([0, -1, 1, 1 / 2, 1 / 8])
 _SURE_SIGNS = 2
 """Distinctive signs from which a Han text is not open between Chinese and Japanese."""
 _MIXED = 0.1
-"""Other language's signs per distinctive sign, above which a Han text stays open."""
+"""Foreign signs per distinctive sign, above which a Han text remains unidentified."""
 
 # Last Shift_JIS sign in level 1 of JIS X 0208, the signs in common use.
 _LEVEL_1 = b"\x98\x72"

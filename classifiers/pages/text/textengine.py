@@ -105,7 +105,7 @@ class ScriptModel:
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """Return the language of each column."""
+        """Return the language per column."""
         return tuple(map(language_of, self.tags))
 
     @cached_property
@@ -294,7 +294,7 @@ class LangfocusEngine(RankingMethod):
         return list(zip(reading.codes, chances.tolist(), strict=True))
 
     def _known(self, typical: float, sums: Sums) -> float:
-        """Return the log-odds of a right first language, whose n-grams have `typical` nats."""
+        """Return the log-odds that the first language is right; its n-grams have `typical` nats."""
         whole, n_features = sums.whole.tolist(), sums.n_features
         lead = (whole[0] - whole[1]) / n_features if len(whole) > 1 else MAX_LEAD
         lacking = max(-MAX_DEFICIT, min(typical - sums.best, MAX_DEFICIT))

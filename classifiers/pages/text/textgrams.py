@@ -261,9 +261,9 @@ class Sums(NamedTuple):
     best: float
     """Nats per n-gram for the first column, in the most similar share BEST of the text."""
     n_main: int
-    """Number of main text pieces, which precede other pieces."""
+    """Main text pieces; they precede other pieces."""
     parts: Ints
-    """Number of each piece's language, (n_pieces,)."""
+    """Language number per piece, (n_pieces,)."""
     shares: Values
     """Share of each piece, (n_pieces,)."""
 
