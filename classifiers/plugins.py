@@ -61,6 +61,7 @@ class Registry(Generic[Part]):
     kind: str
     group: str  # of entry points
     built_in: Mapping[str, Part | str]  # the part, or its dotted path
+    ending: str = ""  # a name that ends so is that of a model file
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.built_in)
@@ -94,9 +95,13 @@ class Registry(Generic[Part]):
         """Return built-in names, then the names of installed plug-ins."""
         return list(dict.fromkeys([*self, *(plugin.name for plugin in self.installed())]))
 
+    def is_file(self, name: str) -> bool:
+        """Return True if a name is that of a model file."""
+        return bool(self.ending) and name.endswith(self.ending)
+
     def knows(self, name: str) -> bool:
         """Return True if a part has the name; it may still fail to load."""
-        return name in self.built_in or self.plugin(name) is not None
+        return name in self.built_in or self.is_file(name) or self.plugin(name) is not None
 
     def load(self, name: str) -> Part:
         """Import and return a part; raises KeyError for an unknown name, and `PluginError`."""

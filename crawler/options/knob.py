@@ -63,7 +63,9 @@ class Knob(NamedTuple):
         """Return a text or a value as one of the knob's type; raises `SettingError`."""
         if self.read is not None:
             return self.read(str(given), self.label)
-        if self.choices and given not in self.choices and self.plugin(given) is None:
+        is_file = self.parts is not None and self.parts.is_file(str(given))
+        is_chosen = not self.choices or given in self.choices or is_file
+        if not is_chosen and self.plugin(given) is None:
             known = self.choices if self.parts is None else self.parts.names()
             raise SettingError(
                 f"{self.label}={given}: no such {self.name}; there are {', '.join(known)}"

@@ -9,7 +9,12 @@ from pathlib import Path
 from langfocus.classifiers import languages
 from langfocus.classifiers.errors import GeoIPError, PluginError
 from langfocus.classifiers.pages.method import PageMethod
-from langfocus.classifiers.pages.methods import DEFAULT_METHOD, FASTTEXT_FILE, fasttext_file
+from langfocus.classifiers.pages.methods import (
+    DEFAULT_METHOD,
+    FASTTEXT_FILE,
+    METHODS,
+    fasttext_file,
+)
 from langfocus.classifiers.pages.methods.fasttext import WithAdded
 from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.crawler.errors import SettingError
@@ -85,6 +90,7 @@ class Preparation:
             "gaps": list(self.gaps),
             "parts": config.parts,
             "plugins": config.plugins,
+            **({"url_model": str(config.url_model)} if config.url_model else {}),
         }
 
     @property
@@ -235,6 +241,11 @@ def check_language(lang: str, method: PageMethod) -> None:
 
     No page would count as relevant: the language has no model, and its declarations are not read.
     """
+    if METHODS.is_file(method.name) and lang and lang not in method.languages:
+        known = ", ".join(sorted(method.languages))
+        raise SettingError(
+            f"-a lang={lang}: the model {method.name} does not know it, only {known}"
+        )
     if not lang or lang in PROJECT_CODES:
         return
     if lang not in (method.added if isinstance(method, WithAdded) else method.languages):

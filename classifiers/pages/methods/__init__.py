@@ -18,7 +18,7 @@ from langfocus.classifiers.pages.method import (
     PageMethod,
     Surroundings,
 )
-from langfocus.classifiers.plugins import Plugin, Registry
+from langfocus.classifiers.plugins import Plugin, Registry, object_at
 
 if TYPE_CHECKING:
     from langfocus.classifiers.pages.parse import ParsedPage
@@ -30,11 +30,13 @@ FASTTEXT_FILE: Final = "LANGFOCUS_FASTTEXT_MODEL"
 NEIGHBOURLY: Final = ("inlinks", "outlinks")
 """Methods that read the languages of neighbouring pages."""
 
+_COMPOSITE: Final = "langfocus.classifiers.pages.methods.composite"
+
 METHODS: Final = Registry[Callable[..., IdentifiesPages]](
     "page method",
     "langfocus.page_methods",
     {
-        "composite": "langfocus.classifiers.pages.methods.composite:shipped",
+        "composite": f"{_COMPOSITE}:shipped",
         "text": "langfocus.classifiers.pages.text.textengine:shipped_engine",
         "langdetect": "langfocus.classifiers.pages.text.langdetectengine:LangdetectEngine",
         "cavnar-trenkle": "langfocus.classifiers.papers.hayati.base:load",
@@ -46,6 +48,7 @@ METHODS: Final = Registry[Callable[..., IdentifiesPages]](
         "cai": "langfocus.classifiers.papers.cai.method:shipped",
         FASTTEXT: "langfocus.classifiers.pages.methods.fasttext:FasttextEngine",
     },
+    ".npz",
 )
 """Method factories by name, the default first; the fastText factory takes a model file."""
 
@@ -76,7 +79,8 @@ class _OfPlugin:
 def method(name: str = DEFAULT_METHOD, fasttext: Path | None = None) -> PageMethod:
     """Return the named method; one object per process.
 
-    `fasttext`, a fastText model file, adds languages to the default method. Raises LanguageError
+    `fasttext`, a fastText model file, adds languages to the default method; the name of a text
+    model file is the default method with that model. Raises LanguageError
     for an unknown name; MissingPackageError without the method's extra; ModelError for an
     unreadable file; PluginError.
     """
@@ -94,6 +98,8 @@ def fasttext_file(given: Path | str | None = None) -> Path | None:
 
 @cache
 def _made(name: str, fasttext: Path | None) -> PageMethod:
+    if METHODS.is_file(name):
+        return cast(PageMethod, object_at(f"{_COMPOSITE}:OwnComposite")(Path(name)))
     make, plugin = METHODS.load(name), METHODS.plugin(name)
     if plugin is not None:
         with plugin.blamed():

@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from langfocus.classifiers import languages
@@ -326,6 +327,22 @@ def _most_none(scales: _Scales, language: str, *, has_prose: bool) -> float:
     if scales.ballot.letters < LONG_TEXT or not is_alone or (language in COMMON and not has_prose):
         return EVEN
     return MOST_NONE_LARGE if language in LARGE else MOST_NONE
+
+
+class OwnComposite(Composite):
+    """The default method with a text model of one's own."""
+
+    def __init__(self, path: Path) -> None:
+        """Load a model file; raises ModelError."""
+        super().__init__(LangfocusEngine(path))
+        self.name, self.languages = path.name, frozenset(self.engine.model.languages)
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """Identify the language of a page; declared languages beyond the model do not count."""
+        found = super().identify(page)
+        if found.language is None or found.language in self.languages:
+            return found
+        return unknown(f"the text model does not know {found.language}")
 
 
 @cache
