@@ -271,6 +271,7 @@ def _lines(given: argparse.Namespace, counts: Sequence[int]) -> Iterator[Line]:
     run = _WAYS[given.how]
     for name in given.webs.split(","):
         web = RareWeb(name, given.pages, given.share, given.without)
+        web.slowness = given.slowness
         for lang in given.langs.split(","):
             judged = Judged(web, lang, counts)
             yield judged.oracle()
@@ -323,6 +324,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.002, help="of each small language")
     parser.add_argument("--counts", default="500,2000", help="numbers of downloads")
     parser.add_argument("--without", default="", help=f"of {', '.join(rare_webs.SWITCHES)}")
+    parser.add_argument("--slowness", type=float, default=1.0, help="factor of all latencies")
     parser.add_argument("--how", choices=_WAYS, default="order")
     given = parser.parse_args()
     require()

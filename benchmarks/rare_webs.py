@@ -155,6 +155,7 @@ class RareWeb:
         if self.kind not in _FAMILIES:
             sys.exit(f"{name}: no such web; there are {', '.join(f'{f}-1' for f in _FAMILIES)}")
         self.host_cap = 500
+        self.slowness = 1.0
         self._seed, self._n = int(seed), pages
         self._on = set(SWITCHES) - set(filter(None, without.split(",")))
         self._random = Random(f"{name} {pages}")
@@ -522,7 +523,7 @@ class RareWeb:
     def latency_s(self, url: str) -> float:
         """Return the time of an answer over HTTP."""
         number = self._named.get((urlsplit(url).hostname or "").removeprefix("www."))
-        return 0.02 if number is None else self._hosts[number].latency_s
+        return self.slowness * (0.02 if number is None else self._hosts[number].latency_s)
 
     def respond(self, url: str) -> Answer:
         """Return the answer of a URL's server."""
