@@ -21,8 +21,8 @@ from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.crawler.corpus.sources import page_in
 from langfocus.crawler.errors import ArchiveError
 from langfocus.crawler.frontier.base import PAGE, REDIRECT
-from langfocus.crawler.reading.page import TIMEOUT, leads_to
-from langfocus.crawler.reading.time_limit import TOO_SLOW, UnreadError, identified_in_time
+from langfocus.crawler.reading.page import leads_to
+from langfocus.crawler.reading.time_limit import UnreadError, identified_in_time
 from langfocus.crawler.report.formatting import falling, iso_time
 from langfocus.crawler.run.folder import kind_of, reading, sessions_of
 from langfocus.crawler.sources.archive import ArchivedAnswer, answers, unusual_records
@@ -135,7 +135,7 @@ def _of_answer(found: ArchivedAnswer, method: PageMethod) -> Fact | None:
         try:
             page, identified = identified_in_time(download, method)
         except UnreadError as error:
-            outcome = TIMEOUT if str(error) == TOO_SLOW else "error"
+            outcome = error.outcome
         if page and identified and leads_to(download, page, identified):
             outcome, page = REDIRECT, None
     elif 300 <= answer.status < 400 and answer.header("Location"):

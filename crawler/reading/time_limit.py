@@ -12,7 +12,7 @@ from langfocus.classifiers.errors import PluginError
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod
 from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.crawler.http.download import Download
-from langfocus.crawler.reading.page import TRIAL, identified
+from langfocus.crawler.reading.page import TIMEOUT, TRIAL, identified
 
 SLOW_S: Final = 20.0
 """Processor time limit per page in seconds; a usual page takes 0.005."""
@@ -30,6 +30,11 @@ class TooSlow(BaseException):
 
 class UnreadError(Exception):
     """A page cannot be read; the message is `TOO_SLOW`, `FAILED` or names a plug-in."""
+
+    def __init__(self, reason: str, outcome: str = "error") -> None:
+        """Set the outcome of the page in a crawl."""
+        super().__init__(reason)
+        self.outcome = outcome
 
 
 @contextmanager
@@ -68,7 +73,7 @@ def identified_in_time(
         with limited():
             return identified(download, by)
     except TooSlow:
-        raise UnreadError(TOO_SLOW) from None
+        raise UnreadError(TOO_SLOW, TIMEOUT) from None
     except Exception as error:  # as in a crawl: whatever is wrong with a page, the others are read
         _log.exception("%s", download.url)
         raise UnreadError(str(error) if isinstance(error, PluginError) else FAILED) from error
