@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langfocus.classifiers.urls.plugin_models import PluginModel
     from langfocus.crawler.http.download import Download
 
-Record = dict[str, Any]
+Answer = dict[str, Any]
 
 STDIN = "-"
 """Source name of a page on standard input."""
@@ -173,7 +173,7 @@ def _url_of(line: bytes) -> bytes:
     return line.partition(b"\t")[0].rstrip(b"\r")
 
 
-def _records(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Record]:
+def _records(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Answer]:
     """Yield the language and the confidence of each URL."""
     import numpy as np
 
@@ -184,7 +184,7 @@ def _records(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Rec
         yield {"url": url, "language": names[at], "confidence": confidence}
 
 
-def _explained(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Record]:
+def _explained(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Answer]:
     """Yield the records with decision values and the deciding features."""
     for record, scores in zip(_records(model, urls), model.scores(urls).tolist(), strict=True):
         rounded = (round(score, 4) for score in scores)
@@ -222,13 +222,13 @@ class _Pages:
     by: PageMethod
     failures: int = 0
 
-    def records(self, names: Iterable[str]) -> Iterator[Record]:
+    def records(self, names: Iterable[str]) -> Iterator[Answer]:
         """Yield the records of files, archives, and folder contents, in order."""
         for name in names:
             for path in _files(name):
                 yield from self._of_file(path)
 
-    def _of_file(self, name: str) -> Iterator[Record]:
+    def _of_file(self, name: str) -> Iterator[Answer]:
         from langfocus.crawler.http.download import Download
         from langfocus.crawler.run.whole_file import open_regular
         from langfocus.crawler.sources.warc_reader import is_warc
@@ -248,7 +248,7 @@ class _Pages:
         self.failures += record["reason"].startswith("no page: ")
         yield record
 
-    def _of_archive(self, path: Path) -> Iterator[Record]:
+    def _of_archive(self, path: Path) -> Iterator[Answer]:
         from langfocus.crawler.corpus.sources import page_in
         from langfocus.crawler.sources.archive import answers, unusual_records
         from langfocus.crawler.sources.warc_reader import Damage
@@ -268,7 +268,7 @@ class _Pages:
             fault = f"no answer of a server in this WARC file{unusual_records(seen)}"
             yield self._unread(str(path), fault)
 
-    def _read(self, name: str, download: Download) -> Record:
+    def _read(self, name: str, download: Download) -> Answer:
         from langfocus.crawler.reading.time_limit import UnreadError, identified_in_time
 
         try:
@@ -277,7 +277,7 @@ class _Pages:
             return self._unread(name, str(error))
         return _record(name, found, page.charset if page else None)
 
-    def _unread(self, name: str, reason: str) -> Record:
+    def _unread(self, name: str, reason: str) -> Answer:
         self.failures += 1
         return _record(name, unknown(reason))
 
@@ -293,11 +293,11 @@ def _files(name: str) -> Iterator[str]:
         yield from (path for path in paths if not is_unwanted_file(f"file://{path}"))
 
 
-def _line(record: Record) -> str:
+def _line(record: Answer) -> str:
     return json.dumps(record).replace("\x7f", "\\u007f") + "\n"
 
 
-def _record(name: str, found: PageLanguage, charset: str | None = None) -> Record:
+def _record(name: str, found: PageLanguage, charset: str | None = None) -> Answer:
     return {
         "source": name,
         "language": found.language,
@@ -321,7 +321,7 @@ _EAST_ASIA: Final = {"Hang", "Hani", "Hira", "Kana", "Kore"}
 """Scripts learned together."""
 
 
-def language_records() -> list[Record]:
+def language_records() -> list[Answer]:
     """Return a record for each supported language, by code."""
     from langfocus.classifiers import languages
     from langfocus.classifiers.pages.text.textengine import known_languages
@@ -343,7 +343,7 @@ def language_records() -> list[Record]:
     ]
 
 
-def _of_texts(code: str, facts: Record) -> Record:
+def _of_texts(code: str, facts: Answer) -> Answer:
     """Return the number of training texts, and the supported scripts of the language."""
     from langfocus.classifiers import languages
     from langfocus.classifiers.pages.text.scripts import SINGLE_SCRIPTS
@@ -355,12 +355,12 @@ def _of_texts(code: str, facts: Record) -> Record:
     return {"sentences": facts["sentences"], "scripts": scripts}
 
 
-def _text_accuracy(facts: Record) -> Record | None:
+def _text_accuracy(facts: Answer) -> Answer | None:
     measured = {name: facts.get(name) for name in ("sentence", "page", "by_script")}
     return measured if any(measured.values()) else None
 
 
-def _of_urls(model: UrlModel, code: str) -> Record | None:
+def _of_urls(model: UrlModel, code: str) -> Answer | None:
     from langfocus.classifiers.languages import tlds_of
 
     if code in model.languages:
