@@ -11,6 +11,7 @@ _HELP: Final = {
     "compare": "Crawl with several strategies and compare their harvest rates",
     "report": "Print the figures of a crawl and write its report.html; draw pages to check it",
     "export": "Write the texts of a crawl as JSON lines, Parquet or plain text, or pack it as WACZ",
+    "seeds": "Write one seed list from runs, indexes, web-languages and the list that ships",
     "takedown": "Remove hosts from a crawl: its queue, WARC files and exports",
     "merge": "Make one run and one report of the shares of a crawl's workers",
     "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
