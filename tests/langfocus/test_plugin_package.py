@@ -87,7 +87,7 @@ def test_the_documents_show_the_package() -> None:
     code = (PACKAGE / "alphabet.py").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     parts = [re.sub(r"(?m)^(?:from|import) .*\n", "", block).strip() for block in blocks]
-    assert len(parts) == 9
+    assert len(parts) == 10
     tests = (ROOT / "tests/plugins/alphabet/test_alphabet.py").read_text(encoding="utf-8")
     assert [part for part in parts if part not in f"{code}{tests}"] == []
     (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)

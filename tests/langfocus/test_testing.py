@@ -1,14 +1,21 @@
 """The tests of plug-ins hold for built-in parts and for those of a package, and find mistakes."""
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
 
 from langfocus.classifiers.errors import LangfocusError
 from langfocus.classifiers.urls.model import SHIPPED
 from langfocus.crawler.corpus.extraction import EXTRACTORS
 from langfocus.crawler.corpus.formats import WRITERS
+from langfocus.crawler.frontier.base import Admission, Lease, Record
+from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.sources.sample import SampleWeb
 from langfocus.crawler.strategies import ORDERINGS
 from langfocus.crawler.strategies.filters import FILTERS
@@ -23,6 +30,7 @@ from langfocus.testing import (
     WebTests,
     _PartTests,
 )
+from langfocus.testing.frontiers import FrontierMachine
 from tests.support.plugins import install
 
 OF_PACKAGE = "tests.plugins.alphabet.alphabet"
@@ -195,3 +203,31 @@ def test_a_part_that_breaks_a_law_fails(
     case.part = f"wrong_parts:{part}"
     with pytest.raises((AssertionError, LangfocusError)):
         run_all(case)
+
+
+class Forgetful(SqliteFrontier):
+    """Stores no link of the pages that are relevant."""
+
+    def admit(self, lease: Lease, record: Record, links: Any = (), **more: Any) -> list[Admission]:
+        found = super().admit(lease, record, [] if record.is_relevant else links, **more)
+        return found or [Admission.STORED] * len(links)
+
+
+def test_random_steps_find_a_wrong_frontier() -> None:
+    class Steps(FrontierMachine):
+        def open(self) -> None:
+            super().open()
+            self.frontier = Forgetful(self.run.connection, self.rules_of_crawl(), now=self.now)
+
+    given = settings(max_examples=20, deadline=None, phases=[Phase.generate], database=None)
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(Steps, settings=given)
+
+
+def test_without_hypothesis_a_line_says_what_the_random_steps_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    monkeypatch.delitem(sys.modules, "langfocus.testing.frontiers")
+    with pytest.raises(ImportError, match=r"frontiers needs .*: pip install pytest hypothesis$"):
+        import_module("langfocus.testing.frontiers")

@@ -11,7 +11,7 @@ from langfocus.crawler.strategies.focus.evidence import FEATURES, Evidence, unit
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import host_of
-from tests.support.frontiers import LEAST_CHANGE, Known, ObviousFrontier
+from langfocus.testing.model import LEAST_CHANGE, Known, ObviousFrontier
 
 _WEIGHTS = {
     "URL, new host": 1.0,

@@ -12,7 +12,8 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
 from langfocus.crawler.run.folder import OpenRun
 from langfocus.crawler.strategies.links import Link
-from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, sent_now
+from langfocus.testing.frontiers import META
+from tests.crawler.frontier.test_frontier_contract import lease_now, page, sent_now
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run
 

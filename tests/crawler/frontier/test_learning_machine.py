@@ -10,10 +10,7 @@ from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Draw, Link
-from tests.crawler.frontier.test_frontier_contract import (
-    META,
-    FrontierMachine,
-)
+from langfocus.testing.frontiers import META, FrontierMachine
 from tests.support.learning import PRIOR, ObviousLearner
 
 

@@ -23,7 +23,8 @@ from langfocus.crawler.strategies.filters import Filter, make_filter
 from langfocus.crawler.strategies.links import SEED, Link
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST
 from langfocus.crawler.url import normalise
-from tests.crawler.frontier.test_frontier_contract import META, lease_now
+from langfocus.testing.frontiers import META
+from tests.crawler.frontier.test_frontier_contract import lease_now
 from tests.crawler.reading.test_copied_text import TEXT
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run

@@ -16,7 +16,8 @@ from langfocus.crawler.shared.membership import Membership
 from langfocus.crawler.shared.redis import RedisFrontier
 from langfocus.crawler.shared.worker import Worker
 from langfocus.crawler.strategies.links import Link
-from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
+from langfocus.testing.frontiers import META
+from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.support.redisserver import RedisServer
 
 Joiner = Callable[..., RedisFrontier]

@@ -38,7 +38,8 @@ from langfocus.crawler.shared.stored import Settled, StoredCrawl
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.links import Draw, Link
 from langfocus.crawler.url import host_of
-from tests.crawler.frontier.test_frontier_contract import FrontierMachine, lease_now, page
+from langfocus.testing.frontiers import FrontierMachine
+from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.crawler.shared.conftest import Joiner
 from tests.support.learning import PRIOR
 from tests.support.redisserver import RedisServer
@@ -165,12 +166,13 @@ class SharedMachine(FrontierMachine):
     def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
         assert ready_at in (None, self.now + POLL_S)
 
-    def check_records(self, expected: list[tuple[str, str]]) -> None:
+    def settled(self) -> list[tuple[str, str]]:
         rows = sorted((each.row for each in self.frontier.settled()), key=lambda row: row["id"])
-        assert [(row["url"], row["outcome"]) for row in rows] == expected
-        assert [row["id"] for row in rows] == list(range(1, len(expected) + 1))
-        totals = self.frontier.workers[0].stored.totals()
-        assert totals.get("lowered", 0) == self.model.lowered
+        assert [row["id"] for row in rows] == list(range(1, len(rows) + 1))
+        return [(row["url"], row["outcome"]) for row in rows]
+
+    def lowered(self) -> int:
+        return int(self.frontier.workers[0].stored.totals().get("lowered", 0))
 
     def end_crawl(self) -> None:
         self.frontier.close()

@@ -18,7 +18,7 @@ from langfocus.crawler.run.folder import connect, open_run
 from langfocus.crawler.run.page_row import insert_pages, page_values
 from langfocus.crawler.shared.merging import merge
 from langfocus.crawler.url import fingerprint
-from tests.crawler.frontier.test_frontier_contract import META
+from langfocus.testing.frontiers import META
 from tests.support.crawls import rows
 
 

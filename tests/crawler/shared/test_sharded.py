@@ -32,8 +32,10 @@ from langfocus.crawler.spiders.watch import count_expected
 from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Draw, Link
+from langfocus.crawler.strategies.orderings import Ordering
 from langfocus.crawler.url import host_of
-from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
+from langfocus.testing.frontiers import META
+from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.crawler.shared.test_frontier_redis import SharedMachine, Workers
 from tests.crawler.shared.test_learning_shared import belief_of
 from tests.support.learning import PRIOR
@@ -47,7 +49,9 @@ class ShardedMachine(SharedMachine):
 
     keeps_order_of_ties = False
 
-    def begin_with(self, draw: Draw, patience: float, rule: Filter) -> None:
+    def begin_with(
+        self, draw: Draw, patience: float, rule: Filter, made: Ordering | None = None
+    ) -> None:
         super().begin_with(Draw.FIRST, 0.0, rule)
 
     def open(self) -> None:

@@ -16,7 +16,8 @@ from langfocus.crawler.run.folder import open_run
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.shared.worker import Worker, storing
 from langfocus.crawler.strategies.links import Link
-from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
+from langfocus.testing.frontiers import META
+from tests.crawler.frontier.test_frontier_contract import lease_now, page
 from tests.crawler.shared.conftest import Joined, Joiner
 from tests.crawler.spiders.test_watch import Crawl
 from tests.support.crawls import rows

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from langfocus.crawler.frontier.base import FORWARDING, PAGE, Admission, Record, Sending
 from langfocus.crawler.frontier.slots import (
@@ -17,8 +18,11 @@ from langfocus.crawler.strategies.filters import Filter, Tally
 from langfocus.crawler.strategies.links import Link
 from langfocus.crawler.url import domain_of, host_of
 
-LEAST_CHANGE = 0.2
-TRIED = 16
+LEAST_CHANGE: Final = 0.2
+"""The least decrease of a score for which a URL is put back."""
+
+TRIED: Final = 16
+"""URLs whose scores are lowered before one is leased."""
 
 
 @dataclass
@@ -62,6 +66,7 @@ class ObviousFrontier:
     relevant: dict[str, int] = field(default_factory=dict)
     counts_only_pages_of_addresses: bool = False
     lowered: int = 0
+    doubts_up_to: float | None = 0.0
     ready_from: dict[str, float] = field(default_factory=dict)
     discovered: int = 0
 
@@ -145,7 +150,7 @@ class ObviousFrontier:
                 return Sending.ADDRESS_FULL
             more = self._penalties(holder, self.address_cap) - page.penalties if holder else 0
             if more > 0:
-                page.link = Link(url, penalized(page.link.score, more, 0.0))
+                page.link = Link(url, penalized(page.link.score, more, self.doubts_up_to))
                 page.penalties += more
                 self.lowered += 1
                 self._end_lease(url)
@@ -201,8 +206,11 @@ class ObviousFrontier:
             score = self._score_now(best, penalties)
             rest = [k for k in self.known if k.is_queued and k.host == best.host and k is not best]
             rivals = [k.link.score for k in (*others, *rest)]
-            doubtful = highest_penalized(0.0) if self.domain_cap or self.address_cap else 0.0
-            is_worse = score < max(rivals) if rivals else score <= doubtful
+            doubtful = self.doubts_up_to
+            if self.domain_cap or self.address_cap:
+                doubtful = highest_penalized(doubtful)
+            is_alone = doubtful is not None and score <= doubtful
+            is_worse = score < max(rivals) if rivals else is_alone
             is_moved = penalties > best.penalties or score <= best.link.score - LEAST_CHANGE
             if score >= best.link.score or not (is_worse and is_moved) or tries == 1:
                 self.lease(best.link.url)
@@ -212,7 +220,7 @@ class ObviousFrontier:
             best.link, best.penalties = replace(best.link, score=score), penalties
 
     def _score_now(self, known: Known, penalties: int) -> float:
-        return penalized(known.link.score, penalties - known.penalties, 0.0)
+        return penalized(known.link.score, penalties - known.penalties, self.doubts_up_to)
 
     def is_budget_leased(self) -> bool:
         pages = sum(record.outcome == PAGE for _, record in self.records)
@@ -275,8 +283,8 @@ class ObviousFrontier:
         return admissions
 
     def _units_of(self, url: str) -> list[str]:
-        """The directory or the server, then the server if it can be closed beside directories."""
-        if self.filter.name != "both-conservative":
+        """Return the directory or the server, then the server if both can be closed."""
+        if not self.filter.closes_servers:
             return [self.filter.unit_of(url)]
         return [self.filter.directory_of(url), host_of(url)]
 
