@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"langfocus {__version__}")
     if first not in COMMANDS:
         return _refuse(first)
-    if first in _CRAWLS and not {"-h", "--help"} & set(given) and sys.stderr.isatty():
+    is_plain = os.environ.get("LANGFOCUS_LOG") == "json" or not sys.stderr.isatty()
+    if first in _CRAWLS and not {"-h", "--help"} & set(given) and not is_plain:
         # The next line, or the panel, takes its place.
         print("starting ...", end="\r", file=sys.stderr, flush=True)  # noqa: T201
     try:

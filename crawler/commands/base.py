@@ -28,6 +28,7 @@ from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LangfocusError, LanguageError, StudyError
 from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.json_log import JsonFormatter, check_format, is_json
 from langfocus.crawler.report.formatting import json_text, printable_lines
 from langfocus.crawler.report.terminal import guarded
 from langfocus.crawler.run.whole_file import write_whole
@@ -115,11 +116,13 @@ class _PrintableFormatter(logging.Formatter):
 def run_command(name: str, arguments: Sequence[str]) -> int:
     """Return the exit code of a command."""
     if logging.lastResort is not None:  # writes warnings of a command without a configured log
-        logging.lastResort.setFormatter(_PrintableFormatter())
+        kind = JsonFormatter if is_json() else _PrintableFormatter
+        logging.lastResort.setFormatter(kind())
     return ended(lambda: _run(name, arguments))
 
 
 def _run(name: str, arguments: Sequence[str]) -> int | None:
+    check_format()
     opts, rest = parser_of(name).parse_known_intermixed_args(arguments)
     if rest:
         raise not_understood(rest[0], f"langfocus {name}")

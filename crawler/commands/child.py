@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from langfocus.crawler.report.live import decoded
-from langfocus.crawler.report.progress import MARK, PASSED_ON, Display, Progress
+from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
+from langfocus.crawler.report.terminal import MARK
 from langfocus.crawler.shared.crew import Crew, End
 
 IMPORTING: Final = "LANGFOCUS_IMPORTED_SPIDER"

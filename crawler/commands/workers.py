@@ -20,8 +20,9 @@ from langfocus.crawler.errors import CrawlError, SettingError, StorageError
 from langfocus.crawler.politeness.network import check_port
 from langfocus.crawler.reading.readers import processors
 from langfocus.crawler.report.live import WRITTEN_EVERY_S, Snapshot, State, decoded, write_live
-from langfocus.crawler.report.progress import MARK, PASSED_ON, Display, Progress
+from langfocus.crawler.report.progress import PASSED_ON, Display, Progress
 from langfocus.crawler.report.run_report import report
+from langfocus.crawler.report.terminal import MARK
 from langfocus.crawler.run.folder import lock_run, new_folder
 from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.shared.crew import Crew, OwnServer

@@ -18,13 +18,10 @@ from rich.text import Text
 from langfocus.crawler.frontier.base import FIRST_SCORE
 from langfocus.crawler.report.formatting import duration, percent, printable, share_of
 from langfocus.crawler.report.live import LastPage, Snapshot, figures, goal_of, live_json
-from langfocus.crawler.report.terminal import unguarded
+from langfocus.crawler.report.terminal import MARK, unguarded
 
 PASSED_ON: Final = "LANGFOCUS_PANEL"
 """Environment variable, set if the parent process shows the crawl's panel."""
-
-MARK: Final = "\x1e"
-"""Prefix of a line with a snapshot for the parent process."""
 
 _LABEL_COLUMNS: Final = 9
 _MOST_BARS: Final = 40

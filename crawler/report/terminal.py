@@ -4,9 +4,13 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, Final, TextIO, cast
 
+from langfocus.crawler.json_log import JsonStream, is_json
 from langfocus.crawler.report.formatting import printable
+
+MARK: Final = "\x1e"
+"""Prefix of a line with a snapshot for the parent process."""
 
 _LINES = re.compile(r"[^\n\t]+")
 
@@ -37,11 +41,19 @@ class PrintableStream:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Make standard output and standard error printable, in the block and for its exception."""
+    """Make standard output and standard error printable, in the block and for its exception.
+
+    Lines of standard error become objects if logs are JSON.
+    """
     before = {"stdout": sys.stdout, "stderr": sys.stderr}
     for name, stream in before.items():
         setattr(sys, name, PrintableStream(unguarded(stream)))
+    hook = sys.excepthook
+    if is_json() and not isinstance(before["stderr"], JsonStream):
+        sys.stderr = cast("TextIO", stream := JsonStream(unguarded(before["stderr"]), MARK))
+        sys.excepthook = stream.fail
     yield
+    sys.excepthook = hook
     for name, stream in before.items():
         if getattr(sys, name) is not None:
             setattr(sys, name, stream)

@@ -16,6 +16,7 @@ from threading import Thread
 from typing import IO, Any, Final, NamedTuple, cast
 
 from langfocus.crawler.errors import CrawlError, SettingError
+from langfocus.crawler.json_log import message_of, of_worker
 from langfocus.crawler.shared.keyspace import connect
 
 _PROGRAMS: Final = ("redis-server", "valkey-server")
@@ -194,11 +195,12 @@ class Crew:
             for line in lines:
                 if self._take(line):
                     continue
-                if line.startswith(_MESSAGE):
-                    self._messages[name] = line.removeprefix(_MESSAGE).strip()
+                text = message_of(line) or line
+                if text.startswith(_MESSAGE):
+                    self._messages[name] = text.removeprefix(_MESSAGE).strip()
                     continue
-                self._last[name] = line.strip() or self._last.get(name, "")
+                self._last[name] = text.strip() or self._last.get(name, "")
                 if line.strip() and not self.stops and line not in self._shown:
                     if len(self._shown) < _MOST_SHOWN:
                         self._shown.add(line)
-                    self._show(f"{name}: {line.rstrip()}" if name else line.rstrip())
+                    self._show(of_worker(name, line.rstrip()))

@@ -20,6 +20,7 @@ from scrapy.utils.python import global_object_name
 
 from langfocus.classifiers import languages
 from langfocus.crawler.errors import RunFolderError, SettingError, one_line
+from langfocus.crawler.json_log import is_json, log_json
 from langfocus.crawler.options.config import FIRST_ANSWER_S, RENAMED, SETTINGS, Config
 from langfocus.crawler.politeness.contact import bot_name
 from langfocus.crawler.politeness.identity import signer
@@ -217,6 +218,8 @@ def crawler_process(settings: Settings) -> AsyncCrawlerProcess:
     level = str(settings["LOG_LEVEL"])
     if not level.isdecimal() and level not in logging.getLevelNamesMapping():
         raise SettingError(f"LOG_LEVEL={level}: DEBUG, INFO, WARNING, ERROR or CRITICAL is needed")
+    if is_json():
+        log_json(settings)
     try:
         return AsyncCrawlerProcess(settings)
     except ImportError as error:

@@ -28,7 +28,8 @@ from langfocus.crawler.report.live import (
     live_json,
     read_live,
 )
-from langfocus.crawler.report.progress import MARK, Display, Progress, line, panel, spark
+from langfocus.crawler.report.progress import Display, Progress, line, panel, spark
+from langfocus.crawler.report.terminal import MARK
 
 HOSTS = {"ready": 3, "resting": 1310, "fetching": 64, "full": 24, "blocked": 12}
 HOSTILE = (
