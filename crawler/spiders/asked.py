@@ -56,6 +56,8 @@ class _Unpickler(pickle.Unpickler):
         found = super().find_class(module, name)
         is_safe = module in _SAFE or module.startswith("scrapy.http.")
         is_safe = is_safe or module.partition(".")[0] == self._own
+        # The text of a link, which the rules of a CrawlSpider put into `meta`.
+        is_safe = is_safe or (module, name) == ("lxml.etree", "_ElementUnicodeResult")
         if is_safe and isinstance(found, type) and found.__module__ == module:
             return found
         raise pickle.UnpicklingError(f"{module}.{name} is no class of the spider's package")

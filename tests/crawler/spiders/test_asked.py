@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import scrapy
-from scrapy import Request
+from scrapy import Request, Selector
 
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.run.folder import REQUESTS
@@ -104,3 +104,15 @@ def test_a_file_that_cannot_be_written_is_a_storage_error_in_every_step(
         asked.end(fingerprint(URL))
     with pytest.raises(StorageError, match="no such table"):
         asked.put(URL, Request(URL, headers={"X": "y"}))
+
+
+def test_the_request_of_a_crawl_spider_keeps_its_callback(
+    asked: AskedRequests, tmp_path: Path
+) -> None:
+    spider: Any = asked._spider
+    text = Selector(text="<a>Wald</a>").root.xpath("//a/text()")[0]
+    asked.put(URL, Request(URL, spider.detail, meta={"rule": 0, "link_text": text}))
+    asked.close()
+    found = again(tmp_path)
+    assert found is not None
+    assert (found.meta["link_text"], type(text).__name__) == ("Wald", "_ElementUnicodeResult")
