@@ -22,7 +22,7 @@ from langfocus.crawler.frontier.base import PAGE, UNCHANGED
 from langfocus.crawler.http.download import Download, is_text
 from langfocus.crawler.http.head import content_type_of, media_type
 from langfocus.crawler.outputs import archived
-from langfocus.crawler.outputs.warc_records import written_digest
+from langfocus.crawler.outputs.warc_records import digest_text
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.reading.page import leads_to
@@ -218,7 +218,7 @@ class _RunPart:
         values["is_relevant"] = target is not None and values["language"] in codes_of(target[0])
         values["links"] = None if links is None else outlinks.read(links)
         values.update(warc_file=place.file, warc_offset=place.start)
-        values["digest"] = written_digest(bytes.fromhex(place.digest))
+        values["digest"] = digest_text(place.digest)
         kind = content_type_of(answer.all("Content-Type"))
         return Found(values, host_of(values["url"]), answer.body, kind)
 
@@ -234,26 +234,31 @@ def _kept_answer(
     record = _record(folder, row)
     if row.is_revisit == archived.SAME_PAYLOAD_AS:
         original = archived.with_payload(connection, row.digest)
-        return None if original is None else answer_of(record, _record(folder, original))
+        if original is not None:
+            return answer_of(record, _record(folder, original))
+        body = _earlier_record(connection, "digest = ?", row.digest)
+        return None if body is None else answer_of(record, body)
     if row.is_revisit == archived.NOT_MODIFIED_SINCE:
         kept = archived.kept_earlier(connection, row.url)
-        return None if kept is None else _earlier_answer(connection, *kept)
+        page = kept and _earlier_record(connection, "url = ? AND date = ?", *kept)
+        return answer_of(page) if page else None
     return answer_of(record)
 
 
-def _earlier_answer(connection: sqlite3.Connection, url: str, date: str) -> Answer | None:
-    """Return an answer kept by an earlier run, None if the earlier run is missing."""
+def _earlier_record(
+    connection: sqlite3.Connection, where: str, *values: str
+) -> ArchiveRecord | None:
+    """Return a record with a body kept by an earlier run, None if the earlier run is missing."""
     since = connection.execute("SELECT value FROM meta WHERE key = 'since'").fetchone()
     if since is None or not since[0]:
         return None
     folder = Path(since[0])
     try:
         with reading(folder) as earlier:
-            where = "url = ? AND date = ? AND is_revisit = 0"
-            row = archived.found_archived(earlier, where, url, date)
+            row = archived.found_archived(earlier, f"{where} AND is_revisit = 0", *values)
             if row is None:
-                return _earlier_answer(earlier, url, date)
-            return answer_of(_record(folder, row))
+                return _earlier_record(earlier, where, *values)
+            return _record(folder, row)
     except RunFolderError:
         return None
 

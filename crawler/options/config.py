@@ -73,6 +73,15 @@ def _language(tag: str, label: str) -> str:
     return ",".join(sorted(codes))
 
 
+def _index_files(text: str, label: str) -> tuple[Path, ...]:
+    """Return the files in a list with commas; raises `SettingError` for a missing file."""
+    paths = tuple(Path(name.strip()) for name in text.split(",") if name.strip())
+    for path in paths:
+        if not path.is_file():
+            raise SettingError(f"{label}={path}: no such file; a CDXJ index is needed")
+    return paths
+
+
 def _hosts(text: str, label: str) -> "HostList":
     from langfocus.crawler.sources.hosts import read_hosts
 
@@ -361,6 +370,13 @@ class Config(Arguments):
         "with an index, except pages with noarchive; langfocus export makes texts of them",
         "LANGFOCUS_WARC",
         "texts, censuses and later extractors need the bytes; they cost 5 % of the speed",
+    )
+    dedup: tuple[Path, ...] = knob(
+        (),
+        "CDXJ indexes of other archives (.gz too), with commas between them: an answer whose body "
+        "they have is kept as a revisit record, without the body",
+        "LANGFOCUS_DEDUP",
+        read=_index_files,
     )
     random_state: int = knob(
         0,

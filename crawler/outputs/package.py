@@ -21,7 +21,7 @@ from langfocus.crawler.outputs.archived import (
     settled_files,
     unsettled,
 )
-from langfocus.crawler.outputs.warc_records import written_digest
+from langfocus.crawler.outputs.warc_records import digest_text
 from langfocus.crawler.run.folder import reading
 from langfocus.crawler.run.whole_file import replacing
 from langfocus.crawler.settings import BOT_NAME, VERSION
@@ -95,7 +95,7 @@ def _line(*values: Any) -> str:
     row = ArchivedRow(*values)
     # The payload of an answer 304 is elsewhere.
     has_payload = row.is_revisit != NOT_MODIFIED_SINCE
-    digest = {"digest": written_digest(bytes.fromhex(row.digest))} if has_payload else {}
+    digest = {"digest": digest_text(row.digest)} if has_payload else {}
     fields = {
         "url": row.url,
         "mime": "warc/revisit" if row.is_revisit else row.mime,

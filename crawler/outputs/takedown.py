@@ -10,7 +10,6 @@ afterwards. Files without rows after a kill are deleted by the next take-down or
 import json
 import os
 import sqlite3
-from base64 import b32decode
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from io import BytesIO
@@ -23,7 +22,7 @@ from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED
 from langfocus.crawler.http.head import split
-from langfocus.crawler.outputs import archived
+from langfocus.crawler.outputs import archived, dedup
 from langfocus.crawler.outputs.archived import ArchivedRow, file_of
 from langfocus.crawler.outputs.warc_records import digest_of, pack
 from langfocus.crawler.politeness.blocking import BlockList, read_lines
@@ -110,6 +109,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         for path in (*old_files, *folder.glob(COPIES)):
             path.unlink()
         _remove_requests(folder / REQUESTS, names)
+        dedup.forget(folder, names)
     except (sqlite3.Error, OSError, ValueError) as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -261,8 +261,7 @@ class _Record(NamedTuple):
         """Return the record with another kind and block; id and payload digest are kept."""
         kept = {name: value for name, value in self.headers.items() if name in _KEPT}
         digest = self.headers.get("WARC-Payload-Digest")
-        payload = None if digest is None else b32decode(digest.partition(":")[2])
-        return pack(kind, self.headers["WARC-Date"], {**kept, **headers}, block, payload).data
+        return pack(kind, self.headers["WARC-Date"], {**kept, **headers}, block, digest).data
 
 
 def _with_body(revisit: bytes, folder: Path, original: ArchivedRow) -> bytes:

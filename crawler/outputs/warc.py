@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import UNCHANGED, Lease, Record
@@ -25,6 +26,9 @@ from langfocus.crawler.outputs.warc_records import (
     pack_beside,
     warc_date,
 )
+
+if TYPE_CHECKING:
+    from langfocus.crawler.outputs.dedup import Payloads
 
 FORMAT = {
     "format": "WARC File Format 1.1",
@@ -46,10 +50,15 @@ def _field(value: object) -> str:
 
 
 class WarcArchive:
-    """Writes the exchanges of a run into a WARC file, and their rows into its database."""
+    """Writes the exchanges of a run into a WARC file, and their rows into its database.
 
-    def __init__(self, connection: sqlite3.Connection, file: "WarcFile") -> None:
-        self._connection, self._file = connection, file
+    `payloads` are those of other archives.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, file: "WarcFile", payloads: "Payloads | None" = None
+    ) -> None:
+        self._connection, self._file, self._payloads = connection, file, payloads
 
     @contextmanager
     def keeping(
@@ -79,6 +88,8 @@ class WarcArchive:
     def close(self) -> None:
         """Close the newest file."""
         self._file.close()
+        if self._payloads is not None:
+            self._payloads.close()
 
     def _write(
         self, exchange: Exchange, fingerprint: int | None, record: Record | None
@@ -97,7 +108,7 @@ class WarcArchive:
             warc_date(exchange.began_at),
             int(exchange.head.split(None, 2)[1]),
             _mime(exchange),
-            digest.hex(),
+            digest.hex() if revisit is None else revisit.written or digest.hex(),
             0 if revisit is None else revisit.kind,
             self._file.name,
             start,
@@ -118,7 +129,10 @@ class WarcArchive:
         if not exchange.body or exchange.truncated:
             return None
         found = archived.with_payload(self._connection, digest.hex())
-        return found and Revisit(archived.SAME_PAYLOAD_AS, found.url, found.date)
+        if found is not None:
+            return Revisit(archived.SAME_PAYLOAD_AS, found.url, found.date)
+        known = None if self._payloads is None else self._payloads.find(exchange.body, digest)
+        return known and Revisit(archived.SAME_PAYLOAD_AS, *known)
 
     def _beside(self, exchange: Exchange, record: Record | None, answer_id: str) -> bytes:
         """Return the records beside the answer."""

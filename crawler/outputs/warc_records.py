@@ -39,11 +39,15 @@ _GZIP = 31  # window bits of a gzip member
 
 
 class Revisit(NamedTuple):
-    """The profile of a `revisit`; URL and WARC-Date of the referred record, if known."""
+    """The profile of a `revisit`; URL and WARC-Date of the referred record, if known.
+
+    `written` is the payload digest as another archive spells it; "" for its usual spelling.
+    """
 
     kind: int
     url: str = ""
     date: str = ""
+    written: str = ""
 
 
 class Packed(NamedTuple):
@@ -69,13 +73,18 @@ def written_digest(digest: bytes) -> str:
     return f"sha1:{b32encode(digest).decode()}"
 
 
+def digest_text(stored: str) -> str:
+    """Return the payload digest of a row of `archived` as its record has it."""
+    return stored if ":" in stored else written_digest(bytes.fromhex(stored))
+
+
 def pack(
-    kind: str, date: str, headers: Mapping[str, str], block: bytes, digest: bytes | None = None
+    kind: str, date: str, headers: Mapping[str, str], block: bytes, digest: str | None = None
 ) -> Packed:
     """Return a WARC record with its block digest.
 
-    `headers` follow the mandatory headers. `digest` is the SHA-1 payload digest, None without a
-    payload.
+    `headers` follow the mandatory headers. `digest` is the written payload digest, None without
+    a payload.
     """
     fields = {
         "WARC-Type": kind,
@@ -86,7 +95,7 @@ def pack(
         "Content-Type": _TYPES[kind],
     }
     if digest is not None:
-        fields["WARC-Payload-Digest"] = written_digest(digest)
+        fields["WARC-Payload-Digest"] = digest
     fields["WARC-Block-Digest"] = written_digest(digest_of(block))
     lines = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
     data = b"".join([b"WARC/1.1\r\n", lines.encode(), b"\r\n", block, b"\r\n\r\n"])
@@ -106,12 +115,15 @@ def pack_answer(
     if revisit is None:
         if exchange.truncated:
             headers["WARC-Truncated"] = exchange.truncated
-        return pack("response", date, headers, exchange.head + exchange.body, digest)
+        return pack(
+            "response", date, headers, exchange.head + exchange.body, written_digest(digest)
+        )
     headers["WARC-Profile"] = _PROFILES[revisit.kind]
     if revisit.date:
         headers["WARC-Refers-To-Target-URI"] = revisit.url
         headers["WARC-Refers-To-Date"] = revisit.date
-    payload = None if revisit.kind == NOT_MODIFIED_SINCE else digest
+    written = revisit.written or written_digest(digest)
+    payload = None if revisit.kind == NOT_MODIFIED_SINCE else written
     return pack("revisit", date, headers, exchange.head, payload)
 
 

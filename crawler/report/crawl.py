@@ -119,6 +119,7 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         ("most URLs of one host", summary.max_urls_per_host),
         *_unless_zero("URLs beyond the cap of their domain", beyond),
         ("downloaded", size(summary.bytes)),
+        *_kept_elsewhere(summary),
         ("time", duration(summary.seconds)),
         ("pages per second", number(summary.pages_per_second)),
         ("finish reason", _end(summary)),
@@ -135,6 +136,11 @@ def _of_each(summary: Summary) -> Iterator[tuple[str, Cell]]:
     own = summary.relevant_by_language
     for code, relevant in own.items() if len(own) > 1 else ():
         yield f"harvest rate, {language_name(code)}", share_of(relevant, summary.labelled)
+
+
+def _kept_elsewhere(summary: Summary) -> list[tuple[str, Cell]]:
+    figure = f"{summary.revisits:,} ({size(summary.revisit_bytes)} not kept again)"
+    return [("answers that another archive has", figure)] if summary.revisits else []
 
 
 def _learnt(summary: Summary) -> Iterator[tuple[str, Cell]]:

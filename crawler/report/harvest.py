@@ -82,6 +82,13 @@ SELECT CASE
 FROM pages AS p LEFT JOIN earlier AS e ON e.url = p.url LEFT JOIN visits AS v ON v.page = p.id
 WHERE e.url IS NOT NULL OR v.page IS NOT NULL GROUP BY 1"""
 
+_REVISITS: Final = """\
+SELECT count(*), coalesce(sum(p.bytes) FILTER (WHERE a.is_revisit = 1), 0)
+FROM archived AS a LEFT JOIN pages AS p ON p.fingerprint = a.fingerprint
+WHERE a.is_revisit = 2 OR (a.is_revisit = 1 AND NOT EXISTS (
+    SELECT 1 FROM archived AS o WHERE o.digest = a.digest AND o.is_revisit = 0))"""
+"""Repeated bodies within the run are not counted."""
+
 _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
 
@@ -171,6 +178,8 @@ class Summary:
     sessions: int  # starts of the crawl
     finish_reason: str | None  # of the last session; None while it runs and after a kill
     bytes: int  # of all downloads, as received
+    revisits: int  # answers whose body only another archive has, `revisit` records
+    revisit_bytes: int  # of the bodies of pages that were thus not kept again
     harvest_by_200: list[Portion]  # the first 200 pages, the next, ... (Baykan 2013, Fig. 7)
     harvest_last_200: float | None  # relevant / labelled of the last 200 pages
     last_relevant: int  # number of the last relevant page, 0 without one
@@ -224,6 +233,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         brier, error = _calibration(connection, lang)
         last_relevant, last_expected = connection.execute(_LAST_PLACES, (lang,)).fetchone()
         after = connection.execute(_LAST, (lang, pages - last_expected)).fetchone()[0]
+        revisits, saved = connection.execute(_REVISITS).fetchone()
         queued, queued_expected = connection.execute(_QUEUED).fetchone()
         has_doubts = meta.get("ordering") in _DOUBTS
         asked: dict[str, Any] = {name: str(meta.get(name, "")) for name in _NAMES}
@@ -250,6 +260,8 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             sessions=len(sessions),
             finish_reason=sessions[-1].finish_reason if sessions else None,
             bytes=size,
+            revisits=revisits,
+            revisit_bytes=saved,
             harvest_by_200=by_portion(connection, lang),
             harvest_last_200=share_of(*connection.execute(_LAST, (lang, PORTION)).fetchone()),
             last_relevant=last_relevant,

@@ -28,6 +28,9 @@ except ImportError as error:
 RUNS = Path("runs")
 """Parent folder of the run folders of crawls without JOBDIR."""
 
+PAYLOADS = "payloads.db"
+"""The payloads of other archives, by digest; see `crawler.outputs.dedup`."""
+
 REQUESTS = "requests.db"
 """The file with the requests of a spider's own code (`crawler.spiders.asked`)."""
 

@@ -84,7 +84,8 @@ CREATE TABLE archived(
     fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, or another
                                           -- spelling of a URL
     url TEXT NOT NULL, date TEXT NOT NULL, status INTEGER NOT NULL, mime TEXT NOT NULL,
-    digest TEXT NOT NULL,                 -- SHA-1 of the body, in hexadecimal
+    digest TEXT NOT NULL,                 -- SHA-1 of the body, in hexadecimal; or ALGORITHM:DIGEST
+                                          -- as the archive spells it that has the body
     is_revisit INTEGER NOT NULL,          -- 1: an earlier record has the body; 2: the server said
                                           -- that the page of an earlier run has not changed
     file TEXT NOT NULL,

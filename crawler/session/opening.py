@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.frontier.base import Frontier
@@ -29,6 +29,9 @@ from langfocus.crawler.shared.worker import Worker, worker_name
 from langfocus.crawler.sources.revisits import Revisits
 from langfocus.crawler.sources.sitemaps import Sitemaps
 from langfocus.crawler.sources.unread_seeds import UnreadSeeds
+
+if TYPE_CHECKING:
+    from langfocus.crawler.outputs.dedup import Payloads
 
 _log = logging.getLogger(__name__)
 
@@ -164,4 +167,22 @@ def _archive(run: OpenRun, prepared: Preparation, now: float) -> WarcArchive:
     worker = worker_name(run.folder) if config.frontier else ""
     plugins = "; ".join(" ".join(one) for one in config.plugins)
     fields = about | argument_fields(prepared.meta) | {"langfocus-plugins": plugins}
-    return WarcArchive(run.connection, WarcFile(run.folder, fields, now=now, worker=worker))
+    file = WarcFile(run.folder, fields, now=now, worker=worker)
+    return WarcArchive(run.connection, file, _payloads(run.folder, config))
+
+
+def _payloads(folder: Path, config: Config) -> "Payloads | None":
+    """Return the payloads of the archives that a run deduplicates against; None without any."""
+    if config.since is None and not config.dedup:
+        return None
+    from langfocus.crawler.outputs.dedup import Payloads
+
+    payloads = Payloads(folder)
+    with ExitStack() as undo:
+        undo.callback(payloads.close)
+        if config.since is not None:
+            payloads.add_run(Path(config.since))
+        for path in config.dedup:
+            payloads.add_index(path)
+        undo.pop_all()
+    return payloads

@@ -129,6 +129,8 @@ def prepare(config: Config) -> Preparation:
     check_goals(config, doubts=ordering.doubts_up_to is not None)
     if config.frontier is None:
         check_port(config.dashboard)  # 0 is any port; of several workers here one serves
+    if config.dedup and not config.keeps_warc:
+        raise SettingError("LANGFOCUS_DEDUP: nothing is kept with LANGFOCUS_WARC=False")
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder)
     blocking = Blocking(None if config.block is None else Path(config.block))

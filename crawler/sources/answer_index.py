@@ -5,6 +5,7 @@ by URL over http or https, if the digests agree; without either, a record with t
 Digests are compared as bytes: hexadecimal, base32 and base64 are spellings.
 """
 
+import logging
 import sqlite3
 from base64 import b32decode, b64decode
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from weakref import finalize
 
 from langfocus.crawler.sources.warc_reader import ANSWER, REVISIT, ArchiveRecord
 from langfocus.crawler.url import normalise
+
+_log = logging.getLogger(__name__)
 
 PRINTABLE: Final = "".join(map(chr, range(33, 127)))
 _SIZES: Final = (16, 20, 28, 32, 48, 64)  # bytes of digests, from MD5 to SHA-512
@@ -41,7 +44,6 @@ UPDATE answers SET original = COALESCE(
     (SELECT id FROM answers AS other WHERE answers.body IS NULL
      AND other.digest = answers.digest AND other.is_revisit = 0 LIMIT 1))
 WHERE is_revisit;
-DELETE FROM answers WHERE is_revisit AND original IS NULL;
 """  # noqa: S608  # our own words
 _FOUND: Final = "SELECT url, volume, offset, original FROM answers"
 
@@ -92,6 +94,10 @@ class AnswerIndex:
     def resolve(self) -> None:
         """End the notes: find the bodies of revisits, and forget those without."""
         self._sql.executescript(_RESOLVED)  # it ends the transaction
+        lost = self._sql.execute("DELETE FROM answers WHERE is_revisit AND original IS NULL")
+        if lost.rowcount:
+            message = "%s revisits are left out: give the archive that has their bodies, too"
+            _log.warning(message, f"{lost.rowcount:,}")
 
     def __len__(self) -> int:
         return int(self._sql.execute("SELECT COUNT(*) FROM answers").fetchone()[0])

@@ -7,12 +7,14 @@ and its number of changes over earlier visits. A run with `-a since=` copies the
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import FIRST_SCORE, UNCHANGED, Visit
-from langfocus.crawler.run.folder import reading
+from langfocus.crawler.run.folder import PAYLOADS, reading
+from langfocus.crawler.sources.answer_index import digest_of
 from langfocus.crawler.strategies.links import Link
 
 _LONGEST_VALIDATOR: Final = 1000
@@ -41,8 +43,10 @@ _COLUMNS = ", ".join(Earlier._fields)
 _OF_RUN = f"""
 SELECT p.url, v.etag, v.modified, v.digest, v.looks, v.changes, v.first_at, p.fetched_at,
     p.language, p.confidence, p.method, p.charset,
-    CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_url ELSE o.url END,
-    CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_at ELSE o.date END
+    CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_url
+    ELSE COALESCE(o.url, other(a.digest, 'url')) END,
+    CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_at
+    ELSE COALESCE(o.date, other(a.digest, 'date')) END
 FROM pages AS p JOIN visits AS v ON v.page = p.id LEFT JOIN earlier AS e ON e.url = p.url
 LEFT JOIN archived AS a ON a.fingerprint = p.fingerprint
 -- The record that has the body: of several, any one.
@@ -98,6 +102,15 @@ def check_since(since: Path, lang: str, run_folder: Path | None) -> None:
             raise SettingError(f"-a since={since}: it has no page to ask for again")
 
 
+def _payloads(folder: Path) -> sqlite3.Connection:
+    """Return the payloads of the archives that an earlier run knew."""
+    if (path := folder.resolve() / PAYLOADS).exists():
+        return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    nothing = sqlite3.connect(":memory:")
+    nothing.execute("CREATE TABLE payloads(digest, url, date)")
+    return nothing
+
+
 class Revisits:
     """The earlier pages of a run; empty without `-a since`."""
 
@@ -115,7 +128,15 @@ class Revisits:
         """
         if self._has_any:
             return
-        with reading(since) as before:
+        with reading(since) as before, closing(_payloads(since)) as payloads:
+
+            def other(digest: str | None, column: str) -> str | None:
+                key = (digest_of(digest or ""),)
+                query = f"SELECT {column} FROM payloads WHERE digest = ?"  # noqa: S608
+                row = payloads.execute(query, key).fetchone()
+                return None if row is None else str(row[0])
+
+            before.create_function("other", 2, other)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for query in (_OF_RUN, _NOT_ASKED):

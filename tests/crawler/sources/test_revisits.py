@@ -1,6 +1,8 @@
 """A run since an earlier run fetches the earlier pages again and records changes."""
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,12 +10,15 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
+from langfocus.crawler.corpus.sources import NOT_KEPT, source_of
 from langfocus.crawler.errors import RunFolderError, SettingError
 from langfocus.crawler.frontier.base import FIRST_SCORE
 from langfocus.crawler.http.download import Download, Exchange
 from langfocus.crawler.outputs.package import INDEX, write_index
+from langfocus.crawler.outputs.takedown import take_down
 from langfocus.crawler.report.crawl import headline
 from langfocus.crawler.report.harvest import summarise
+from langfocus.crawler.run.folder import PAYLOADS, maintaining
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.sources.archive import ArchiveWeb
@@ -277,3 +282,66 @@ def test_a_page_that_answered_304_is_replayed_from_the_run_that_has_it(
     (line,) = (line for line in lines if line.startswith("de,a)/tag "))
     assert '"mime": "warc/revisit", "status": "304", "length"' in line
     assert ArchiveWeb(f"{tmp_path / '2' / INDEX},{tmp_path / '1'}").respond("http://a.de/tag")
+
+
+def copied(tmp_path: Path) -> SmallServer:
+    """Three runs, each since the last: x stays, y changes once, z answers 304 in the last."""
+    server = SmallServer(
+        {"": ("", "<a href=x>x</a><a href=y>y</a>"), "x": ("", "x"), "y": ("", "y")}
+    )
+    crawled(tmp_path / "0", server, 0, keeps=True)
+    server.pages["y"] = ("", "z")
+    crawled(tmp_path / "1", server, 1, tmp_path / "0", keeps=True)
+    server.pages["x"] = ("2", "x")
+    crawled(tmp_path / "2", server, 2, tmp_path / "1", keeps=True)
+    return server
+
+
+def test_a_body_of_an_earlier_run_is_a_revisit_that_every_reader_resolves(tmp_path: Path) -> None:
+    server = copied(tmp_path)
+    crawled(tmp_path / "3", server, 3, tmp_path / "2", keeps=True)
+    kinds = {
+        (run, path): kept_records(tmp_path / run, path)[0].rec_type
+        for run in "0123"
+        for path in ("x", "y")
+    }
+    assert [key for key, kind in kinds.items() if kind == "response"] == [
+        ("0", "x"),
+        ("0", "y"),
+        ("1", "y"),
+    ]
+    for run in "123":  # the last is an answer 304
+        headers = kept_records(tmp_path / run, "x")[0].rec_headers
+        assert headers.get_header("WARC-Refers-To-Target-URI") == "http://a.de/x"
+        assert headers.get_header("WARC-Refers-To-Date") == "1970-01-01T00:00:00Z"
+    web = ArchiveWeb(f"{tmp_path / '3'},{tmp_path / '0'}")
+    assert web.respond("http://a.de/x").body == (TEXT + "x").encode()
+    for run in "123":
+        (part,) = source_of(tmp_path / run, None).parts
+        bodies = {one.values["url"]: one.body for one in part.pages() if not isinstance(one, str)}
+        assert bodies["http://a.de/x"] == (TEXT + "x").encode()
+        assert bodies["http://a.de/y"].endswith(b"z")
+    first = summarise(tmp_path / "1")
+    assert (first.revisits, summarise(tmp_path / "0").revisits) == (2, 0)
+    assert first.revisit_bytes == sum(len(TEXT + text) for text in ("x", server.pages[""][1]))
+    assert "answers that another archive has" in dict(headline(first))
+
+
+def test_a_revisit_without_its_archive_is_left_out_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    copied(tmp_path)
+    ArchiveWeb(tmp_path / "1")
+    assert "2 revisits are left out" in caplog.text
+    (tmp_path / "0" / "run.db").unlink()
+    (part,) = source_of(tmp_path / "1", None).parts
+    assert [one for one in part.pages() if isinstance(one, str)] == [NOT_KEPT, NOT_KEPT]
+
+
+def test_a_take_down_forgets_the_payloads_of_other_archives(tmp_path: Path) -> None:
+    copied(tmp_path)
+    with maintaining(tmp_path / "1") as connection:
+        take_down(connection, tmp_path / "1", ["a.de/x"])
+    with closing(sqlite3.connect(tmp_path / "1" / PAYLOADS)) as payloads:
+        urls = [url for (url,) in payloads.execute("SELECT url FROM payloads ORDER BY url")]
+    assert urls == ["http://a.de/", "http://a.de/y"]
