@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from langfocus.crawler.commands.base import Parser, positive
+from langfocus.crawler.commands.base import Parser, positive, publish
 from langfocus.crawler.errors import RunFolderError, SettingError
 
 DESCRIPTION = (
@@ -34,13 +34,15 @@ examples:
   langfocus report runs/FOLDER --labels labels.csv
   langfocus report runs/FOLDER --explain http://www.example.de/
   langfocus report runs/FOLDER --watch
+  langfocus report runs/2026-10 runs/2026-11 --html months.html
 """
 
 
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _MANUAL
-    parser.add_path("folder", "RUN_FOLDER", "folder of a crawl")
+    several = "folder of a crawl; several are compared, each with the one before it"
+    parser.add_paths("folders", "RUN_FOLDER", several)
     parser.add_path("--labels", "FILE", "include a person's labels of a sample in the report")
     parser.add_file("--sample", "only write a sample of pages for labelling into a new FILE")
     number = f"approximate number of sampled pages (default: {_NUMBER})"
@@ -49,18 +51,36 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--watch", action="store_true", help=watch)
     why = "only explain why and when this URL was fetched"
     parser.add_argument("--explain", metavar="URL", help=why)
+    parser.add_file("--html", "write the comparison of several crawls to FILE")
+    parser.add_file("--json", "write the figures of several crawls to FILE, as JSON")
 
 
 def run(opts: argparse.Namespace) -> None:
-    """Print and rewrite the report of a folder, write a sample, watch, or explain."""
+    """Print and rewrite the report of a folder, write a sample, watch, explain, or compare runs."""
+    folders = [path.parent if path.name == "run.db" else path for path in opts.folders]
+    given = (opts.labels, opts.sample, opts.explain, opts.watch or None)
+    if sum(option is not None for option in given) > 1:
+        raise SettingError("--labels, --sample, --explain and --watch: give one of them")
+    if len(folders) == 1:
+        if opts.html or opts.json:
+            raise SettingError(
+                "--html and --json are for several crawls; the folder of one has report.html and "
+                "summary.json"
+            )
+        _report_one(folders[0], opts)
+        return
+    if any(option is not None for option in given):
+        raise SettingError("--labels, --sample, --explain and --watch are for one crawl")
+    from langfocus.crawler.report.series import series_report
+
+    publish(series_report(folders), opts)
+
+
+def _report_one(folder: Path, opts: argparse.Namespace) -> None:
     from langfocus.crawler.report.crawl import explain
     from langfocus.crawler.report.run_report import report
     from langfocus.crawler.report.table import WIDE, Printer
 
-    folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
-    given = (opts.labels, opts.sample, opts.explain, opts.watch or None)
-    if sum(option is not None for option in given) > 1:
-        raise SettingError("--labels, --sample, --explain and --watch: give one of them")
     if opts.watch:
         watch(folder, time.time, time.sleep)
     elif opts.sample is not None:
