@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from langfocus.crawler.errors import RunFolderError
-from langfocus.crawler.report.formatting import language_name, size
+from langfocus.crawler.report.formatting import Cell, language_name, size
 from langfocus.crawler.report.harvest import Summary, summarise
 from langfocus.crawler.report.page import Report, period_of
 from langfocus.crawler.report.table import Table
@@ -35,7 +35,7 @@ WHERE outcome IN ('page', 'unchanged') GROUP BY host ORDER BY host"""  # noqa: S
 _HAS_BODY: Final = ("page", "unchanged")
 _GONE: Final = (404, 410)
 
-CHANGES: Final = ("new", "changed", "same", "gone", "failed", "not visited")
+CHANGES: Final = ("new", "stayed", "changed", "vanished", "moved", "failed", "not_asked")
 """What became of a page since the run before, see `state`."""
 
 
@@ -95,7 +95,7 @@ def state(before: tuple[Any, ...] | None, now: tuple[Any, ...] | None) -> str:
     """Return the name in `CHANGES` of a page of two runs; "" if neither run has its body.
 
     A row is outcome, digest and status, None if the run did not settle the URL. Without digests of
-    both bodies a page is the same.
+    both bodies a page has stayed.
     """
     had, has = (row is not None and row[0] in _HAS_BODY for row in (before, now))
     if has and now is not None:
@@ -103,12 +103,14 @@ def state(before: tuple[Any, ...] | None, now: tuple[Any, ...] | None) -> str:
             return "new"
         both = before[1], now[1]
         is_other = now[0] != "unchanged" and None not in both and both[0] != both[1]
-        return "changed" if is_other else "same"
+        return "changed" if is_other else "stayed"
     if not had:
         return ""
     if now is None:
-        return "not visited"
-    return "gone" if now[2] in _GONE or now[0] == "redirect" else "failed"
+        return "not_asked"
+    if now[0] == "redirect":
+        return "moved"
+    return "vanished" if now[2] in _GONE else "failed"
 
 
 def _compared(
@@ -167,8 +169,8 @@ def _lead(names: Sequence[str], runs: Sequence[Summary], pages: Sequence[Counter
     last = pages[-1]
     return (
         f"{names[-1]} has {runs[-1].relevant:,} relevant pages, {names[-2]} {runs[-2].relevant:,}: "
-        f"{last['new']:,} pages are new, {last['changed']:,} have changed, {last['gone']:,} are "
-        f"gone, {last['not visited']:,} were not visited again."
+        f"{last['new']:,} pages are new, {last['changed']:,} have changed, "
+        f"{last['vanished']:,} have vanished, {last['not_asked']:,} were not requested again."
     )
 
 
@@ -193,20 +195,20 @@ def _runs(names: Sequence[str], runs: Sequence[Summary]) -> Table:
 def _changes_table(names: Sequence[str], pages: Sequence[Counter[str]]) -> Table:
     return Table(
         "Pages since the crawl before",
-        ("run", *CHANGES),
+        ("run", *(name.replace("_", " ") for name in CHANGES)),
         [
             (name, *(found[state] for state in CHANGES))
             for name, found in zip(names[1:], pages, strict=True)
         ],
         notes=[
-            "A changed page has another body. A page that is gone answers 404 or 410, or redirects."
+            "A changed page has another body, a vanished one 404 or 410, a moved one a redirect."
         ],
     )
 
 
 def _languages(names: Sequence[str], runs: Sequence[Summary]) -> Table:
     every = sum((Counter(run.languages) for run in runs), Counter[str]())
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (language_name(code), *(run.languages.get(code, 0) for run in runs))
         for code, _ in every.most_common(_MOST_LANGUAGES)
     ]

@@ -20,6 +20,7 @@ from fastwarc.warc import ArchiveIterator
 import langfocus
 from benchmarks.servers.processes import run
 from langfocus import Run
+from langfocus.crawler import json_log
 from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import ExitCode
 from langfocus.crawler.commands.plugins import registries
@@ -72,6 +73,7 @@ def declared() -> Iterator[str]:
             yield from (f"{kind} {name}={choice}" for choice in knob.choices)
     for name in (addon.SCHEDULER, addon.DROP_OTHERS, *addon._ARGUMENTS):
         yield f"setting {name} of langfocus.Addon"
+    yield f"setting {json_log.VARIABLE} of the environment: text or json"
     for path in (ROOT / "crawler" / "spiders").glob("*.py"):
         for name in re.findall(r'"(langfocus/[a-z_]+)"', path.read_text("utf-8")):
             yield f"stat {name}"

@@ -19,14 +19,14 @@ PAGE, OTHER = ("page", "aa", 200), ("page", "bb", 200)
     [
         (None, PAGE, "new"),
         (("error", None, None), PAGE, "new"),
-        (PAGE, PAGE, "same"),
+        (PAGE, PAGE, "stayed"),
         (PAGE, OTHER, "changed"),
-        (PAGE, ("page", None, 200), "same"),
-        (PAGE, ("unchanged", "bb", 304), "same"),
+        (PAGE, ("page", None, 200), "stayed"),
+        (PAGE, ("unchanged", "bb", 304), "stayed"),
         (("unchanged", "aa", 304), OTHER, "changed"),
-        (PAGE, None, "not visited"),
-        (PAGE, ("error", None, 404), "gone"),
-        (PAGE, ("redirect", None, 301), "gone"),
+        (PAGE, None, "not_asked"),
+        (PAGE, ("error", None, 404), "vanished"),
+        (PAGE, ("redirect", None, 301), "moved"),
         (PAGE, ("error", None, None), "failed"),
         (None, ("error", None, 404), ""),
         (("redirect", None, 301), None, ""),
@@ -69,10 +69,18 @@ def test_runs_are_compared_each_with_the_one_before(
     first, second, third = json.loads(files[1].read_text())["runs"]
     assert first["since_the_run_before"] is None
     assert second["since_the_run_before"] == {
-        **{"new": 1, "changed": 1, "same": 2, "gone": 1, "failed": 1, "not visited": 0},
+        **{
+            "new": 1,
+            "stayed": 2,
+            "changed": 1,
+            "vanished": 1,
+            "moved": 0,
+            "failed": 1,
+            "not_asked": 0,
+        },
         "hosts": {"new": 1, "gone": 1, "largest": [["b.de", 1, 0], ["a.de", 4, 3]]},
     }
-    assert third["since_the_run_before"]["same"] == 4
+    assert third["since_the_run_before"]["stayed"] == 4
     printed = capsys.readouterr().out
     assert "Pages since the crawl before" in printed
     assert "French" in printed
@@ -83,8 +91,8 @@ def test_a_page_that_was_not_fetched_again_is_no_loss(tmp_path: Path) -> None:
     rows = [Row(f"http://a.de/{n}", "a.de") for n in range(3)]
     months = [month(tmp_path / str(n), {}, *rows[: 3 - n]) for n in range(2)]
     (_, later) = series_report(months).figures["runs"]
-    assert later["since_the_run_before"]["not visited"] == 1
-    assert later["since_the_run_before"]["gone"] == 0
+    assert later["since_the_run_before"]["not_asked"] == 1
+    assert later["since_the_run_before"]["vanished"] == 0
 
 
 def test_a_census_and_a_folder_without_a_run_are_refused(

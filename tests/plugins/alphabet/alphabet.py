@@ -69,7 +69,7 @@ class Codes:
 
 def paragraphs(html: str, has_markup: bool) -> str:
     """Return the texts of all <p>."""
-    found = BeautifulSoup(html, "lxml").find_all("p")
+    found = BeautifulSoup(html, "html.parser").find_all("p")
     return "\n".join(" ".join(each.get_text().split()) for each in found)
 
 
