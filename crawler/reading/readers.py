@@ -178,7 +178,11 @@ class Readers:
     # The template.
 
     def start(self) -> None:
-        """Start the template process, which starts the readers after loading the models."""
+        """Start the template process, which starts the readers after loading the models.
+
+        Raises RuntimeError, before anything is started, if no event loop runs.
+        """
+        loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; "
@@ -195,7 +199,7 @@ class Readers:
             with suppress(BrokenPipeError), process.stdin as setup:
                 setup.write(self._setup)
         self._template = _Template(process, ours)
-        asyncio.get_running_loop().add_reader(ours, self._on_template, ours)
+        loop.add_reader(ours, self._on_template, ours)
 
     def _on_template(self, control: socket.socket) -> None:
         """Start readers when the template is ready; if it ended, start another one."""

@@ -122,7 +122,10 @@ class PageReaders:
             raise NotConfigured
         readers = Readers(crawl.config.readers or max(1, processors() - 1), crawl.config)
         if crawl.config.pages is None or crawl.config.pages >= MANY_PAGES:
-            readers.start()
+            try:
+                readers.start()
+            except RuntimeError:  # in a CrawlerProcess the event loop does not run yet
+                crawler.signals.connect(readers.start, signals.engine_started, weak=False)
         crawler.signals.connect(readers.close, signals.spider_closed, weak=False)
         return cls(crawl, readers)
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from msgspec.json import encode
+from scrapy import signals
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
@@ -147,6 +148,30 @@ def test_a_crawl_of_many_pages_has_its_readers_started_before_its_first_page(
     )
     PageReaders.from_crawler(crawler)
     assert len(started) == starts
+
+
+def test_readers_wait_for_the_event_loop_of_a_crawler_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[str] = []
+    start = Readers.start
+
+    def guarded(readers: Readers) -> None:
+        if begun:
+            begun.append("in a loop")
+            return
+        begun.append("without a loop")
+        start(readers)
+
+    monkeypatch.setattr(Readers, "start", guarded)
+    before = children(os.getpid())
+    of_spider = SimpleNamespace(crawl=SimpleNamespace(config=replace(CONFIG, pages=None)))
+    crawler: Any = SimpleNamespace(spider=of_spider, signals=SignalManager())
+    middleware = PageReaders.from_crawler(crawler)
+    assert children(os.getpid()) == before
+    crawler.signals.send_catch_log(signals.engine_started)
+    assert begun == ["without a loop", "in a loop"]
+    del middleware
 
 
 def test_the_first_pages_are_read_in_the_crawl() -> None:
