@@ -48,6 +48,7 @@ CALLS = {
     ],
     "key": ["MISSING/k --agent https://a.de", "LIST --agent https://a.de", "NEW --agent ATTACK"],
     "plugins": ["ATTACK", "--json MISSING/x"],
+    "seeds": ["de LIST --output NEW", "de MISSING", "ATTACK"],
     "takedown": ["RUN ATTACK", "RUN b.de", "MISSING a.de"],
     "merge": ["NEW RUN", "NEW MISSING", "NEW RUN redis://ATTACK"],
     "train": ["ROWS --output NEW", "MISSING", "LIST"],

@@ -20,6 +20,7 @@ from langfocus.classifiers.urls.model import UrlModel
 from langfocus.classifiers.weights import quantised
 from langfocus.crawler.options.config import ARGUMENTS, SETTINGS
 from langfocus.crawler.politeness.identity import write_key
+from langfocus.crawler.run.folder import PAYLOADS
 from langfocus.crawler.sources.contract import Answer
 from langfocus.crawler.sources.sample import SampleWeb
 from tests.crawler.outputs.test_warc import records
@@ -129,6 +130,7 @@ LIVE: Table = {
         "https://example.net/bot",
         lambda e: "https://example.net/bot" in e.log[0].user_agent,
     ),
+    "LANGFOCUS_DEDUP": ("{tmp}/index.cdxj", lambda ended: (ended.folder / PAYLOADS).exists()),
     "LANGFOCUS_KEY": ("{tmp}/bot.pem", signed),
     "LANGFOCUS_DNS": ("{dns}", lambda ended: ended.figures["pages"] > 5),
     "LANGFOCUS_PRIVATE_ADDRESSES": (
@@ -228,6 +230,13 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
     names = dict.fromkeys(["a.de", *hosts], "127.0.0.1")
     (tmp_path / "block.txt").write_text("h1.de/blocked\n")
     write_key(tmp_path / "bot.pem")
+    entry = {
+        "url": "http://z.de/",
+        "status": "200",
+        "mime": "text/html",
+        "digest": f"sha1:{'A' * 32}",
+    }
+    (tmp_path / "index.cdxj").write_text(f"de,z)/ 20260101000000 {json.dumps(entry)}\n")
     (tmp_path / "geo.mmdb").write_bytes(database({"127.0.0.0/8": "SE"}))
     write_url_model(tmp_path / "model.npz", ("cs", "fr"))
     with served() as (web, server), name_server(names) as dns:
