@@ -234,7 +234,7 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
         "url": "http://z.de/",
         "status": "200",
         "mime": "text/html",
-        "digest": f"sha1:{'A' * 32}",
+        "digest": f"sha1:{'Q' * 32}",
     }
     (tmp_path / "index.cdxj").write_text(f"de,z)/ 20260101000000 {json.dumps(entry)}\n")
     (tmp_path / "geo.mmdb").write_bytes(database({"127.0.0.0/8": "SE"}))
