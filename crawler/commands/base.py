@@ -28,7 +28,7 @@ from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LangfocusError, LanguageError, StudyError
 from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.errors import SettingError
-from langfocus.crawler.json_log import JsonFormatter, check_format, is_json
+from langfocus.crawler.options.json_log import JsonFormatter, check_format, is_json
 from langfocus.crawler.report.formatting import json_text, printable_lines
 from langfocus.crawler.report.terminal import guarded
 from langfocus.crawler.run.whole_file import write_whole

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TextIO, cast
 
-from langfocus.crawler.json_log import JsonStream, is_json
+from langfocus.crawler.options.json_log import JsonStream, is_json
 from langfocus.crawler.report.formatting import printable
 
 MARK: Final = "\x1e"

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import IO, Any, Final, NamedTuple, cast
 
 from langfocus.crawler.errors import CrawlError, SettingError
-from langfocus.crawler.json_log import message_of, of_worker
+from langfocus.crawler.options.json_log import message_of, of_worker
 from langfocus.crawler.shared.keyspace import connect
 
 _PROGRAMS: Final = ("redis-server", "valkey-server")

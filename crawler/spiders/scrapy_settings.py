@@ -20,8 +20,8 @@ from scrapy.utils.python import global_object_name
 
 from langfocus.classifiers import languages
 from langfocus.crawler.errors import RunFolderError, SettingError, one_line
-from langfocus.crawler.json_log import is_json, log_json
 from langfocus.crawler.options.config import FIRST_ANSWER_S, RENAMED, SETTINGS, Config
+from langfocus.crawler.options.json_log import is_json, log_json
 from langfocus.crawler.politeness.contact import bot_name
 from langfocus.crawler.politeness.identity import signer
 from langfocus.crawler.session.crawl import Crawl

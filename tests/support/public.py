@@ -20,11 +20,11 @@ from fastwarc.warc import ArchiveIterator
 import langfocus
 from benchmarks.servers.processes import run
 from langfocus import Run
-from langfocus.crawler import json_log
 from langfocus.crawler.commands import COMMANDS
 from langfocus.crawler.commands.base import ExitCode
 from langfocus.crawler.commands.plugins import registries
 from langfocus.crawler.corpus.item import FIELDS
+from langfocus.crawler.options import json_log
 from langfocus.crawler.options.config import ARGUMENTS, RENAMED, SETTINGS
 from langfocus.crawler.report.comparison import comparison_report
 from langfocus.crawler.report.details import reasons

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.servers import processes
-from langfocus.crawler.json_log import JsonFormatter, JsonStream, message_of, of_worker
+from langfocus.crawler.options.json_log import JsonFormatter, JsonStream, message_of, of_worker
 from tests.support.commandline import call
 from tests.support.crawls import environment
 
