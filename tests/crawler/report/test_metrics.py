@@ -68,16 +68,34 @@ def test_the_metrics_have_the_figures_of_the_snapshot_and_no_series_of_a_host() 
     assert len(text.splitlines()) < 120
 
 
-def test_the_dashboard_of_grafana_asks_for_metrics_that_exist() -> None:
+def test_grafana_and_the_alert_rules_ask_for_metrics_that_exist() -> None:
     text = (ROOT / "docs/compose/grafana.json").read_text(encoding="utf-8")
     crawl = Crawl()
     crawl.settle()
     known = metrics(crawl.look(drops={"a": 1}, expected=3, goals=(Goal("pages", 1, 2),)))
     panels = json.loads(text)["panels"]
-    queries = [target["expr"] for panel in panels for target in panel["targets"]]
+    alerts = (ROOT / "docs/compose/alerts.yml").read_text(encoding="utf-8")
+    rules = re.findall(r"^ +expr: (.+)", alerts, re.MULTILINE)
+    assert len(rules) == alerts.count("alert: ") >= 5
+    queries = [target["expr"] for panel in panels for target in panel["targets"]] + rules
     asked = {name for query in queries for name in re.findall(r"langfocus_\w+", query)}
     assert len(asked) >= 10
     assert {name for name in asked if not re.search(rf"^{name}[ {{]", known, re.MULTILINE)} == set()
-    labels = {label for query in queries for label in re.findall(r"by \((\w+)\)", query)}
+    labels = {
+        label for query in queries for label in re.findall(r"(?:by|without) \((\w+)\)", query)
+    }
     assert all(f"{label}=" in known for label in labels - {"le"})
     assert all(panel["title"] and panel["gridPos"] for panel in panels)
+    page = (ROOT / "docs/dashboard.md").read_text(encoding="utf-8")
+    names = re.findall(r"alert: (\w+)", alerts)
+    assert names == re.findall(r"^\| `([A-Z]\w+)` \|", page, re.MULTILINE)
+
+
+def test_files_that_the_compose_file_mounts_exist() -> None:
+    folder = ROOT / "docs/compose"
+    text = (folder / "compose.yaml").read_text(encoding="utf-8")
+    mounted = re.findall(r'"\./([^:"]+):', text)
+    assert {"alerts.yml", "grafana", "grafana.json", "prometheus.yml"} == set(mounted)
+    assert all((folder / name).exists() for name in mounted)
+    ports = re.findall(r'^ +ports: \["([^"]+)"\]', text, re.MULTILINE)
+    assert ports == ["127.0.0.1:9090:9090", "127.0.0.1:3000:3000"]
