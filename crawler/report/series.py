@@ -66,7 +66,7 @@ def series_report(folders: Sequence[Path]) -> Report:
         period=period_of((run.started_at, run.ended_at) for run in runs),
         cards=[
             (f"harvest rate, {name}", run.harvest_rate)
-            for name, run in zip(names, runs, strict=True)
+            for name, run in reversed([*zip(names, runs, strict=True)])
         ],
         parts=[
             _runs(names, runs),
