@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.report.formatting import Cell, language_name, size
 from langfocus.crawler.report.harvest import Summary, summarise
+from langfocus.crawler.report.labels import language_of
 from langfocus.crawler.report.page import Report, period_of
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.run.folder import kind_of, reading
@@ -141,7 +142,7 @@ def _changes(before: sqlite3.Connection, now: sqlite3.Connection) -> Counter[str
 
 
 def _hosts(before: sqlite3.Connection, now: sqlite3.Connection) -> Hosts:
-    rows = [run.execute(_HOSTS, (_lang(run),)) for run in (before, now)]
+    rows = [run.execute(_HOSTS, (language_of(run),)) for run in (before, now)]
     new = gone = 0
     largest: list[tuple[int, str, int, int]] = []
     for host, had, has in _joined(*rows):
@@ -153,10 +154,6 @@ def _hosts(before: sqlite3.Connection, now: sqlite3.Connection) -> Hosts:
                 heapq.heappop(largest)
     largest.sort(reverse=True)
     return Hosts(new, gone, [(host, old, late) for _, host, old, late in largest])
-
-
-def _lang(run: sqlite3.Connection) -> str:
-    return str(run.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()[0])
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
