@@ -4,7 +4,6 @@ The file `payloads.db` of a run folder maps payload digests to the URL and date 
 record. It is filled from the run of `-a since` and from CDXJ indexes; memory has a bound.
 """
 
-import gzip
 import json
 import sqlite3
 import zlib
@@ -20,10 +19,10 @@ from langfocus.crawler.outputs.warc_records import written_digest
 from langfocus.crawler.politeness.blocking import BlockList
 from langfocus.crawler.run.folder import PAYLOADS, connect, reading
 from langfocus.crawler.sources.answer_index import digest_of
+from langfocus.crawler.sources.cdxj import index_lines
 
 SETTING: Final = "LANGFOCUS_DEDUP"
 
-_LONGEST_LINE: Final = 1 << 20
 _ALGORITHMS: Final = {20: "sha1", 32: "sha256"}  # by the bytes of a digest
 _TABLES: Final = """\
 CREATE TABLE IF NOT EXISTS payloads(
@@ -119,14 +118,11 @@ def _rows_in(path: Path) -> Iterator[tuple[object, ...]]:
     """Yield the records with a payload in an index; raises `SettingError`."""
     number, has_record = 0, False
     try:
-        with path.open("rb") as plain:
-            is_packed = plain.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if is_packed else path.open("rb") as file:
-            while line := file.readline(_LONGEST_LINE):
-                number += 1
-                if line[:1] not in (b"!", b"\n", b"\r") and (row := _row(line)) is not None:
-                    has_record = True
-                    yield row
+        for line in index_lines(path):
+            number += 1
+            if line[:1] not in (b"!", b"\n", b"\r") and (row := _row(line)) is not None:
+                has_record = True
+                yield row
     except (OSError, EOFError, zlib.error) as error:
         raise SettingError(f"{SETTING}={path}: cannot be read: {error}") from error
     except (ValueError, AttributeError, RecursionError) as error:

@@ -1,6 +1,5 @@
 """Seed URLs from other lists: runs, indexes of archives, Common Crawl's web-languages."""
 
-import gzip
 import json
 import re
 import zlib
@@ -11,6 +10,7 @@ from typing import Final
 from langfocus.classifiers.errors import LanguageError
 from langfocus.classifiers.languages import parse_language
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.sources.cdxj import index_lines
 from langfocus.crawler.sources.seeds import SeedFile, read_seed_file
 from langfocus.crawler.sources.yields import host_yields
 from langfocus.crawler.url import host_of, normalise
@@ -53,13 +53,12 @@ def _of_markdown(text: str) -> Iterator[str]:
 
 def _of_index(path: Path, lang: str) -> Iterator[str]:
     """Yield the URLs of HTML answers; of an index with languages those in this language."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        for line in file:
-            try:
-                entry = json.loads(line[line.index(b"{") :])
-                code = parse_language(entry.get("languages", lang).partition(",")[0])
-            except (ValueError, AttributeError, LanguageError):
-                continue
-            is_page = str(entry.get("status")) == "200" and "html" in str(entry.get("mime"))
-            if is_page and code == lang and (url := normalise(str(entry.get("url")))):
-                yield url
+    for line in index_lines(path):
+        try:
+            entry = json.loads(line[line.index(b"{") :])
+            code = parse_language(entry.get("languages", lang).partition(",")[0])
+        except (ValueError, AttributeError, RecursionError, LanguageError):
+            continue
+        is_page = str(entry.get("status")) == "200" and "html" in str(entry.get("mime"))
+        if is_page and code == lang and (url := normalise(str(entry.get("url")))):
+            yield url

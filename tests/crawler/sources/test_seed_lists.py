@@ -60,6 +60,12 @@ def test_an_index_gives_one_page_of_each_host_in_the_language(tmp_path: Path) ->
         seeds_in(packed, "de")
 
 
+def test_a_hostile_line_of_an_index_is_left_out(tmp_path: Path) -> None:
+    deep, long = f'x 1 {{"a": {"[" * 100_000}', f'x 1 {{"url": "http://{"a" * (1 << 21)}"}}'
+    (tmp_path / "x.cdxj").write_text(f"{deep}\n{long}\n{INDEX}")
+    assert set(seeds_in(tmp_path / "x.cdxj", "de")) == {"http://a.example/1", "http://e.example/"}
+
+
 def test_the_command_joins_sources_and_the_shipped_list(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
