@@ -3,9 +3,11 @@
 import json
 import os
 import sqlite3
+import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import closing
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,14 +68,30 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
+def processor_s(command: Sequence[str], **options: Any) -> float:
+    """Run a command; return the processor seconds of it and of all that it started.
+
+    Looks at them ten times a second, since nobody waits for a reader: the last tenth is left out.
+    """
+    seconds: dict[int, float] = {}
+    with subprocess.Popen(command, start_new_session=True, **options) as crawl:
+        while crawl.poll() is None:
+            for pid, after_name in _processes():
+                if int(after_name[3]) == crawl.pid:
+                    seconds[pid] = sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
+            time.sleep(0.1)
+    if crawl.returncode:
+        raise subprocess.CalledProcessError(crawl.returncode, command)
+    return sum(seconds.values())
+
+
 def children(parent: int) -> list[int]:
     """Return the processes that a process started, found where the kernel lists them."""
-    found = []
+    return [pid for pid, after in _processes() if int(after[1]) == parent and after[0] != "Z"]
+
+
+def _processes() -> Iterator[tuple[int, list[str]]]:
+    """Yield each process and the fields after its name, from its state on."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            after_name = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        if int(after_name[1]) == parent and after_name[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
+        with suppress(OSError):  # it has ended
+            yield int(stat.parent.name), stat.read_text().rpartition(")")[2].split()

@@ -3,11 +3,12 @@
 A program outside of the project provides the web, the log and the judge. If it is missing, the
 benchmarks say so and end. Nothing leaves the machine.
 
-    python -m benchmarks.proxyweb PORT FOLDER
+    python -m benchmarks.proxyweb PORT FOLDER [--heavy]
 
-This program is TLS in front of the proxy at PORT: it answers CONNECT, speaks for every host with a
-certificate of its own making, kept in FOLDER, and prints `ready PORT` of its own. The requests of a
-tunnel go on in plain HTTP. The links of an answer become `https:` links.
+This program stands in front of the proxy at PORT and prints `ready PORT` of its own. It answers
+CONNECT and speaks TLS for every host, with a certificate of its own making, kept in FOLDER. The
+requests of a tunnel go on in plain HTTP. The links of an answer become `https:` links. With
+`--heavy` pages have the weight of real ones, compressed (`benchmarks.heavy`).
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from typing import Any
 
 from benchmarks.certificate import certificate
 from benchmarks.crawling import ROOT, command, summary
+from benchmarks.heavy import Heavy, gzipped
 
 SHARED = ROOT.parent / "shared"
 PROGRAM = SHARED / "bench" / "proxyweb.py"
@@ -96,60 +98,71 @@ def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dic
 
 
 @contextmanager
-def over_tls(web: Served) -> Iterator[Served]:
-    """Serve a running web over TLS too, on another port."""
+def fronted(web: Served, *, is_heavy: bool) -> Iterator[Served]:
+    """Serve a running web on another port: over TLS too, and with heavy pages."""
     command = [sys.executable, "-m", "benchmarks.proxyweb", str(web.port), str(web.folder)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as tunnels:
+    command += ["--heavy"] * is_heavy
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as front:
         try:
-            ready = tunnels.stdout.readline() if tunnels.stdout else ""
+            ready = front.stdout.readline() if front.stdout else ""
             yield replace(web, port=int(ready.split()[1]))
         finally:
-            tunnels.terminate()
+            front.terminate()
 
 
-class Tunnels:
-    """Answers the requests of tunnels with the answers of a proxy on a port of this machine."""
+class Front:
+    """Answers requests, in tunnels or not, as a proxy on a port of this machine does."""
 
-    def __init__(self, port: int, context: ssl.SSLContext) -> None:
+    def __init__(self, port: int, context: ssl.SSLContext, heavy: Heavy | None) -> None:
         self._port = port
         self._context = context
+        self._heavy = heavy
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection until it is closed."""
+        tunnel = b""
         with suppress(asyncio.IncompleteReadError, OSError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            host = head.split(None, 2)[1].removesuffix(b":443")
-            if head.startswith(b"CONNECT "):
-                writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-                await writer.start_tls(self._context)
-                while True:
-                    head = await reader.readuntil(b"\r\n\r\n")
-                    writer.write(await self._answer(host, head))
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                method, target, rest = head.split(b" ", 2)
+                if method == b"CONNECT":
+                    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+                    await writer.start_tls(self._context)
+                    tunnel = b"http://" + target.removesuffix(b":443")
+                else:
+                    head = b"%s %s%s %s" % (method, tunnel, target, rest)
+                    writer.write(await self._answer(head, is_secure=bool(tunnel)))
                     await writer.drain()
         writer.close()
 
-    async def _answer(self, host: bytes, head: bytes) -> bytes:
+    async def _answer(self, request: bytes, *, is_secure: bool) -> bytes:
         inner, outer = await asyncio.open_connection("127.0.0.1", self._port)
-        method, path, rest = head.split(b" ", 2)
-        outer.write(b"%s http://%s%s %s" % (method, host, path, rest))
-        answer = await inner.readuntil(b"\r\n\r\n")
-        length = int(answer.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-        body = await inner.readexactly(length) if method != b"HEAD" else b""
+        outer.write(request)
+        head = await inner.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        body = await inner.readexactly(0 if request.startswith(b"HEAD ") else length)
         outer.close()
-        secure = body.replace(b"http://", b"https://")
-        answer = answer.replace(b"Location: http://", b"Location: https://")
-        return answer.replace(b"Length: %d" % length, b"Length: %d" % len(secure)) + secure
+        if is_secure:
+            body = body.replace(b"http://", b"https://")
+            head = head.replace(b"Location: http://", b"Location: https://")
+        head = head.replace(b"Length: %d" % length, b"Length: %d" % len(body))
+        if self._heavy is None or b"</head>" not in body:
+            return head + body
+        host, _, path = request.split(b" ", 2)[1].removeprefix(b"http://").decode().partition("/")
+        heavy = gzipped(self._heavy.page(host, path, body))
+        fields = b"Encoding: gzip\r\nContent-Length: %d" % len(heavy)
+        return head.replace(b"Length: %d" % len(body), fields) + heavy
 
 
-async def serve_tls(port: int, folder: Path) -> None:
+async def serve_front(port: int, folder: Path, *, is_heavy: bool) -> None:
     """Serve until this process is ended."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate(folder))
-    tunnels = Tunnels(port, context)
-    server = await asyncio.start_server(tunnels.serve, "127.0.0.1", 0, limit=1 << 20)
+    front = Front(port, context, Heavy(folder / "truth.tsv") if is_heavy else None)
+    server = await asyncio.start_server(front.serve, "127.0.0.1", 0, limit=1 << 20)
     print("ready", server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve_tls(int(sys.argv[1]), Path(sys.argv[2])))
+    asyncio.run(serve_front(int(sys.argv[1]), Path(sys.argv[2]), is_heavy="--heavy" in sys.argv))

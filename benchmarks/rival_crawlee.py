@@ -35,7 +35,7 @@ async def crawl(proxy: str, seeds: Path, pages: int) -> None:
         await context.enqueue_links(strategy="all")
 
     crawler.router.default_handler(follow)
-    await crawler.run.folder(seeds.read_text().split())
+    await crawler.run(seeds.read_text().split())
 
 
 if __name__ == "__main__":

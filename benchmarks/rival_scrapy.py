@@ -1,6 +1,7 @@
 """A rival of `benchmarks.speed`: plain Scrapy, as a user would write it.
 
-With `-a identifies=1` each page is read by BeautifulSoup and named by langdetect in the callback.
+Ends after `-a pages=NUMBER` pages. With `-a identifies=1` each page is read by BeautifulSoup and
+named by langdetect in the callback.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 from langdetect import LangDetectException, detect
 from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
 
@@ -19,9 +21,10 @@ class PlainSpider(Spider):
 
     name = "plain"
 
-    def __init__(self, seeds: str, identifies: str = "", **arguments: Any) -> None:
+    def __init__(self, seeds: str, pages: str, identifies: str = "", **arguments: Any) -> None:
         super().__init__(**arguments)
         self._seeds = Path(seeds).read_text().split()
+        self._left = int(pages)
         self._links = LinkExtractor()
         self._identifies = bool(identifies)
 
@@ -32,6 +35,9 @@ class PlainSpider(Spider):
 
     def parse(self, response: Response, **arguments: Any) -> Iterator[Request]:
         """Yield a request for each link."""
+        if not self._left:
+            raise CloseSpider
+        self._left -= 1
         if isinstance(response, TextResponse):
             if self._identifies:
                 _language(response.body)

@@ -1,50 +1,73 @@
-"""Pages per second of a crawl against other crawlers, on one web in the same minutes.
+"""Pages per second and processor time of a crawl against other crawlers, on one web.
 
-    python -m benchmarks.speed [--pages 3000] [--rounds 3] [--kb 5 60] [--tls]
-        [--rivals scrapy,crawlee]
+    python -m benchmarks.speed [--pages 4000] [--rounds 3] [--kb 5 240] [--tls]
+        [--rivals scrapy,scrapy-wreq]
 
-All start from the home pages of 10,000 hosts with the same number of concurrent requests. langfocus
-has its default settings (1 s between two requests to a host, identification, frontier on disk, WARC
-files). The rivals have no delay, and but for `scrapy-langdetect` they identify nothing; only
-`scrapy-without-robots` does not obey robots.txt. `trafilatura` follows links within sites, and only
-those that look German. With `--tls` each page comes over TLS: a host has a connection of its own,
-so all have more work, the server too. `svm` is this project's other ordering, whose
-figure is divided by that of the default. Pages are the answers with status 200 in the server's own
-log; seconds are the time span of the log. Crawls alternate. Slow rivals crawl fewer pages.
+All start from the home pages of 10,000 hosts with the same number of concurrent requests and fetch
+the same number of pages. langfocus has its default settings (1 s between two requests to a host,
+identification, frontier on disk, WARC files). The rivals have no delay, and but for
+`scrapy-langdetect` they identify nothing; only `scrapy-without-robots` does not obey robots.txt.
+`scrapy-wreq` downloads with wreq, Scrapy's fastest handler. `trafilatura` follows links within
+sites, and only those that look German. With `--tls` each page comes over TLS: a host has a
+connection of its own, so all have more work, the server too. Pages of 240 KB are like real ones
+(`benchmarks.heavy`). `svm` is this project's other ordering, whose figure is divided by that of the
+default. Crawls alternate.
+
+Pages are the answers with status 200 in the server's own log; seconds are the time span of the log.
+Processor time is that of all processes of a crawler, without the server. A page costs the
+difference of two crawls, the second of a quarter of the pages; the rest of their time is the start.
 """
 
 import argparse
 import csv
-import subprocess
+import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from subprocess import DEVNULL
+from typing import Final, NamedTuple
 
 from benchmarks import proxyweb
 from benchmarks.claim import Claim, ratios
+from benchmarks.crawling import ROOT, processor_s
 
 OURS: Final = "langfocus"
+HEAVY_KB: Final = 240
 _SPREAD: Final = 0.75
 """The least ratio of a round to the median of five, on the machine of the tables."""
 FLOORS: Final = {
     "scrapy": 3.0 * _SPREAD,
+    "scrapy-wreq": 2.5 * _SPREAD,
     "scrapy-without-robots": 1.0,
     "scrapy-langdetect": 3.0,
     "crawlee": 1.5,
     "trafilatura": 1.5,
 }
-"""The rivals, and how many times as fast the default is at least; 1.5 times over TLS."""
-PAGES: Final = {"scrapy-langdetect": 300, "crawlee": 300, "trafilatura": 200}
-"""The most pages that a slow rival crawls in a round; the others crawl 1,000."""
+"""The rivals, and how many times as many pages a second the default fetches at least."""
+FAST: Final = ("scrapy", "scrapy-wreq", "scrapy-without-robots")
+SLOW: Final = ("scrapy-langdetect", "crawlee", "trafilatura")
+LEAST_CPU: Final = 4.0 * _SPREAD
+"""How many times the processor time of the default a rival needs at least for a page."""
+MOST_START_S: Final = 2.0 / _SPREAD
+"""The most processor time of the start, without the compilation of kernels."""
 MOST_SVM: Final = 1.15 / _SPREAD
 """How many times as fast as the default `svm` may be."""
 
-_BULK: Final = {5: 0, 60: 55_000}
-"""Size of a page in KB -> bytes of script and style that the web adds."""
+
+class Crawled(NamedTuple):
+    """What one crawl fetched and used."""
+
+    pages: int
+    seconds: float
+    cpu_s: float
+
+    @property
+    def speed(self) -> float:
+        """Pages a second."""
+        return self.pages / self.seconds
 
 
 def home_pages(web: proxyweb.Served, number: int, file: Path) -> Path:
@@ -59,59 +82,57 @@ def home_pages(web: proxyweb.Served, number: int, file: Path) -> Path:
     return file
 
 
-def pages_per_second(log: Path) -> tuple[float, int]:
-    """Return pages with status 200 per second of the log's span, and their number."""
+def pages_of(log: Path) -> tuple[int, float]:
+    """Return the number of pages with status 200, and the seconds of the log's span."""
     with log.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     times = [float(r["time"]) for r in rows]
     pages = sum(r["kind"] == "page" and r["status"] == "200" for r in rows)
-    return pages / (max(times) - min(times)), pages
+    return pages, max(times) - min(times)
 
 
-def own(strategy: str, web: proxyweb.Served, seeds: Path, pages: int) -> None:
-    """Crawl with this project."""
+def own(strategy: str, seeds: Path, pages: int) -> list[str]:
+    """Return the command of a crawl with this project."""
     arguments = ("lang=de", f"strategy={strategy}", f"seeds={seeds}", f"pages={pages}")
-    proxyweb.crawl(web, seeds.parent / "run", *arguments)
+    return proxyweb.command_of(seeds.parent / "run", *arguments)
 
 
-def scrapy(given: str, obeys: bool, web: proxyweb.Served, seeds: Path, pages: int) -> None:
-    """Crawl with plain Scrapy."""
+def scrapy(seeds: Path, pages: int, **settings: object) -> list[str]:
+    """Return the command of a crawl with plain Scrapy."""
     settings = {
         "CONCURRENT_REQUESTS": 64,
-        "ROBOTSTXT_OBEY": obeys,
-        # Scrapy counts each robots.txt as a page.
-        "CLOSESPIDER_PAGECOUNT": 2 * pages if obeys else pages,
+        "ROBOTSTXT_OBEY": True,
         "LOG_LEVEL": "ERROR",
         "TELNETCONSOLE_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False,
+        **settings,
     }
-    spider = str(Path(__file__).with_name("rival_scrapy.py"))
-    command = ["-m", "scrapy", "runspider", spider]
-    command += ["-a", f"seeds={seeds}", "-a", f"identifies={given}"]
+    command = [sys.executable, "-m", "scrapy", "runspider", str(_program("scrapy"))]
+    command += ["-a", f"seeds={seeds}", "-a", f"pages={pages}"]
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
-    _run(command, web, seeds.parent)
+    return command
 
 
-def rival(name: str, web: proxyweb.Served, seeds: Path, pages: int) -> None:
-    """Crawl with the program that is written for a library."""
-    script = str(Path(__file__).with_name(f"rival_{name}.py"))
-    _run([script, web.address, str(seeds), str(pages)], web, seeds.parent)
+def _program(name: str) -> Path:
+    return Path(__file__).with_name(f"rival_{name}.py")
 
 
-def _run(arguments: Sequence[str], web: proxyweb.Served, folder: Path) -> None:
-    command = [sys.executable, *arguments]
-    subprocess.run(command, cwd=folder, env=web.environment, check=True, stderr=subprocess.DEVNULL)
+def rival(name: str, web: proxyweb.Served, seeds: Path, pages: int) -> list[str]:
+    """Return the command of the program that is written for a library."""
+    return [sys.executable, str(_program(name)), web.address, str(seeds), str(pages)]
 
 
-Crawl = Callable[[proxyweb.Served, Path, int], None]
+WREQ: Final = "scrapy_download_handlers_incubator.WreqDownloadHandler"
+HANDLERS: Final = json.dumps({"http": WREQ, "https": WREQ})
 
-CRAWLS: Final[dict[str, Crawl]] = {
-    OURS: lambda *crawl: own("focus", *crawl),
-    "svm": lambda *crawl: own("svm", *crawl),
-    "scrapy": lambda *crawl: scrapy("", True, *crawl),
-    "scrapy-without-robots": lambda *crawl: scrapy("", False, *crawl),
-    "scrapy-langdetect": lambda *crawl: scrapy("1", True, *crawl),
+COMMANDS: Final[dict[str, Callable[[proxyweb.Served, Path, int], list[str]]]] = {
+    OURS: lambda _, *crawl: own("focus", *crawl),
+    "svm": lambda _, *crawl: own("svm", *crawl),
+    "scrapy": lambda _, *crawl: scrapy(*crawl),
+    "scrapy-wreq": lambda _, *crawl: scrapy(*crawl, DOWNLOAD_HANDLERS=HANDLERS),
+    "scrapy-without-robots": lambda _, *crawl: scrapy(*crawl, ROBOTSTXT_OBEY=False),
+    "scrapy-langdetect": lambda _, *crawl: [*scrapy(*crawl), "-a", "identifies=1"],
     "crawlee": lambda *crawl: rival("crawlee", *crawl),
     "trafilatura": lambda *crawl: rival("trafilatura", *crawl),
 }
@@ -119,64 +140,88 @@ ONLY_HTTP: Final = {"crawlee", "trafilatura"}
 """These refuse a certificate that does not name its host."""
 
 
-def measure(who: str, pages: int, kb: int, *, is_tls: bool = False) -> float:
-    """Return the pages a second of one crawler on a fresh server."""
+def measure(who: str, pages: int, kb: int, *, is_tls: bool = False) -> Crawled:
+    """Crawl with one crawler on a fresh server; 240 KB are the weight of real pages."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with proxyweb.serve(folder / "web", seed=1, bulk=_BULK[kb]) as web:
+        with proxyweb.serve(folder / "web", seed=1) as web:
             seeds = home_pages(web, 10_000, folder / "seeds.txt")
             if is_tls:
                 seeds.write_text(seeds.read_text().replace("http://", "https://"))
-            with proxyweb.over_tls(web) if is_tls else nullcontext(web) as reached:
-                CRAWLS[who](reached, seeds, pages)
-        speed, number = pages_per_second(folder / "web" / "log.tsv")
+            has_front = is_tls or kb == HEAVY_KB
+            front = proxyweb.fronted(web, is_heavy=kb == HEAVY_KB)
+            with front if has_front else nullcontext(web) as reached:
+                command = COMMANDS[who](reached, seeds, pages)
+                where = ROOT if who in (OURS, "svm") else folder
+                cpu_s = processor_s(command, cwd=where, env=reached.environment, stderr=DEVNULL)
+        number, seconds = pages_of(folder / "web" / "log.tsv")
     if number < 0.8 * pages:
         sys.exit(f"{who} fetched {number} pages, not {pages}: nothing was measured")
-    return speed
+    return Crawled(number, seconds, cpu_s)
+
+
+def cost(many: Crawled, few: Crawled) -> tuple[float, float]:
+    """Return the processor time of a page in milliseconds and that of the start in seconds."""
+    page_s = (many.cpu_s - few.cpu_s) / (many.pages - few.pages)
+    return page_s * 1000, few.cpu_s - page_s * few.pages
 
 
 def claims(
     rounds: int,
-    pages: int = 3000,
-    kb: Sequence[int] = (5, 60),
-    rivals: Sequence[str] = (),
+    pages: int = 4000,
+    kb: Sequence[int] = (5, HEAVY_KB),
+    rivals: Sequence[str] = FAST,
     *,
     is_tls: bool = False,
 ) -> Iterator[Claim]:
-    """Yield pages per second, and the ratios to the rivals that are installed."""
+    """Yield pages per second, processor time, and the ratios to the rivals that are installed."""
     proxyweb.require()
-    found = [OURS, "svm", *(rivals or FLOORS)]
-    missing = ONLY_HTTP if is_tls else {w for w in ONLY_HTTP if find_spec(w) is None}
-    found = [who for who in found if who not in missing]
+    missing = ONLY_HTTP if is_tls else {who for who in ONLY_HTTP if find_spec(who) is None}
+    found = [OURS, "svm", *(who for who in rivals if who not in missing)]
     for size in kb:
         sizes = f"{size} KB, TLS" if is_tls else f"{size} KB"
-        speeds: dict[str, list[float]] = {who: [] for who in found}
-        number = {
-            who: min(pages, PAGES.get(who, 1000 if who in FLOORS else pages)) for who in found
-        }
+        crawls: dict[str, list[tuple[Crawled, Crawled]]] = {who: [] for who in found}
         for _ in range(rounds):
-            for who, values in speeds.items():
-                values.append(measure(who, number[who], size, is_tls=is_tls))
-                print(f"{sizes} {who}: {values[-1]:.1f} pages/s", file=sys.stderr, flush=True)
-        for who, values in speeds.items():
-            yield Claim(f"{number[who]:,} pages crawled, {sizes}: {who}", values, "a second")
-        for who, values in speeds.items():
-            if who in FLOORS:
-                name = f"pages crawled, {sizes}: times {who}"
-                floor = 1.5 if is_tls else FLOORS[who]
-                yield Claim(name, ratios(speeds[OURS], values), "", floor)
-        slower = ratios(speeds[OURS], speeds["svm"])
-        yield Claim(f"pages crawled, {sizes}: times svm", slower, "", 1 / MOST_SVM)
+            for who, pairs in crawls.items():
+                many, few = (measure(who, n, size, is_tls=is_tls) for n in (pages, pages // 4))
+                pairs.append((many, few))
+                page_ms, start_s = cost(many, few)
+                print(
+                    f"{sizes} {who}: {many.speed:.1f} pages/s, {page_ms:.1f} ms of processor time"
+                    f" a page, {start_s:.1f} s for the start",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        yield from _claims(f"{pages:,} pages, {sizes}", crawls)
+
+
+def _claims(what: str, crawls: dict[str, list[tuple[Crawled, Crawled]]]) -> Iterator[Claim]:
+    """Yield the figures of all crawlers, and the ratios of the default's to the others'."""
+    speeds = {who: [many.speed for many, _ in pairs] for who, pairs in crawls.items()}
+    costs = {who: [cost(*pair) for pair in pairs] for who, pairs in crawls.items()}
+    page_ms = {who: [ms for ms, _ in pairs] for who, pairs in costs.items()}
+    for who in crawls:
+        yield Claim(f"{what}: {who}", speeds[who], "a second")
+        yield Claim(f"{what}: {who}, processor time of a page", page_ms[who], "ms")
+        start_s = [s for _, s in costs[who]]
+        yield Claim(f"{what}: {who}, processor time of the start", start_s, "s")
+    for who in crawls.keys() & FLOORS:
+        yield Claim(f"{what}: times {who}", ratios(speeds[OURS], speeds[who]), "", FLOORS[who])
+        less = ratios(page_ms[who], page_ms[OURS])
+        yield Claim(f"{what}: times less processor time than {who}", less, "", LEAST_CPU)
+    yield Claim(f"{what}: times svm", ratios(speeds[OURS], speeds["svm"]), "", 1 / MOST_SVM)
+    left = [MOST_START_S - s for _, s in costs[OURS]]
+    yield Claim(f"{what}: start, left of {MOST_START_S:.1f} s", left, "s", 0)
 
 
 def main() -> None:
     """Print the claims."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--pages", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--kb", type=int, nargs="+", choices=_BULK, default=[5])
+    parser.add_argument("--kb", type=int, nargs="+", choices=(5, HEAVY_KB), default=[5])
     parser.add_argument("--tls", action="store_true")
-    parser.add_argument("--rivals", default=",".join(FLOORS))
+    parser.add_argument("--rivals", default=",".join(FAST))
     given = parser.parse_args()
     rivals = given.rivals.split(",")
     for claim in claims(given.rounds, given.pages, given.kb, rivals, is_tls=given.tls):
