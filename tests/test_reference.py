@@ -21,7 +21,7 @@ declared: Any = import_module("declared")
 
 DOCS = ROOT / "docs"
 KNOBS = {**ARGUMENTS, **SETTINGS}
-UNITS = set(
+UNITS = {"bytes"} | set(
     "URLs hosts hours number pages port processes requests retries seconds segments words".split()
 )
 REFERENCE = "".join(path.read_text("utf-8") for path in (DOCS / "reference").glob("*.md"))

@@ -54,6 +54,7 @@ class Download:
     location: str | None = None
     retry_after_s: float | None = None
     ip: str | None = None  # IP address of the server
+    received: int = 0  # bytes of the body on the wire; 0: those of the body
     is_cut: bool = False  # the body ended before the announced length
     statements: tuple[str, ...] = ()  # usage statements in headers (`politeness.directives`)
     reserved: tuple[str, ...] = ()  # usage statements in the host's tdmrep.json

@@ -27,7 +27,7 @@ from langfocus.classifiers.urls.plugin_models import URL_MODELS
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import HOST_QUEUE, queue_slots
 from langfocus.crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
-from langfocus.crawler.options.knob import Knob, knob
+from langfocus.crawler.options.knob import Knob, knob, read_size
 from langfocus.crawler.politeness.contact import BotName
 from langfocus.crawler.politeness.identity import Signer
 from langfocus.crawler.politeness.network import dns_servers
@@ -200,6 +200,13 @@ class Arguments:
         "2,000 characters of a page, menus too; an export has the whole main text: fewer words of "
         "short pages, more of long ones",
         least=1,
+        goal=True,
+    )
+    bytes: int | None = knob(
+        None,
+        "bytes of bodies as received, of all settled URLs together, after which the crawl stops "
+        "with a whole answer; K, M, G and T are powers of 1,000 (20G)",
+        read=read_size,
         goal=True,
     )
     expected: str | None = knob(

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any, Final, NamedTuple
@@ -12,6 +13,9 @@ from langfocus.crawler.errors import SettingError
 
 _MOST: Final = 10**12
 """More is a mistake, and products of such numbers fit in 64 bits."""
+
+_MOST_BYTES: Final = 2**53  # numbers of Lua are exact up to this one
+_SIZE: Final = re.compile(r"([0-9]{1,16}(?:\.[0-9]{1,9})?)(?: ?([kmgt])(i?))?b?", re.IGNORECASE)
 
 _TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -104,6 +108,18 @@ def knob(default: object, help: str, setting: str = "", why: str = "", **declare
     """Return a field of `Config`; `declared` are further fields of `Knob`."""
     declared.setdefault("choices", tuple(declared.get("parts") or ()))
     return field(default=default, metadata={"knob": Knob(help, setting, why, **declared)})
+
+
+def read_size(text: str, label: str) -> int:
+    """Return a number of bytes: `20G` and `1.5 kB` are powers of 1000, `2GiB` of 1024."""
+    found = _SIZE.fullmatch(text.strip())
+    number = 0.0
+    if found is not None:
+        power = " kmgt".index((found[2] or " ").lower())
+        number = float(found[1]) * (1024 if found[3] else 1000) ** power
+    if not 1 <= number <= _MOST_BYTES:
+        raise SettingError(f"{label}={text}: a number of bytes is needed, such as 500M or 20G")
+    return int(number)
 
 
 def text_of(value: object, between: str = ",") -> str:

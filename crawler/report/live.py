@@ -12,7 +12,7 @@ import msgspec
 
 from langfocus.crawler.errors import RunFolderError, one_line
 from langfocus.crawler.frontier.base import PAGE
-from langfocus.crawler.report.formatting import duration, iso_time, percent, share_of
+from langfocus.crawler.report.formatting import duration, iso_time, percent, share_of, size
 from langfocus.crawler.report.page import RELOAD_S, Chart, Points, Report
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.run.whole_file import read_regular, write_whole
@@ -59,7 +59,7 @@ class About:
 class Goal:
     """A number at which the crawl ends; `left_s` is None if the remaining time is unknown."""
 
-    name: str  # "pages", "relevant", "words", "hosts", or "hours", which are counted in seconds
+    name: str  # "pages", "relevant", "words", "bytes", "hosts", or "hours", in seconds
     done: float
     of: float
     left_s: float | None = None
@@ -251,7 +251,9 @@ def goal_of(snapshot: Snapshot) -> str:
     if goal is None:
         return ""
     noun = "relevant pages" if goal.name == "relevant" else goal.name
-    whole = duration(goal.of) if goal.name == "hours" else f"{goal.of:,.0f} {noun}"
+    whole = f"{goal.of:,.0f} {noun}"
+    if goal.name in ("hours", "bytes"):
+        whole = duration(goal.of) if goal.name == "hours" else size(int(goal.of))
     text = f"{percent(goal.done / goal.of)} of {whole}"
     if goal.left_s is not None and snapshot.state != "finished":
         text += f", {duration(goal.left_s)} left"

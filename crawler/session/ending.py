@@ -1,9 +1,9 @@
 """When and why a crawl ends: at a goal, without an answer, or by a fault.
 
 The frontier enforces the goals of pages, relevant pages and expected URLs: no URL beyond a goal is
-leased. Words and hours are counted here. After the goal of words, pages in progress are not
-settled; their URLs remain queued. All goals depend on stored figures only, so a resumed crawl ends
-at the same point as an uninterrupted crawl.
+leased. Words, bytes and hours are counted here. After the goal of words or bytes, pages in progress
+are not settled; their URLs remain queued. All goals depend on stored figures only, so a resumed
+crawl ends at the same point as an uninterrupted crawl.
 
 Without a network, all seeds would fail in vain. Any answer proves a network, even a robots.txt or
 an error; from then on the crawl is patient.
@@ -23,7 +23,8 @@ from langfocus.crawler.run.target import in_target
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""
 
-_WORDS = f"SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE {in_target()} AND NOT is_copy"  # noqa: S608
+_WORDS: Final = f"SUM(words_read) FILTER (WHERE {in_target()} AND NOT is_copy)"
+_DONE: Final = f"SELECT COALESCE({_WORDS}, 0), COALESCE(SUM(bytes), 0) FROM pages"  # noqa: S608
 _S_PER_HOUR: Final = 3600.0
 _NEVER: Final = float("inf")
 
@@ -43,16 +44,18 @@ class Ending:
         *,
         ends_at: float = _NEVER,
         words: int = 0,
+        received: int = 0,
         awaits_answer: bool = False,
     ) -> None:
-        """Watch a session whose time is up at `ends_at`; earlier ones found `words` words.
+        """Watch a session whose time is up at `ends_at`.
 
+        Earlier sessions found `words` words in `received` bytes.
         While it `awaits_answer`, a server must answer within `config.first_answer_s` seconds after
         the first request.
         """
         self._config = config
         self._ends_at = ends_at
-        self._words = words
+        self._words, self._bytes = words, received
         self.awaits_answer = awaits_answer
         self._asked_at = _NEVER
         self._reasons: dict[str, str] = {}
@@ -63,10 +66,11 @@ class Ending:
         cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
     ) -> "Ending":
         """Return the ending of a new session; earlier sessions count against the hours."""
-        words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
+        words, received = connection.execute(_DONE, (config.lang,)).fetchone()
         used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
         left_s = _NEVER if config.hours is None else config.hours * _S_PER_HOUR - used_s
-        return cls(config, ends_at=now + left_s, words=words, awaits_answer=awaits_answer)
+        done = {"words": words, "received": received}
+        return cls(config, ends_at=now + left_s, **done, awaits_answer=awaits_answer)
 
     @property
     def answer_deadline(self) -> float:
@@ -120,12 +124,20 @@ class Ending:
         self.awaits_answer = False
 
     def count(self, record: Record) -> None:
-        """Count a settled URL, and the words by which a relevant page was identified."""
+        """Count a settled URL: its bytes, and the words by which a relevant page was identified."""
+        self._bytes += record.bytes
         self._words += (record.words_read or 0) if record.is_relevant else 0
 
     def is_over(self) -> bool:
         """Return True if no further page may be settled."""
-        return self._config.words is not None and self._words >= self._config.words
+        return bool(self._spent())
+
+    def _spent(self) -> str:
+        """Return the name of the reached goal of words or bytes, or ""."""
+        words, most_bytes = self._config.words, self._config.bytes
+        if words is not None and self._words >= words:
+            return "words"
+        return "bytes" if most_bytes is not None and self._bytes >= most_bytes else ""
 
     def may_fetch(self, now: float) -> bool:
         """Return False if no further request may begin."""
@@ -152,17 +164,19 @@ class Ending:
             ("pages", counts.pages),
             ("relevant", counts.relevant),
             ("words", self._words),
+            ("bytes", self._bytes),
         ):
             if (most := getattr(config, name)) is not None:
                 yield name, done, most
 
     def reached(self, counts: Counts, now: float) -> str:
         """Return the name of the first reached goal, or ""."""
-        config = self._config
+        config, spent = self._config, self._spent()
         is_reached = {
             "pages": config.pages is not None and counts.pages >= config.pages,
             "relevant": config.relevant is not None and counts.relevant >= config.relevant,
-            "words": self.is_over(),
+            "words": spent == "words",
+            "bytes": spent == "bytes",
             "hours": now >= self._ends_at,
             "expected": counts.queued > 0 and not counts.has_expected,
         }

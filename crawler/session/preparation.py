@@ -162,6 +162,7 @@ def check_goals(config: Config, *, doubts: bool) -> None:
         )
     for label, value in {
         "-a words": config.words,
+        "-a bytes": config.bytes,
         "-a expected": config.expected,
         "-a since": config.since,
         "LANGFOCUS_LINKS": config.keeps_links,

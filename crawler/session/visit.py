@@ -179,7 +179,7 @@ class Visitor:
         the outcome of an unreadable page.
         """
         if outcome := self._discarded(lease, download):
-            return self._settle(lease, Record(outcome, self._clock(), bytes=len(download.body)))
+            return self._settle(lease, Record(outcome, self._clock(), bytes=_size(download)))
         is_success = 200 <= download.status < 300
         if _leads_on(download):
             return self._redirected(lease, download)
@@ -198,11 +198,16 @@ class Visitor:
             return self._settle_other(lease, download)
         return self._settle_page(lease, download, page)
 
-    def failed(self, lease: Lease, reason: str, *, is_final: bool) -> Record | None:
-        """Settle a URL after a failed download; None if the URL is queued again for a retry."""
+    def failed(
+        self, lease: Lease, reason: str, *, is_final: bool, received: int = 0
+    ) -> Record | None:
+        """Settle a URL after a failed download; None if the URL is queued again for a retry.
+
+        `received` are the bytes of its body that came.
+        """
         if not is_final and self._retried(lease):
             return None
-        return self._settle(lease, Record(reason, self._clock()))
+        return self._settle(lease, Record(reason, self._clock(), bytes=received))
 
     def refused(self, lease: Lease, reason: str) -> None:
         """Settle a URL without contacting its host."""
@@ -384,7 +389,7 @@ class Visitor:
             words_read=reading.words,
             country=self._country_of(download.ip),
             address=download.ip,
-            bytes=len(download.body),
+            bytes=_size(download),
             is_noarchive=is_noarchive,
             directives=directives.written(sources),
             robots_txt=robots.name if robots else None,
@@ -425,6 +430,10 @@ class Visitor:
         for listener in self.listeners:
             listener(lease, record)
         return record
+
+
+def _size(download: Download) -> int:
+    return download.received or len(download.body)
 
 
 def _leads_on(download: Download) -> bool:

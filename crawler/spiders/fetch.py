@@ -45,7 +45,7 @@ class Fetch:
     asked: Request | None = field(default=None, repr=False)  # the spider's own request for it
     # The answer, as far as it has arrived:
     status: int = 200
-    body_bytes: int = 0  # counted for a file, and without a page
+    body_bytes: int = 0  # as received; 0 if its handler sends no signal
     heads: Heads | None = field(default=None, repr=False)  # None: not known
     exchange: Exchange | None = field(default=None, repr=False)  # None: nothing keeps it
     # The download and its page. The page is None if the crawl itself reads the download.

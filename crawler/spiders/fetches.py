@@ -234,7 +234,9 @@ class Fetches:
         with self.settling(lease):
             if not self._is_over(lease) and not self.waits(lease, error, leased_at):
                 reason, is_final = self.reason(lease, error)
-                record = self.crawl.visitor.failed(lease, reason, is_final=is_final)
+                record = self.crawl.visitor.failed(
+                    lease, reason, is_final=is_final, received=fetch.body_bytes
+                )
         return record
 
     @contextmanager
@@ -315,11 +317,13 @@ class Fetches:
         return False
 
     def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
-        """Stop a download at the size that is read: of a file, or of an answer without a page."""
+        """Count the bytes of a body; stop it at the size that is read of a file or of no page."""
         fetch = fetch_of(request)
-        if fetch is None or (fetch.has_page and not fetch.is_file):
+        if fetch is None:
             return
         fetch.body_bytes += len(data)
+        if fetch.has_page and not fetch.is_file:
+            return
         if fetch.body_bytes > (MAX_ROBOTS_BYTES if fetch.is_file else _SMALL_BODY_BYTES):
             raise StopDownload(fail=False)
 

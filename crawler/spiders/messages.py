@@ -45,6 +45,7 @@ def download_of(response: Response, now: float, request: Request | None = None) 
         _location(response),
         retry_after_s(response, now),
         _address(response, request),
+        received=fetch.body_bytes if fetch else 0,
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
         reserved=fetch.reserved if fetch else (),

@@ -137,6 +137,31 @@ def test_a_number_of_0_is_not_an_unset_number() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1", 1),
+        ("500000", 500_000),
+        ("20G", 20 * 10**9),
+        ("1.5 MB", 1_500_000),
+        ("2kb", 2000),
+        ("3GiB", 3 * 2**30),
+        ("1T", 10**12),
+    ],
+)
+def test_a_size_has_a_unit_or_is_in_bytes(text: str, size: int) -> None:
+    assert Config.read({**GIVEN, "bytes": text}).bytes == size
+
+
+@pytest.mark.parametrize("text", ["0", "0.2", "-1", "1e9", "5X", "G", "", "9" * 17, "9999999T"])
+def test_a_size_that_is_none_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        Config.read({**GIVEN, "bytes": text})
+    assert str(refused.value) == (
+        f"-a bytes={text}: a number of bytes is needed, such as 500M or 20G"
+    )
+
+
 def test_the_manual_tells_choices_and_defaults() -> None:
     values = {name: one.manual for name, one in (ARGUMENTS | SETTINGS).items()}
     assert values["tolerance"].endswith("(default: 5)")

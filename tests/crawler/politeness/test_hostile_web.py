@@ -298,6 +298,14 @@ def test_the_crawl_ends_by_itself_within_its_memory_and_leaves_nothing(crawled: 
     assert crawled.most_open <= 2 * CONNECTIONS
 
 
+def test_bytes_are_those_that_came_of_refused_answers_too(crawled: Crawled) -> None:
+    found = dict(rows(crawled.folder, "SELECT host, bytes FROM pages WHERE depth = 1"))
+    assert found["cut-gzip.de"] == len(gzip_bomb(99_999)) - 20
+    assert found["bomb-gzip.de"] == len(gzip_bomb(BOMB_BYTES))
+    assert MAX_BYTES < found["endless-body.de"] < 2 * MAX_BYTES
+    assert found["robots-bomb.de"] == found["announced-large.de"] == found["silent.de"] == 0
+
+
 def test_the_cap_of_a_host_holds_for_any_number_of_links_and_redirects(crawled: Crawled) -> None:
     for host in ("calendar.de", "sink.de", "links.de"):
         assert len(crawled.paths(host)) == HOST_CAP

@@ -24,6 +24,7 @@ from langfocus.crawler.report.live import (
     Snapshot,
     WorkerState,
     decoded,
+    goal_of,
     live_html,
     live_json,
     read_live,
@@ -150,6 +151,11 @@ def test_the_panel_fits_and_no_text_of_a_server_moves_the_cursor(
     assert found[0].rstrip().endswith("1 min 15 s")
     assert max(map(cell_len, found)) <= width
     assert all(row.isprintable() for row in found)
+
+
+def test_a_goal_in_bytes_has_its_unit() -> None:
+    found = snapshot(goals=(Goal("bytes", 5e9, 20e9),))
+    assert goal_of(found) == "25.0 % of 20.0 GB"
 
 
 def test_the_panel_has_every_figure() -> None:

@@ -16,7 +16,7 @@ from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
 from tests.support.crawls import finished, rows, summary
-from tests.support.report_run import make_run
+from tests.support.report_run import Row, make_run
 
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
 """A rest of hosts after a failure that is longer than the patience of a crawl."""
@@ -62,6 +62,17 @@ def test_the_page_that_brings_enough_words_is_the_last() -> None:
     assert goals.reached(counts(), 0.0) == "words"
 
 
+def test_the_answer_that_brings_enough_bytes_is_the_last_also_over_sessions(tmp_path: Path) -> None:
+    connection = make_run(tmp_path, [Row(bytes=60), Row(outcome="timeout", status=None, bytes=9)])
+    goals = Ending.of_run(options(bytes=100), connection, 0.0, awaits_answer=False)
+    goals.count(Record("timeout", 0.0, bytes=30))
+    assert (goals.is_over(), goals.may_fetch(0.0)) == (False, True)
+    assert list(goals.goals(counts(), 0.0)) == [("bytes", 99, 100)]
+    goals.count(Record(PAGE, 0.0, 200, bytes=5))
+    assert (goals.is_over(), goals.may_fetch(0.0)) == (True, False)
+    assert goals.reached(counts(), 0.0) == "bytes"
+
+
 def test_hours_count_over_all_sessions(tmp_path: Path) -> None:
     connection = make_run(tmp_path, [])
     connection.execute("DELETE FROM sessions")
@@ -80,6 +91,7 @@ def test_hours_count_over_all_sessions(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ({"words": 9, "frontier": "redis://r/0"}, "-a words: not for a shared crawl"),
+        ({"bytes": 9, "frontier": "redis://r/0"}, "-a bytes: not for a shared crawl"),
         ({"since": "run", "frontier": "redis://r/0"}, "-a since: not for a shared crawl"),
         ({"expected": "only", "frontier": "redis://r/0"}, "-a expected: not for a shared crawl"),
         ({"keeps_links": True, "frontier": "redis://r/0"}, "LANGFOCUS_LINKS: not for a shared"),

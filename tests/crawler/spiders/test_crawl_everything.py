@@ -159,6 +159,7 @@ REPLAY: Table = {
     "since": ("{first}", lambda ended: ended.figures["changes"]),
     "relevant": ("6", lambda ended: ended.figures["relevant"] == 6),
     "words": ("900000", recorded("goal_words", "900000")),
+    "bytes": ("20G", recorded("goal_bytes", "20000000000")),
     "expected": ("only", recorded("goal_expected", "only")),
     "LANGFOCUS_RANDOM_STATE": ("7", ends),
     "LANGFOCUS_PATIENCE": ("0", ends),

@@ -150,12 +150,20 @@ def test_the_sample_web_needs_no_network_and_is_the_same_each_time(tmp_path: Pat
     assert orders[0] == orders[1]
 
 
-def test_a_large_file_that_is_no_text_is_not_read_to_its_end(tmp_path: Path) -> None:
+def test_a_large_file_that_is_no_text_is_not_read_to_its_end_and_ends_a_budget(
+    tmp_path: Path,
+) -> None:
     film = Answer(200, (("Content-Type", "video/mp4"),), b"\x00" * 8_000_000)
-    with served(film=film) as (web, proxy):
-        web.answers["/"] = linking("/film")
-        settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0}
-        finished("lang=de", "seeds=http://a.de/", proxy=proxy.url, **settings)
-    ((outcome, size),) = rows(tmp_path, "SELECT outcome, bytes FROM pages WHERE depth = 1")
+    large = Answer(200, HTML, b"x" * 300_000)
+    with served(film=film, large=large) as (web, proxy):
+        web.answers["/"] = linking("/film", "/large", "/later")
+        settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS": 1}
+        given = ("lang=de", "strategy=bfs", "bytes=200k", "seeds=http://a.de/")
+        finished(*given, proxy=proxy.url, **settings)
+    found = rows(tmp_path, "SELECT outcome, bytes FROM pages WHERE depth = 1 ORDER BY id")
+    ((outcome, size), last) = found
     assert outcome == "media"
-    assert size < 4_000_000
+    assert size < 200_000
+    assert last == ("page", 300_000)
+    assert summary(tmp_path)["finish_reason"] == "bytes"
+    assert rows(tmp_path, "SELECT url FROM urls WHERE queued = 1") == [("http://a.de/later",)]
