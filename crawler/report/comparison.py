@@ -71,7 +71,7 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
         period=period_of((run.started_at, run.ended_at) for *_, run in every),
         cards=[
             (f"harvest rate, {lang} {name}", run.harvest_rate)
-            for lang, name, run in sorted(every, key=lambda one: -(one[2].harvest_rate or 0))
+            for lang, name, run in sorted(every, key=lambda one: -(one[2].harvest_rate or 0))[:3]
         ],
         parts=[
             *(over_time(lang, by) for lang, by in runs.items()),

@@ -28,7 +28,7 @@ from langfocus.crawler.report.harvest import (
     write_summary,
 )
 from langfocus.crawler.report.labels import label_table
-from langfocus.crawler.report.page import Chart, Command, Report
+from langfocus.crawler.report.page import WORDS, Chart, Command, Report
 from langfocus.crawler.report.run_report import Written
 from langfocus.crawler.report.table import WIDE, Printer, Table, counts_table
 from langfocus.crawler.run.folder import reading
@@ -100,6 +100,7 @@ def print_summary(summary: Summary, stream: TextIO | None = None) -> None:
     printer.table(Table(title, ("", "Run"), headline(summary)))
     printer.table(_languages(summary, _MOST_PRINTED))
     printer.table(counts_table("Outcomes", ("outcome", "URLs"), summary.outcomes, _MOST_PRINTED))
+    printer.paragraph(_lead(summary))
 
 
 def headline(summary: Summary) -> list[tuple[str, Cell]]:
@@ -168,7 +169,9 @@ def crawl_report(
     `found` has the tables of domains, hosts, examples and seeds (`crawler.report.details`).
     """
     figures = {**dict(headline(summary)), "finish reason": summary.finish_reason or _NOT_ENDED}
-    cards = sorted(figures.items(), key=lambda row: not row[0].startswith("harvest rate"))
+    names = ("harvest rate", f"relevant (in {language_name(summary.lang)})", "pages")
+    cards = [(name, figures.pop(name)) for name in names]
+    rest = [(name, WORDS.get(name.split(" (")[0], ""), cell) for name, cell in figures.items()]
     low, high = map(percent, Portion(0, 0, summary.labelled, summary.relevant, 0).interval)
     harvest, queue = _charts(summary, course)
     asked, *others = _tables(summary)
@@ -183,6 +186,7 @@ def crawl_report(
             *(f"Note: {gap}." for gap in summary.gaps),
             *([] if labels is None else [labels]),
             harvest,
+            Table("Figures", ("figure", "what it means", "value"), rest, text_columns=2),
             _languages(summary, _MOST_ROWS),
             counts_table("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes, _MOST_ROWS),
             *by_yield,

@@ -67,7 +67,7 @@ def series_report(folders: Sequence[Path]) -> Report:
         period=period_of((run.started_at, run.ended_at) for run in runs),
         cards=[
             (f"harvest rate, {name}", run.harvest_rate)
-            for name, run in reversed([*zip(names, runs, strict=True)])
+            for name, run in reversed([*zip(names, runs, strict=True)][-3:])
         ],
         parts=[
             _runs(names, runs),

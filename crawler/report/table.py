@@ -34,6 +34,10 @@ WIDE = 120
 _MOST_LETTERS_OF_FIGURES = 36
 """Total width of the figure columns in a table for half a page."""
 
+_MOST_LETTERS_ON_A_PHONE = 28
+_LETTERS_OF_A_TEXT = 10
+"""Width of the columns after the first on a phone; a text column breaks its lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -65,6 +69,23 @@ class Table:
             return not self.head[0]
         columns = list(zip(self.head, *self.texts, *self.paper_texts, strict=False))[1:]
         return sum(max(map(len, column)) for column in columns) <= _MOST_LETTERS_OF_FIGURES
+
+    @property
+    def shape(self) -> str:
+        """The form on a phone: as it is (""), `explained`, or `stacked`.
+
+        `explained` has the second of three columns below the others, `stacked` each figure below
+        its name.
+        """
+        if self.text_columns == 2 and len(self.head) == 3:
+            return "explained"
+        columns = list(zip(self.head, *self.texts, *self.paper_texts, strict=False))[1:]
+        letters = [
+            _LETTERS_OF_A_TEXT if place < self.text_columns else max(map(len, words))
+            for place, (head, *cells) in enumerate(columns, 1)
+            for words in [(*head.split(), *cells)]
+        ]
+        return "stacked" if sum(letters) > _MOST_LETTERS_ON_A_PHONE else ""
 
     @property
     def texts(self) -> list[list[str]]:
@@ -132,10 +153,18 @@ class Printer:
         if not self.is_terminal:
             self.line()
         for note in table.notes:
-            for line in wrap(note, min(WIDE, self._console.width) - 2):
-                self.line(f"  {line}")
+            self._lines(note, "  ")
         if table.notes:
             self.line()
+
+    def paragraph(self, text: str) -> None:
+        """Print a text in lines that fit, and an empty line."""
+        self._lines(text)
+        self.line()
+
+    def _lines(self, text: str, indent: str = "") -> None:
+        for line in wrap(text, min(WIDE, self._console.width) - len(indent)):
+            self.line(f"{indent}{line}")
 
     def _as_rich(self, table: Table) -> RichTable:
         shown = RichTable(header_style="", box=box.SIMPLE_HEAD if self.is_terminal else box.ASCII)

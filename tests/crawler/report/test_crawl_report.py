@@ -58,15 +58,24 @@ def test_the_report_refers_to_nothing_outside_itself(report: BeautifulSoup) -> N
     assert "@import" not in str(report)
 
 
+def figures_of(report: BeautifulSoup) -> dict[str, tuple[str, str]]:
+    """Meaning and value of each figure that is no card."""
+    rows = report.select('[aria-label="Figures"] tbody tr')
+    texts = ([cell.get_text() for cell in row.select("td")] for row in rows)
+    return {name: (meaning, value) for name, meaning, value in texts}
+
+
 def test_the_figures_stand_in_the_report_and_a_hostile_seed_is_text(report: BeautifulSoup) -> None:
     cards = report.select("dl.figures div")
     figures = {card.dt.get_text(): card.dd.get_text() for card in cards if card.dt and card.dd}
     names = list(figures)
-    assert names[0] == "harvest rate"
+    assert names == ["harvest rate", "relevant (in German)", "pages"]
     assert figures["pages"] == "818"
     assert figures["harvest rate"] == "66.6 %"
     assert "95 % interval: 62.8 % to 70.2 %" in cards[0].get_text()
-    assert figures["of these by ngrams"] == "614"
+    assert figures_of(report)["of these by ngrams"] == ("", "614")
+    meaning = "Pages whose language was identified."
+    assert figures_of(report)["pages with a label"] == (meaning, "614")
     assert "Languages" in [heading.get_text() for heading in report.find_all("h2")]
     assert [bool(svg["aria-label"]) for svg in report.find_all("svg")] == [True] * 2
     seeds = report.select('[aria-label="Seeds (1)"] tbody td')
@@ -188,9 +197,7 @@ def test_the_report_tells_why_a_crawl_ended_in_a_sentence(
     write_report(tmp_path)
     page = BeautifulSoup((tmp_path / "report.html").read_text(encoding="utf-8"), "html.parser")
     assert f"1 page from 1 host in 10.0 s. {expected}" in page.select(".lead")[0].get_text()
-    names, figures = (page.select(f"dl > div > {kind}") for kind in ("dt", "dt + dd"))
-    place = [name.get_text() for name in names].index("finish reason")
-    assert figures[place].get_text() == (reason or "running or killed")
+    assert figures_of(page)["finish reason"][1] == (reason or "running or killed")
 
 
 @pytest.mark.parametrize(
@@ -265,10 +272,14 @@ def test_the_table_holds_the_figures_of_the_run() -> None:
     assert cells(text, "finish reason")[1] == "pages"
     assert cells(text, "English (en)")[1:] == ["1", "12.5 %"]
     assert cells(text, "robots")[1:] == ["1", "10.0 %"]
+    last = " ".join(text.split("|\n+")[-1].split("\n", 1)[1].split())
+    assert last.startswith("87.5 % of the pages with a label are in German. 9 pages from 1 host in")
+    assert last.endswith("It ended at its goal of pages.")
 
 
 def test_a_pipe_gets_narrow_plain_ascii() -> None:
-    text = printed([Row(language="nb"), Row(language="\x1b[31m" + "x" * 200)], strategy="\u2603")
+    rows = [Row(language="nb"), Row(language="\x1b[31m" + "x" * 200)]
+    text = printed(rows, strategy="\u2603", lang="zh")
     assert text.isascii()
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 80

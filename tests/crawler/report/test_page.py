@@ -128,11 +128,11 @@ def test_labels_keep_their_order_and_a_line_of_space(ends: list[float]) -> None:
     assert places[-1] <= 100
 
 
-def test_a_label_of_three_lines_on_a_narrow_screen_has_more_space() -> None:
+def test_a_label_of_two_lines_has_more_space() -> None:
     names = ("short", "bfs both-conservative T=5 = soft both-conservative T=5", "long")
     lines = {name: [(1.0, 0.5 + number / 1e3)] for number, name in enumerate(names)}
     places = [line.label_at for line in Chart(title="c", lines=lines, y_label="y").drawn]
-    assert [after - before for before, after in pairwise(places)] == pytest.approx([7.5, 7.5])
+    assert [after - before for before, after in pairwise(places)] == pytest.approx([9, 9])
 
 
 def test_a_table_stands_beside_another_only_if_its_figures_fit_half_of_a_page() -> None:
