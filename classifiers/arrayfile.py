@@ -34,9 +34,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def write_arrays(path: Path, **arrays: Any) -> None:
-    """Write the arrays to `path`; equal arrays produce equal bytes."""
+    """Write the arrays to `path`, uncompressed; equal arrays produce equal bytes."""
     with Path(path).open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez(file, **arrays)
 
 
 def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays:
