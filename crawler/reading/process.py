@@ -7,6 +7,7 @@ whose death closes their sockets.
 """
 
 import gc
+import logging
 import os
 import pickle
 import resource
@@ -14,6 +15,7 @@ import signal
 import socket
 import sys
 import traceback
+import warnings
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -47,26 +49,54 @@ PAGE, LAST_PAGE, ERROR = b"P", b"L", b"E"
 """The first byte of an answer: a page; a page, and the reader has ended; a traceback follows."""
 
 
-def main(control: int) -> None:
-    """Load the models named on standard input, then fork a reader for each received socket."""
+def main(control: int, setup: bytes) -> None:
+    """Load the models of a pickled configuration and serve."""
     with socket.socket(fileno=control) as crawl:
-        config = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the crawl that started us
-        read_page = page_reader_of(config)
+        read_page = page_reader_of(pickle.loads(setup))  # noqa: S301  # from our crawl
         read_page(TRIAL, 1)
-        gc.collect()
-        gc.freeze()  # so that readers go on sharing this memory
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        # A crawl that ended before it read our answer resets the socket.
-        with suppress(ConnectionError):
-            crawl.sendall(b"R")
-            while True:
-                limits, sockets, *_ = socket.recv_fds(crawl, 1024, 1)
-                if not sockets:
-                    return
-                if os.fork() == 0:
-                    crawl.close()
-                    _serve(Connection(sockets[0]), read_page, Limits(*msgspec.json.decode(limits)))
-                os.close(sockets[0])
+        serve(crawl, read_page)
+
+
+def forked(crawl: socket.socket, read_page: ReadPage) -> int:
+    """Serve in a fork of this process, with its models; return the fork's process ID."""
+    read_page(TRIAL, 1)
+    with warnings.catch_warnings():
+        # Libraries have threads, which are idle, and take care of forks themselves.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setpgid(0, 0)  # Ctrl-C is for the crawl
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        logging.root.handlers.clear()  # their files are closed
+        os.closerange(3, crawl.fileno())
+        os.closerange(crawl.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+        serve(crawl, read_page)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def serve(crawl: socket.socket, read_page: ReadPage) -> None:
+    """Fork a reader for each received socket until the crawl ends."""
+    gc.collect()
+    gc.freeze()  # so that readers go on sharing this memory
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    # A crawl that ended before it read our answer resets the socket.
+    with suppress(ConnectionError):
+        crawl.sendall(b"R")
+        while True:
+            limits, sockets, *_ = socket.recv_fds(crawl, 1024, 1)
+            if not sockets:
+                return
+            if os.fork() == 0:
+                crawl.close()
+                _serve(Connection(sockets[0]), read_page, Limits(*msgspec.json.decode(limits)))
+            os.close(sockets[0])
 
 
 def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:

@@ -9,9 +9,10 @@ import asyncio
 import logging
 import os
 import pickle
+import signal
 import socket
-import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -24,8 +25,8 @@ import msgspec
 from langfocus.classifiers.pages.html.tree import SMALL_BYTES
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.options.config import Config
-from langfocus.crawler.reading.page import CRASHED, TIMEOUT, Reading
-from langfocus.crawler.reading.process import ERROR, LAST_PAGE, Limits, Task
+from langfocus.crawler.reading.page import CRASHED, TIMEOUT, Reading, ReadPage
+from langfocus.crawler.reading.process import ERROR, LAST_PAGE, Limits, Task, forked
 
 FIRST_PAGES: Final = 100
 """Pages read by the crawl itself before readers start: small crawls need no readers."""
@@ -116,8 +117,15 @@ class _Reader:
 class _Template(NamedTuple):
     """The template process that forks readers; it sends a byte over `control` when ready."""
 
-    process: subprocess.Popen[bytes]
+    pid: int
     control: socket.socket
+
+    def end(self) -> None:
+        """Kill the process."""
+        self.control.close()
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
 
 
 class Readers:
@@ -177,29 +185,39 @@ class Readers:
 
     # The template.
 
+    def fork(self, read_page: ReadPage) -> None:
+        """Make the template a fork of this process, which has the models; with threads, do nothing.
+
+        A lock that another thread holds would stay locked in the fork.
+        """
+        if self._template is None and threading.active_count() == 1:
+            ours, theirs = socket.socketpair()
+            with theirs:
+                self._template = _Template(forked(theirs, read_page), ours)
+
     def start(self) -> None:
-        """Start the template process, which starts the readers after loading the models.
+        """Start the template process, if none is forked, and its readers after it has its models.
 
         Raises RuntimeError, before anything is started, if no event loop runs.
         """
         loop = asyncio.get_running_loop()
+        if self._template is None:
+            self._template = self._spawned()
+        control = self._template.control
+        loop.add_reader(control, self._on_template, control)
+
+    def _spawned(self) -> _Template:
         ours, theirs = socket.socketpair()
-        code = (
-            f"import sys; sys.path[:] = {sys.path!r}; "
-            "from langfocus.crawler.reading.process import main; "
-        )
         with theirs:
-            process = subprocess.Popen(  # noqa: S603  # our own code
-                [sys.executable, "-c", f"{code}main({theirs.fileno()})"],
-                stdin=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
-                process_group=0,  # Ctrl-C is for the crawl
+            theirs.set_inheritable(True)
+            code = (
+                f"import sys; sys.path[:] = {sys.path!r}; "
+                "from langfocus.crawler.reading.process import main; "
+                f"main({theirs.fileno()}, {self._setup!r})"
             )
-        if process.stdin is not None:
-            with suppress(BrokenPipeError), process.stdin as setup:
-                setup.write(self._setup)
-        self._template = _Template(process, ours)
-        loop.add_reader(ours, self._on_template, ours)
+            command = [sys.executable, "-c", code]
+            pid = os.posix_spawn(sys.executable, command, os.environ, setpgroup=0)  # as `forked`
+        return _Template(pid, ours)
 
     def _on_template(self, control: socket.socket) -> None:
         """Start readers when the template is ready; if it ended, start another one."""
@@ -220,12 +238,9 @@ class Readers:
     def _end_template(self) -> None:
         self._is_ready = False
         if self._template is not None:
-            process, control = self._template
+            asyncio.get_running_loop().remove_reader(self._template.control)
+            self._template.end()
             self._template = None
-            asyncio.get_running_loop().remove_reader(control)
-            control.close()
-            process.kill()
-            process.wait()
 
     # The readers.
 

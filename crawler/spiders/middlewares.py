@@ -122,6 +122,7 @@ class PageReaders:
             raise NotConfigured
         readers = Readers(crawl.config.readers or max(1, processors() - 1), crawl.config)
         if crawl.config.pages is None or crawl.config.pages >= MANY_PAGES:
+            readers.fork(crawl.prepared.read)
             try:
                 readers.start()
             except RuntimeError:  # in a CrawlerProcess the event loop does not run yet

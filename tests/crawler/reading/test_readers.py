@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -132,46 +133,56 @@ def test_a_crawl_has_a_reader_for_each_processor_that_it_may_use(
     assert processors() == 7
 
 
+def crawler_of(pages: int | None) -> Any:
+    crawl = SimpleNamespace(
+        config=replace(CONFIG, pages=pages), prepared=SimpleNamespace(read=page_reader_of(CONFIG))
+    )
+    return SimpleNamespace(spider=SimpleNamespace(crawl=crawl), signals=SignalManager())
+
+
 @pytest.mark.parametrize(("pages", "starts"), [(999, False), (1000, True), (None, True)])
 def test_a_crawl_of_many_pages_has_its_readers_started_before_its_first_page(
     pages: int | None, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = []
 
-    def start(readers: Readers) -> None:
+    def start(readers: Readers, *read_page: object) -> None:
         started.append(readers)
 
     monkeypatch.setattr(Readers, "start", start)
-    config = replace(CONFIG, pages=pages)
-    crawler: Any = SimpleNamespace(
-        spider=SimpleNamespace(crawl=SimpleNamespace(config=config)), signals=SignalManager()
-    )
-    PageReaders.from_crawler(crawler)
-    assert len(started) == starts
+    monkeypatch.setattr(Readers, "fork", start)
+    PageReaders.from_crawler(crawler_of(pages))
+    assert len(started) == 2 * starts
 
 
-def test_readers_wait_for_the_event_loop_of_a_crawler_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun: list[str] = []
-    start = Readers.start
-
-    def guarded(readers: Readers) -> None:
-        if begun:
-            begun.append("in a loop")
-            return
-        begun.append("without a loop")
-        start(readers)
-
-    monkeypatch.setattr(Readers, "start", guarded)
-    before = children(os.getpid())
-    of_spider = SimpleNamespace(crawl=SimpleNamespace(config=replace(CONFIG, pages=None)))
-    crawler: Any = SimpleNamespace(spider=of_spider, signals=SignalManager())
+def test_readers_are_forks_of_the_crawl_and_wait_for_the_event_loop() -> None:
+    before = set(children(os.getpid()))
+    crawler = crawler_of(None)
     middleware = PageReaders.from_crawler(crawler)
+    (template,) = set(children(os.getpid())) - before
+
+    async def crawl() -> Answer | None:
+        crawler.signals.send_catch_log(signals.engine_started)
+        (answer,) = await asyncio.gather(middleware._readers.read(long_page(60_000), 1))
+        assert set(children(os.getpid())) - before == {template}
+        assert os.getpgid(template) == template
+        assert len(list(Path(f"/proc/{template}/fd").iterdir())) <= 4  # and the crawl's socket
+        crawler.signals.send_catch_log(signals.spider_closed)
+        return answer
+
+    assert type(asyncio.run(crawl())) is Reading
+    assert set(children(os.getpid())) == before
+
+
+def test_a_process_with_threads_is_not_forked() -> None:
+    before = children(os.getpid())
+    is_over = threading.Event()
+    thread = threading.Thread(target=is_over.wait)
+    thread.start()
+    Readers(1, CONFIG).fork(page_reader_of(CONFIG))
     assert children(os.getpid()) == before
-    crawler.signals.send_catch_log(signals.engine_started)
-    assert begun == ["without a loop", "in a loop"]
-    del middleware
+    is_over.set()
+    thread.join()
 
 
 def test_the_first_pages_are_read_in_the_crawl() -> None:
@@ -287,15 +298,10 @@ def test_a_page_larger_than_a_socket_holds_is_read(started: Started) -> None:
 
 def test_a_crawl_that_ends_while_the_models_load_leaves_no_traceback() -> None:
     ours, theirs = socket.socketpair()
-    code = f"from langfocus.crawler.reading.process import main; main({theirs.fileno()})"
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]
-    ) as template:
+    code = f"main({theirs.fileno()}, {pickle.dumps(CONFIG)!r})"
+    command = [sys.executable, "-c", f"from langfocus.crawler.reading.process import main; {code}"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]) as template:
         theirs.close()
-        assert template.stdin
-        template.stdin.write(pickle.dumps(CONFIG))
-        template.stdin.close()
         assert select.select([ours], [], [], HANG_S)[0]  # it is ready, and nobody has read that
         ours.close()
         assert template.stderr
