@@ -47,14 +47,17 @@ POINTS = {
 }
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    install(tmp_path / "packages", "corpus_plugin", CODE, POINTS, patch=monkeypatch)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("plugins")
+    with pytest.MonkeyPatch.context() as patch:
+        install(folder / "packages", "corpus_plugin", CODE, POINTS, patch=patch)
+        extraction.extractor_of.cache_clear()
+        get_reusable_executor().shutdown()  # its processes began without these packages
+        pages = KeptPages(folder / "run")
+        pages.settle_all([(f"http://a.de/{n}", html(german(n))) for n in range(1, 5)])
+        yield pages.folder
     extraction.extractor_of.cache_clear()
-    get_reusable_executor().shutdown()  # its processes began without these packages
-    pages = KeptPages(tmp_path / "run")
-    pages.settle_all([(f"http://a.de/{n}", html(german(n))) for n in range(1, 5)])
-    return pages.folder
 
 
 def test_pages_that_the_extractor_of_a_plug_in_fails_on_are_counted_under_its_name(

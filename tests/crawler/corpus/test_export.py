@@ -358,7 +358,7 @@ def test_a_run_without_texts_and_a_wrong_format_are_told(run: Path, tmp_path: Pa
         source_of(tmp_path / "run.db", None)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _no_processes_left() -> Iterator[None]:
     yield
     from joblib.externals.loky import get_reusable_executor

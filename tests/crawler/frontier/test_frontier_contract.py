@@ -39,7 +39,7 @@ from tests.support.learning import PRIOR
 from tests.support.redisserver import RedisServer
 
 TestFrontierMachine = FrontierMachine.TestCase
-TestFrontierMachine.settings = settings(max_examples=120, stateful_step_count=60, deadline=None)
+TestFrontierMachine.settings = settings(max_examples=80, stateful_step_count=60, deadline=None)
 
 
 Opener = Callable[..., Frontier]
