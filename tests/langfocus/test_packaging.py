@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import packages_distributions
 from itertools import chain
@@ -184,14 +184,16 @@ DEPENDENCIES = names(PROJECT["dependencies"])
 OPTIONAL = names([each for extra in EXTRAS.values() for each in extra])
 
 
-def imported(path: Path) -> Iterator[tuple[str, bool]]:
-    """Yield the packages of others that a file imports, and whether it does so at its top."""
+@cache
+def imported(path: Path) -> list[tuple[str, bool]]:
+    """Return the packages of others that a file imports, and whether it does so at its top."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        for module in _modules(node):
-            package = module.partition(".")[0]
-            if package not in STDLIB and package not in PACKAGES:
-                yield package, node in tree.body
+    return [
+        (package, node in tree.body)
+        for node in ast.walk(tree)
+        for module in _modules(node)
+        if (package := module.partition(".")[0]) not in STDLIB and package not in PACKAGES
+    ]
 
 
 def _modules(node: ast.AST) -> list[str]:
