@@ -12,7 +12,7 @@ neither has an option for the parser, and Scrapy none for the agent.
 """
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from ipaddress import ip_address
 from typing import Any, Final, cast
 
@@ -20,6 +20,7 @@ from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _ScrapyAgent
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.utils._deps_compat import TWISTED_TLS_NEW_IMPL
 from scrapy.utils._download_handlers import normalize_bind_address, wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
@@ -58,6 +59,10 @@ class PinnedDownloadHandler(HTTP11DownloadHandler):
 
         most, self._pool = self._pool.maxPersistentPerHost, _Pool(reactor)  # type: ignore[no-untyped-call]
         self._pool.maxPersistentPerHost = most
+        if TWISTED_TLS_NEW_IMPL:  # before, a host's check was a part of its context
+            policy = cast("Any", self._contextFactory)
+            # A new context for each connection costs half as much as its handshake.
+            policy._get_cert_options = cache(policy._get_cert_options)
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, and keep the bytes of its head in the fetch of the request."""
