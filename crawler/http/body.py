@@ -9,12 +9,17 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
-from typing import Final
+from typing import Any, Final
 
 import brotli
 
 from langfocus.classifiers.pages.charset.charsets import canonical_label
 from langfocus.crawler.http.head import MAX_HEAD_BYTES
+
+try:
+    from isal import isal_zlib as igzip
+except ImportError:
+    import zlib as igzip  # type: ignore[no-redef]
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -208,21 +213,32 @@ def _inflated(
     data: bytes, wbits: int, most: int, *, start: int = 0, is_strict: bool = False
 ) -> tuple[bytes, int]:
     """Return what the bytes from a place hold before a fault, and where they end."""
-    unzip, found, at, size = zlib.decompressobj(wbits), bytearray(), start, _PIECE
+    # Three times as fast, but it ends earlier in damaged data.
+    with suppress(igzip.error):  # type: ignore[arg-type]  # its stubs have an instance
+        found, at, is_whole = _run(igzip.decompressobj(wbits), data, most, start)
+        if is_whole or len(found) > most:
+            return bytes(found), at
     try:
-        while at < len(data) and not unzip.eof and len(found) <= most:
-            piece = data[at : at + size]
-            found += unzip.decompress(piece, most + 1 - len(found))
-            at += len(piece) - len(unzip.unused_data)
-            size = min(2 * size, _BLOCK)  # zlib copies what is behind the end
+        found, at, is_whole = _run(zlib.decompressobj(wbits), data, most, start)
     except zlib.error as error:
         found = bytearray() if is_strict else _before_fault(data[start:], wbits, most)
         if not found:
             raise BrokenEncoding(str(error)) from error
         return bytes(found), len(data)
-    if not found and not unzip.eof:
+    if not found and not is_whole:
         raise BrokenEncoding("cut off at its beginning")
     return bytes(found), at
+
+
+def _run(unzip: Any, data: bytes, most: int, at: int) -> tuple[bytearray, int, bool]:
+    """Return what the bytes from a place hold, where they end, and True at the end of a stream."""
+    found, size = bytearray(), _PIECE
+    while at < len(data) and not unzip.eof and len(found) <= most:
+        piece = data[at : at + size]
+        found += unzip.decompress(piece, most + 1 - len(found))
+        at += len(piece) - len(unzip.unused_data)
+        size = min(2 * size, _BLOCK)  # both copy what is behind the end
+    return found, at, unzip.eof
 
 
 def _before_fault(data: bytes, wbits: int, most: int) -> bytearray:
