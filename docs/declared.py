@@ -81,11 +81,17 @@ def fields_of(cls: type, *others: type) -> Iterator[Entry]:
         yield Entry(name, next(filter(None, texts), of_crawl), {"type": f"`{kind}`"})
 
 
+_COUNTED: Final = {
+    **{"link": "links", "queued": "queued URLs", "page": "pages"},
+    "file": "files that pages embed, under `embeds`",
+}
+
+
 def counted(*kinds: str) -> Iterator[Entry]:
     """Yield the outcomes, or the counters of some kinds of things."""
     for reason in reasons().values():
         if reason.kind in kinds:
-            of = {"link": "links", "queued": "queued URLs", "page": "pages"}.get(reason.kind, "")
+            of = _COUNTED.get(reason.kind, "")
             yield Entry(reason.name, reason.meaning, {"counts": of, "advice": reason.advice})
 
 
@@ -128,7 +134,7 @@ PARTS: Final[Mapping[str, Callable[[], list[Entry]]]] = {
     "argument": lambda: list(knobs(ARGUMENTS)),
     "setting": lambda: [*knobs(SETTINGS), *scrapy_settings()],
     "outcome": lambda: list(counted("outcome")),
-    "counter": lambda: list(counted("link", "queued", "page")),
+    "counter": lambda: list(counted("link", "queued", "page", "file")),
     "figure": lambda: list(fields_of(Summary)),
     "column": lambda: list(fields_of(PageRow, Record)),
     "field": lambda: list(fields_of(PageItem, PageRow, Record)),

@@ -11,6 +11,7 @@ is full after a kill, too.
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from random import Random
 
@@ -402,6 +403,10 @@ class SqliteFrontier:
             return self._units.count(units, is_relevant=record.is_relevant)
         known = self._units.of(units)
         return [known[unit] for unit in units]
+
+    def transaction(self) -> AbstractContextManager[Counter[str]]:
+        """Return a block that writes to the run completely or not at all, with its counts."""
+        return self._transactions.transaction()
 
     # Leases.
 

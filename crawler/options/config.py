@@ -204,8 +204,8 @@ class Arguments:
     )
     bytes: int | None = knob(
         None,
-        "bytes of bodies as received, of all settled URLs together, after which the crawl stops "
-        "with a whole answer; K, M, G and T are powers of 1,000 (20G)",
+        "bytes of bodies as received, of all settled URLs and files together, after which the "
+        "crawl stops with a whole answer; K, M, G and T are powers of 1,000 (20G)",
         read=read_size,
         goal=True,
     )
@@ -233,6 +233,13 @@ class Arguments:
         "file of what is never fetched, a line each: a host (example.org), a name with all names "
         "below it (*.example.org), or either with the beginning of paths (example.org/private/)",
         census=True,
+    )
+    embeds: bool = knob(
+        False,
+        "True: files that relevant pages embed (style sheets, scripts, images, fonts, media, "
+        "frames, also of other hosts) are fetched after them into the WARC files, for replay; they "
+        "are no pages, and count for no cap, goal or rate",
+        why="texts need none; a page with its files takes many requests",
     )
     web: str = knob(
         "live",
@@ -384,6 +391,41 @@ class Config(Arguments):
         "they have is kept as a revisit record, without the body",
         "LANGFOCUS_DEDUP",
         read=_index_files,
+    )
+    embeds_of_page: int = knob(
+        300,
+        "number of embedded files of a page, those of its style sheets and frames included",
+        "LANGFOCUS_EMBEDS_PER_PAGE",
+        "nearly all pages need fewer, and a page of a thousand would hold up its host",
+        least=1,
+    )
+    embed_bytes: int = knob(
+        10_000_000,
+        "bytes of an embedded file (-a embeds=true); a larger file is not kept",
+        "LANGFOCUS_EMBED_BYTES",
+        "images, fonts and scripts are smaller, films are not; an endless file ends here",
+        least=1,
+    )
+    embed_bytes_of_page: int = knob(
+        50_000_000,
+        "bytes of the embedded files of a page, those of files that were not kept included",
+        "LANGFOCUS_EMBED_BYTES_PER_PAGE",
+        "a page of some megabytes is large; five endless files use it up",
+        least=1,
+    )
+    embeds_of_domain: int = knob(
+        5_000,
+        "number of embedded files that a registered domain serves, in a run",
+        "LANGFOCUS_EMBEDS_PER_DOMAIN",
+        "pages of strangers must not direct endless requests to a host",
+        least=1,
+    )
+    embed_bytes_of_domain: int = knob(
+        1_000_000_000,
+        "bytes of the embedded files that a registered domain serves, in a run",
+        "LANGFOCUS_EMBED_BYTES_PER_DOMAIN",
+        "the traffic is paid by the domain's owner",
+        least=1,
     )
     random_state: int = knob(
         0,

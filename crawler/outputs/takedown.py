@@ -53,6 +53,7 @@ _STATEMENTS = (
     "DELETE FROM tallies WHERE is_taken('http://' || rtrim(unit, '/') || '/')",
     "DELETE FROM robots WHERE is_taken(origin || '/')",
     "DELETE FROM earlier WHERE is_taken(url)",
+    "DELETE FROM embeds WHERE is_taken(url)",
     "UPDATE earlier SET kept_url = NULL, kept_at = NULL WHERE is_taken(kept_url)",
 )
 _TAKEN = """\

@@ -8,6 +8,7 @@ from langfocus.classifiers.errors import ClassifierError
 from langfocus.classifiers.pages.method import PageMethod
 from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, fasttext_file, method
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.http.download import Download
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.reading.page import ReadPage, page_reader
 from langfocus.crawler.strategies import make_ordering
@@ -35,7 +36,14 @@ def reader_of(config: Config, method: PageMethod, ordering: Ordering) -> ReadPag
         is_census=config.is_census,
         obeys_directives=config.obeys_directives,
         accepted=accepted,
+        embeds_of=_embeds_of if config.embeds else None,
     )
+
+
+def _embeds_of(page: Download) -> dict[str, bool]:
+    from langfocus.classifiers.pages.html.embedded import embedded_in_page
+
+    return embedded_in_page(page.body, page.content_type, page.url)
 
 
 def ordering_of(config: Config) -> Ordering:

@@ -52,6 +52,7 @@ class Reading(NamedTuple):
     statements: tuple[str, ...] = ()  # usage statements in META (`politeness.directives`)
     feeds: Sequence[str] = ()  # RSS and Atom
     links: Sequence[Link] = ()  # scored; blocked links are still among them
+    embeds: dict[str, bool] = {}  # noqa: RUF012  # URLs; True: frames; of a relevant page, on wish
     # Skipped links by reason: reasons of `sift`, and nofollow where directives are obeyed.
     left_out: dict[str, int] = {}  # noqa: RUF012  # nobody changes it
 
@@ -71,12 +72,14 @@ def page_reader(
     is_census: bool = False,
     obeys_directives: bool = True,
     accepted: Callable[[Sequence[str], LinkSource], list[str]] | None = None,
+    embeds_of: Callable[[Download], dict[str, bool]] | None = None,
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
     It depends on nothing but the page and these arguments. A page in a language of the `target` is
     relevant. A census reads no links. Without `obeys_directives` links with nofollow are followed.
-    `accepted` keeps the URLs that the filter of a plug-in accepts.
+    `accepted` keeps the URLs that the filter of a plug-in accepts. `embeds_of` returns the URLs of
+    what a relevant page embeds.
     """
     targets = frozenset(codes_of(target))
 
@@ -102,6 +105,8 @@ def page_reader(
         )
         if is_census or reading.leads_to:
             return reading
+        if embeds_of is not None and label.language in targets:
+            reading = reading._replace(embeds=embeds_of(download))
         refresh = _refresh(download, page)
         links = followed = [*page.links, *([refresh.url] if refresh else [])]
         if obeys_directives:

@@ -31,6 +31,7 @@ from langfocus.crawler.report.labels import label_table
 from langfocus.crawler.report.page import WORDS, Chart, Command, Report
 from langfocus.crawler.report.run_report import Written
 from langfocus.crawler.report.table import WIDE, Printer, Table, counts_table
+from langfocus.crawler.run.embeds import FETCHED, FRAME
 from langfocus.crawler.run.folder import reading
 from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.strategies.focus.evidence import FEATURES, probability_of
@@ -120,6 +121,7 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         ("most URLs of one host", summary.max_urls_per_host),
         *_unless_zero("URLs beyond the cap of their domain", beyond),
         ("downloaded", size(summary.bytes)),
+        *([("embedded files", files)] if (files := _files(summary)) else []),
         *_kept_elsewhere(summary),
         ("time", duration(summary.seconds)),
         ("pages per second", number(summary.pages_per_second)),
@@ -137,6 +139,13 @@ def _of_each(summary: Summary) -> Iterator[tuple[str, Cell]]:
     own = summary.relevant_by_language
     for code, relevant in own.items() if len(own) > 1 else ():
         yield f"harvest rate, {language_name(code)}", share_of(relevant, summary.labelled)
+
+
+def _files(summary: Summary) -> str:
+    """Return numbers and bytes of the embedded files; "" without any."""
+    numbers, bytes_ = summary.embeds, size(summary.embed_bytes)
+    fetched = numbers.get(FETCHED, 0) + numbers.get(FRAME, 0)
+    return f"{fetched:,} of {sum(numbers.values()):,} fetched ({bytes_})" if numbers else ""
 
 
 def _kept_elsewhere(summary: Summary) -> list[tuple[str, Cell]]:
@@ -189,8 +198,9 @@ def crawl_report(
             Table("Figures", ("figure", "what it means", "value"), rest, text_columns=2),
             _languages(summary, _MOST_ROWS),
             counts_table("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes, _MOST_ROWS),
+            counts_table("Embedded files", ("outcome", "files"), summary.embeds, _MOST_ROWS),
             *by_yield,
-            drops(summary.outcomes, summary.counts),
+            drops(summary.outcomes, summary.counts, summary.embeds),
             queue,
             examples,
             Command("The command for the same crawl", summary.command),
@@ -219,7 +229,8 @@ def _lead(summary: Summary) -> str:
     time = duration(summary.seconds)
     amount = f" {_of(summary.pages, 'page')} from {_of(summary.hosts, 'host')} in {time}."
     story = _story(summary, lang) + (amount if summary.pages else "")
-    return f"{story} {end}{queued}{'.' if queued else ''}"
+    files = f" Embedded files: {_files(summary)}." if summary.embeds else ""
+    return f"{story}{files} {end}{queued}{'.' if queued else ''}"
 
 
 def _story(summary: Summary, lang: str) -> str:

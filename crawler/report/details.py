@@ -56,7 +56,8 @@ class Reason(NamedTuple):
 def reasons() -> Mapping[tuple[str, str], Reason]:
     """Return the texts of all outcomes and counters by kind and name.
 
-    The kinds are `outcome` (of a settled URL), `link`, `queued` (of a queued URL) and `page`.
+    The kinds are `outcome` (of a settled URL), `link`, `queued` (of a queued URL), `page`
+    and `file` (that a page embeds).
     """
     text = files("langfocus.crawler.report").joinpath("reasons.tsv").read_text(encoding="utf-8")
     rows = csv.reader(text.splitlines()[1:], delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -69,12 +70,15 @@ def meaning(outcome: str) -> str:
     return reason.meaning if reason else outcome.replace("_", " ")
 
 
-def drops(outcomes: Mapping[str, int], counts: Mapping[str, int]) -> Table:
-    """Return the URLs and links without a page, by reason, with advice."""
+def drops(
+    outcomes: Mapping[str, int], counts: Mapping[str, int], files: Mapping[str, int]
+) -> Table:
+    """Return the URLs, links and embedded files that were left out, by reason, with advice."""
+    numbers = {"outcome": outcomes, "file": files}
     rows = [
         (reason.name, f"{reason.meaning}. {reason.advice}", number)
         for (kind, name), reason in reasons().items()
-        if (number := (outcomes if kind == "outcome" else counts).get(name)) and reason.advice
+        if (number := numbers.get(kind, counts).get(name)) and reason.advice
     ]
     rows.sort(key=lambda row: -row[-1])
     head = ("reason", "what it means, and what you can do", "number")

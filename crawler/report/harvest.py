@@ -19,6 +19,7 @@ from langfocus.classifiers.languages import codes_of
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.report.formatting import falling, iso_time, json_text, share_of
+from langfocus.crawler.run.embeds import embed_figures
 from langfocus.crawler.run.folder import reading, sessions_of
 from langfocus.crawler.run.target import in_target
 from langfocus.crawler.run.whole_file import write_whole
@@ -180,6 +181,8 @@ class Summary:
     bytes: int  # of all downloads, as received
     revisits: int  # answers whose body only another archive has, `revisit` records
     revisit_bytes: int  # of the bodies of pages that were thus not kept again
+    embeds: dict[str, int]  # files that pages embed, by outcome; `waiting`: without one (-a embeds)
+    embed_bytes: int  # of these, as received
     harvest_by_200: list[Portion]  # the first 200 pages, the next, ... (Baykan 2013, Fig. 7)
     harvest_last_200: float | None  # relevant / labelled of the last 200 pages
     last_relevant: int  # number of the last relevant page, 0 without one
@@ -234,6 +237,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         last_relevant, last_expected = connection.execute(_LAST_PLACES, (lang,)).fetchone()
         after = connection.execute(_LAST, (lang, pages - last_expected)).fetchone()[0]
         revisits, saved = connection.execute(_REVISITS).fetchone()
+        embeds, embed_bytes = embed_figures(connection)
         queued, queued_expected = connection.execute(_QUEUED).fetchone()
         has_doubts = meta.get("ordering") in _DOUBTS
         asked: dict[str, Any] = {name: str(meta.get(name, "")) for name in _NAMES}
@@ -262,6 +266,8 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             bytes=size,
             revisits=revisits,
             revisit_bytes=saved,
+            embeds=falling(embeds),
+            embed_bytes=embed_bytes,
             harvest_by_200=by_portion(connection, lang),
             harvest_last_200=share_of(*connection.execute(_LAST, (lang, PORTION)).fetchone()),
             last_relevant=last_relevant,

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -121,6 +121,8 @@ class Snapshot:
     fetches: tuple[int, ...]  # numbers by `FETCH_BUCKETS_S`, with the longer ones at the end
     last: tuple[LastPage, ...]  # the newest first
     workers: tuple[WorkerState, ...] = ()
+    embeds: dict[str, int] = field(default_factory=dict)  # files that pages embed, by outcome
+    embed_bytes: int = 0
     layout: Literal[1] = 1
 
     @property
@@ -288,6 +290,8 @@ def figures(snapshot: Snapshot) -> dict[str, list[str]]:
         "drops": list(_named(snapshot.drops)),
         "other": list(_named(outcomes)),
     }
+    if snapshot.embeds:
+        rows["files"] = [size(snapshot.embed_bytes), *_named(snapshot.embeds)]
     if snapshot.workers:
         speeds = (f"{one.name} {one.pages_per_s:,.1f}/s" for one in snapshot.workers)
         rows["workers"] = [f"{len(snapshot.workers)}:", *speeds]

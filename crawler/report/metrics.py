@@ -49,6 +49,8 @@ def _families(s: Snapshot) -> Iterator[tuple[str, str, str, _Samples]]:
     yield "goal", "gauge", "What ends the crawl.", _by("goal", {g.name: g.of for g in s.goals})
     done = {goal.name: goal.done for goal in s.goals}
     yield "goal_done", "gauge", "How much of each goal is done.", _by("goal", done)
+    yield "files", "gauge", "Files that pages embed (-a embeds).", _by("outcome", s.embeds)
+    yield "file_bytes", "gauge", "Their bytes.", {"": s.embed_bytes}
     yield "workers", "gauge", "Workers of a shared crawl.", {"": len(s.workers)}
 
 

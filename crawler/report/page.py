@@ -44,6 +44,7 @@ WORDS: Final = {
     "many hosts it has.",
     "harvest": "harvest: relevant pages per page.",
     "relevant": "relevant: in the target language, and no copy.",
+    "embedded files": "Files that pages embed, such as images, in the archive; they are no pages.",
     "downloaded": "Bodies as received.",
     "finish reason": "Why the crawl ended: the goal that it reached, or what stopped it.",
     "with a language": "The others have too little text, or none.",

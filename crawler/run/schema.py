@@ -11,7 +11,7 @@ from typing import Final
 from langfocus.crawler.run.page_row import create_pages
 from langfocus.crawler.run.whole_file import replacing
 
-SCHEMA_VERSION: Final = 25
+SCHEMA_VERSION: Final = 26
 """Changes with each change of a statement below, which needs a step in `crawler.run.versions`."""
 
 READABLE_BY: Final = 25
@@ -81,8 +81,8 @@ CREATE TABLE belief(
     mean BLOB NOT NULL, covariance BLOB NOT NULL);
 CREATE TABLE archived(
     id INTEGER PRIMARY KEY,               -- order in the WARC files
-    fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, or another
-                                          -- spelling of a URL
+    fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, an embedded
+                                          -- file, or another spelling of a URL
     url TEXT NOT NULL, date TEXT NOT NULL, status INTEGER NOT NULL, mime TEXT NOT NULL,
     digest TEXT NOT NULL,                 -- SHA-1 of the body, in hexadecimal; or ALGORITHM:DIGEST
                                           -- as the archive spells it that has the body
@@ -93,6 +93,19 @@ CREATE TABLE archived(
     length INTEGER NOT NULL,              -- bytes of the answer's record
     finish INTEGER NOT NULL);             -- bytes: the exchange ends
 CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0;
+CREATE TABLE embeds(
+    id INTEGER PRIMARY KEY,               -- order of discovery
+    url TEXT NOT NULL UNIQUE,             -- of a file that a relevant page embeds
+    host TEXT NOT NULL, domain TEXT NOT NULL,
+    page INTEGER NOT NULL,                -- urls.fingerprint of the page that needed it first
+    depth INTEGER NOT NULL,               -- 1; more after frames, imports and redirects
+    is_frame INTEGER NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    outcome TEXT,                         -- NULL: it waits
+    bytes INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX embeds_host ON embeds(host, id) WHERE outcome IS NULL;
+CREATE INDEX embeds_page ON embeds(page, bytes);
+CREATE INDEX embeds_domain ON embeds(domain, bytes);
 CREATE TABLE robots(
     origin TEXT NOT NULL PRIMARY KEY,
     fetched_at REAL NOT NULL,

@@ -28,6 +28,11 @@ STEPS: Final[Mapping[int, Mapping[str, str]]] = {
         "hosts": "SELECT id, host, sent, settled, pages, delay_s, not_before, taken,"
         " 0 AS files, 0 AS found, relevant FROM hosts"
     },
+    25: {
+        "embeds": "SELECT NULL AS id, NULL AS url, NULL AS host, NULL AS domain, NULL AS page,"
+        " NULL AS depth, NULL AS is_frame, NULL AS tries, NULL AS outcome, NULL AS bytes"
+        " WHERE 0"
+    },
 }
 """Schema -> tables that the next schema changed -> their new rows, the columns in order.
 

@@ -24,7 +24,8 @@ UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""
 
 _WORDS: Final = f"SUM(words_read) FILTER (WHERE {in_target()} AND NOT is_copy)"
-_DONE: Final = f"SELECT COALESCE({_WORDS}, 0), COALESCE(SUM(bytes), 0) FROM pages"  # noqa: S608
+_FILES: Final = "(SELECT COALESCE(SUM(bytes), 0) FROM embeds)"
+_DONE: Final = f"SELECT COALESCE({_WORDS}, 0), COALESCE(SUM(bytes), 0) + {_FILES} FROM pages"  # noqa: S608
 _S_PER_HOUR: Final = 3600.0
 _NEVER: Final = float("inf")
 
@@ -127,6 +128,16 @@ class Ending:
         """Count a settled URL: its bytes, and the words by which a relevant page was identified."""
         self._bytes += record.bytes
         self._words += (record.words_read or 0) if record.is_relevant else 0
+
+    def count_file(self, size: int) -> None:
+        """Count the bytes of a file that a page embeds."""
+        self._bytes += size
+
+    def may_fetch_files(self, now: float) -> bool:
+        """Return False if no further file may be fetched: other goals than these are of pages."""
+        most_bytes = self._config.bytes
+        has_bytes = most_bytes is None or self._bytes < most_bytes
+        return has_bytes and now < self.deadline and not self.fault
 
     def is_over(self) -> bool:
         """Return True if no further page may be settled."""

@@ -121,6 +121,11 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
     if config.reads_sitemaps and not config.is_census:
         files = HostFiles(frontier, "sitemaps")
         sitemaps = Sitemaps(prepared.ordering, robots, files, blocking.blocks, config.lang)
+    embeds = None
+    if config.embeds and isinstance(frontier, SqliteFrontier):
+        from langfocus.crawler.session.embeds import Embeds
+
+        embeds = Embeds(run.connection, frontier.transaction, config)
     visitor = Visitor(
         frontier,
         prepared.ordering,
@@ -133,6 +138,7 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
         country_of=prepared.country_of,
         is_blocked=blocking.blocks,
         earlier=revisits.of,
+        embeds=embeds,
     )
 
     is_shared = worker is not None

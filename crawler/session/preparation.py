@@ -78,6 +78,7 @@ class Preparation:
             **listed,
             "since": "" if config.since is None else str(Path(config.since).resolve()),
             "block": "" if config.block is None else str(config.block),
+            "embeds": "true" if config.embeds else "",
             "web": " ".join((*([] if config.web == "archive" else [config.web]), *archive)),
             "seeds": first_of(config.seeds),
             "budget_pages": "" if config.pages is None else config.pages,
@@ -160,11 +161,16 @@ def check_goals(config: Config, *, doubts: bool) -> None:
             f"-a expected={config.expected}: this strategy expects no language of a URL; "
             "use -a strategy=focus, svm or cctld"
         )
+    if config.embeds and not config.keeps_warc:
+        raise SettingError(
+            "-a embeds=true: the files go into WARC files, which LANGFOCUS_WARC=False forbids"
+        )
     for label, value in {
         "-a words": config.words,
         "-a bytes": config.bytes,
         "-a expected": config.expected,
         "-a since": config.since,
+        "-a embeds": config.embeds,
         "LANGFOCUS_LINKS": config.keeps_links,
     }.items():
         if config.frontier is not None and value:

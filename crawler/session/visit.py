@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.classifiers.urls.standard import absolute
@@ -45,6 +46,9 @@ from langfocus.crawler.url import (
     spelling_key,
 )
 
+if TYPE_CHECKING:
+    from langfocus.crawler.session.embeds import Embeds
+
 INTERRUPTED = "interrupted"
 """Outcome of a URL whose requests were all interrupted by kills."""
 
@@ -79,7 +83,7 @@ class Visitor:
     Without an `archive` no exchange is kept. Without `sitemaps` a sitemap is a file or a page like
     others. `country_of` returns the country
     of an IP address, None if it is unknown. URLs that `is_blocked` get no request. `earlier`
-    returns the page of an earlier run with a URL.
+    returns the page of an earlier run with a URL. `embeds` queues what relevant pages embed.
     """
 
     def __init__(
@@ -96,6 +100,7 @@ class Visitor:
         country_of: Callable[[str | None], str | None] = lambda _: None,
         is_blocked: Callable[[str], bool] = lambda _: False,
         earlier: Callable[[str], Earlier | None] = lambda _: None,
+        embeds: "Embeds | None" = None,
     ) -> None:
         """Score links by `ordering` and `read` downloads; `clock` returns unix seconds."""
         self._frontier = frontier
@@ -108,6 +113,7 @@ class Visitor:
         self._sitemaps = sitemaps
         self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
         self._copied_texts = CopiedTexts()
+        self.embeds = embeds
         self._slow = Counter[str]()
         self._outgoing = Outgoing(config.domain_slots)
 
@@ -242,6 +248,9 @@ class Visitor:
         if self._sitemaps is not None and record.is_relevant:
             # Sitemaps come before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
+        # Before the page is settled: a kill in between fetches the page again, and loses no file.
+        if self.embeds is not None and record.is_relevant and not record.is_noarchive:
+            self.embeds.add(lease.fingerprint, reading.embeds)
         return self._settle(lease, record, wanted, download=download)
 
     def follows(self, download: Download, reading: Reading) -> bool:
@@ -296,7 +305,7 @@ class Visitor:
         )
         if not is_same or lease.is_respelled:
             return False
-        now, is_kept = self._clock(), self._may_keep(download.statements)
+        now, is_kept = self._clock(), self.may_keep(download.statements)
         try:
             with self._keeping(lease, None, download.exchange if is_kept else None):
                 self._frontier.retry(lease, now=now, not_before=now, url=url)
@@ -321,7 +330,7 @@ class Visitor:
 
         `statements` are the answer's statements, which may forbid archiving.
         """
-        if self._archive is not None and exchange is not None and self._may_keep(statements):
+        if self._archive is not None and exchange is not None and self.may_keep(statements):
             self._archive.add(exchange)
 
     def _keeping(
@@ -332,7 +341,7 @@ class Visitor:
             return nullcontext()
         return self._archive.keeping(lease, record, exchange)
 
-    def _may_keep(self, statements: Collection[str]) -> bool:
+    def may_keep(self, statements: Collection[str]) -> bool:
         """Return True if an answer with these statements may be archived."""
         return NOARCHIVE not in statements or not self._config.obeys_directives
 
@@ -366,7 +375,7 @@ class Visitor:
             "page": reading.statements,
         }
         statements = [statement for source in sources.values() for statement in source]
-        is_noarchive = not self._may_keep(statements)
+        is_noarchive = not self.may_keep(statements)
         counts = {
             **left_out,
             "cut_short": download.is_cut,

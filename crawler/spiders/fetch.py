@@ -40,6 +40,7 @@ class Fetch:
     lease: Lease
     began_at: float  # of the lease, unix seconds
     is_file: bool = False
+    most_bytes: int = 0  # of a file that a page embeds; 0: it is none
     robots: RobotsVersion | None = None  # the robots.txt that allowed it
     reserved: tuple[str, ...] = ()  # the statements of tdmrep.json about the page
     asked: Request | None = field(default=None, repr=False)  # the spider's own request for it
@@ -52,6 +53,11 @@ class Fetch:
     page: "tuple[Download, Answer | None] | None" = field(default=None, repr=False)
     requests: list[Request] = field(default_factory=list, repr=False)  # that the spider yielded
     is_settled: bool = False  # the lease has ended
+
+    @property
+    def is_leased(self) -> bool:
+        """True for the request of a leased URL itself."""
+        return not (self.is_file or self.most_bytes)
 
     @property
     def has_page(self) -> bool:

@@ -160,6 +160,13 @@ class Fetches:
         fetch = Fetch(lease, self.crawl.clock(), is_file=True)
         return Request(file, meta={KEY: fetch, _UNLIMITED: 0, **self._patience()})
 
+    def embed_request(self, lease: Lease, most_bytes: int) -> Request:
+        """Return the request for a file that a page embeds; `on_bytes` stops a larger one."""
+        fetch = Fetch(lease, self.crawl.clock(), most_bytes=most_bytes)
+        # Some servers have an HTML page around an image for clients that accept HTML first.
+        headers, meta = {"Accept": "*/*"}, {KEY: fetch, _UNLIMITED: 0, **self._patience()}
+        return Request(lease.url, headers=headers, meta=meta)
+
     def _patience(self) -> dict[str, float]:
         """Count a request; until a server answered, its download ends with the wait for that."""
         watch, now = self.crawl.ending, self.crawl.clock()
@@ -322,9 +329,10 @@ class Fetches:
         if fetch is None:
             return
         fetch.body_bytes += len(data)
-        if fetch.has_page and not fetch.is_file:
+        if fetch.has_page and fetch.is_leased:
             return
-        if fetch.body_bytes > (MAX_ROBOTS_BYTES if fetch.is_file else _SMALL_BODY_BYTES):
+        most = fetch.most_bytes or (MAX_ROBOTS_BYTES if fetch.is_file else _SMALL_BODY_BYTES)
+        if fetch.body_bytes > most:
             raise StopDownload(fail=False)
 
     def on_headers(
@@ -338,6 +346,10 @@ class Fetches:
         self.crawl.ending.note_answer()
         fetch = fetch_of(request)
         if fetch is None or fetch.is_file or fetch.asked is not None:
+            return
+        if fetch.most_bytes:
+            if isinstance(body_length, int) and body_length > fetch.most_bytes:
+                raise StopDownload(fail=False)
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)

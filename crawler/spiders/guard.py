@@ -107,14 +107,19 @@ class Guard:
         )
         if wait_s is not None:
             raise BusyAddressError(f"{host} is in use by other requests", wait_s)
-        was_contacted = True
+        was_contacted, hold_s = True, 0.0
         try:
-            return await self._addressed(request)
+            response = await self._addressed(request)
+            if self._crawl.visitor.embeds is not None and is_unreachable(response.status):
+                # The frontier rests the host for pages alone.
+                after_s = retry_after_s(response, self._crawl.clock()) or 0.0
+                hold_s = self._crawl.config.rest_s(1, after_s)
+            return response
         except (BusyAddressError, CapError):
             was_contacted = False
             raise
         finally:
-            self._turns.leave(host, self._crawl.clock(), was_contacted=was_contacted)
+            self._turns.leave(host, self._crawl.clock() + hold_s, was_contacted=was_contacted)
 
     def _delay_of(self, url: str) -> float:
         return max(self._delay_s, self._crawl.robots.delay_s(url))
@@ -202,7 +207,7 @@ class Guard:
 
     def _take_slot(self, request: Request, address: str | None, *, is_lookup: bool = False) -> None:
         fetch = fetch_of(request)
-        if fetch is not None:
+        if fetch is not None and not fetch.most_bytes:
             self._crawl.contacts.take_slot(
                 fetch.lease, request.url, address, is_file=fetch.is_file, is_lookup=is_lookup
             )

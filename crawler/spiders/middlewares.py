@@ -135,7 +135,7 @@ class PageReaders:
     ) -> Response:
         """Return the response when its page was read."""
         fetch = fetch_of(request)
-        if fetch is None or fetch.is_file:
+        if fetch is None or not fetch.is_leased:
             return response
         download = download_of(response, self._crawl.clock(), request)
         if self._crawl.visitor.reads(fetch.lease, download):

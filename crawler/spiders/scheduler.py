@@ -7,7 +7,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -30,7 +31,13 @@ from langfocus.crawler.spiders.guard import Guard
 from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.links import SEED
 
+if TYPE_CHECKING:
+    from langfocus.crawler.spiders.embeds import EmbedFetches
+
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
+
+EMBEDDED = "embedded"
+"""Outcome of a URL that was fetched as a file of a page."""
 
 _MOST_REFUSALS = 500
 """Most URLs refused per call, so that the engine is not blocked for long."""
@@ -119,6 +126,10 @@ class FrontierScheduler(BaseScheduler):
         self._wake_up = wake_up
         self._obey = obey
         self._files = SiteFiles(fetches)
+        self._embeds: EmbedFetches | None = None
+        if (found := crawl.visitor.embeds) is not None:
+            embeds = import_module("langfocus.crawler.spiders.embeds")
+            self._embeds = embeds.EmbedFetches(found, fetches, self._files, obey=obey)
         self._returned: deque[Request] = deque()
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
@@ -163,6 +174,8 @@ class FrontierScheduler(BaseScheduler):
         if self._returned:
             return True
         ending = self._crawl.ending
+        if self._embeds is not None and self._embeds.has_more:
+            return True
         return not ending.fault and bool(ending.guard(self._crawl.queue.has_more))
 
     def on_idle(self) -> None:
@@ -209,6 +222,8 @@ class FrontierScheduler(BaseScheduler):
         )
 
     def _leased_request(self) -> Request | None:
+        if self._embeds is not None:
+            self._embeds.begin()
         for _ in range(0 if self.fetches.are_full else _MOST_REFUSALS):
             lease = self._crawl.queue.next()
             if lease is None:
@@ -274,6 +289,9 @@ class FrontierScheduler(BaseScheduler):
             return INTERRUPTED
         if self._crawl.visitor.is_slow(lease):
             return SLOW_PAGES
+        embeds = self._crawl.visitor.embeds
+        if embeds is not None and embeds.has_file(lease.url):
+            return EMBEDDED
         return "" if self._crawl.contacts.may_contact(lease.url) else "private_address"
 
     def _verdict(self, url: str, now: float) -> Verdict:
@@ -285,6 +303,7 @@ class FrontierScheduler(BaseScheduler):
             self._crawl.visitor.refused(lease, reason)
 
     def _set_wake_up(self) -> None:
-        ready_at = self._crawl.queue.ready_at()
-        if ready_at is not None:
-            self._wake_up.at(ready_at)
+        embeds_at = None if self._embeds is None else self._embeds.ready_at()
+        for ready_at in (self._crawl.queue.ready_at(), embeds_at):
+            if ready_at is not None:
+                self._wake_up.at(ready_at)

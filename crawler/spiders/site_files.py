@@ -28,8 +28,8 @@ from langfocus.crawler.spiders.messages import redirect_target, retry_after_s, s
 from langfocus.crawler.url import domain_of, host_of
 
 
-async def answer_for(fetches: Fetches, request: Request) -> Response:
-    """Return the answer for a file and archive it; raises the error that ends a download.
+async def answer_for(fetches: Fetches, request: Request, *, is_kept: bool = True) -> Response:
+    """Return the answer for a file; archive it if it `is_kept`. Raises the error of a download.
 
     An error answer for tdmrep.json is not archived: the frontier records that there is no file.
     """
@@ -39,7 +39,8 @@ async def answer_for(fetches: Fetches, request: Request) -> Response:
         request = answer
         send = downloader.handlers.download_request_async
         answer = await downloader.middleware.download_async(send, request)
-    if answer.status < 400 or not request.url.endswith(TDMREP_PATH):
+    answer.request = request
+    if is_kept and (answer.status < 400 or not request.url.endswith(TDMREP_PATH)):
         crawl.visitor.keep_file(own_fetch(request).exchange, statements_of(answer.headers))
     return answer
 

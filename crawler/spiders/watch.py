@@ -142,6 +142,7 @@ class Watch:
         """Return the state of the crawl now, also after its end."""
         crawl, now = self._crawl, self._crawl.clock()
         counts, labels, samples = crawl.queue.counts(), self._labels, self._samples
+        embeds = crawl.visitor.embeds
         if crawl.worker is None or not crawl.ending.finish_reason:
             self._hosts = crawl.frontier.host_states()
         with suppress(RunFolderError):
@@ -189,6 +190,8 @@ class Watch:
             fetch_s=self._fetch_s,
             fetches=tuple(self._fetches),
             last=tuple(self._last_page(*one) for one in reversed(self._last)),
+            embeds=dict(+embeds.numbers) if embeds else {},
+            embed_bytes=embeds.bytes if embeds else 0,
         )
         self.latest = self._with_others(own)
         return self.latest

@@ -47,7 +47,7 @@ class WebDownloadHandler(BaseDownloadHandler):
         """
         await asyncio.sleep(0)  # a page takes one turn of the event loop
         fetch = begin_fetch(request)
-        if fetch is not None:
+        if fetch is not None and not fetch.most_bytes:
             lease = fetch.lease
             self._crawl.contacts.take_slot(lease, request.url, None, is_file=fetch.is_file)
         try:

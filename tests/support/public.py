@@ -82,7 +82,7 @@ def declared() -> Iterator[str]:
         yield from (f"entry points {registry.group}: {name}" for name in registry)
     yield from (f"renamed {former} -> {now}" for former, now in RENAMED.items())
     for kind, name in reasons():
-        yield f"{'outcome' if kind == 'outcome' else 'counter'} {name}"
+        yield f"{kind if kind in ('outcome', 'file') else 'counter'} {name}"
     yield from (f"run.db {table}.{column}" for table in TABLES for column in columns_of(table))
     yield from (f"item {name}" for name in FIELDS)
     yield from (f"exit code {code.value} {code.name}" for code in ExitCode)

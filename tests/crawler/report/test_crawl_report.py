@@ -176,8 +176,12 @@ def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) ->
             "French (fr)",
         ]
         assert shown.rows[1] == ("English (en)", "http://b.x.de/")
-        dropped = drops({"page": 6, "dns": 1}, counts).rows
-        assert [(row[0], row[-1]) for row in dropped] == [("ignored_trap", 7), ("dns", 1)]
+        dropped = drops({"page": 6, "dns": 1}, counts, {"too_large": 2, "fetched": 9}).rows
+        assert [(row[0], row[-1]) for row in dropped] == [
+            ("ignored_trap", 7),
+            ("too_large", 2),
+            ("dns", 1),
+        ]
 
 
 @pytest.mark.parametrize(

@@ -120,12 +120,27 @@ def signed(ended: Ended) -> bool:
     return len(sent) > 5 and all(b"\nSignature: sig1=:" in block for block in sent)
 
 
+PNG = (("Content-Type", "image/png"),)
+
+
+def has_files(ended: Ended) -> bool:
+    """True if each bound left out a file."""
+    files = {"too_large": 2, "fetched": 2, "embeds_full": 1}
+    return (files, 1) == (ended.figures["embeds"], ended.figures["counts"]["embeds_full"])
+
+
 LIVE: Table = {
     "lang": ("de", recorded("lang", "de")),
     "seeds": ("http://a.de:{port}/", lambda ended: ended.log[0].url.startswith("http://a.de:")),
     "host_cap": ("0", recorded("host_cap", "0")),
     "address_cap": ("12", lambda ended: ended.figures["counts"]["lowered"] > 0),
     "block": ("{tmp}/block.txt", lambda ended: not ended.asked("/blocked")),
+    "embeds": ("true", has_files),
+    "LANGFOCUS_EMBEDS_PER_PAGE": ("5", has_files),
+    "LANGFOCUS_EMBED_BYTES": ("900", has_files),
+    "LANGFOCUS_EMBED_BYTES_PER_PAGE": ("1500", has_files),
+    "LANGFOCUS_EMBEDS_PER_DOMAIN": ("9", has_files),
+    "LANGFOCUS_EMBED_BYTES_PER_DOMAIN": ("9000", has_files),
     "LANGFOCUS_CONTACT": (
         "https://example.net/bot",
         lambda e: "https://example.net/bot" in e.log[0].user_agent,
@@ -247,6 +262,10 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
         web.answers["/"] = Answer(200, HTML, GERMAN.encode())
         first = f"http://a.de:{server.port}/"
         rules = f"User-agent: *\nCrawl-delay: 300\nSitemap: {first}map.xml\n".encode()
+        sizes = (901, 800, 701, 700, 9, 9)  # too large, fetched, too large for the page, ...
+        for number, size in enumerate(sizes):
+            links += f"<img src=/{number}.png>"
+            web.answers[f"{first}{number}.png"] = Answer(200, PNG, bytes(size))
         web.answers[first] = Answer(200, HTML, f"{GERMAN}{links}<a href=/broken>x</a>".encode())
         web.answers[f"{first}robots.txt"] = Answer(200, (("Content-Type", "text/plain"),), rules)
         web.answers["/broken"] = Answer(500)

@@ -32,7 +32,7 @@ class Crawl:
             config=SimpleNamespace(**CONFIG, title="de{}focus".format),
             prepared=SimpleNamespace(ordering=learning(lambda *_: [], Prior.shipped())),
             run=SimpleNamespace(connection=run or make_run(None, []), folder=Path("none")),
-            visitor=SimpleNamespace(listeners=[]),
+            visitor=SimpleNamespace(listeners=[], embeds=None),
             frontier=SimpleNamespace(host_states=lambda: HOSTS),
             ending=SimpleNamespace(goals=lambda *_: self.goals, fault="", finish_reason=""),
             traffic=Traffic(),
