@@ -49,10 +49,11 @@ PAGE, LAST_PAGE, ERROR = b"P", b"L", b"E"
 """The first byte of an answer: a page; a page, and the reader has ended; a traceback follows."""
 
 
-def main(control: int, setup: bytes) -> None:
-    """Load the models of a pickled configuration and serve."""
+def main(control: int) -> None:
+    """Load the models of the pickled configuration that the socket has first, and serve."""
     with socket.socket(fileno=control) as crawl:
-        read_page = page_reader_of(pickle.loads(setup))  # noqa: S301  # from our crawl
+        with crawl.makefile("rb") as setup:
+            read_page = page_reader_of(pickle.load(setup))  # noqa: S301  # from our crawl
         read_page(TRIAL, 1)
         serve(crawl, read_page)
 

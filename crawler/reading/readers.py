@@ -213,10 +213,12 @@ class Readers:
             code = (
                 f"import sys; sys.path[:] = {sys.path!r}; "
                 "from langfocus.crawler.reading.process import main; "
-                f"main({theirs.fileno()}, {self._setup!r})"
+                f"main({theirs.fileno()})"
             )
             command = [sys.executable, "-c", code]
             pid = os.posix_spawn(sys.executable, command, os.environ, setpgroup=0)  # as `forked`
+        with suppress(ConnectionError):
+            ours.sendall(self._setup)
         return _Template(pid, ours)
 
     def _on_template(self, control: socket.socket) -> None:

@@ -41,6 +41,7 @@ from tests.support.crawls import started as started_crawl
 from tests.support.smallweb import SmallWeb
 
 CONFIG = Config.read({"lang": "de", "seeds": "http://a.de/"})
+LARGE = replace(CONFIG, dns=tuple(map(str, range(50_000))))  # larger than a command line
 WEB = SmallWeb(pages=40)
 READERS = 2
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -94,7 +95,7 @@ async def ready(readers: Readers) -> None:
 @pytest.fixture(scope="module")
 def all_tests() -> Iterator[Started]:
     before = set(children(os.getpid()))
-    readers = Readers(READERS, CONFIG, first_pages=0)
+    readers = Readers(READERS, LARGE, first_pages=0)
     of_a_crawl = load_object(ASYNCIO_EVENT_LOOP) if ASYNCIO_EVENT_LOOP else None
     with asyncio.Runner(loop_factory=of_a_crawl) as runner:
         runner.run(ready(readers))
@@ -298,10 +299,11 @@ def test_a_page_larger_than_a_socket_holds_is_read(started: Started) -> None:
 
 def test_a_crawl_that_ends_while_the_models_load_leaves_no_traceback() -> None:
     ours, theirs = socket.socketpair()
-    code = f"main({theirs.fileno()}, {pickle.dumps(CONFIG)!r})"
+    code = f"main({theirs.fileno()})"
     command = [sys.executable, "-c", f"from langfocus.crawler.reading.process import main; {code}"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]) as template:
         theirs.close()
+        ours.sendall(pickle.dumps(CONFIG))
         assert select.select([ours], [], [], HANG_S)[0]  # it is ready, and nobody has read that
         ours.close()
         assert template.stderr
