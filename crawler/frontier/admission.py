@@ -47,6 +47,8 @@ def full_of(
 
     `place` is the IP address; a domain or an address without a cap is None.
     """
+    if 0 < rules.host_bytes <= host.received:
+        return Sending.HOST_BYTES
     if 0 < rules.host_cap <= host.sent:
         return Sending.HOST_FULL
     return full_holder_of(rules, domain, place)

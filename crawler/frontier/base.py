@@ -114,6 +114,7 @@ class Admission(Enum):
     STORED = "stored"
     SEEN = "seen"
     HOST_FULL = "host_full"
+    HOST_BYTES = "host_bytes"
     DOMAIN_FULL = "domain_full"
     REJECTED = "rejected"
     SENT = "sent"  # to the shard of a shared frontier that decides
@@ -127,14 +128,15 @@ class Admission(Enum):
 class Sending(Enum):
     """The frontier's decision about a request just before it is sent.
 
-    After `LATER` the URL is queued again and its lease has ended. After the last three, its host,
-    its domain or its address has no free slot; the caller settles the URL with the value as
-    outcome.
+    After `LATER` the URL is queued again and its lease has ended. After the last four, its host,
+    its domain or its address has no free slot, or the host's budget of bytes is spent; the caller
+    settles the URL with the value as outcome.
     """
 
     NOW = "now"
     LATER = "later"
     HOST_FULL = "host_full"
+    HOST_BYTES = "host_bytes"
     DOMAIN_FULL = "domain_full"
     ADDRESS_FULL = "address_full"
 
@@ -243,7 +245,8 @@ class Frontier(RobotsStore, Protocol):
         Call it just before the request; `address` is None if unknown. At the first call the URL
         permanently takes a slot of its host, its domain and its address; after a host's last slot,
         its other URLs leave the queue. Every call counts as a try. Alternatively the URL's score
-        gets penalties, so that URLs of other addresses are fetched first (`LATER`).
+        gets penalties, so that URLs of other addresses are fetched first (`LATER`). A host whose
+        budget of bytes is spent gets no request, not even a retry.
 
         Without `is_page`, the request is for a site file that the URL needs, or the URL is a
         sitemap: both have separate budgets, so no host slot is taken and no try is counted. Every

@@ -17,7 +17,7 @@ HOST_QUEUE: Final = 200
 
 _AT_LEAST_ZERO = (
     *("patience_s", "host_cap", "domain_cap", "address_cap", "host_queue"),
-    *("delay_s", "budget_pages", "budget_relevant"),
+    *("delay_s", "budget_pages", "budget_relevant", "host_bytes"),
 )
 
 
@@ -47,6 +47,7 @@ class FrontierRules:
     domain_cap: int = 0  # slots of a registered domain; 0: any number
     address_cap: int = 0  # slots of an IP address; 0: any number
     host_queue: int = 0  # URLs of a host that may wait or have got a request; 0: any number
+    host_bytes: int = 0  # bytes of a host's bodies after which it gets no request; 0: any number
     delay_s: float = 0.0  # between two contacts of a host
     budget_pages: int | None = None  # pages that are settled or leased; None: any number
     budget_relevant: int | None = None  # relevant pages and leases together

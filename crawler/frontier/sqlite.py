@@ -49,6 +49,9 @@ from langfocus.crawler.strategies.links import Draw, Link
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """Tally of a source whose links pass every filter."""
 
+_MOST_BYTES = 1 << 62
+"""Most bytes counted for a host per record; `add_record` refuses a number beyond 64 bits."""
+
 
 class SqliteFrontier:
     """See `crawler.frontier.base.Frontier`."""
@@ -154,13 +157,12 @@ class SqliteFrontier:
         held = self._held(lease)
         score, dropped = held.url.score, 0
         host, domain, place = self._holders(lease.host, address)
-        if not held.was_sent:
-            full = full_of(self._rules, host, domain, place)
-            if full is not None:
-                return full
-            if place is not None:
-                penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
-                score = with_penalties(score, penalties, self._rules.doubts_up_to)
+        full = full_of(self._rules, host, domain, place)
+        if full is not None and (not held.was_sent or full is Sending.HOST_BYTES):
+            return full
+        if not held.was_sent and place is not None:
+            penalties = penalties_for(self._rules.address_cap, place.taken, place.relevant)
+            score = with_penalties(score, penalties, self._rules.doubts_up_to)
         if score < held.url.score:
             with self._transactions.transaction() as counts:
                 counts["lowered"] += 1
@@ -349,8 +351,11 @@ class SqliteFrontier:
         host_id, url_id = held.url.host, held.url.id
         origin = origin_of(lease, record, self._learn(url_id, record))
         self._storage.unqueue(url_id)
-        is_new_host, files = self._storage.settle_host(
-            host_id, is_page=record.outcome == PAGE, was_sent=held.was_sent
+        is_new_host, files, received = self._storage.settle_host(
+            host_id,
+            is_page=record.outcome == PAGE,
+            was_sent=held.was_sent,
+            received=min(record.bytes, _MOST_BYTES),
         )
         if record.is_download and (record.is_relevant or files):
             self._earn(lease, held, files, is_relevant=record.is_relevant)
@@ -358,6 +363,10 @@ class SqliteFrontier:
         if record.canonical is not None:
             dropped += self._storage.make_known(record.canonical, host_id, url_id)
             counts["dropped_same_page"] += dropped
+        if 0 < self._rules.host_bytes <= received:
+            of_host = self._storage.drop(host_id, None)
+            counts["dropped_host_bytes"] += of_host
+            dropped += of_host
         self._leaving = Counter({host_id: 1 + dropped})
         tally, *of_server = self._tallies(lease, record)
         source = Source(origin, url_id, record.is_relevant, tally)

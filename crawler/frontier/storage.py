@@ -57,11 +57,12 @@ class HostRow:
     relevant: int = 0  # its relevant pages
     files: int = 0  # requests to a host for files since its last page
     found: int = 0  # bytes of URLs that the other hosts of a domain ever queued
+    received: int = 0  # bytes of the bodies of a host's settled URLs
     is_new: bool = False  # not stored yet
 
 
 _HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.relevant"
-_HOST += ", h.files, h.found"
+_HOST += ", h.files, h.found, h.received"
 """The columns of a `HostRow`."""
 
 
@@ -262,15 +263,20 @@ class Storage:
         """Let a host rest until `not_before`, also after a restart."""
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
 
-    def settle_host(self, host: int, *, is_page: bool, was_sent: bool) -> tuple[bool, int]:
-        """Count a settled URL for its host; return True for its first page, and its file count."""
+    def settle_host(
+        self, host: int, *, is_page: bool, was_sent: bool, received: int = 0
+    ) -> tuple[bool, int, int]:
+        """Count a settled URL with `received` bytes for its host.
+
+        Return True for the host's first page, its file count and its received bytes.
+        """
         row = self._sql(
-            "UPDATE hosts SET pages = pages + ?, settled = settled + ? WHERE id = ?"
-            " RETURNING pages, files",
-            (int(is_page), int(was_sent), host),
+            "UPDATE hosts SET pages = pages + ?, settled = settled + ?, received = received + ?"
+            " WHERE id = ? RETURNING pages, files, received",
+            (int(is_page), int(was_sent), received, host),
         )
-        pages, files = row.fetchone()
-        return pages == 1 and is_page, files
+        pages, files, total = row.fetchone()
+        return pages == 1 and is_page, files, total
 
     def repay(self, host: int, files: int, domain: str) -> None:
         """Release the domain slots of a host's files."""

@@ -312,6 +312,13 @@ class Config(Arguments):
         "a link of a stranger must not reach a router or a cloud's metadata service",
         agreed=True,
     )
+    host_bytes: int | None = knob(
+        None,
+        "bytes of bodies as received after which a host gets no further request; K, M, G and T are "
+        "powers of 1,000 (50M)",
+        "LANGFOCUS_HOST_BYTES",
+        read=read_size,
+    )
     per_address: int = knob(
         2,
         "hosts with the same IP address that are contacted at once, 0 for any number",

@@ -32,6 +32,7 @@ CREATE TABLE hosts(
     taken INTEGER NOT NULL DEFAULT 0,     -- slots of the domain or address that are taken
     files INTEGER NOT NULL DEFAULT 0,     -- requests to the host for files since its last page
     found INTEGER NOT NULL DEFAULT 0,     -- bytes of URLs that a domain's other hosts ever queued
+    received INTEGER NOT NULL DEFAULT 0,  -- bytes of the bodies of the host's settled URLs
     relevant INTEGER NOT NULL DEFAULT 0); -- relevant pages of the domain or address
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory

@@ -31,7 +31,10 @@ STEPS: Final[Mapping[int, Mapping[str, str]]] = {
     25: {
         "embeds": "SELECT NULL AS id, NULL AS url, NULL AS host, NULL AS domain, NULL AS page,"
         " NULL AS depth, NULL AS is_frame, NULL AS tries, NULL AS outcome, NULL AS bytes"
-        " WHERE 0"
+        " WHERE 0",
+        "hosts": "SELECT id, host, sent, settled, hosts.pages, delay_s, not_before, taken, files,"
+        " found, COALESCE(received, 0) AS received, relevant FROM hosts LEFT JOIN"
+        " (SELECT host, SUM(bytes) AS received FROM pages GROUP BY host) USING (host)"
     },
 }
 """Schema -> tables that the next schema changed -> their new rows, the columns in order.

@@ -18,7 +18,7 @@ from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.belief import MOST_COUNTED
 from langfocus.crawler.strategies.focus.prior import Prior
 
-LAYOUT = 19
+LAYOUT = 20
 """The version of the keys and of the script in Redis; a crawl with another one is refused."""
 
 _OWN = (

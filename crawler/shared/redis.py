@@ -208,6 +208,7 @@ class RedisFrontier(SharedFrontier):
                 "is_download": int(record.is_download),
                 "is_relevant": int(record.is_relevant),
                 "is_labelled": int(record.language is not None),
+                "bytes": record.bytes,
             },
             counts=record.counts,
             directory=self._rules.filter.part_of_host(lease.url) or "",

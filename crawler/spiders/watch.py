@@ -64,7 +64,7 @@ SELECT DISTINCT host FROM pages WHERE outcome IN (SELECT value FROM json_each(?)
 _EXPECTED: Final = """\
 SELECT COUNT(*) FROM urls INDEXED BY urls_queue WHERE queued = 1 AND score > ?"""
 _COUNTS: Final = "SELECT name, value FROM counts ORDER BY value DESC"
-_DROPS: Final = ("dropped_", "ignored_", "host_full", "domain_full", "rejected", "blocked")
+_DROPS: Final = ("dropped_", "ignored_", "host_", "domain_full", "rejected", "blocked")
 
 
 class Watch:

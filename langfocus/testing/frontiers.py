@@ -93,15 +93,15 @@ OUTCOMES: Final = st.sampled_from(
 def record_of(kind: str, now: float) -> Record:
     """Return the record of a URL that was settled now with an outcome of `OUTCOMES`."""
     if kind == "redirect":
-        return Record(REDIRECT, now, 301)
+        return Record(REDIRECT, now, 301, bytes=20)
     if kind == "sitemap":
-        return Record(SITEMAP, now, 200)
+        return Record(SITEMAP, now, 200, bytes=100)
     if kind == "timeout":
-        return Record("timeout", now)
+        return Record("timeout", now, bytes=50)
     if kind == "gone":
         return Record(PAGE, now, 404)
     language = {"relevant": "de", "irrelevant": "en", "unlabelled": None}[kind]
-    return Record(PAGE, now, 200, True, kind == "relevant", language)
+    return Record(PAGE, now, 200, True, kind == "relevant", language, bytes=100)
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -128,6 +128,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 "wide_caps": st.tuples(*[st.sampled_from([0, 1, 3, 20])] * 2),
                 "more_queued": st.sampled_from([None, 0, 2]),
                 "delay": st.sampled_from([0.0, 1.0, 5.0]),
+                "host_bytes": st.sampled_from([0, 0, 100, 250]),
                 "budgets": st.sampled_from([(None, None), (4, None), (None, 2)]),
                 "draw": st.sampled_from(Draw),
                 "lifts": st.booleans(),
@@ -152,6 +153,7 @@ class FrontierMachine(RuleBasedStateMachine):
         delay, (pages, relevant) = drawn["delay"], drawn["budgets"]
         self.model = ObviousFrontier(self.filter, *caps, delay, pages, relevant, lifts)
         self.model.doubts_up_to = made.doubts_up_to if made else 0.0
+        self.model.host_bytes = drawn["host_bytes"]
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -219,6 +221,7 @@ class FrontierMachine(RuleBasedStateMachine):
             address_cap=self.model.address_cap,
             host_queue=self.model.host_queue,
             lifts=self.model.lifts,
+            host_bytes=self.model.host_bytes,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
             budget_relevant=self.model.budget_relevant,

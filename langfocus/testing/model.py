@@ -69,6 +69,8 @@ class ObviousFrontier:
     doubts_up_to: float | None = 0.0
     ready_from: dict[str, float] = field(default_factory=dict)
     discovered: int = 0
+    host_bytes: int = 0
+    received: Counter[str] = field(default_factory=Counter)
 
     def seed(self, links: list[Link]) -> list[Admission]:
         return self._admit_links(links, 0, 0, is_welcome=lambda _: True)
@@ -122,15 +124,20 @@ class ObviousFrontier:
 
     def _full(self, host: str) -> Admission | None:
         """Return which cap refuses a URL of a host, None if none does."""
-        if self.is_host_full(host):
-            return Admission.HOST_FULL
         of_host = [k for k in self.known if k.host == host]
         if 0 < self.host_queue <= sum(k.is_queued or k.is_sent for k in of_host):
+            return Admission.HOST_FULL
+        if self.is_spent(host):
+            return Admission.HOST_BYTES
+        if self.is_host_full(host):
             return Admission.HOST_FULL
         return Admission.DOMAIN_FULL if self.is_full(domain_of(host), self.domain_cap) else None
 
     def is_host_full(self, host: str) -> bool:
         return 0 < self.host_cap <= sum(k.is_sent and k.host == host for k in self.known)
+
+    def is_spent(self, host: str) -> bool:
+        return 0 < self.host_bytes <= self.received[host]
 
     def is_full(self, holder: str, cap: int) -> bool:
         return are_full(cap, self.slots[holder], self.relevant.get(holder, 0))
@@ -141,6 +148,8 @@ class ObviousFrontier:
     def send(self, url: str, address: str | None, *, is_page: bool) -> Sending:
         page = self.find(url)
         holder = address if self.address_cap else None
+        if self.is_spent(page.host):
+            return Sending.HOST_BYTES
         if not page.is_sent:
             if self.is_host_full(page.host):
                 return Sending.HOST_FULL
@@ -256,6 +265,8 @@ class ObviousFrontier:
         before = dict(self.tallies)
         if record.canonical:
             self._make_known(record.canonical)
+        self.received[page.host] += record.bytes
+        self._drop(lambda known: known.host == page.host and self.is_spent(page.host))
 
         def is_welcome(link: Link) -> bool:
             target, *more = (before.get(unit, Tally()) for unit in self._units_of(link.url))

@@ -24,8 +24,16 @@ local function full_holder_of(domain, address)
   return is_full and 'address_full' or nil, level
 end
 
+-- Returns whether a host has no budget of bytes left.
+local function is_spent(host)
+  return config.host_bytes > 0 and number_in('bytes', host) >= config.host_bytes
+end
+
 -- Returns the same for a host with its domain and its address.
 local function full_of(host, domain, address)
+  if is_spent(host) then
+    return 'host_bytes'
+  end
   if config.host_cap > 0 and number_in('sent', host) >= config.host_cap then
     return 'host_full'
   end

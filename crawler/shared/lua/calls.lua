@@ -37,6 +37,7 @@ function commands.admit()
   if arguments.canonical ~= '' then
     make_known(host, arguments.canonical)
   end
+  count_bytes(host, record.bytes)
   local part = config.unit == 'directory' and directory or nil
   local downloaded, relevant = tally_with(part or host, record)
   if config.closes_servers and drops(tally_with(host, record)) then
@@ -97,13 +98,11 @@ function commands.send()
   local host, fp = arguments.host, arguments.fingerprint
   local row = row_of(fp)
   local is_first = row[SENT] == 0
-  if is_first then
-    local full, level = full_of(host, arguments.domain, arguments.address)
-    if full then
-      return full
-    elseif level > arguments.penalties then
-      return tostring(level)
-    end
+  local full, level = full_of(host, arguments.domain, arguments.address)
+  if full and (is_first or full == 'host_bytes') then
+    return full
+  elseif is_first and level > arguments.penalties then
+    return tostring(level)
   end
   local is_counted = take_slots()
   if arguments.is_page == 1 then

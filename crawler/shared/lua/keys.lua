@@ -20,6 +20,7 @@
 --   taken, earned          hashes: domain, or "ip " and an address -> taken slots, relevant pages
 --   files, found           hashes: HOST -> requests for files since its last page; domain -> bytes
 --                          of URLs that its other hosts ever queued
+--   bytes                  hash, if hosts have a budget: HOST -> bytes of its settled URLs' bodies
 --   belief                 hash, for an ordering that learns: WORKER -> sums of its pages, added to
 --                          the prior, packed by `langfocus.crawler.shared.learner`
 --   tallies                hash: domain, host with "/", directories -> pages with a label and

@@ -48,6 +48,16 @@ local function make_known(host, fp)
   end
 end
 
+-- Counts the bytes of a settled URL for its host; a host without a budget left loses its queue.
+local function count_bytes(host, bytes)
+  if config.host_bytes > 0 and bytes > 0 then
+    redis_call('HINCRBY', P .. 'bytes', host, bytes)
+  end
+  if is_spent(host) then
+    drop_unit(host, nil, 'dropped_host_bytes')
+  end
+end
+
 local function count_page(host, record)
   count_for_all('pages', 1)
   count_for_all('labelled', record.is_labelled)

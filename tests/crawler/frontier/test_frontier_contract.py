@@ -159,12 +159,36 @@ def test_so_many_urls_of_a_host_wait_or_got_a_request(
     assert values(frontier.seed(more, 0.0)) == ["stored", "host_full"]
 
 
-def dropped_by(frontier: Frontier, folder: Path) -> int:
-    """The URLs that were dropped with an irrelevant server or directory."""
+def test_a_host_whose_answers_reached_its_budget_gets_no_request_and_queues_no_link(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_bytes=100)
+    frontier.seed([*urls_of("a.de", 3), Link("http://b.de/", -9.0)], 0.0)
+    frontier.retry(sent_now(frontier), now=0.0, not_before=0.0)
+    frontier.seed([Link("http://a.de/best", 9.0), Link("http://a.de/good", 8.0)], 0.0)
+    frontier.admit(sent_now(frontier), Record("timeout", 0.0, bytes=99), now=0.0)
+    links = [Link("http://a.de/late", 9.0), Link("http://c.de/", -10.0)]
+    last = sent_now(frontier)
+    answers = values(frontier.admit(last, replace(page(), bytes=1), links, now=0.0))
+    assert answers[0] == "host_bytes"
+    assert dropped_by(frontier, tmp_path, "dropped_host_bytes") == 2
+    retried = lease_now(frontier)
+    assert retried.url == "http://a.de/0"
+    for is_page in (False, True):
+        answer = frontier.send(retried, None, now=0.0, is_page=is_page)
+        assert answer is Sending.HOST_BYTES
+    frontier.admit(retried, Record("host_bytes", 0.0, was_contacted=False), now=0.0)
+    assert sent_now(frontier).url == "http://b.de/"
+    frontier = new_frontier(tmp_path, host_bytes=100)
+    assert values(frontier.seed(links, 0.0)) == ["host_bytes", "seen"]
+
+
+def dropped_by(frontier: Frontier, folder: Path, reason: str = "dropped_irrelevant") -> int:
+    """The URLs that were dropped for a reason: with an irrelevant server or directory."""
     if isinstance(frontier, SharedFrontier):
-        return frontier.stored.totals()["dropped_irrelevant"]
+        return frontier.stored.totals()[reason]
     counts = dict(rows(folder, "SELECT name, value FROM counts"))
-    return int(counts["dropped_irrelevant"])
+    return int(counts[reason])
 
 
 def urls_of(host: str, number: int) -> list[Link]:

@@ -25,6 +25,7 @@ class LearningMachine(FrontierMachine):
         more_queued=st.sampled_from([None, 0, 3]),
         delay=st.sampled_from([0.0, 5.0]),
         seeds=st.integers(1, 4),
+        host_bytes=st.sampled_from([0, 0, 150]),
     )
     def begin(
         self,
@@ -33,10 +34,12 @@ class LearningMachine(FrontierMachine):
         more_queued: int | None,
         delay: float,
         seeds: int,
+        host_bytes: int,
     ) -> None:
         self.begin_with(Draw.FIRST, 0.0, make_filter(name, tolerance=1))
         host_queue = 0 if more_queued is None else caps[0] + more_queued
         self.model = ObviousLearner(self.filter, *caps, host_queue, delay)
+        self.model.host_bytes = host_bytes
         self.meta = META | {"ordering": "focus", "host_cap": caps[0]}
         self.begin_crawl()
         self.open()

@@ -80,6 +80,19 @@ def test_a_statement_changes_with_the_number_of_the_schema(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_hosts_have_the_bytes_that_their_pages_had_in_a_run_of_any_schema(
+    name: str, tmp_path: Path
+) -> None:
+    run = restore(f"{name}/crawl", tmp_path / "run")
+    of_pages = "SELECT host, SUM(bytes) FROM pages GROUP BY host ORDER BY host"
+    of_hosts = "SELECT host, received FROM hosts WHERE settled OR received ORDER BY host"
+    for opened in (reading, maintaining):  # through a view, then upgraded
+        with opened(run) as connection:
+            found = connection.execute(of_hosts).fetchall()
+            assert found == connection.execute(of_pages).fetchall() != []
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_commands_that_read_leave_a_run_of_each_schema_as_it_was(name: str, tmp_path: Path) -> None:
     folder = restore(f"{name}/crawl", tmp_path / "run")
     database = (folder / "run.db").read_bytes()

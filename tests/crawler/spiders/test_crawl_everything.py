@@ -85,6 +85,12 @@ def recovered_quickly(ended: Ended) -> bool:
     return len(times) == 3 and times[-1] - times[0] < 29.0
 
 
+def kept_budget_of_hosts(ended: Ended) -> bool:
+    """True if URLs of a host were dropped, and only its last answer went beyond 4,000 bytes."""
+    beyond = "(SELECT 1 FROM pages GROUP BY host HAVING sum(bytes) - max(bytes) >= 4000)"
+    return ended.count(beyond) == 0 and ended.figures["counts"]["dropped_host_bytes"] > 0
+
+
 def rested_briefly(ended: Ended) -> bool:
     """True if no host rested for the 300 s that its robots.txt asks for."""
     return bool(ended.figures["seconds"] < 290.0)
@@ -107,6 +113,7 @@ SAMPLE: Table = {
     "LANGFOCUS_QUIET": ("True", lambda ended: "Outcomes" not in ended.done.stdout),
     "LANGFOCUS_WARC": ("True", lambda ended: (ended.folder / "index.cdxj").exists()),
     "LANGFOCUS_LINKS": ("True", lambda ended: ended.count("links") > 20),
+    "LANGFOCUS_HOST_BYTES": ("4k", kept_budget_of_hosts),
     "LANGFOCUS_READERS": ("0", ends),
     "LANGFOCUS_SAMPLE_HOSTS": (
         str(SAMPLE_HOSTS),
