@@ -354,13 +354,12 @@ def test_a_callback_that_raises_is_named_and_its_page_is_kept(tmp_path: Path) ->
     assert len(rows(tmp_path / "run", "SELECT 1 FROM pages WHERE outcome = 'page'")) == 40
 
 
-@pytest.mark.parametrize("code", [GERMAN, PLAIN])
-def test_no_item_is_lost_when_a_crawl_is_killed_and_goes_on(tmp_path: Path, code: str) -> None:
+def test_no_item_is_lost_when_a_crawl_is_killed_and_goes_on(tmp_path: Path) -> None:
+    """The requests of an ordinary spider under the add-on; test_indexed has `langfocus.Spider`."""
     file = written(
-        tmp_path / "own.py", code.replace('"url"', '"pid": __import__("os").getpid(), "url"')
+        tmp_path / "own.py", PLAIN.replace('"url"', '"pid": __import__("os").getpid(), "url"')
     )
-    own = {} if code is GERMAN else FRONTIER
-    given = {**SETTINGS, **own, "JOBDIR": tmp_path / "run", "LOG_LEVEL": "ERROR"}
+    given = {**SETTINGS, **FRONTIER, "JOBDIR": tmp_path / "run", "LOG_LEVEL": "ERROR"}
     given["ITEM_PIPELINES"] = '{"keeping.Keeping": 1}'
     keeping = """
     import json
@@ -386,9 +385,8 @@ def test_no_item_is_lost_when_a_crawl_is_killed_and_goes_on(tmp_path: Path, code
     assert {url for (url,) in settled} <= {one["url"] for one in found}
     # Pages whose transaction the kill undid come twice.
     assert max(Counter(one["url"] for one in found).values()) <= 2
-    if code is PLAIN:
-        second = [one for one in found if one["pid"] == found[-1]["pid"]]
-        assert all("of" in one for one in second)
+    second = [one for one in found if one["pid"] == found[-1]["pid"]]
+    assert all("of" in one for one in second)
 
 
 def test_ordinary_spiders_get_the_frontier_by_an_addon(tmp_path: Path) -> None:
