@@ -55,7 +55,7 @@ _UNWANTED_SUFFIXES = frozenset(
 )
 
 _CACHED_HOSTS: Final = 16_384
-_CACHED_URLS: Final = 4_096  # several steps ask for the same facts of a page's links
+_CACHED_URLS: Final = 16_384  # several steps ask for the same facts of a page's links, or of seeds
 
 TRACKING: Final = frozenset(
     "__hsfp __hssc __hstc __s _branch_match_id _ga _gl _hsenc _kx _openstat action_object_map "

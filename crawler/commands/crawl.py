@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections import Counter
@@ -66,6 +67,7 @@ class CrawlCommand(scrapy_crawl.Command):
         if args[:1] != [BOT_NAME]:
             super().run(args, opts)
             return
+        gc.disable()  # until the scheduler is open, as in `langfocus.command_line`
         settings = self.settings or Settings()
         self.exitcode = ended(lambda: _crawl(args[1:], opts.spargs, settings, self.crawler_process))
 
@@ -119,6 +121,7 @@ def run(opts: argparse.Namespace) -> None:
     if opts.level is not None:
         settings.set("LOG_LEVEL", opts.level, priority="cmdline")
     if opts.workers:
+        gc.enable()
         from langfocus.crawler.commands.workers import crawl_by_workers
 
         if opts.output or opts.overwrite_output:

@@ -84,8 +84,8 @@ def forked(crawl: socket.socket, read_page: ReadPage) -> int:
 
 def serve(crawl: socket.socket, read_page: ReadPage) -> None:
     """Fork a reader for each received socket until the crawl ends."""
-    gc.collect()
     gc.freeze()  # so that readers go on sharing this memory
+    gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     # A crawl that ended before it read our answer resets the socket.
     with suppress(ConnectionError):

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -197,3 +198,19 @@ def test_a_fault_of_this_machine_is_told_from_one_of_a_server(number: int, expec
     assert local_fault(caught.value) == expected
     assert local_fault(OSError(number, "x")) == expected
     assert local_fault(BusyAddressError("x", 1.0)) == local_fault(LeaseError("x")) == ""
+
+
+def test_garbage_that_a_command_leaves_until_its_seeds_are_queued_is_collected_after_that(
+    scheduler: FrontierScheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("langfocus.crawler.spiders.scheduler.end_on_hangup", lambda: None)
+    usual = gc.get_threshold()
+    gc.disable()
+    try:
+        scheduler.open(cast(Any, None))
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > 9999
+    finally:
+        gc.enable()
+        gc.unfreeze()
+        gc.set_threshold(*usual)
