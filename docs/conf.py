@@ -24,6 +24,8 @@ autodoc_typehints = "none"
 html_theme = "furo"  # with the fonts of the reader: a page loads nothing from elsewhere
 _SIZES = {"toc-title-font-size": "0.75rem", "toc-font-size": "0.875rem"}  # 11 px or more
 html_theme_options = {"light_css_variables": _SIZES}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = html_show_copyright = False
 myst_heading_anchors = 4
 lexers["tsv"] = TextLexer()

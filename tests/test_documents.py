@@ -277,3 +277,10 @@ def test_a_command_that_is_lost_is_found(text: str, lost: list[str]) -> None:
 def test_a_command_of_the_guide_is_here(page: Path) -> None:
     for module in RUN.findall(page.read_text("utf-8")):
         assert import_module(module)
+
+
+def test_a_tutorial_has_no_command_that_the_site_or_a_forge_cuts() -> None:
+    """A block of code is 91 columns wide on the site, on a screen of 1280 pixels."""
+    for page in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
+        blocks = re.findall(r"(?ms)^```console\n(.*?)^```", page.read_text("utf-8"))
+        assert [line for block in blocks for line in block.splitlines() if len(line) > 91] == []
