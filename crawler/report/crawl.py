@@ -9,7 +9,14 @@ from langfocus.classifiers.languages import codes_of
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
 from langfocus.crawler.options.config import GOALS
-from langfocus.crawler.report.details import drops, examples, meaning, seed_table, sites
+from langfocus.crawler.report.details import (
+    breakdown_tables,
+    drops,
+    examples,
+    meaning,
+    seed_table,
+    sites,
+)
 from langfocus.crawler.report.formatting import (
     Cell,
     duration,
@@ -200,6 +207,7 @@ def crawl_report(
             counts_table("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes, _MOST_ROWS),
             counts_table("Embedded files", ("outcome", "files"), summary.embeds, _MOST_ROWS),
             *by_yield,
+            *breakdown_tables(summary),
             drops(summary.outcomes, summary.counts, summary.embeds),
             queue,
             examples,

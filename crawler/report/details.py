@@ -7,12 +7,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from langfocus.crawler.report.formatting import language_name, share_of
+from langfocus.crawler.report.breakdown import UNKNOWN, Group, by_month, total
+from langfocus.crawler.report.formatting import country_name, language_name, share_of, size
+from langfocus.crawler.report.harvest import Summary
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.run.target import in_target
 from langfocus.crawler.url import domain_of, fingerprint
 
 _MOST_SITES: Final = 10
+_OF_TYPES: Final = "All answers in the WARC files, and the bytes of their records, compressed."
+_MOST_DAYS: Final = 31
+"""A longer crawl is shown by months."""
 _MOST_SEEDS: Final = 50
 _MOST_EXAMPLES: Final = 30
 _MOST_LETTERS: Final = 150
@@ -106,6 +111,82 @@ def _sites(connection: sqlite3.Connection, lang: str, of: str) -> Table:
             if relevant
         ],
         notes=[note] if barren else [],
+    )
+
+
+def breakdown_tables(summary: Summary) -> list[Table]:
+    """Return the pages and bytes of a crawl by what they are; empty tables are hidden."""
+    days, years = summary.days, summary.modified_years
+    is_long = len(days) > _MOST_DAYS
+    countries = {
+        code if code == UNKNOWN else f"{country_name(code)} ({code})": group
+        for code, group in summary.countries.items()
+    }
+    undated = summary.pages - total(years.values()).pages
+    note = f"What servers say; they gave {undated:,} pages no date."
+    return [
+        _groups_table("Top-level domains", ("domain", "pages"), summary.top_level_domains),
+        _groups_table("Countries of servers", ("country", "pages"), countries),
+        _groups_table("MIME types", ("type", "answers"), summary.types, notes=[_OF_TYPES]),
+        _bytes_table(summary),
+        _groups_table(
+            f"Pages by {'month' if is_long else 'day'}",
+            ("month" if is_long else "day", "pages"),
+            by_month(days) if is_long else days,
+            _MOST_DAYS,
+        ),
+        _groups_table("Last-Modified by year", ("year", "pages"), years, notes=[note]),
+    ]
+
+
+def _groups_table(
+    title: str,
+    head: tuple[str, str],
+    groups: Mapping[str, Group],
+    most: int = _MOST_SITES,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return the first `most` groups; one row sums the rest."""
+    named = list(groups.items())
+    if rest := named[most:]:
+        others = total(group for _, group in rest)
+        named[most:] = [(f"{len(rest):,} others", others)]
+    return Table(
+        title,
+        (*head, "relevant", "harvest rate", "bytes"),
+        [(key, one.pages, one.relevant, one.harvest_rate, size(one.bytes)) for key, one in named],
+        notes=notes,
+    )
+
+
+def _bytes_table(summary: Summary) -> Table:
+    """Return the bytes that were received, by their use, and those that are kept."""
+    pages, relevant = summary.page_bytes, summary.relevant_bytes
+    urls, files = (sum(numbers.values()) for numbers in (summary.outcomes, summary.embeds))
+    every = summary.bytes + summary.embed_bytes
+    rows = (
+        ("relevant pages", summary.relevant, relevant),
+        ("other pages", summary.pages - summary.relevant, pages - relevant),
+        ("other answers", urls - summary.pages, summary.bytes - pages),
+        *([("embedded files", files, summary.embed_bytes)] if files else []),
+        ("all, as received", urls + files, every),
+    )
+    notes = []
+    if summary.stored_bytes:
+        kept = f"The WARC files have {size(summary.stored_bytes)}, compressed, with the requests"
+        gain = (
+            f"; {size(summary.revisit_bytes)} are not kept again" if summary.revisit_bytes else ""
+        )
+        notes.append(f"{kept}{gain}.")
+    if summary.relevant:
+        notes.append(f"A relevant page took {size(every // summary.relevant)} of traffic.")
+    return Table(
+        "Bytes",
+        ("", "URLs", "bytes", "share"),
+        [(name, number, size(count), share_of(count, every)) for name, number, count in rows]
+        if every
+        else [],
+        notes=notes,
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from langfocus.classifiers.languages import codes_of
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.errors import RunFolderError
+from langfocus.crawler.report.breakdown import Group, breakdown
 from langfocus.crawler.report.formatting import falling, iso_time, json_text, share_of
 from langfocus.crawler.run.embeds import embed_figures
 from langfocus.crawler.run.folder import reading, sessions_of
@@ -43,6 +44,7 @@ _APART: Final = (*_LISTS, "command", "parts", "plugins", "readable_by")
 """Keys of `meta` that are no settings, or separate figures."""
 
 _COUNTERS: Final = ("outcomes", "languages", "statuses", "methods")
+_GROUPS: Final = ("types", "top_level_domains", "countries", "days", "modified_years")
 _TALLIES: Final = """\
 SELECT outcome, language, status, CASE WHEN language IS NOT NULL THEN method END,
        count(*), sum(is_copy), sum(bytes) FROM pages GROUP BY 1, 2, 3, 4"""
@@ -179,6 +181,9 @@ class Summary:
     sessions: int  # starts of the crawl
     finish_reason: str | None  # of the last session; None while it runs and after a kill
     bytes: int  # of all downloads, as received
+    page_bytes: int  # of these the bytes of pages
+    relevant_bytes: int  # of these the bytes of relevant pages
+    stored_bytes: int  # of the WARC files, where they are compressed
     revisits: int  # answers whose body only another archive has, `revisit` records
     revisit_bytes: int  # of the bodies of pages that were thus not kept again
     embeds: dict[str, int]  # files that pages embed, by outcome; `waiting`: without one (-a embeds)
@@ -196,6 +201,11 @@ class Summary:
     outcomes: dict[str, int]  # URLs by outcome
     statuses: dict[str, int]  # pages by HTTP status
     methods: dict[str, int]  # labelled pages by the evidence that decided
+    types: dict[str, Group]  # answers in WARC files by media type; at most 100
+    top_level_domains: dict[str, Group]  # pages by top-level domain, `address` without one
+    countries: dict[str, Group]  # pages by country of the server; empty without `LANGFOCUS_GEOIP`
+    days: dict[str, Group]  # pages by day of the fetch in UTC, in the order of time
+    modified_years: dict[str, Group]  # pages by year of their Last-Modified, the latest first
     counts: dict[str, int]  # the frontier's own counters (`crawler/report/reasons.tsv`)
     seeds: list[str]  # where the crawl began
     gaps: list[str]  # what does not know the language, a sentence each (`session.preparation`)
@@ -210,6 +220,8 @@ class Summary:
         figures["plugins"] = [one._asdict() for one in self.plugins]
         if len(self.relevant_by_language) < 2:
             del figures["relevant_by_language"]
+        for name in _GROUPS:
+            figures[name] = {key: group.as_json() for key, group in figures[name].items()}
         figures["harvest_by_200"] = [portion.as_json() for portion in self.harvest_by_200]
         return figures
 
@@ -246,6 +258,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         asked |= {name: [str(t) for t in json.loads(meta.get(name) or "[]")] for name in _LISTS}
         return Summary(
             **asked,
+            **breakdown(connection, lang),
             plugins=plugins_of(connection),
             settings={str(k): str(v) for k, v in meta.items() if k not in _APART},
             pages=pages,

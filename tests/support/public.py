@@ -39,6 +39,11 @@ TABLES = ("pages", "sessions", "counts")
 
 KEYED_BY_DATA = {
     *(f"summary.json {name}" for name in ("languages", "outcomes", "statuses", "methods")),
+    *(
+        f"{file} {name}"
+        for file in ("summary.json", "compare.json runs[]")
+        for name in ("days", "types", "countries", "top_level_domains", "modified_years")
+    ),
     *(f"summary.json {name}" for name in ("counts", "settings")),
     *(f"live.json {name}" for name in ("outcomes", "drops")),
     *(f"census.json {name}" for name in ("addresses", "by_country", "by_country *", "decided")),
