@@ -40,18 +40,24 @@ def run(opts: argparse.Namespace) -> None:
     from langfocus.crawler.options.config import SEED_FOLDER
     from langfocus.crawler.run.whole_file import write_whole
     from langfocus.crawler.sources.seed_lists import seeds_in
-    from langfocus.crawler.url import fingerprint
+    from langfocus.crawler.url import fingerprint, host_of
 
     lang = language_code(opts.lang, "LANG")
     shipped = SEED_FOLDER / f"{lang}.txt"
     found: dict[int, str] = {}
+    of_runs: set[str] = set()
     for path in (*opts.sources, *([shipped] if shipped.exists() else [])):
         urls, before = seeds_in(path, lang), len(found)
         for url in urls:
             found.setdefault(fingerprint(url), url)
+        of_runs.update(map(host_of, urls if path.is_dir() else ()))
         print(f"{path}: {len(urls):,} URLs, {len(found) - before:,} new", file=sys.stderr)
     if not found:
         raise SettingError(f"{lang}: no URL to start from; no seed list ships for it")
+    if of_runs:
+        hosts = len(set(map(host_of, found.values())))
+        given = f"{len(of_runs):,} of {hosts:,} hosts gave a page in the language in these runs"
+        print(f"{given}; the others were not asked, or gave none", file=sys.stderr)
     text = "".join(f"{url}\n" for url in found.values())
     if opts.output is None:
         sys.stdout.write(text)

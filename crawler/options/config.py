@@ -508,6 +508,7 @@ class Config(Arguments):
 
     run_folder: Path | None = None
     seed_plugin: Plugin | None = None  # that the seeds are from
+    brings_seeds: bool = False  # the caller queues them, even where the Web has seeds of its own
     bot: BotName = field(default_factory=BotName)
     signer: Signer | None = None
     retry_statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
@@ -555,7 +556,9 @@ class Config(Arguments):
         if isinstance(plugin := values.get("seeds"), Plugin):
             seeds = _of_each(values["lang"], lambda lang: provided(plugin, lang))
             values |= {"seeds": seeds, "seed_plugin": plugin}
-        if "seeds" not in values:
+        if values.get("seeds") == ():
+            values["brings_seeds"] = True
+        elif "seeds" not in values:
             values["seeds"] = _of_each(values["lang"], lambda lang: _default_seeds(lang, web))
         config = cls(**values)
         if 0 < config.queue_slots < config.host_cap:

@@ -18,6 +18,7 @@ VARIABLE: Final = "LANGFOCUS_LOG"
 
 _STANDARD: Final = {*vars(logging.makeLogRecord({})), "message", "asctime", "_traceback"}
 _PROGRAM: Final = "langfocus"
+_NO_FIELDS: Final[Mapping[str, object]] = {}
 
 
 def is_json() -> bool:
@@ -31,11 +32,14 @@ def check_format() -> None:
         raise SettingError(f"{VARIABLE}={name}: text or json is needed")
 
 
-def json_line(at: float, level: str, logger: str, message: str, **fields: object) -> str:
-    """Return an object in ASCII; `at` is unix seconds."""
+def json_line(
+    at: float, level: str, logger: str, message: str, fields: Mapping[str, object] = _NO_FIELDS
+) -> str:
+    """Return an object in ASCII; `at` is unix seconds. `fields` replace none of the first four."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
     first = {"time": f"{stamp}.{int(at % 1 * 1000):03d}Z", "level": level, "logger": logger}
-    whole = {**first, "message": message, **{k: v for k, v in fields.items() if k not in first}}
+    first["message"] = message
+    whole = {**first, **fields, **first}
     return json.dumps({_text(name): _plain(value) for name, value in whole.items()})
 
 
@@ -59,10 +63,8 @@ class JsonFormatter(logging.Formatter):
             fields["exception"] = self.formatException(record.exc_info)
         if record.stack_info:
             fields["stack"] = record.stack_info
-        for name in ("at", "level", "logger", "message"):
-            fields.pop(name, None)  # of a mapping in the record
         names = record.levelname, record.name, record.getMessage()
-        return json_line(record.created, *names, **fields)
+        return json_line(record.created, *names, fields)
 
 
 class JsonStream:
@@ -95,7 +97,9 @@ class JsonStream:
         """Write the exception that ends the process, as `sys.excepthook`."""
         text = "".join(traceback.format_exception(kind, error, where))
         message = f"{kind.__name__}: {error}"
-        self.write(json_line(time.time(), "CRITICAL", _PROGRAM, message, exception=text) + "\n")
+        self.write(
+            json_line(time.time(), "CRITICAL", _PROGRAM, message, {"exception": text}) + "\n"
+        )
 
     def isatty(self) -> bool:
         """Return False: a panel is no object."""

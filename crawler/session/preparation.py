@@ -193,13 +193,14 @@ def _open_web(config: Config) -> tuple[Config, Web | None]:
             web = WEBS.load(config.web)(hosts=config.sample_hosts)
         else:
             web = PluginWeb(plugin, None if config.archive is None else Path(config.archive))
-        if not config.seeds and not config.is_census:
+        lacks_seeds = not (config.seeds or config.is_census or config.brings_seeds)
+        if lacks_seeds:
             config = replace(
                 config, seeds=tuple(chain.from_iterable(map(web.seeds, config.targets)))
             )
     except PluginError as error:
         raise SettingError(str(error)) from error
-    if not config.seeds and not config.is_census:
+    if lacks_seeds and not config.seeds:
         raise SettingError(f"-a seeds is missing: -a web={config.web} has none")
     return config, web
 

@@ -130,7 +130,7 @@ class AskedRequests:
             )
         except Exception as error:
             # A method may have another name in a later version of the spider.
-            _log.error("a request of an earlier session cannot be used: %s", error)
+            _log.error("a request that the spider made cannot be read again: %s", error)
             return None
 
     def end(self, key: int) -> None:

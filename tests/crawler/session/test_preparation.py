@@ -42,6 +42,13 @@ def test_each_part_that_does_not_know_a_language_is_named(lang: str, expected: l
     assert all(text in value for text, value in zip(expected, found, strict=True))
 
 
+def test_a_crawl_begins_at_the_seeds_of_its_web_unless_its_spider_brings_others() -> None:
+    given = {"lang": "de", "web": "sample"}
+    settings = {"LANGFOCUS_SAMPLE_HOSTS": 20}
+    assert prepare(Config.read(given, settings)).config.seeds
+    assert prepare(Config.read({**given, "seeds": ()}, settings)).config.seeds == ()
+
+
 def test_a_run_keeps_each_option_that_binds_it() -> None:
     """One that is missing would count as the same in each session."""
     kept = prepare(Config("de", web="sample")).meta

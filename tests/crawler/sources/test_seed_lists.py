@@ -1,6 +1,7 @@
 """Seed lists made of runs, indexes and Markdown."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -80,5 +81,6 @@ def test_the_command_joins_sources_and_the_shipped_list(
     assert urls[:3] == ["http://b.de/1", "http://a.de/1", "http://d.de/"]
     assert len(urls) == len(set(urls)) > 3
     assert "own.txt: 2 URLs, 1 new" in said.err
+    assert re.search(r"\n2 of \d+ hosts gave a page in the language in these runs; ", said.err)
     assert call("seeds", "frp") == 2
     assert call("seeds", "de", tmp_path / "absent.txt") == 2

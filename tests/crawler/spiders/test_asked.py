@@ -78,7 +78,7 @@ def test_a_folder_of_a_stranger_runs_no_code(
         connection.execute("UPDATE requests SET request = ?", (data,))
     connection.close()
     assert again(tmp_path) is None
-    assert "a request of an earlier session cannot be used" in caplog.text
+    assert "a request that the spider made cannot be read again" in caplog.text
     assert not RAN
 
 

@@ -112,7 +112,7 @@ def test_a_spider_in_a_file_crawls_as_langfocus_does(tmp_path: Path) -> None:
 
 def test_the_spiders_of_the_guide_crawl(tmp_path: Path) -> None:
     guide = (processes.ROOT / "docs" / "spiders.md").read_text("utf-8").replace('"gl"', '"fi"')
-    galician, plain = re.findall(r"(?s)```python\n(.*?)```", guide)
+    galician, _indexed, plain = re.findall(r"(?s)```python\n(.*?)```", guide)
     found = crawled(tmp_path, galician.replace("seeds =", "web = 'sample' #"), "-a", "pages=20")
     assert found
     assert sum(bool(one["text"]) for one in found) > len(found) / 2
