@@ -87,6 +87,12 @@ class Scorer(ABC):
         held.score = self.score(url, weighed.odds, penalties)
         held.lease = replace(held.lease, score=weighed.odds, reasons=weighed.reasons())
 
+    def rescore_all(self, found: Collection[Held]) -> None:
+        """Score URLs removed from the queue anew; their leases stay unchanged."""
+        odds = self._belief.scores(self._known([held.url for held in found]))
+        for held, now in zip(found, odds, strict=True):
+            held.score = self.score(held.url, now, held.penalties)
+
     def score(self, url: QueuedUrl, odds: float, penalties: int = 0) -> float:
         """Return the current score of a queued URL, with at least `penalties` penalties.
 

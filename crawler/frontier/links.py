@@ -70,6 +70,8 @@ class Held:
     was_sent: bool  # it got a request, in this lease or before
     token: str = ""  # the name of the lease in Redis
     score: float = 0.0  # its score now
+    penalties: int = 0  # by its domain
+    beside: tuple[float, int] | None = None  # minus score and id of its host's best other URL
     is_penalized: bool = False  # it has a penalty that it did not have before
     is_sent_now: bool = False  # in this lease
     is_learned: bool = False  # its page, before the server of a shared frontier was away

@@ -146,6 +146,17 @@ class Hosts:
             heappop(self._heap)
         return None
 
+    def following(self, number: int) -> list[int]:
+        """Return the ids that the next calls of `take` return if no score changes."""
+        found: list[Head] = []
+        while self._heap and len(found) < number:
+            head = heappop(self._heap)
+            if self._is_current(head):
+                found.append(head)
+        for head in found:
+            heappush(self._heap, head)
+        return [url_id for _, url_id, _ in found]
+
     def has_expected(self) -> bool:
         """Return True if a host has a URL for `take`, now or later; leased URLs do not count."""
         heads = (host.head for host in self._hosts.values())

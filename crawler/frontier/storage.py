@@ -1,12 +1,13 @@
 """SQL statements of the SQLite frontier, one per method; `crawler.run.schema` has the tables."""
 
+import itertools
 import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from struct import Struct
-from typing import Final
+from typing import Any, Final
 
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import (
@@ -71,7 +72,7 @@ _URL = "url, score, depth, evidence, id, fingerprint, host, queued"
 
 _LEASED = (
     "SELECT redirects, tries, sent, (SELECT p.url FROM urls AS p WHERE p.id = u.parent),"  # noqa: S608  # names of columns
-    f" {_URL} FROM urls AS u WHERE id = ?"
+    f" {_URL} FROM urls AS u WHERE id IN "
 )
 
 _EVIDENCE: Final = Struct("<2d3f4B")
@@ -103,6 +104,13 @@ def queued_url(
 def _packed(url: QueuedUrl) -> bytes | None:
     """Return the evidence of a URL as `urls.evidence` holds it."""
     return None if url.evidence is None else _EVIDENCE.pack(*url.evidence, *url.links)
+
+
+def _held(redirects: int, tries: int, sent: int, parent: str | None, *columns: Any) -> Held:
+    url, is_respelled = queued_url(*columns), sent == RESPELLED
+    place = url.fingerprint, url.url, host_of(url.url), url.score, url.depth
+    lease = Lease(*place, redirects, tries, parent, is_respelled=is_respelled)
+    return Held(lease, url, sent > 0)
 
 
 class Storage:
@@ -181,22 +189,19 @@ class Storage:
         ).fetchone()
         return row
 
-    def best_besides(self, host: int, url_id: int) -> float | None:
-        """Return the best score of the host's other queued URLs, or None."""
-        row = self._sql(
-            "SELECT score FROM urls WHERE host = ? AND queued = 1 AND id <> ?"
+    def best_besides(self, host: int, url_id: int) -> tuple[float, int] | None:
+        """Return (minus score, id) of the best of a host's other queued URLs, or None."""
+        row: tuple[float, int] | None = self._sql(
+            "SELECT -score, id FROM urls WHERE host = ? AND queued = 1 AND id <> ?"
             " ORDER BY score DESC, id LIMIT 1",
             (host, url_id),
         ).fetchone()
-        return None if row is None else float(row[0])
+        return row
 
-    def lease(self, url_id: int) -> Held:
-        """Return a queued URL with its lease."""
-        redirects, tries, sent, parent, *columns = self._sql(_LEASED, (url_id,)).fetchone()
-        url, is_respelled = queued_url(*columns), sent == RESPELLED
-        place = url.fingerprint, url.url, host_of(url.url), url.score, url.depth
-        lease = Lease(*place, redirects, tries, parent, is_respelled=is_respelled)
-        return Held(lease, url, sent > 0)
+    def leases(self, url_ids: Iterable[int]) -> dict[int, Held]:
+        """Return queued URLs with their leases, by id."""
+        rows = rows_among(self._connection, _LEASED, url_ids)
+        return {held.url.id: held for held in itertools.starmap(_held, rows)}
 
     def drop_blocked(
         self, is_blocked: Callable[[str], bool], leased: Sequence[int]
@@ -329,11 +334,11 @@ class Storage:
                 found[name] = HostRow(self.last_host, name, is_new=True)
         return found
 
-    def slots(self, holder: str) -> tuple[int, int]:
-        """Return the used slots of a domain or an address, and its relevant pages."""
-        query = "SELECT taken, relevant FROM hosts WHERE host = ?"
-        row: tuple[int, int] | None = self._sql(query, (holder,)).fetchone()
-        return row or (0, 0)
+    def slots(self, holders: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """Return the used slots of known domains, and their relevant pages."""
+        query = "SELECT host, taken, relevant FROM hosts WHERE host IN "
+        rows = rows_among(self._connection, query, dict.fromkeys(holders))
+        return {name: (taken, relevant) for name, taken, relevant in rows}
 
     def store_hosts(self, hosts: Iterable[HostRow]) -> None:
         """Store hosts, domains and addresses with their numbers of requests."""
@@ -354,9 +359,9 @@ class Storage:
         """Note that a URL gets a request."""
         self._sql("UPDATE urls SET sent = max(1, sent), tries = tries + 1 WHERE id = ?", (url_id,))
 
-    def set_score(self, url_id: int, score: float) -> None:
-        """Change the score of a queued URL."""
-        self._sql("UPDATE urls SET score = ? WHERE id = ?", (score, url_id))
+    def set_scores(self, scores: Iterable[tuple[float, int]]) -> None:
+        """Change the scores of queued URLs: pairs of score and id."""
+        self._many("UPDATE urls SET score = ? WHERE id = ?", scores)
 
     def new_url_id(self, score: float) -> int:
         """Return the id of the next stored URL, with this score."""
