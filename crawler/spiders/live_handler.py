@@ -12,17 +12,20 @@ neither has an option for the parser, and Scrapy none for the agent.
 """
 
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import partial
 from ipaddress import ip_address
 from typing import Any, Final, cast
 
+from OpenSSL import SSL
 from scrapy import Request
+from scrapy.core.downloader.contextfactory import _ScrapyClientContextFactory
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _ScrapyAgent
 from scrapy.crawler import Crawler
-from scrapy.http import Response
-from scrapy.utils._deps_compat import TWISTED_TLS_NEW_IMPL
+from scrapy.http import Headers, Response
 from scrapy.utils._download_handlers import normalize_bind_address, wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet._sslverify import ClientTLSOptions
+from twisted.internet.abstract import isIPAddress, isIPv6Address
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
 from twisted.internet.interfaces import IStreamClientEndpoint
@@ -59,10 +62,11 @@ class PinnedDownloadHandler(HTTP11DownloadHandler):
 
         most, self._pool = self._pool.maxPersistentPerHost, _Pool(reactor)  # type: ignore[no-untyped-call]
         self._pool.maxPersistentPerHost = most
-        if TWISTED_TLS_NEW_IMPL:  # before, a host's check was a part of its context
-            policy = cast("Any", self._contextFactory)
-            # A new context for each connection costs half as much as its handshake.
-            policy._get_cert_options = cache(policy._get_cert_options)
+        policy: Any = self._contextFactory
+        is_verified = crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
+        if type(policy) is _ScrapyClientContextFactory and not is_verified:
+            made = partial(_AnyCertificate, policy._get_context())
+            policy.creatorForNetloc = made  # type: ignore[method-assign]
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, and keep the bytes of its head in the fetch of the request."""
@@ -87,6 +91,22 @@ class PinnedDownloadHandler(HTTP11DownloadHandler):
         if response.ip_address is None and (address := checked_address()):  # without a body
             response.ip_address = ip_address(address)
         return response
+
+
+class _AnyCertificate(ClientTLSOptions):
+    """Makes the TLS connections of a host with a shared context, and ignores certificates.
+
+    Scrapy ignores them too, but logs their faults, and makes a context for each connection.
+    """
+
+    def __init__(self, context: SSL.Context, host: bytes, port: int) -> None:
+        self._context, self._host = context, host
+
+    def clientConnectionForTLS(self, protocol: object) -> SSL.Connection:
+        made, name = SSL.Connection(self._context), self._host.decode("ascii")
+        if not (isIPAddress(name) or isIPv6Address(name)):  # RFC 6066, 3
+            made.set_tlsext_host_name(self._host)
+        return made
 
 
 class _KeepingAgent(_ScrapyAgent):
@@ -116,6 +136,15 @@ class _KeepingAgent(_ScrapyAgent):
             found = wrapClientTLS(policy.creatorForNetloc(uri.host, uri.port), found)
         found.langfocus_place = self._place
         return cast("IStreamClientEndpoint", found)
+
+    @staticmethod
+    def _headers_from_twisted_response(response: Any) -> Headers:
+        """Return the headers; Scrapy makes them twice, a seventh of a request's time."""
+        found = getattr(response, "langfocus_headers", None)
+        if found is None:
+            made = _ScrapyAgent._headers_from_twisted_response(response)
+            found = response.langfocus_headers = made
+        return cast("Headers", found)
 
     def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
         fetch = fetch_of(request)
