@@ -77,7 +77,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         (FOLDER / "panel.svg").write_text(panel_svg(crawl(run)), encoding="utf-8")
-        options = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1150")
+        options = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,920")
         picture = f"--screenshot={FOLDER / 'report.png'}"
         command = [given.chromium, *options, picture, (run / "report.html").as_uri()]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # noqa: S603
