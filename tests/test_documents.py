@@ -284,3 +284,9 @@ def test_a_tutorial_has_no_command_that_the_site_or_a_forge_cuts() -> None:
     for page in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
         blocks = re.findall(r"(?ms)^```console\n(.*?)^```", page.read_text("utf-8"))
         assert [line for block in blocks for line in block.splitlines() if len(line) > 91] == []
+
+
+@every_page
+def test_no_line_begins_with_a_figure(page: Path) -> None:
+    """Markdown reads a line that begins with a comment as HTML, and shows its links as text."""
+    assert re.findall(r"(?m)^\s*<!-- =.*", page.read_text("utf-8")) == []
