@@ -262,7 +262,7 @@ class _Record(NamedTuple):
         """Return the record with another kind and block; id and payload digest are kept."""
         kept = {name: value for name, value in self.headers.items() if name in _KEPT}
         digest = self.headers.get("WARC-Payload-Digest")
-        return pack(kind, self.headers["WARC-Date"], {**kept, **headers}, block, digest).data
+        return pack(kind, self.headers["WARC-Date"], {**kept, **headers}, block, digest=digest).data
 
 
 def _with_body(revisit: bytes, folder: Path, original: ArchivedRow) -> bytes:

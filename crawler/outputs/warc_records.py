@@ -79,26 +79,29 @@ def digest_text(stored: str) -> str:
 
 
 def pack(
-    kind: str, date: str, headers: Mapping[str, str], block: bytes, digest: str | None = None
+    kind: str, date: str, headers: Mapping[str, str], *block: bytes, digest: str | None = None
 ) -> Packed:
     """Return a WARC record with its block digest.
 
-    `headers` follow the mandatory headers. `digest` is the written payload digest, None without
-    a payload.
+    `headers` follow the mandatory headers. The parts of the `block` are joined once: each copy of
+    a large body costs time. `digest` is the written payload digest, None without a payload.
     """
+    block_digest = sha1(usedforsecurity=False)
+    for part in block:
+        block_digest.update(part)
     fields = {
         "WARC-Type": kind,
         "WARC-Date": date,
         "WARC-Record-ID": f"<urn:uuid:{uuid4()}>",
-        "Content-Length": str(len(block)),
+        "Content-Length": str(sum(map(len, block))),
         **headers,
         "Content-Type": _TYPES[kind],
     }
     if digest is not None:
         fields["WARC-Payload-Digest"] = digest
-    fields["WARC-Block-Digest"] = written_digest(digest_of(block))
+    fields["WARC-Block-Digest"] = written_digest(block_digest.digest())
     lines = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
-    data = b"".join([b"WARC/1.1\r\n", lines.encode(), b"\r\n", block, b"\r\n\r\n"])
+    data = b"".join([f"WARC/1.1\r\n{lines}\r\n".encode(), *block, b"\r\n\r\n"])
     return Packed(zlib.compress(data, LEVEL, _GZIP), fields["WARC-Record-ID"])
 
 
@@ -115,16 +118,15 @@ def pack_answer(
     if revisit is None:
         if exchange.truncated:
             headers["WARC-Truncated"] = exchange.truncated
-        return pack(
-            "response", date, headers, exchange.head + exchange.body, written_digest(digest)
-        )
+        block = exchange.head, exchange.body
+        return pack("response", date, headers, *block, digest=written_digest(digest))
     headers["WARC-Profile"] = _PROFILES[revisit.kind]
     if revisit.date:
         headers["WARC-Refers-To-Target-URI"] = revisit.url
         headers["WARC-Refers-To-Date"] = revisit.date
     written = revisit.written or written_digest(digest)
     payload = None if revisit.kind == NOT_MODIFIED_SINCE else written
-    return pack("revisit", date, headers, exchange.head, payload)
+    return pack("revisit", date, headers, exchange.head, digest=payload)
 
 
 def _of_connection(exchange: Exchange) -> dict[str, str]:
