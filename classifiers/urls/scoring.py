@@ -137,14 +137,16 @@ def weigh(
     `base` is the prior plus the evidence of a URL without features; `found` are the URL's clues and
     the clue count. The same row of `scores` holds the URL's decision values.
     """
-    logits[row] = base
+    for language in range(logits.shape[1]):  # operations on whole arrays take 3 s to compile
+        logits[row, language] = base[language]
     _mix(nats.mixing, scores, row, logits)
     is_known = False
     for at in range(found[1]):
         place = place_of(nats.keys, found[0][at])
         if place >= 0:
             is_known = True
-            logits[row] += nats.of_clues[place]
+            for language in range(logits.shape[1]):
+                logits[row, language] += nats.of_clues[place, language]
     return is_known
 
 
