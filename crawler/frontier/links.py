@@ -75,6 +75,7 @@ class Held:
     is_penalized: bool = False  # it has a penalty that it did not have before
     is_sent_now: bool = False  # in this lease
     is_learned: bool = False  # its page, before the server of a shared frontier was away
+    leased_at: float = 0.0  # unix seconds
     address: str = ""  # the holder of its slot of an IP address, "" if there is none
 
     def penalize(self, penalties: int, doubts_up_to: float | None) -> None:

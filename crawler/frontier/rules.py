@@ -15,6 +15,9 @@ ANY_LINK = Filter("none")
 HOST_QUEUE: Final = 200
 """URLs of a host among which a crawl with a host cap chooses by default."""
 
+EXPECTED: Final = 2.0
+"""A doubtful URL waits while so many relevant pages are expected of leased URLs."""
+
 _AT_LEAST_ZERO = (
     *("patience_s", "host_cap", "domain_cap", "address_cap", "host_queue"),
     *("delay_s", "budget_pages", "budget_relevant", "host_bytes"),

@@ -6,6 +6,11 @@ URLs are in memory; all URLs are on disk.
 A free connection waits briefly for a better URL than a doubtful URL: without this wait, a crawl
 with many connections would spend its first seconds on the few doubtful URLs queued at the start. A
 URL is doubtful if its score is `FrontierRules.waits_up_to` or less; any other is promising.
+
+The scores of an ordering that learns are probabilities. There a doubtful URL waits while all leased
+URLs together are expected to be `EXPECTED` relevant pages: otherwise a crawl of a rare language
+would fetch dozens of doubtful URLs before the first answer teaches anything. The less probable they
+are, the more of them are fetched at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +19,8 @@ from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Final
 
-from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.rules import EXPECTED, FrontierRules
+from langfocus.crawler.strategies.focus.evidence import probability_of
 
 Head = tuple[float, int, int]
 """A host's best URL: minus score, the URL's id, the host's id."""
@@ -49,11 +55,12 @@ class Hosts:
         self,
         rules: FrontierRules,
         head_of: Callable[[int], tuple[float, int]],
-        scores_of_leases: Callable[[], Iterable[float]],
+        leases: Callable[[], Iterable[tuple[float, float]]],
     ) -> None:
         """Start without hosts.
 
-        `head_of` returns minus the score and the id of a host's best URL, by host id.
+        `head_of` returns minus the score and the id of a host's best URL, by host id. `leases`
+        returns the start and the score of each lease, the latest first.
         """
         waits_up_to = rules.waits_up_to
         self.threshold = float("-inf") if waits_up_to is None else waits_up_to
@@ -62,7 +69,8 @@ class Hosts:
         self._above = float("-inf") if doubts_up_to is None else doubts_up_to
         self._patience_s = rules.patience_s
         self._head_of = head_of
-        self._scores_of_leases = scores_of_leases
+        self._leases = leases
+        self._learns = rules.prior is not None
         self._hosts: dict[int, QueuedHost] = {}
         self._heap: list[Head] = []
         self.ready = 0
@@ -183,22 +191,41 @@ class Hosts:
         best = self.best()
         if best is None:
             return rested_at
-        if self._since is None or not self._is_waiting(best, now):
+        if not self._is_waiting(best, now):
             return now
-        ready_at = self._since + self._patience_s
-        return ready_at if rested_at is None else min(rested_at, ready_at)
+        waits_until = self._expected_until()
+        if self._since is not None:
+            waits_until = max(waits_until, self._since + self._patience_s)
+        return waits_until if rested_at is None else min(rested_at, waits_until)
 
     def _is_waiting(self, best: float, now: float) -> bool:
         """Return True if the best ready URL is doubtful and must still wait."""
         if best > self.threshold:
             self._since = None
             return False
-        is_promised = any(score > self.threshold for score in self._scores_of_leases())
-        if not (is_promised or self._is_promised_soon(now)):
+        if now < self._expected_until():
+            return True
+        if not (self._is_promised() or self._is_promised_soon(now)):
             return False
         if self._since is None:
             self._since = now
         return now - self._since < self._patience_s
+
+    def _expected_until(self) -> float:
+        """Return the time until which `EXPECTED` relevant pages are expected of leased URLs.
+
+        Nothing is expected of a URL without an answer after the patience.
+        """
+        expected = 0.0
+        for leased_at, score in self._leases() if self._learns else ():
+            expected += probability_of(score)
+            if expected >= EXPECTED:
+                return leased_at + self._patience_s
+        return float("-inf")
+
+    def _is_promised(self) -> bool:
+        """Return True if a promising URL is leased; never with an ordering that learns."""
+        return not self._learns and any(score > self.threshold for _, score in self._leases())
 
     def _is_promised_soon(self, now: float) -> bool:
         """Return True if a host with a promising URL will be ready before the patience ends."""

@@ -10,7 +10,7 @@ is full after a kill, too.
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from random import Random
@@ -93,8 +93,7 @@ class SqliteFrontier:
         self._visited, self._pages, self._labelled, self._relevant = totals
         self._full = self._storage.full_hosts(rules.host_cap) if rules.host_cap else 0
         self._opened_at, self._last_known_host = now, self._storage.last_host
-        leased = self._leased.values()
-        self._hosts = Hosts(rules, self._storage.head, lambda: (one.url.score for one in leased))
+        self._hosts = Hosts(rules, self._storage.head, self._latest_leases)
         if rules.draw is Draw.UNIFORM:
             random = Random(rules.random_state + self._pages)
             self._storage.draw = UniformDraw(random, self._storage.drawn())
@@ -246,8 +245,13 @@ class SqliteFrontier:
             self._learner.rescore(held, held.url, held.penalties)
         if self._storage.draw is not None:
             self._storage.draw.lease(held.url.score, held.url.id)
+        held.leased_at = now
         self._leased[held.lease.fingerprint] = held
         return held.lease
+
+    def _latest_leases(self) -> Iterator[tuple[float, float]]:
+        """Yield the start and the score of each lease, the latest first."""
+        return ((one.leased_at, one.url.score) for one in reversed(self._leased.values()))
 
     def _take(self, now: float) -> Held | None:
         """Remove the best URL from the queue, with its current score."""

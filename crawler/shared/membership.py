@@ -7,7 +7,7 @@ from enum import Enum
 from hashlib import sha256
 
 from langfocus.crawler.frontier.base import ROBOTS_ENTRY_BYTES
-from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.rules import EXPECTED, FrontierRules
 from langfocus.crawler.frontier.slots import (
     EARNED_SLOTS,
     FREE_SHARE,
@@ -63,6 +63,7 @@ def script_config(rules: FrontierRules, membership: Membership) -> dict[str, obj
         "queued_bytes": QUEUED_BYTES,
         "least_bytes": LEAST_BYTES,
         "learns": rules.prior is not None,
+        "expected": EXPECTED,
         "most_counted": MOST_COUNTED,
         "robots_entry_bytes": ROBOTS_ENTRY_BYTES,
     }

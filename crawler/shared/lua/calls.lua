@@ -301,7 +301,7 @@ function commands.next()
     redis_call('HSET', P .. 'drawn', row[TIER], order)
   end
   redis_call('ZREM', P .. 'ready', entry)
-  redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
+  redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order, tier, now }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
   if is_promising(tier) then
     redis_call('SADD', P .. 'hopes', host)
@@ -328,8 +328,7 @@ function commands.ready_at()
   if not is_budget_leased() then
     local _, _, tier = best()
     if tier then
-      local since = redis_call('GET', P .. 'doubt')
-      times[#times + 1] = since and is_waiting(tier) and since + config.patience_s or now
+      times[#times + 1] = is_waiting(tier) and waits_until() or now
     end
     times[#times + 1] = redis_call('ZRANGE', P .. 'resting', 0, 0, 'WITHSCORES')[2]
     local is_idle = not times[1] and redis_call('ZCARD', P .. 'leases') == 0

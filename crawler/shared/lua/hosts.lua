@@ -8,7 +8,7 @@ local function is_promising(tier)
   return config.waits_up_to ~= nil and tonumber(tier) < -config.waits_up_to
 end
 
--- Returns fingerprint, token and order of the leased URL of a host, nil if none is leased.
+-- Returns fingerprint, token, order, tier and start of the lease of a host, nil if it has none.
 local function lease_of(host)
   local lease = redis_call('HGET', P .. 'leased', host)
   if lease then
@@ -118,10 +118,25 @@ local function is_budget_leased()
     or relevant and number_in('counts', 'relevant') + leased >= relevant
 end
 
+-- Returns the time until which `config.expected` relevant pages are expected of leased URLs; 0 if
+-- fewer are expected, or if the ordering does not learn.
+local function expected_until()
+  local since, expected = now + config.lease_s - config.patience_s, 0
+  local hosts = config.learns and redis_call('ZRANGE', P .. 'leases', '+inf', since, 'BYSCORE', 'REV')
+  for _, host in ipairs(hosts or {}) do
+    local _, _, _, tier, leased_at = lease_of(host)
+    expected = expected + 1 / (1 + math.exp(tonumber(tier)))
+    if expected >= config.expected then
+      return leased_at + config.patience_s
+    end
+  end
+  return 0
+end
+
 -- Returns whether a promising URL may be ready soon.
 local function may_wait()
   local soon = now + config.patience_s
-  return redis_call('EXISTS', P .. 'hopes') == 1
+  return not config.learns and redis_call('EXISTS', P .. 'hopes') == 1
     or redis_call('ZCOUNT', P .. 'promising', '-inf', soon) > 0
 end
 
@@ -134,9 +149,18 @@ local function is_waiting(tier)
     redis_call('DEL', P .. 'doubt')
     return false
   end
+  if now < expected_until() then
+    return true
+  end
   if arguments.hopes ~= 1 and not may_wait() then
     return false
   end
   redis_call('SET', P .. 'doubt', ARGV[4], 'NX')
   return now - tonumber(redis_call('GET', P .. 'doubt')) < config.patience_s
+end
+
+-- Returns the time until which a doubtful URL waits.
+local function waits_until()
+  local since = redis_call('GET', P .. 'doubt')
+  return math.max(expected_until(), since and since + config.patience_s or 0)
 end

@@ -32,8 +32,8 @@
 --   resting                sorted set: HOST by the time it may be contacted again
 --   promising, hopes       hosts of `resting` and of `leases` whose best URL is not doubtful
 --   doubt                  the time since which only doubtful URLs were ready, unix seconds
---   leased, leases         hash: HOST -> {fingerprint, token, order}; sorted set of these hosts by
---                          the end of their lease
+--   leased, leases         hash: HOST -> {fingerprint, token, order, tier, start}; sorted set of
+--                          these hosts by the end of their lease
 --   counts                 hash of the counters of the whole crawl
 --   counts:WORKER          hash of the other counters of a worker
 --   drawn                  hash, for draws: TIER -> highest order of a leased URL of the tier

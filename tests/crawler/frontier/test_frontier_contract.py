@@ -488,7 +488,7 @@ def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> N
 def waiting_hosts(rested_at: float, *, leased: Sequence[float] = ()) -> Hosts:
     """Return hosts at 0 s: one has a doubtful URL, a good one is at another that rests."""
     rules = FrontierRules(doubts_up_to=0.0, patience_s=10.0)
-    hosts = Hosts(rules, lambda _: (0.0, 0), lambda: leased)
+    hosts = Hosts(rules, lambda _: (0.0, 0), lambda: [(0.0, score) for score in leased])
     for host, score in ((QueuedHost(1, 0.0, 0.0), -1.0), (QueuedHost(2, 0.0, rested_at), 5.0)):
         hosts.enter(host)
         hosts.add(host, score, host.id, 0.0)

@@ -23,8 +23,9 @@ from langfocus.crawler.frontier.base import (
 )
 from langfocus.crawler.frontier.evidence_rows import Learner
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.strategies.filters import make_filter
-from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.focus.evidence import Evidence, probability_of
 from langfocus.crawler.strategies.links import Link
 from tests.crawler.frontier.test_frontier_contract import (
     Opener,
@@ -68,6 +69,35 @@ def settled(frontier: Frontier, language: str | None, *links: Link, now: float =
     record = page(language) if language else Record(PAGE, 0.0, 200, True)
     frontier.admit(lease, record, links, now=now)
     return lease
+
+
+def test_doubtful_urls_wait_while_leased_urls_will_bring_two_relevant_pages(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, **LEARNS, patience_s=2.0)
+    if isinstance(frontier, ShardedFrontier):
+        pytest.skip("each shard counts its own leases")
+    frontier.seed([link(f"{n}.com/", -4.0) for n in range(20)], 0.0)
+    leased: list[Lease] = []
+    while lease := frontier.next(len(leased) / 10):
+        leased.append(lease)
+    chances = [probability_of(lease.score) for lease in leased]
+    assert max(chances) < 0.5
+    assert sum(chances[:-1]) < 2 <= sum(chances)
+    assert frontier.ready_at(1.0) == pytest.approx(2.0)  # the first lease is expected no more
+    frontier.release(leased[-1], now=1.0, not_before=1.0)
+    assert lease_now(frontier, 1.0)
+    assert frontier.next(1.9) is None
+    assert lease_now(frontier, 2.0)
+    assert frontier.next(2.0) is None
+
+
+def test_doubtful_urls_that_bring_nothing_do_not_wait_for_each_other(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, **LEARNS, patience_s=2.0)
+    frontier.seed([link(f"{n}.com/", -9.0) for n in range(20)], 0.0)
+    assert [lease_now(frontier) for _ in range(20)]
 
 
 def test_the_dropped_urls_of_a_full_host_are_expected_no_more(tmp_path: Path) -> None:
