@@ -74,11 +74,13 @@ _OUTCOMES = {"page": PAGE, "unchanged": UNCHANGED, "noarchive": f'%"{NOARCHIVE}"
 _NUMBERS = (
     "SELECT a.id FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"  # noqa: S608
     " WHERE p.outcome IN (:page, :unchanged) AND p.language IS NOT NULL"
-    f" AND (:lang = 'all' OR {in_target(':lang', 'p.language')}) ORDER BY p.host, p.url"
+    f" AND (:lang = 'all' OR {in_target(':lang', 'p.language')} OR :scope AND p.in_scope)"
+    " ORDER BY p.host, p.url"
 )
 _LANGUAGES = (
     "SELECT language, COUNT(*), COUNT(*) FILTER (WHERE NOT is_kept AND directives LIKE :noarchive),"
-    " COUNT(*) FILTER (WHERE is_kept) FROM (SELECT p.language, p.directives, EXISTS("
+    " COUNT(*) FILTER (WHERE is_kept) FROM (SELECT p.directives,"
+    " IIF(:scope AND p.in_scope AND p.language > '', :own, p.language) AS language, EXISTS("
     "SELECT 1 FROM archived AS a WHERE a.fingerprint = p.fingerprint) AS is_kept FROM pages AS p"
     " WHERE p.outcome IN (:page, :unchanged) AND p.status BETWEEN 200 AND 304) GROUP BY language"
 )
@@ -125,7 +127,8 @@ class Source:
 def source_of(path: Path, lang: str | None) -> Source:
     """Return the source at a path: a run, WARC files, packages or HTML files.
 
-    `lang` is the page language; None: the run's language, and any language for pages outside a run;
+    `lang` is the page language; None: the run's language and the pages in its scope, and any
+    language for pages outside a run;
     "all": any. Raises `CrawlError` for a path without pages.
     """
     if (path / "run.db").is_file() or path.name == "run.db":
@@ -164,7 +167,7 @@ def _of_run(folder: Path, lang: str | None) -> Source:
     with reading(folder) as connection:
         meta = dict(connection.execute("SELECT key, value FROM meta"))
         wanted = lang or meta.get("lang") or ALL_LANGUAGES
-        named = {**_OUTCOMES, "lang": wanted}
+        named = {**_OUTCOMES, "lang": wanted, "scope": lang is None, "own": codes_of(wanted)[0]}
         numbers = array("q", (row[0] for row in connection.execute(_NUMBERS, named)))
         left_out: Counter[str] = Counter()
         for language, number, forbidden, kept in connection.execute(_LANGUAGES, named):

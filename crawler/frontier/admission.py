@@ -9,7 +9,7 @@ from typing import NamedTuple
 from langfocus.crawler.frontier.base import Admission, Sending
 from langfocus.crawler.frontier.evidence_rows import Learner
 from langfocus.crawler.frontier.links import LinkOrigin, QueuedUrl, answers_to_all, distinct
-from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.rules import IN_SCOPE, FrontierRules
 from langfocus.crawler.frontier.slots import are_full, bytes_of, has_room
 from langfocus.crawler.frontier.storage import QUEUED, HostRow, Storage
 from langfocus.crawler.frontier.transactions import TallyTable
@@ -121,7 +121,7 @@ class Admitter:
             source.origin.depth,
             fingerprint=key,
             state=QUEUED,
-            unit=self.rules.filter.part_of_host(link.url),
+            unit=self.rules.unit_of(link.url),
             parent=source.parent,
             redirects=source.origin.redirects,
         )
@@ -153,7 +153,7 @@ class Admitter:
         widened: dict[int, HostRow] = {}
         for url in new:
             key, name = url.fingerprint, names[url.fingerprint]
-            if self._is_rejected(source, tallies.get(url.url, NOTHING)):
+            if url.unit != IN_SCOPE and self._is_rejected(source, tallies.get(url.url, NOTHING)):
                 answers[key] = Admission.REJECTED
                 continue
             host, domain = hosts[name], hosts.get(domains[name])

@@ -80,7 +80,7 @@ class Record:
     status: int | None = None  # of HTTP
     was_contacted: bool = field(default=True, kw_only=True)  # False: the host got no request
     is_download: bool = False  # a page with a status of 2xx, which counts for N_a of its unit
-    is_relevant: bool = False  # the page counts for N_r too
+    is_relevant: bool = False  # in the language: the page counts for N_r too
     language: str | None = None  # None for a page without a label
     confidence: float | None = None  # the probability of the language, 0 to 1
     method: str | None = None  # the evidence that decided (`text`, `declaration`, ...)
@@ -98,9 +98,25 @@ class Record:
     robots_txt: str | None = None
     words_read: int | None = None  # words of the text that identified the page
     is_copy: int = 0  # 1: relevant but for its text, which is on many domains
+    in_scope: int = 0  # 1: taken by `-a scope`, whatever its language
     # Additions to the counters of the run: links not admitted, the parser of the page, ...
     counts: Mapping[str, int] = field(default_factory=dict)
     visit: Visit | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_wanted(self) -> bool:
+        """True for a relevant page: in the language and no copy, or taken by `-a scope`."""
+        return self.is_relevant or self.in_scope > 0
+
+    @property
+    def is_rated(self) -> bool:
+        """True for a page that the harvest rate counts."""
+        return self.language is not None or self.in_scope > 0
+
+    @property
+    def earns_slots(self) -> bool:
+        """True for a page that earns slots of its domain and its address."""
+        return self.is_download and self.is_wanted and not self.is_copy
 
     @property
     def is_labelled(self) -> bool:

@@ -1,5 +1,6 @@
 """The frontier's rules in a crawl."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,10 @@ _AT_LEAST_ZERO = (
     *("patience_s", "host_cap", "domain_cap", "address_cap", "host_queue"),
     *("delay_s", "budget_pages", "budget_relevant", "host_bytes"),
 )
+
+
+IN_SCOPE: Final = "+"
+"""The unit of a queued URL that no filter drops; no server or directory has this name."""
 
 
 def queue_slots(host_cap: int) -> int:
@@ -59,6 +64,7 @@ class FrontierRules:
     prior: Prior | None = None  # the frontier learns: a score is the log-odds of relevance
     random_state: int = 0  # starts the random draws
     keeps_links: bool = False  # the run holds all links of pages and redirects, in their order
+    in_scope: Callable[[str], bool] | None = None  # URLs that no filter rejects or drops
 
     def __post_init__(self) -> None:
         """Refuse rules that no frontier can keep."""
@@ -85,6 +91,12 @@ class FrontierRules:
     def domain_of(self, host: str) -> str:
         """Return the registered domain of a host if domains have a cap, else ""."""
         return domain_of(host) if self.domain_cap else ""
+
+    def unit_of(self, url: str) -> str | None:
+        """Return the unit with which a queued URL is dropped; None if that is its host."""
+        if self.in_scope is not None and self.in_scope(url):
+            return IN_SCOPE
+        return self.filter.part_of_host(url)
 
     def holder_of(self, address: str | None) -> str:
         """Return the slot holder name for an IP address, "" for an address without slots."""

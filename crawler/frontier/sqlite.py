@@ -34,7 +34,7 @@ from langfocus.crawler.frontier.evidence_rows import Learner
 from langfocus.crawler.frontier.learning import MOST_TRIED, chosen
 from langfocus.crawler.frontier.links import Held, LinkOrigin, Links, origin_of
 from langfocus.crawler.frontier.robots_table import RobotsTable
-from langfocus.crawler.frontier.rules import FrontierRules
+from langfocus.crawler.frontier.rules import IN_SCOPE, FrontierRules
 from langfocus.crawler.frontier.selection import Hosts, QueuedHost, UniformDraw
 from langfocus.crawler.frontier.slots import (
     are_full,
@@ -121,8 +121,8 @@ class SqliteFrontier:
             admitted, dropped, is_new_host = self._settle(lease, held, record, links, counts)
         if record.outcome == PAGE:
             self._pages += 1
-            self._labelled += record.language is not None
-            self._relevant += record.is_relevant
+            self._labelled += record.is_rated
+            self._relevant += record.is_wanted
             self._visited += is_new_host
         self._take_in(admitted, now)
         self._hosts.leave(host.id, 1 + dropped)
@@ -142,7 +142,7 @@ class SqliteFrontier:
                     self._storage.count_try(held.url.id)
             else:
                 counts["respelled"] += 1
-                unit = self._rules.filter.part_of_host(url)
+                unit = self._rules.unit_of(url)
                 self._storage.respell(held.url.id, lease.url, url, unit)
             self._storage.hold(host.id, not_before)
         self._end_lease(lease, not_before, now)
@@ -390,8 +390,8 @@ class SqliteFrontier:
             was_sent=held.was_sent,
             received=min(record.bytes, _MOST_BYTES),
         )
-        if record.is_download and (record.is_relevant or files):
-            self._earn(lease, held, files, is_relevant=record.is_relevant)
+        if record.earns_slots or (record.is_download and files):
+            self._earn(lease, held, files, earns=record.earns_slots)
         dropped = 0
         if record.canonical is not None:
             dropped += self._storage.make_known(record.canonical, host_id, url_id)
@@ -410,7 +410,7 @@ class SqliteFrontier:
         worst = rule.worst([*of_server, tally])
         if record.is_download and rule.drops(worst):
             part = None if worst in of_server else rule.part_of_host(lease.url)
-            of_unit = self._storage.drop(host_id, part)
+            of_unit = self._storage.drop(host_id, part, spared=IN_SCOPE)
             counts["dropped_irrelevant"] += of_unit
             dropped += of_unit
         queued = self._hosts.queued - 1 + len(admitted.stored) - dropped
@@ -421,12 +421,12 @@ class SqliteFrontier:
             self._storage.add_links(page, [link.url for link in links])
         return admitted, dropped, is_new_host
 
-    def _earn(self, lease: Lease, held: Held, files: int, *, is_relevant: bool) -> None:
-        """Release the slots of files of a page's domain; a relevant page earns more slots."""
+    def _earn(self, lease: Lease, held: Held, files: int, *, earns: bool) -> None:
+        """Release the slots of files of a page's domain; a page may earn more slots."""
         domain = self._rules.domain_of(lease.host)
         if files:
             self._storage.repay(held.url.host, files, domain)
-        if is_relevant:
+        if earns:
             self._storage.count_relevant(filter(None, (domain, held.address)))
 
     def _learn(self, url_id: int, record: Record) -> Links | None:

@@ -21,7 +21,7 @@ from langfocus.crawler.frontier.links import Held, Links, QueuedUrl
 from langfocus.crawler.frontier.selection import UniformDraw
 from langfocus.crawler.frontier.transactions import rows_among
 from langfocus.crawler.run.page_row import add_page, page_values
-from langfocus.crawler.run.target import in_target
+from langfocus.crawler.run.target import IS_RATED, is_wanted
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.url import fingerprint, host_of
 
@@ -148,8 +148,8 @@ class Storage:
         """Return the number of hosts with a page, of pages, labelled pages and relevant pages."""
         hosts = self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
         pages, labelled, relevant = self._one(
-            "SELECT COUNT(*), COUNT(language),"  # noqa: S608
-            f" COALESCE(SUM({in_target(_LANG)} AND NOT is_copy), 0)"
+            f"SELECT COUNT(*), COUNT(*) FILTER (WHERE {IS_RATED}),"  # noqa: S608
+            f" COALESCE(SUM({is_wanted(_LANG)}), 0)"
             " FROM pages WHERE outcome = ?",
             (PAGE,),
         )
@@ -288,14 +288,14 @@ class Storage:
         self._sql("UPDATE hosts SET files = 0 WHERE id = ?", (host,))
         self._sql("UPDATE hosts SET taken = taken - ? WHERE host = ?", (files, domain))
 
-    def drop(self, host: int, unit: str | None) -> int:
+    def drop(self, host: int, unit: str | None, spared: str = "") -> int:
         """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
 
-        Return their number. URLs with an earlier request are kept.
+        Return their number. URLs with an earlier request, or in a `spared` unit, are kept.
         """
         where = "host = ?" if unit is None else "+host = ? AND unit = ?"
-        parameters = (host,) if unit is None else (host, unit)
-        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 AND sent = 0"  # noqa: S608  # both spellings are above
+        parameters = (host, spared) if unit is None else (host, unit, spared)
+        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 AND sent = 0 AND unit IS NOT ?"  # noqa: S608  # both spellings are above
         return self._sql(statement, parameters).rowcount
 
     def add_record(self, lease: Lease, record: Record, queued: int) -> int:

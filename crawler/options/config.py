@@ -38,6 +38,7 @@ from langfocus.crawler.strategies import ORDERINGS
 from langfocus.crawler.strategies.filters import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, TOLERANCE
 
 if TYPE_CHECKING:
+    from langfocus.crawler.politeness.scope import Scope
     from langfocus.crawler.sources.hosts import HostList
 
 _log = logging.getLogger(__name__)
@@ -80,6 +81,12 @@ def _index_files(text: str, label: str) -> tuple[Path, ...]:
         if not path.is_file():
             raise SettingError(f"{label}={path}: no such file; a CDXJ index is needed")
     return paths
+
+
+def _scope(text: str, label: str) -> "Scope":
+    from langfocus.crawler.politeness.scope import read_scope
+
+    return read_scope(Path(text), label)
 
 
 def _hosts(text: str, label: str) -> "HostList":
@@ -240,6 +247,14 @@ class Arguments:
         "frames, also of other hosts) are fetched after them into the WARC files, for replay; they "
         "are no pages, and count for no cap, goal or rate",
         why="texts need none; a page with its files takes many requests",
+    )
+    scope: Any = knob(  # `read` makes `Scope` of it
+        None,
+        "file of rules, one a line: +RULE takes URLs whatever their language, -RULE never fetches "
+        "them, the language decides about all others; a rule is a SURT prefix (http://(is,bok,), a "
+        "domain (bok.is), a top-level domain (is), a URL, or country:IS for servers there",
+        read=_scope,
+        binds=True,
     )
     web: str = knob(
         "live",

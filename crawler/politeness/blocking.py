@@ -8,10 +8,10 @@ robots.txt (RFC 9309, 2.2.3). A scheme before it is ignored. Text from `#` on is
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.politeness.robots_rules import matches, single_stars
@@ -27,6 +27,8 @@ LOOK_EVERY_S: Final = 5.0
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _MOST_BYTES = 64 * 1024 * 1024
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -69,16 +71,25 @@ def _path_of(url: str) -> str:
 def read_lines(lines: Iterable[str]) -> BlockList:
     """Return the block list in `lines`; raises `SettingError` for a malformed line."""
     found: dict[str, dict[str, None]] = {}
+
+    def add(text: str) -> None:
+        name, pattern = _entry(text)
+        found.setdefault(name, {})[pattern] = None
+
+    read_entries(lines, add)
+    return BlockList(found)
+
+
+def read_entries(lines: Iterable[str], add: Callable[[str], None]) -> None:
+    """Call `add` with each line but comments; its ValueError becomes a `SettingError`."""
     for number, line in enumerate(lines, 1):
         text = _COMMENT.sub("", line).strip()
         if not text:
             continue
         try:
-            name, pattern = _entry(text)
+            add(text)
         except ValueError as error:
             raise SettingError(f"line {number}: {text:.80}: {error}") from error
-        found.setdefault(name, {})[pattern] = None
-    return BlockList(found)
 
 
 def _entry(text: str) -> tuple[str, str]:
@@ -155,15 +166,20 @@ class Blocking:
 
 
 def _read(path: Path) -> BlockList:
+    return read_list(path, "-a block", _MOST_BYTES, read_lines)
+
+
+def read_list(path: Path, label: str, most_bytes: int, read: Callable[[list[str]], T]) -> T:
+    """Return what `read` makes of a file's lines; raises `SettingError` with the file's name."""
     try:
-        return read_lines(read_regular(path, _MOST_BYTES).decode("utf-8-sig").splitlines())
+        return read(read_regular(path, most_bytes).decode("utf-8-sig").splitlines())
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
     except UnicodeDecodeError:
         reason = "the file is not UTF-8"
     except SettingError as error:
         reason = str(error)
-    raise SettingError(f"-a block={path}: {reason}")
+    raise SettingError(f"{label}={path}: {reason}")
 
 
 def _stamp(path: Path) -> object:

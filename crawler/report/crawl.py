@@ -55,7 +55,7 @@ _MOST_ROWS = 15
 _FEWEST_IDLE = 20
 
 _PAGE: Final = """\
-SELECT url, depth, parent, score, reasons, outcome, language, confidence, is_copy, queued,
+SELECT url, depth, parent, score, reasons, outcome, language, confidence, is_copy, in_scope, queued,
        (SELECT count(*) FROM pages AS p WHERE p.id <= pages.id) AS place,
        (SELECT count(*) FROM pages) AS settled
 FROM pages WHERE fingerprint = ?"""
@@ -118,10 +118,11 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         ("pages", summary.pages),
         ("pages with a label", summary.labelled),
         *((f"of these by {name}", count) for name, count in summary.methods.items()),
-        (f"relevant (in {language_name(summary.lang)})", summary.relevant),
+        (f"relevant ({_wanted(summary)})", summary.relevant),
         *_unless_zero("copies (their text stands on many domains)", summary.copies),
         ("harvest rate", summary.harvest_rate),
         *_of_each(summary),
+        *_of_parts(summary),
         ("harvest rate, last 200 pages", summary.harvest_last_200),
         ("pages without a label", summary.unlabelled),
         ("hosts", summary.hosts),
@@ -153,6 +154,19 @@ def _files(summary: Summary) -> str:
     numbers, bytes_ = summary.embeds, size(summary.embed_bytes)
     fetched = numbers.get(FETCHED, 0) + numbers.get(FRAME, 0)
     return f"{fetched:,} of {sum(numbers.values()):,} fetched ({bytes_})" if numbers else ""
+
+
+def _wanted(summary: Summary) -> str:
+    more = "" if summary.in_scope is None else ", or in the scope"
+    return f"in {language_name(summary.lang)}{more}"
+
+
+def _of_parts(summary: Summary) -> Iterator[tuple[str, Cell]]:
+    """Yield the pages that `-a scope` takes, and the harvest rate outside of it."""
+    if summary.in_scope is not None:
+        yield "pages in the scope", summary.in_scope
+        yield f"of these in {language_name(summary.lang)}", summary.in_scope_and_language
+        yield "harvest rate outside of the scope", summary.harvest_outside_scope
 
 
 def _kept_elsewhere(summary: Summary) -> list[tuple[str, Cell]]:
@@ -236,9 +250,20 @@ def _lead(summary: Summary) -> str:
         queued += f", {expected} of them expected in {lang}"
     time = duration(summary.seconds)
     amount = f" {_of(summary.pages, 'page')} from {_of(summary.hosts, 'host')} in {time}."
-    story = _story(summary, lang) + (amount if summary.pages else "")
+    story = (_of_scope(summary, lang) or _story(summary, lang)) + (amount if summary.pages else "")
     files = f" Embedded files: {_files(summary)}." if summary.embeds else ""
     return f"{story}{files} {end}{queued}{'.' if queued else ''}"
+
+
+def _of_scope(summary: Summary, lang: str) -> str:
+    """Return the harvest inside and outside of a scope, in a sentence; "" without a scope."""
+    if (inside := summary.in_scope) is None or not summary.pages:
+        return ""
+    others, outside = summary.labelled - inside, percent(summary.harvest_outside_scope)
+    return (
+        f"{percent(summary.harvest_rate)} of the pages are wanted: {inside:,} are in the scope, "
+        f"{summary.in_scope_and_language:,} of them in {lang}; of {others:,} others {outside} are."
+    )
 
 
 def _story(summary: Summary, lang: str) -> str:
@@ -406,6 +431,7 @@ def _sentences(
         result = f"{page['outcome']}, {language_name(page['language'])} ({page['language']})"
         result += "" if page["confidence"] is None else f", confidence {page['confidence']:.2f}"
         result += ", a copy of a text that stands on many domains" if page["is_copy"] else ""
+    result += ", taken by -a scope" if page["in_scope"] else ""
     yield f"it turned out to be: {result}"
 
 

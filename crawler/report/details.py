@@ -11,7 +11,7 @@ from langfocus.crawler.report.breakdown import UNKNOWN, Group, by_month, total
 from langfocus.crawler.report.formatting import country_name, language_name, share_of, size
 from langfocus.crawler.report.harvest import Summary
 from langfocus.crawler.report.table import Table
-from langfocus.crawler.run.target import in_target
+from langfocus.crawler.run.target import IS_RATED, is_wanted
 from langfocus.crawler.url import domain_of, fingerprint
 
 _MOST_SITES: Final = 10
@@ -25,8 +25,8 @@ _MOST_LETTERS: Final = 150
 
 _SITES: Final = f"""\
 WITH host AS MATERIALIZED (
-    SELECT host AS site, count(*) AS pages, count(language) AS labelled,
-           count(*) FILTER (WHERE {in_target(":lang")} AND NOT is_copy) AS relevant
+    SELECT host AS site, count(*) AS pages, count(*) FILTER (WHERE {IS_RATED}) AS labelled,
+           count(*) FILTER (WHERE {is_wanted(":lang")}) AS relevant
     FROM pages WHERE outcome = 'page' GROUP BY host),
 domain AS MATERIALIZED (
     SELECT domain_of(site) AS site, sum(pages) AS pages, sum(labelled) AS labelled,

@@ -22,7 +22,7 @@ from langfocus.crawler.report.breakdown import Group, breakdown
 from langfocus.crawler.report.formatting import falling, iso_time, json_text, share_of
 from langfocus.crawler.run.embeds import embed_figures
 from langfocus.crawler.run.folder import reading, sessions_of
-from langfocus.crawler.run.target import in_target
+from langfocus.crawler.run.target import IS_RATED, in_target, is_wanted
 from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.strategies.focus.evidence import probability_of
 
@@ -32,10 +32,10 @@ PORTION = 200
 # A column beside max() is taken from the row of the maximum (SQLite, "bare columns").
 _PORTIONS: Final = f"""\
 WITH numbered AS (
-    SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, queued
+    SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, in_scope, queued
     FROM pages WHERE outcome = 'page')
-SELECT max(number) + 1, count(*), count(language),
-       count(*) FILTER (WHERE {in_target(":lang")} AND NOT is_copy), queued
+SELECT max(number) + 1, count(*), count(*) FILTER (WHERE {IS_RATED}),
+       count(*) FILTER (WHERE {is_wanted(":lang")}), queued
 FROM numbered GROUP BY number / :size ORDER BY number / :size"""  # noqa: S608
 
 _LISTS: Final = ("seeds", "gaps")
@@ -48,6 +48,10 @@ _GROUPS: Final = ("types", "top_level_domains", "countries", "days", "modified_y
 _TALLIES: Final = """\
 SELECT outcome, language, status, CASE WHEN language IS NOT NULL THEN method END,
        count(*), sum(is_copy), sum(bytes) FROM pages GROUP BY 1, 2, 3, 4"""
+
+_IN_SCOPE: Final = f"""\
+SELECT count(*), count(*) FILTER (WHERE {in_target()} AND NOT is_copy), count(language)
+FROM pages WHERE outcome = 'page' AND in_scope"""  # noqa: S608
 
 _HOSTS: Final = """\
 SELECT count(*) FILTER (WHERE has_page),
@@ -63,13 +67,13 @@ WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND dept
 """Pages of an earlier run are excluded: they are fetched first, whatever their probability."""
 
 _LAST: Final = f"""\
-SELECT count(*) FILTER (WHERE {in_target()} AND NOT is_copy), count(language)
-FROM (SELECT language, is_copy FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)"""  # noqa: S608
+SELECT count(*) FILTER (WHERE {is_wanted()}), count(*) FILTER (WHERE {IS_RATED})
+FROM (SELECT * FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)"""  # noqa: S608
 
 _LAST_PLACES: Final = f"""\
-SELECT coalesce(max(number) FILTER (WHERE {in_target()} AND NOT is_copy), 0),
+SELECT coalesce(max(number) FILTER (WHERE {is_wanted()}), 0),
        coalesce(max(number) FILTER (WHERE score > 0 OR depth = 0), 0)
-FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy, score, depth
+FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy, in_scope, score, depth
       FROM pages WHERE outcome = 'page')"""  # noqa: S608
 
 _QUEUED: Final = "SELECT count(*), count(*) FILTER (WHERE score > 0) FROM urls WHERE queued = 1"
@@ -166,8 +170,8 @@ class Summary:
     host_cap: int | None
     web: str
     pages: int  # URLs that were downloaded with a final status
-    labelled: int  # pages whose language was identified
-    relevant: int  # pages in the target language that are no copies
+    labelled: int  # pages whose language was identified, or taken by `-a scope`
+    relevant: int  # pages in the target language that are no copies, or taken by `-a scope`
     relevant_by_language: dict[str, int]  # of these the pages in each language of the target
     copies: int  # pages in the language that are not relevant: their text is on many domains
     harvest_rate: float | None  # relevant / labelled
@@ -213,6 +217,9 @@ class Summary:
     plugins: list[Plugin]  # kind, name, path, distribution and version of all that were used
     command: str  # that asks for the same crawl in a new folder; "" where it is not known
     changes: Mapping[str, int] | None = None  # what became of earlier pages, with `-a since`
+    in_scope: int | None = None  # pages that `-a scope` takes
+    in_scope_and_language: int | None = None  # of these the pages in the target language
+    harvest_outside_scope: float | None = None  # relevant / labelled of all other pages
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as JSON types, under the names of the fields."""
@@ -237,10 +244,10 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
         lang = str(meta["lang"])
         counters, copied, size = _tallies(connection)
-        copies = copied.total()
         pages = counters["outcomes"]["page"]
         labelled = counters["languages"].total()
         own = {code: counters["languages"][code] - copied[code] for code in codes_of(lang)}
+        copies = sum(copied[code] for code in codes_of(lang))
         relevant = sum(own.values())
         hosts, most = connection.execute(_HOSTS).fetchone()
         sessions = sessions_of(connection)
@@ -256,6 +263,12 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         asked |= {name: _whole(meta.get(name)) for name in ("tolerance", "host_cap")}
         asked |= {name: falling(counter) for name, counter in counters.items()}
         asked |= {name: [str(t) for t in json.loads(meta.get(name) or "[]")] for name in _LISTS}
+        if meta.get("scope"):
+            inside, spoken, named = connection.execute(_IN_SCOPE, (lang,)).fetchone()
+            asked |= {"in_scope": inside, "in_scope_and_language": spoken}
+            relevant, labelled = relevant - spoken, labelled - named
+            asked["harvest_outside_scope"] = share_of(relevant, labelled)
+            relevant, labelled = relevant + inside, labelled + inside
         return Summary(
             **asked,
             **breakdown(connection, lang),

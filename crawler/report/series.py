@@ -20,7 +20,7 @@ from langfocus.crawler.report.labels import language_of
 from langfocus.crawler.report.page import Report, period_of
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.run.folder import kind_of, reading
-from langfocus.crawler.run.target import in_target
+from langfocus.crawler.run.target import is_wanted
 
 _Found = TypeVar("_Found")
 
@@ -31,7 +31,7 @@ _PAGES: Final = """\
 SELECT fingerprint, outcome, digest, status FROM pages LEFT JOIN visits ON visits.page = pages.id
 ORDER BY fingerprint"""
 _HOSTS: Final = f"""\
-SELECT host, count(*) FILTER (WHERE {in_target()} AND NOT is_copy) FROM pages
+SELECT host, count(*) FILTER (WHERE {is_wanted()}) FROM pages
 WHERE outcome IN ('page', 'unchanged') GROUP BY host ORDER BY host"""  # noqa: S608
 _HAS_BODY: Final = ("page", "unchanged")
 _GONE: Final = (404, 410)

@@ -31,6 +31,9 @@ RUNS = Path("runs")
 PAYLOADS = "payloads.db"
 """The payloads of other archives, by digest; see `crawler.outputs.dedup`."""
 
+SCOPE = "scope.txt"
+"""The rules of `-a scope`, as SURT prefixes."""
+
 REQUESTS = "requests.db"
 """The file with the requests of a spider's own code (`crawler.spiders.asked`)."""
 

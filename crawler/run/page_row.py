@@ -40,6 +40,7 @@ class PageRow:
     queued: int  # queued URLs after this one was settled
     fetched_at: float
     is_copy: int
+    in_scope: int
 
 
 _SQL_TYPES = {

@@ -40,7 +40,7 @@ CREATE TABLE units(
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
-    unit TEXT,                            -- NULL if the host is the unit
+    unit TEXT,                            -- NULL if the host is the unit; '+': no filter drops it
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     tries INTEGER NOT NULL,               -- requests, and failures before one

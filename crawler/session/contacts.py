@@ -8,6 +8,7 @@ from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Frontier, Lease, Sending
 from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.politeness.network import CapError, has_bad_port, is_private_url, port_of
+from langfocus.crawler.politeness.scope import OUT_OF_SCOPE
 from langfocus.crawler.politeness.turns import Occupancy
 from langfocus.crawler.session.ending import Ending
 from langfocus.crawler.url import host_of
@@ -34,15 +35,17 @@ class Contacts:
         is_live: bool = True,
         private_addresses: bool = False,
         dashboard: int = 0,
+        is_refused: Callable[[str, str], bool] = lambda *_: False,
     ) -> None:
         """Unless the Web `is_live`, no server is contacted, and every URL is allowed.
 
         A URL that is fetched as a sitemap takes no slot of its host. With `private_addresses`
-        private hosts are allowed, but not at the port of the `dashboard`.
+        private hosts are allowed, but not at the port of the `dashboard`. `-a scope` refuses
+        a URL at an address by `is_refused`.
         """
         self._frontier, self._ending, self._clock = frontier, ending, clock
         self.occupancy, self.blocking = occupancy, blocking
-        self._is_sitemap, self._is_live = is_sitemap, is_live
+        self._is_sitemap, self._is_live, self._is_refused = is_sitemap, is_live, is_refused
         self._private_addresses, self._dashboard = private_addresses, dashboard
         self._written: asyncio.Event | None = None
 
@@ -71,6 +74,8 @@ class Contacts:
         `address` is the server's IP address, None if unknown. A file, possibly on another host, and
         a DNS lookup take no slot of their host.
         """
+        if address is not None and self._is_refused(url, address):
+            raise CapError(f"{lease.url}: {address} is out of the scope", OUT_OF_SCOPE)
         now, host = self._clock(), host_of(url)
         if is_file and host != lease.host:
             answer = self._frontier.ask_file(host, address, now=now)

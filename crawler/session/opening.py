@@ -16,7 +16,8 @@ from langfocus.crawler.outputs.takedown import taken_down
 from langfocus.crawler.outputs.warc import WarcArchive, WarcFile, argument_fields
 from langfocus.crawler.politeness.robots import HostFiles, Robots
 from langfocus.crawler.politeness.turns import Occupancy, OwnOccupancy
-from langfocus.crawler.run.folder import OpenRun, lock_run, new_folder, open_run
+from langfocus.crawler.run.folder import SCOPE, OpenRun, lock_run, new_folder, open_run
+from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.contacts import Contacts
 from langfocus.crawler.session.crawl import Crawl
@@ -78,6 +79,11 @@ def _open_store(prepared: Preparation, clock: CrawlClock, undo: ExitStack) -> _S
         shared = frontier, OwnOccupancy(config.per_address, clock, config.pace_s), None
     else:
         shared = joined.frontier, joined.occupancy, joined.worker(run)
+    if config.scope is not None:
+        write_whole(folder / SCOPE, "".join(config.scope.lines()))
+        taken = "SELECT url, country FROM pages WHERE in_scope"
+        for url, country in run.connection.execute(taken) if config.scope.countries else ():
+            config.scope.takes_page(url, country)
     repair(run.connection, folder)
     if config.since is not None:
         Revisits(run.connection).take_over(Path(config.since))
@@ -153,6 +159,9 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
         is_live=prepared.web is None,
         private_addresses=config.private_addresses,
         dashboard=config.dashboard,
+        is_refused=lambda url, address: (
+            config.scope is not None and config.scope.refuses(url, prepared.country_of(address))
+        ),
     )
     return Crawl(
         *(prepared, run, frontier, clock, ending, visitor, queue, contacts, robots),

@@ -77,6 +77,7 @@ class Preparation:
             "identify": config.identify,
             **listed,
             "since": "" if config.since is None else str(Path(config.since).resolve()),
+            "scope": "" if config.scope is None else str(config.scope),
             "block": "" if config.block is None else str(config.block),
             "embeds": "true" if config.embeds else "",
             "web": " ".join((*([] if config.web == "archive" else [config.web]), *archive)),
@@ -119,6 +120,7 @@ class Preparation:
             is_expected_only=config.expected == ONLY_EXPECTED,
             random_state=config.random_state,
             keeps_links=config.keeps_links,
+            in_scope=None if config.scope is None else config.scope.takes,
         )
 
 
@@ -134,6 +136,11 @@ def prepare(config: Config) -> Preparation:
         check_port(config.dashboard)  # 0 is any port; of several workers here one serves
     if config.dedup and not config.keeps_warc:
         raise SettingError("LANGFOCUS_DEDUP: nothing is kept with LANGFOCUS_WARC=False")
+    if config.scope is not None and config.scope.countries and config.geoip is None:
+        raise SettingError(
+            f"-a scope: country:{min(config.scope.countries)}: the countries of servers are not "
+            "known; LANGFOCUS_GEOIP=FILE.mmdb names a database"
+        )
     if config.since is not None:
         check_since(Path(config.since), config.lang, config.run_folder)
     blocking = Blocking(None if config.block is None else Path(config.block))
@@ -241,11 +248,20 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
             f"{config.seeds.path} has {config.seeds.number:,} seeds: the first "
             f"{len(config.seeds.first):,} are queued at once, the others during the crawl"
         )
+    if config.scope is not None:
+        found.append(_refused_seeds(config))
     for lang in config.targets if config.web == "live" else ():
         if not (SEED_FOLDER / f"{lang}.txt").exists():
             name = languages.name(lang)
             found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
     return tuple(filter(None, found))
+
+
+def _refused_seeds(config: Config) -> str:
+    seeds = first_of(config.seeds)
+    refused = [seed for seed in seeds if config.scope.of_url(seed) is False]
+    named = f"{len(refused):,} of {len(seeds):,} seeds, such as {refused[0]}" if refused else ""
+    return f"the scope refuses {named}" if refused else ""
 
 
 def check_language(lang: str, method: PageMethod) -> None:

@@ -54,7 +54,8 @@ class Queue:
         now = self._clock()
         for pages in self.revisits.links():
             wanted = [link for link in pages if not self._blocking.blocks(link.url)]
-            self._frontier.seed(self._visitor.with_evidence(wanted), now, 1)
+            wanted = self._visitor.within_scope(self._visitor.with_evidence(wanted))
+            self._frontier.seed(wanted, now, 1)
         for seeds in config.seed_batches():
             self.add(seeds)
         if isinstance(config.seeds, SeedFile):

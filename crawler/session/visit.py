@@ -30,6 +30,7 @@ from langfocus.crawler.outputs.warc import WarcArchive
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import NOARCHIVE
+from langfocus.crawler.politeness.scope import OUT_OF_SCOPE, Scope
 from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.reading.copied_text import CopiedTexts
 from langfocus.crawler.reading.page import TIMEOUT, UNREAD, Reading, ReadPage
@@ -114,6 +115,7 @@ class Visitor:
         self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
         self._copied_texts = CopiedTexts()
         self.embeds = embeds
+        self._scope: Scope | None = config.scope
         self._slow = Counter[str]()
         self._outgoing = Outgoing(config.domain_slots)
 
@@ -127,7 +129,12 @@ class Visitor:
         normal = [url for url in map(normalise, urls) if url]
         normal = [url for url in normal if has_files or not is_unwanted_file(url)]
         normal = [url for url in normal if not self._is_blocked(url)]
-        return self._as_seeds(self._ordering.links(list(dict.fromkeys(normal)), source))
+        found = self._as_seeds(self._ordering.links(list(dict.fromkeys(normal)), source))
+        return self.within_scope(found)
+
+    def within_scope(self, links: Sequence[Link]) -> list[Link]:
+        """Return the links that `-a scope` does not refuse, with the scores that it decides."""
+        return list(links) if self._scope is None else self._scope.kept(links)
 
     def with_evidence(self, links: Sequence[Link]) -> list[Link]:
         """Return links with known scores, with evidence for a learning ordering."""
@@ -240,16 +247,19 @@ class Visitor:
             canonical=self._canonical(lease, reading),
             visit=self._visit(lease, download, reading.digest),
         )
+        if self._scope is not None and record.is_download:
+            in_scope = self._scope.takes_page(lease.url, record.country)
+            record = replace(record, in_scope=int(in_scope))
         domain = domain_of(lease.host)
-        if record.is_relevant and self._copied_texts.is_copy(reading.sketch, domain):
+        if record.is_wanted and self._copied_texts.is_copy(reading.sketch, domain):
             record = replace(record, is_relevant=False, is_copy=1)
             source = LinkSource(is_relevant=False, depth=lease.depth)
             wanted = self._ordering.links([link.url for link in wanted], source)
-        if self._sitemaps is not None and record.is_relevant:
+        if self._sitemaps is not None and record.is_wanted:
             # Sitemaps come before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
         # Before the page is settled: a kill in between fetches the page again, and loses no file.
-        if self.embeds is not None and record.is_relevant and not record.is_noarchive:
+        if self.embeds is not None and record.is_wanted and not record.is_noarchive:
             self.embeds.add(lease.fingerprint, reading.embeds)
         return self._settle(lease, record, wanted, download=download)
 
@@ -269,6 +279,7 @@ class Visitor:
             confidence=earlier.confidence,
             method=earlier.method,
             charset=earlier.charset,
+            in_scope=int(self._scope is not None and self._scope.takes(lease.url)),
             visit=self._visit(lease, download, ""),
         )
         return self._settle(lease, record, download=download)
@@ -285,7 +296,8 @@ class Visitor:
         target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the linking page.
         wanted, left_out = sift(target, self._is_blocked)
-        if any(self._respelled(lease, url, download) for url in wanted):
+        is_refused = self._scope is not None and any(map(self._scope.refuses, wanted))
+        if not is_refused and any(self._respelled(lease, url, download) for url in wanted):
             return None
         links = self._ordering.links(wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         links = self._as_seeds(links) if lease.depth == 0 else links
@@ -428,8 +440,13 @@ class Visitor:
     ) -> Record:
         exchange = None if download is None else download.exchange
         domain = domain_of(lease.host)
+        if self._scope is not None and links:
+            kept = self._scope.kept(links)
+            if refused := len(links) - len(kept):
+                record = replace(record, counts={**record.counts, OUT_OF_SCOPE: refused})
+            links = kept
         if record.outcome != REDIRECT:
-            kept = self._outgoing.kept(domain, links, is_relevant=record.is_relevant)
+            kept = self._outgoing.kept(domain, links, is_relevant=record.earns_slots)
             if left_out := len(links) - len(kept):
                 record = replace(record, counts={**record.counts, "source_full": left_out})
             links = kept

@@ -73,7 +73,7 @@ class LinkPacker:
                 # A sorted set refuses NaN, and a script must not fail in the middle.
                 raise ValueError(f"the score of {link.url} is not a number")
             host, tier = host_of(link.url), repr(0.0 - float(link.score))
-            directory = self._rules.filter.part_of_host(link.url) or ""
+            directory = self._rules.unit_of(link.url) or ""
             row = self._packer.pack(self._row(link, host, tier, directory, origin, parent))
             packed = [place, str(key), tier, directory, row, times[key]]
             if self._rules.draw is Draw.UNIFORM:

@@ -207,7 +207,9 @@ class RedisFrontier(SharedFrontier):
                 "always_followed": int(origin.always_followed),
                 "is_download": int(record.is_download),
                 "is_relevant": int(record.is_relevant),
-                "is_labelled": int(record.language is not None),
+                "is_rated": int(record.is_rated),
+                "is_wanted": int(record.is_wanted),
+                "earns_slots": int(record.earns_slots),
                 "bytes": record.bytes,
             },
             counts=record.counts,
@@ -240,7 +242,7 @@ class RedisFrontier(SharedFrontier):
         spelling: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent_now)}
         if url is not None:
             spelling["new"] = str(fingerprint(url))
-            spelling["directory"] = self._rules.filter.part_of_host(url) or ""
+            spelling["directory"] = self._rules.unit_of(url) or ""
         if self._end("retry", lease, not_before=not_before, **spelling) == "known":
             self._held[lease.fingerprint] = held
             raise KnownUrlError(url)

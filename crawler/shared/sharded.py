@@ -204,7 +204,7 @@ class ShardedFrontier(SharedFrontier):
         answers = dict(zip(own, self._end_late(lease, ready_at, settle) or (), strict=False))
         if foreign:
             self.delivery.unsent.add(shard.place)
-        if holder and record.is_download and record.is_relevant:
+        if holder and record.earns_slots:
             self._address_gets(holder, "earned", 1)
         if self._learner is not None:
             self._whole.keys.reach(partial(self._learner.exchange, now))

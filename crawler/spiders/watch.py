@@ -23,6 +23,7 @@ from langfocus.crawler.frontier.base import (
     Sending,
 )
 from langfocus.crawler.politeness.blocking import BLOCKED
+from langfocus.crawler.politeness.scope import OUT_OF_SCOPE
 from langfocus.crawler.report.harvest import PORTION, by_portion
 from langfocus.crawler.report.live import (
     FETCH_BUCKETS_S,
@@ -55,7 +56,7 @@ _MOST_REFUSED: Final = 200_000
 
 _REFUSED: Final = frozenset({"robots", "robots_unreachable", BLOCKED, "private_address"})
 _NO_ERRORS: Final = {
-    *(PAGE, UNCHANGED, *FORWARDING, "media", "robots", BLOCKED, "private_address"),
+    *(PAGE, UNCHANGED, *FORWARDING, "media", "robots", BLOCKED, OUT_OF_SCOPE, "private_address"),
     *(sending.value for sending in Sending),
 }
 _OUTCOMES: Final = "SELECT outcome, COUNT(*) FROM pages GROUP BY outcome"
@@ -64,7 +65,7 @@ SELECT DISTINCT host FROM pages WHERE outcome IN (SELECT value FROM json_each(?)
 _EXPECTED: Final = """\
 SELECT COUNT(*) FROM urls INDEXED BY urls_queue WHERE queued = 1 AND score > ?"""
 _COUNTS: Final = "SELECT name, value FROM counts ORDER BY value DESC"
-_DROPS: Final = ("dropped_", "ignored_", "host_", "domain_full", "rejected", "blocked")
+_DROPS: Final = ("dropped_", "ignored_", "host_", "domain_full", "rejected", "blocked", "out_of")
 
 
 class Watch:
@@ -120,8 +121,7 @@ class Watch:
             self._refused.add(lease.host)
         if record.outcome != PAGE:
             return
-        is_labelled = record.language is not None
-        self._labels.append(record.is_relevant if is_labelled else None)
+        self._labels.append(record.is_wanted if record.is_rated else None)
         self._last.append((lease, record))
         if self._in_part == 0:
             if len(self._course) == _MOST_PARTS:
@@ -130,7 +130,7 @@ class Watch:
                 self._a_part *= 2
             self._course.append((0, 0))
         relevant, labelled = self._course[-1]
-        self._course[-1] = relevant + record.is_relevant, labelled + is_labelled
+        self._course[-1] = relevant + record.is_wanted, labelled + record.is_rated
         self._in_part = (self._in_part + 1) % self._a_part
 
     def fetched(self, seconds: float) -> None:
@@ -198,7 +198,7 @@ class Watch:
 
     def _last_page(self, lease: Lease, record: Record) -> LastPage:
         score = probability_of(lease.score) if self._about.is_learned else lease.score
-        return LastPage(lease.url, score, record.language, record.is_relevant)
+        return LastPage(lease.url, score, record.language, record.is_wanted)
 
     def _with_others(self, own: Snapshot) -> Snapshot:
         """Return the snapshot of all workers; publish the own one from time to time."""

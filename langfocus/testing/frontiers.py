@@ -86,7 +86,7 @@ LINKS: Final = st.lists(
 )
 CANONICALS: Final = st.sampled_from([None, None, *PATHS])
 OUTCOMES: Final = st.sampled_from(
-    ["relevant", "irrelevant", "unlabelled", "gone", "redirect", "sitemap", "timeout"]
+    ["relevant", "irrelevant", "unlabelled", "taken", "gone", "redirect", "sitemap", "timeout"]
 )
 
 
@@ -100,8 +100,14 @@ def record_of(kind: str, now: float) -> Record:
         return Record("timeout", now, bytes=50)
     if kind == "gone":
         return Record(PAGE, now, 404)
-    language = {"relevant": "de", "irrelevant": "en", "unlabelled": None}[kind]
-    return Record(PAGE, now, 200, True, kind == "relevant", language, bytes=100)
+    language = {"relevant": "de", "irrelevant": "en", "taken": "en", "unlabelled": None}[kind]
+    is_relevant, in_scope = kind == "relevant", int(kind == "taken")
+    return Record(PAGE, now, 200, True, is_relevant, language, bytes=100, in_scope=in_scope)
+
+
+def in_scope(url: str) -> bool:
+    """Return True for a URL that the scope of a drawn crawl takes."""
+    return "/en/" in url
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -133,6 +139,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 "draw": st.sampled_from(Draw),
                 "lifts": st.booleans(),
                 "patience": st.sampled_from([0.0, 2.0]),
+                "in_scope": st.sampled_from([None, in_scope]),
             }
         ),
         links=LINKS.filter(bool),
@@ -154,6 +161,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.model = ObviousFrontier(self.filter, *caps, delay, pages, relevant, lifts)
         self.model.doubts_up_to = made.doubts_up_to if made else 0.0
         self.model.host_bytes = drawn["host_bytes"]
+        self.model.in_scope = drawn["in_scope"]
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -227,6 +235,7 @@ class FrontierMachine(RuleBasedStateMachine):
             budget_relevant=self.model.budget_relevant,
             doubts_up_to=self.model.doubts_up_to,
             patience_s=self.patience,
+            in_scope=self.model.in_scope,
         )
 
     def may_wait(self, candidates: dict[str, float]) -> bool:
@@ -406,8 +415,8 @@ class FrontierMachine(RuleBasedStateMachine):
         assert counts.queued == sum(k.is_queued and not k.is_leased for k in self.model.known)
         assert counts.leased == len(self.leases)
         assert counts.pages == len(pages)
-        assert counts.labelled == sum(r.language is not None for _, r in pages)
-        assert counts.relevant == sum(r.is_relevant for _, r in pages)
+        assert counts.labelled == sum(r.is_rated for _, r in pages)
+        assert counts.relevant == sum(r.is_wanted for _, r in pages)
         assert counts.hosts == len({host_of(url) for url, _ in pages})
         states, hosts = self.frontier.host_states(), {k.host for k in self.model.known}
         full = sum(map(self.model.is_host_full, hosts))

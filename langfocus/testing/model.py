@@ -71,6 +71,7 @@ class ObviousFrontier:
     discovered: int = 0
     host_bytes: int = 0
     received: Counter[str] = field(default_factory=Counter)
+    in_scope: Callable[[str], bool] | None = None
 
     def seed(self, links: list[Link]) -> list[Admission]:
         return self._admit_links(links, 0, 0, is_welcome=lambda _: True)
@@ -104,7 +105,7 @@ class ObviousFrontier:
                 if self.lifts and is_waiting and link.score > known.link.score:
                     known.link, known.penalties = link, 0
                 return Admission.SEEN
-        if not is_welcome(link):
+        if not (is_welcome(link) or self._is_in_scope(link.url)):
             return Admission.REJECTED
         full = self._full(host_of(link.url))
         if full is not None:
@@ -118,6 +119,9 @@ class ObviousFrontier:
             self.queued_bytes[domain] += bytes_of(link.url)
         self.known.append(Known(self._as_new(link), 0, redirects, depth))
         return Admission.STORED
+
+    def _is_in_scope(self, url: str) -> bool:
+        return self.in_scope is not None and self.in_scope(url)
 
     def _as_new(self, link: Link) -> Link:
         return link
@@ -234,7 +238,7 @@ class ObviousFrontier:
     def is_budget_leased(self) -> bool:
         pages = sum(record.outcome == PAGE for _, record in self.records)
         leased = sum(k.is_leased for k in self.known)
-        relevant = sum(record.is_relevant for _, record in self.records)
+        relevant = sum(record.is_wanted for _, record in self.records)
         budgets = ((self.budget_pages, pages), (self.budget_relevant, relevant))
         return any(most is not None and number + leased >= most for most, number in budgets)
 
@@ -252,7 +256,7 @@ class ObviousFrontier:
         files = self.files.pop(page.host, 0) if record.is_download else 0
         for holder in filter(None, (domain_of(page.host), page.address)):
             self.slots[holder] -= files if holder != page.address else 0
-            if record.is_download and record.is_relevant:
+            if record.earns_slots:
                 self.relevant[holder] = self.relevant.get(holder, 0) + 1
         units = self._units_of(url)
         if record.is_download:
@@ -289,7 +293,12 @@ class ObviousFrontier:
             for unit in units
             if record.is_download and self.filter.drops(self.tallies.get(unit, Tally()))
         }
-        self._drop(lambda known: not closed.isdisjoint(self._units_of(known.link.url)))
+        self._drop(
+            lambda known: (
+                not self._is_in_scope(known.link.url)
+                and not closed.isdisjoint(self._units_of(known.link.url))
+            )
+        )
         self.ready_from[page.host] = now + self.delay_s
         return admissions
 

@@ -204,7 +204,7 @@ local function admit_links(groups, origin)
       local answer = room <= 0 and 'host_full' or full or 'stored'
       if is_seen(fp) then
         answer, is_changed = 'seen', update_known(host, fp, tier, row, not origin) or is_changed
-      elseif is_refused and is_refused(host, directory) then
+      elseif is_refused and directory ~= IN_SCOPE and is_refused(host, directory) then
         answer = 'rejected'
       elseif answer == 'stored' and bytes_left < math.huge and bytes + bytes_of(row) > bytes_left then
         answer = 'domain_full'

@@ -30,7 +30,7 @@ function commands.admit()
   unqueue(host, arguments.fingerprint, (row_of(arguments.fingerprint)), order)
   if record.is_download == 1 then
     repay(host)
-    if record.is_relevant == 1 then
+    if record.earns_slots == 1 then
       earn()
     end
   end
@@ -47,7 +47,7 @@ function commands.admit()
   local answers = admit_links(links_of_call(), origin)
   store_outgoing(origin)
   if record.is_download == 1 and drops(downloaded, relevant) then
-    drop_unit(host, part, 'dropped_irrelevant')
+    drop_unit(host, part)
   end
   if record.is_page == 1 then
     count_page(host, record)
@@ -90,7 +90,9 @@ end
 local function take_host_slot(host)
   if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
     count_for_all('full_hosts', 1)
-    drop_unit(host, nil, 'dropped_host_full')
+    drop(host, 'dropped_host_full', function()
+      return true
+    end)
   end
 end
 

@@ -72,6 +72,9 @@ local ORDER_DIGITS = 15
 local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, TRIES, TIER, SENT, DOMAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local DECLARED, LINKS, KINDS = 11, 12, 4
 
+-- The directory of a URL that no filter drops (`langfocus.crawler.frontier.rules`).
+local IN_SCOPE = '+'
+
 local config
 
 local function read_config()

@@ -31,10 +31,10 @@ local function drop(host, name, is_meant)
   return number
 end
 
--- Drops the URLs of a host that are in a directory; nil: all.
-local function drop_unit(host, directory, name)
-  drop(host, name, function(_, row)
-    return not directory or row[DIRECTORY] == directory
+-- Drops the URLs of a host that are in an irrelevant directory; nil: all, but those in scope.
+local function drop_unit(host, directory)
+  drop(host, 'dropped_irrelevant', function(_, row)
+    return row[DIRECTORY] ~= IN_SCOPE and (not directory or row[DIRECTORY] == directory)
   end)
 end
 
@@ -60,8 +60,8 @@ end
 
 local function count_page(host, record)
   count_for_all('pages', 1)
-  count_for_all('labelled', record.is_labelled)
-  count_for_all('relevant', record.is_relevant)
+  count_for_all('labelled', record.is_rated)
+  count_for_all('relevant', record.is_wanted)
   if redis_call('HINCRBY', P .. 'pages', host, 1) == 1 then
     count_for_all('hosts', 1)
   end
