@@ -118,7 +118,7 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         ("pages", summary.pages),
         ("pages with a label", summary.labelled),
         *((f"of these by {name}", count) for name, count in summary.methods.items()),
-        (f"relevant ({_wanted(summary)})", summary.relevant),
+        (_relevant(summary), summary.relevant),
         *_unless_zero("copies (their text stands on many domains)", summary.copies),
         ("harvest rate", summary.harvest_rate),
         *_of_each(summary),
@@ -156,9 +156,9 @@ def _files(summary: Summary) -> str:
     return f"{fetched:,} of {sum(numbers.values()):,} fetched ({bytes_})" if numbers else ""
 
 
-def _wanted(summary: Summary) -> str:
+def _relevant(summary: Summary) -> str:
     more = "" if summary.in_scope is None else ", or in the scope"
-    return f"in {language_name(summary.lang)}{more}"
+    return f"relevant (in {language_name(summary.lang)}{more})"
 
 
 def _of_parts(summary: Summary) -> Iterator[tuple[str, Cell]]:
@@ -199,7 +199,7 @@ def crawl_report(
     `found` has the tables of domains, hosts, examples and seeds (`crawler.report.details`).
     """
     figures = {**dict(headline(summary)), "finish reason": summary.finish_reason or _NOT_ENDED}
-    names = ("harvest rate", f"relevant (in {language_name(summary.lang)})", "pages")
+    names = ("harvest rate", _relevant(summary), "pages")
     cards = [(name, figures.pop(name)) for name in names]
     rest = [(name, WORDS.get(name.split(" (")[0], ""), cell) for name, cell in figures.items()]
     low, high = map(percent, Portion(0, 0, summary.labelled, summary.relevant, 0).interval)

@@ -39,6 +39,7 @@ WORDS: Final = {
     "0 is perfect, 0.25 is a coin.",
     "calibration error": "How far probabilities are from what came true: at 0 %, 70 of 100 pages "
     "with 70 % are in the language.",
+    "pages in the scope": "The rules of -a scope take them, whatever their language.",
     "copies": "Their text stands on many domains; they count as not relevant.",
     "URLs beyond the cap of their domain": "A cap bounds the URLs of a registered domain, however "
     "many hosts it has.",

@@ -42,6 +42,7 @@ class Row:
     queued: int = 5
     fetched_at: float = 1000.0
     is_copy: int = 0
+    in_scope: int = 0
 
 
 def make_run(
@@ -69,8 +70,8 @@ def make_run(
     connection.executemany(
         """INSERT INTO pages (fingerprint, depth, confidence, score, url, host, status, outcome,
                               language, method, charset, country, bytes, queued, fetched_at,
-                              is_copy)
-           VALUES (?, 0, 0.9, 0.5, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                              is_copy, in_scope)
+           VALUES (?, 0, 0.9, 0.5, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         ((number, *astuple(row)) for number, row in enumerate(rows)),
     )
     connection.commit()

@@ -31,6 +31,7 @@ CALLS = {
         "-a lang=de -a web=archive -a archive=EMPTY -a seeds=http://a.de/ -s JOBDIR=NEW",
         "-a lang=de -a web=sample -a seeds=LIST -a pages=9 -s JOBDIR=NEW",
         "-a lang=de -a web=sample -a block=LIST -a pages=9 -s JOBDIR=NEW",
+        "-a lang=de -a web=sample -a scope=LIST -a pages=9 -s JOBDIR=NEW",
         *(
             "-a lang=ATTACK",
             "-a lang=de -a ATTACK=1",

@@ -11,6 +11,7 @@ from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import FIRST_SCORE
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness.scope import read_rules, read_scope, surt_of
+from langfocus.crawler.report.crawl import write_report
 from langfocus.crawler.run.folder import SCOPE
 from langfocus.crawler.session.preparation import prepare
 from langfocus.crawler.strategies.links import Link
@@ -223,6 +224,7 @@ def test_the_harvest_is_told_for_each_part(ended: Path) -> None:
     assert figures["harvest_rate"] == figures["relevant"] / figures["labelled"]
     assert figures["harvest_outside_scope"] == german / len(outside)
     assert sum(part["relevant"] for part in figures["harvest_by_200"]) == figures["relevant"]
+    write_report(ended / "run")
     text = (ended / "run" / "report.html").read_text("utf-8")
     assert f"{len(inside):,} are in the scope, {inside.count('de'):,} of them in German" in text
 

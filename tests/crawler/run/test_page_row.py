@@ -27,6 +27,7 @@ TOLD: dict[str, Any] = {
     "bytes": 1234,
     "fetched_at": 7.0,
     "is_copy": 1,
+    "in_scope": 1,
 }
 
 

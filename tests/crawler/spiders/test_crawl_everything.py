@@ -142,12 +142,19 @@ LIVE: Table = {
     "host_cap": ("0", recorded("host_cap", "0")),
     "address_cap": ("12", lambda ended: ended.figures["counts"]["lowered"] > 0),
     "block": ("{tmp}/block.txt", lambda ended: not ended.asked("/blocked")),
+<<<<<<< HEAD
     "embeds": ("true", has_files),
     "LANGFOCUS_EMBEDS_PER_PAGE": ("5", has_files),
     "LANGFOCUS_EMBED_BYTES": ("900", has_files),
     "LANGFOCUS_EMBED_BYTES_PER_PAGE": ("1500", has_files),
     "LANGFOCUS_EMBEDS_PER_DOMAIN": ("9", has_files),
     "LANGFOCUS_EMBED_BYTES_PER_DOMAIN": ("9000", has_files),
+=======
+    "scope": (
+        "{tmp}/scope.txt",
+        lambda ended: ended.figures["in_scope"] and not ended.asked("/refused"),
+    ),
+>>>>>>> 5969a894 (Store the column of the scope in runs and test it)
     "LANGFOCUS_CONTACT": (
         "https://example.net/bot",
         lambda e: "https://example.net/bot" in e.log[0].user_agent,
@@ -252,6 +259,7 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
     hosts = [f"h{number}.de" for number in range(12)]
     names = dict.fromkeys(["a.de", *hosts], "127.0.0.1")
     (tmp_path / "block.txt").write_text("h1.de/blocked\n")
+    (tmp_path / "scope.txt").write_text("-(de,h1,\n-country:IS\n+country:SE\n")
     write_key(tmp_path / "bot.pem")
     entry = {
         "url": "http://z.de/",
@@ -265,7 +273,8 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
     with served() as (web, server), name_server(names) as dns:
         roots = [f"http://{host}:{server.port}" for host in hosts]
         links = "".join(f"<a href={root}/>x</a>" for root in roots)
-        links += f"<a href={roots[1]}/blocked>x</a><a rel=nofollow href=/nofollow>x</a>"
+        links += f"<a href={roots[1]}/blocked>x</a><a href={roots[1]}/refused>x</a>"
+        links += "<a rel=nofollow href=/nofollow>x</a>"
         web.answers["/"] = Answer(200, HTML, GERMAN.encode())
         first = f"http://a.de:{server.port}/"
         rules = f"User-agent: *\nCrawl-delay: 300\nSitemap: {first}map.xml\n".encode()

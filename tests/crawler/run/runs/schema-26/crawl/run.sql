@@ -12,18 +12,18 @@ CREATE TABLE archived(
     start INTEGER NOT NULL,               -- bytes: the answer begins
     length INTEGER NOT NULL,              -- bytes of the answer's record
     finish INTEGER NOT NULL);
-INSERT INTO "archived" VALUES(1,NULL,'http://www.kueche-arzt.de/robots.txt','2026-11-28T19:46:51Z',404,'text/html','d59194633d18d4d0f7e0475e338f7d33601101c2',0,'pages-20261128194650-00001.warc.gz',726,446,1172);
-INSERT INTO "archived" VALUES(2,-6553395200742103643,'http://www.kueche-arzt.de/','2026-11-28T19:46:51Z',200,'text/html','69abd30dcb5202264f3e45c8acaeb69454d358ae',0,'pages-20261128194650-00001.warc.gz',1172,2099,3667);
-INSERT INTO "archived" VALUES(3,NULL,'http://www.buehne-ferien.de/robots.txt','2026-11-28T19:46:51Z',200,'text/plain','37c6c0a1a2df21e103b9d6bb7e5842c6ccc6642c',0,'pages-20261128194650-00001.warc.gz',3667,439,4106);
-INSERT INTO "archived" VALUES(4,NULL,'http://briefferien.org/robots.txt','2026-11-28T19:46:51Z',404,'text/html','d59194633d18d4d0f7e0475e338f7d33601101c2',1,'pages-20261128194650-00001.warc.gz',4106,484,4590);
-INSERT INTO "archived" VALUES(5,NULL,'https://www.schwimmbad-burg.com/robots.txt','2026-11-28T19:46:51Z',404,'text/html','d59194633d18d4d0f7e0475e338f7d33601101c2',1,'pages-20261128194650-00001.warc.gz',4590,492,5082);
-INSERT INTO "archived" VALUES(6,4471829686530895648,'http://www.kueche-arzt.de/index.php?page=1809','2026-11-28T19:46:51Z',200,'text/html','08c4190ef53320f2e33a6cad80459e3c15113e3f',0,'pages-20261128194650-00001.warc.gz',5082,1463,6951);
-INSERT INTO "archived" VALUES(7,1941344299396514687,'http://www.buehne-ferien.de/','2026-11-28T19:46:51Z',200,'text/html','f8dc57984ddfdd0976b9a1220b1cb91e8317b20e',0,'pages-20261128194650-00001.warc.gz',6951,1574,8920);
-INSERT INTO "archived" VALUES(8,-7003196232663997329,'http://briefferien.org/Wissenschaft/Berg_Decke.htm','2026-11-28T19:46:51Z',200,'text/html','f91e5dd70e0dd06ec419163be5a7432fc805ba7f',0,'pages-20261128194650-00001.warc.gz',8920,1704,11035);
-INSERT INTO "archived" VALUES(9,-2327673194392711435,'https://www.schwimmbad-burg.com/','2026-11-28T19:46:51Z',200,'text/html','e3500ba146d6f9e7073c57be596184ad791fa6f1',0,'pages-20261128194650-00001.warc.gz',11035,1596,13037);
-INSERT INTO "archived" VALUES(10,-3261414556199973455,'http://www.kueche-arzt.de/index.php?page=167','2026-11-28T19:46:51Z',200,'text/html','d13f089ab74638e900ec290f09b05f16329a3690',0,'pages-20261128194650-00001.warc.gz',13037,1140,14584);
-INSERT INTO "archived" VALUES(11,-6435380000092688651,'http://briefferien.org/Glocke/Tischler_Arzt.htm','2026-11-28T19:46:51Z',200,'text/html','d082ca3ca7dbf4e0376a4f23ac3414d08e3832fa',0,'pages-20261128194650-00001.warc.gz',14584,1520,16518);
-INSERT INTO "archived" VALUES(12,-3641724530811372735,'http://www.buehne-ferien.de/rezept-buecherei-werkstatt.html','2026-11-28T19:46:51Z',200,'text/html','7061b10e0f4ce84dac52d1079cb2c0a983ed3800',0,'pages-20261128194650-00001.warc.gz',16518,1399,18334);
+INSERT INTO "archived" VALUES(1,NULL,'http://www.kueche-arzt.de/robots.txt','2026-11-28T20:03:32Z',404,'text/html','d59194633d18d4d0f7e0475e338f7d33601101c2',0,'pages-20261128200332-00001.warc.gz',726,446,1172);
+INSERT INTO "archived" VALUES(2,-6553395200742103643,'http://www.kueche-arzt.de/','2026-11-28T20:03:32Z',200,'text/html','69abd30dcb5202264f3e45c8acaeb69454d358ae',0,'pages-20261128200332-00001.warc.gz',1172,2101,3672);
+INSERT INTO "archived" VALUES(3,NULL,'http://www.buehne-ferien.de/robots.txt','2026-11-28T20:03:33Z',200,'text/plain','37c6c0a1a2df21e103b9d6bb7e5842c6ccc6642c',0,'pages-20261128200332-00001.warc.gz',3672,439,4111);
+INSERT INTO "archived" VALUES(4,NULL,'http://briefferien.org/robots.txt','2026-11-28T20:03:33Z',404,'text/html','d59194633d18d4d0f7e0475e338f7d33601101c2',1,'pages-20261128200332-00001.warc.gz',4111,484,4595);
+INSERT INTO "archived" VALUES(5,NULL,'https://www.schwimmbad-burg.com/robots.txt','2026-11-28T20:03:33Z',404,'text/html','d59194633d18d4d0f7e0475e338f7d33601101c2',1,'pages-20261128200332-00001.warc.gz',4595,493,5088);
+INSERT INTO "archived" VALUES(6,4471829686530895648,'http://www.kueche-arzt.de/index.php?page=1809','2026-11-28T20:03:33Z',200,'text/html','08c4190ef53320f2e33a6cad80459e3c15113e3f',0,'pages-20261128200332-00001.warc.gz',5088,1468,6965);
+INSERT INTO "archived" VALUES(7,1941344299396514687,'http://www.buehne-ferien.de/','2026-11-28T20:03:33Z',200,'text/html','f8dc57984ddfdd0976b9a1220b1cb91e8317b20e',0,'pages-20261128200332-00001.warc.gz',6965,1576,8937);
+INSERT INTO "archived" VALUES(8,-7003196232663997329,'http://briefferien.org/Wissenschaft/Berg_Decke.htm','2026-11-28T20:03:33Z',200,'text/html','f91e5dd70e0dd06ec419163be5a7432fc805ba7f',0,'pages-20261128200332-00001.warc.gz',8937,1708,11056);
+INSERT INTO "archived" VALUES(9,-2327673194392711435,'https://www.schwimmbad-burg.com/','2026-11-28T20:03:33Z',200,'text/html','e3500ba146d6f9e7073c57be596184ad791fa6f1',0,'pages-20261128200332-00001.warc.gz',11056,1597,13058);
+INSERT INTO "archived" VALUES(10,-3261414556199973455,'http://www.kueche-arzt.de/index.php?page=167','2026-11-28T20:03:33Z',200,'text/html','d13f089ab74638e900ec290f09b05f16329a3690',0,'pages-20261128200332-00001.warc.gz',13058,1141,14606);
+INSERT INTO "archived" VALUES(11,-6435380000092688651,'http://briefferien.org/Glocke/Tischler_Arzt.htm','2026-11-28T20:03:33Z',200,'text/html','d082ca3ca7dbf4e0376a4f23ac3414d08e3832fa',0,'pages-20261128200332-00001.warc.gz',14606,1522,16544);
+INSERT INTO "archived" VALUES(12,-3641724530811372735,'http://www.buehne-ferien.de/rezept-buecherei-werkstatt.html','2026-11-28T20:03:33Z',200,'text/html','7061b10e0f4ce84dac52d1079cb2c0a983ed3800',0,'pages-20261128200332-00001.warc.gz',16544,1399,18359);
 CREATE TABLE belief(
     id INTEGER PRIMARY KEY,               -- 1
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL,
@@ -118,6 +118,7 @@ INSERT INTO "meta" VALUES('parts','');
 INSERT INTO "meta" VALUES('plugins','[]');
 INSERT INTO "meta" VALUES('readable_by','25');
 INSERT INTO "meta" VALUES('schema','26');
+INSERT INTO "meta" VALUES('scope','');
 INSERT INTO "meta" VALUES('seeds','["http://www.kueche-arzt.de/", "https://www.schwimmbad-burg.com/", "http://briefferien.org/"]');
 INSERT INTO "meta" VALUES('shards','1');
 INSERT INTO "meta" VALUES('shared','');
@@ -126,27 +127,27 @@ INSERT INTO "meta" VALUES('strategy','focus');
 INSERT INTO "meta" VALUES('tolerance','5');
 INSERT INTO "meta" VALUES('version','langfocus 0.1.0');
 INSERT INTO "meta" VALUES('web','sample');
-CREATE TABLE pages(id INTEGER PRIMARY KEY CHECK(id > 0), fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT, depth INTEGER NOT NULL, status INTEGER CHECK(status BETWEEN 100 AND 999), outcome TEXT NOT NULL, language TEXT, confidence REAL, method TEXT, charset TEXT, country TEXT, address TEXT, directives TEXT, robots_txt TEXT, words_read INTEGER, bytes INTEGER NOT NULL CHECK(bytes >= 0), score REAL NOT NULL, reasons TEXT, queued INTEGER NOT NULL, fetched_at REAL NOT NULL, is_copy INTEGER NOT NULL) STRICT;
-INSERT INTO "pages" VALUES(1,-6553395200742103643,'http://www.kueche-arzt.de/','kueche-arzt.de',NULL,0,200,'page','de',9.60838526349923505165e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',329,3902,2.07346057891845703125e+00,'-1.39 -4.36 8.12 0 1.44 0 -1.79 0 1.71 -0 0 -0 0 0 0 -0',20,1.79589521111987781521e+09,0);
-INSERT INTO "pages" VALUES(2,4471829686530895648,'http://www.kueche-arzt.de/index.php?page=1809','kueche-arzt.de','http://www.kueche-arzt.de/',1,200,'page','de',9.61001634254848524641e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',176,2166,2.0131130218505859375e+00,'-1.39 -2.18 4.09 0.372 0.749 0.887 -1.79 0 0 -0 0.466 -0 0 0.109 1.83 -0',28,1.79589521119698357579e+09,0);
-INSERT INTO "pages" VALUES(3,1941344299396514687,'http://www.buehne-ferien.de/','buehne-ferien.de','http://www.kueche-arzt.de/',1,200,'page','de',9.61750932008389236571e-01,'text','utf-8',NULL,'198.51.100.220',NULL,'sha256:68819a3d5978293305b803ca3e79fd7498b9583c7896e0d5c433b8e4d2d56923',223,2334,2.22798633575439453125e+00,'-1.39 -4.36 8.19 0 1.48 0 -1.79 0 1.7 -0 0 -0 0 0 0 -0',33,1.79589521124001169202e+09,0);
-INSERT INTO "pages" VALUES(4,-7003196232663997329,'http://briefferien.org/Wissenschaft/Berg_Decke.htm','briefferien.org','http://www.kueche-arzt.de/',1,200,'page','de',9.99849320303405120213e-01,'text','utf-8',NULL,'203.0.113.194',NULL,'404',290,2733,1.97769927978515625e+00,'-1.39 -4.36 6.01 0 0.991 0 -0 0 1.7 -0 0 -0 0 0 0 -0',38,1.79589521126821112639e+09,0);
-INSERT INTO "pages" VALUES(5,-2327673194392711435,'https://www.schwimmbad-burg.com/','schwimmbad-burg.com',NULL,0,200,'page','de',9.99830403863333438962e-01,'text','windows-1252',NULL,'192.0.2.54',NULL,'404',222,2724,2.7139377593994140625e-01,'-1.39 -4.36 2.93 0 0.457 0 -0 0 2.7 -0 0 -0 0 0 0 -0',49,1.79589521129718708994e+09,0);
-INSERT INTO "pages" VALUES(6,-3261414556199973455,'http://www.kueche-arzt.de/index.php?page=167','kueche-arzt.de','http://www.kueche-arzt.de/',1,200,'page','de',9.99791093942240860492e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',169,1642,2.65068721771240234375e+00,'-1.39 -1.45 2.75 0.478 0.527 1.29 -1.8 0 0 -0 0.739 -0 0 0.159 2.73 -0',50,1.79589521133628749849e+09,0);
-INSERT INTO "pages" VALUES(7,-6435380000092688651,'http://briefferien.org/Glocke/Tischler_Arzt.htm','briefferien.org','https://www.schwimmbad-burg.com/',1,200,'page','de',9.61346818751858345208e-01,'text','windows-1252',NULL,'203.0.113.194',NULL,'404',299,2607,3.3583393096923828125e+00,'-1.34 -2.12 2.77 0.236 0.465 0.561 -0 0 1.75 -0 0 -0 0 0.105 1.79 -0',53,1.79589521135097384451e+09,0);
-INSERT INTO "pages" VALUES(8,-3641724530811372735,'http://www.buehne-ferien.de/rezept-buecherei-werkstatt.html','buehne-ferien.de','http://www.buehne-ferien.de/',2,200,'page','de',9.99816916624412521663e-01,'text','utf-8',NULL,'198.51.100.220',NULL,'sha256:68819a3d5978293305b803ca3e79fd7498b9583c7896e0d5c433b8e4d2d56923',190,1964,2.265483856201171875e+00,'-1.34 -2.12 4.35 0.37 0.748 0.901 -1.88 0 0 -0 0.394 -0 0 0.105 1.79 -0',52,1.79589521136280465124e+09,0);
+CREATE TABLE pages(id INTEGER PRIMARY KEY CHECK(id > 0), fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT, depth INTEGER NOT NULL, status INTEGER CHECK(status BETWEEN 100 AND 999), outcome TEXT NOT NULL, language TEXT, confidence REAL, method TEXT, charset TEXT, country TEXT, address TEXT, directives TEXT, robots_txt TEXT, words_read INTEGER, bytes INTEGER NOT NULL CHECK(bytes >= 0), score REAL NOT NULL, reasons TEXT, queued INTEGER NOT NULL, fetched_at REAL NOT NULL, is_copy INTEGER NOT NULL, in_scope INTEGER NOT NULL) STRICT;
+INSERT INTO "pages" VALUES(1,-6553395200742103643,'http://www.kueche-arzt.de/','kueche-arzt.de',NULL,0,200,'page','de',9.60838526349923505165e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',329,3902,2.07346057891845703125e+00,'-1.39 -4.36 8.12 0 1.44 0 -1.79 0 1.71 -0 0 -0 0 0 0 -0',20,1.79589621299930763242e+09,0,0);
+INSERT INTO "pages" VALUES(2,4471829686530895648,'http://www.kueche-arzt.de/index.php?page=1809','kueche-arzt.de','http://www.kueche-arzt.de/',1,200,'page','de',9.61001634254848524641e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',176,2166,2.0131130218505859375e+00,'-1.39 -2.18 4.09 0.372 0.749 0.887 -1.79 0 0 -0 0.466 -0 0 0.109 1.83 -0',28,1.79589621304815220828e+09,0,0);
+INSERT INTO "pages" VALUES(3,1941344299396514687,'http://www.buehne-ferien.de/','buehne-ferien.de','http://www.kueche-arzt.de/',1,200,'page','de',9.61750932008389236571e-01,'text','utf-8',NULL,'198.51.100.220',NULL,'sha256:68819a3d5978293305b803ca3e79fd7498b9583c7896e0d5c433b8e4d2d56923',223,2334,2.22798633575439453125e+00,'-1.39 -4.36 8.19 0 1.48 0 -1.79 0 1.7 -0 0 -0 0 0 0 -0',33,1.79589621305244040491e+09,0,0);
+INSERT INTO "pages" VALUES(4,-7003196232663997329,'http://briefferien.org/Wissenschaft/Berg_Decke.htm','briefferien.org','http://www.kueche-arzt.de/',1,200,'page','de',9.99849320303405120213e-01,'text','utf-8',NULL,'203.0.113.194',NULL,'404',290,2733,1.97769927978515625e+00,'-1.39 -4.36 6.01 0 0.991 0 -0 0 1.7 -0 0 -0 0 0 0 -0',38,1.79589621306656789783e+09,0,0);
+INSERT INTO "pages" VALUES(5,-2327673194392711435,'https://www.schwimmbad-burg.com/','schwimmbad-burg.com',NULL,0,200,'page','de',9.99830403863333438962e-01,'text','windows-1252',NULL,'192.0.2.54',NULL,'404',222,2724,2.7139377593994140625e-01,'-1.39 -4.36 2.93 0 0.457 0 -0 0 2.7 -0 0 -0 0 0 0 -0',49,1.79589621307465243339e+09,0,0);
+INSERT INTO "pages" VALUES(6,-3261414556199973455,'http://www.kueche-arzt.de/index.php?page=167','kueche-arzt.de','http://www.kueche-arzt.de/',1,200,'page','de',9.99791093942240860492e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',169,1642,2.65068721771240234375e+00,'-1.39 -1.45 2.75 0.478 0.527 1.29 -1.8 0 0 -0 0.739 -0 0 0.159 2.73 -0',50,1.79589621308850240707e+09,0,0);
+INSERT INTO "pages" VALUES(7,-6435380000092688651,'http://briefferien.org/Glocke/Tischler_Arzt.htm','briefferien.org','https://www.schwimmbad-burg.com/',1,200,'page','de',9.61346818751858345208e-01,'text','windows-1252',NULL,'203.0.113.194',NULL,'404',299,2607,3.3583393096923828125e+00,'-1.34 -2.12 2.77 0.236 0.465 0.561 -0 0 1.75 -0 0 -0 0 0.105 1.79 -0',53,1.79589621309584021569e+09,0,0);
+INSERT INTO "pages" VALUES(8,-3641724530811372735,'http://www.buehne-ferien.de/rezept-buecherei-werkstatt.html','buehne-ferien.de','http://www.buehne-ferien.de/',2,200,'page','de',9.99816916624412521663e-01,'text','utf-8',NULL,'198.51.100.220',NULL,'sha256:68819a3d5978293305b803ca3e79fd7498b9583c7896e0d5c433b8e4d2d56923',190,1964,2.265483856201171875e+00,'-1.34 -2.12 4.35 0.37 0.748 0.901 -1.88 0 0 -0 0.394 -0 0 0.105 1.79 -0',52,1.7958962131070351601e+09,0,0);
 CREATE TABLE robots(
     origin TEXT NOT NULL PRIMARY KEY,
     fetched_at REAL NOT NULL,
     bytes INTEGER NOT NULL,               -- of this row, about
     text TEXT NOT NULL);
-INSERT INTO "robots" VALUES('http://www.kueche-arzt.de',1.79589521106990551951e+09,235,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
-INSERT INTO "robots" VALUES('http://www.buehne-ferien.de',1.79589521116463184352e+09,313,'{"bot":"langfocus","rules":{"spelled":"-/search","plain":"","delay_s":1.0,"signals":[],"sitemaps":[]},"version":"sha256:68819a3d5978293305b803ca3e79fd7498b9583c7896e0d5c433b8e4d2d56923"}');
-INSERT INTO "robots" VALUES('http://briefferien.org',1.79589521116528153419e+09,232,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
-INSERT INTO "robots" VALUES('https://www.schwimmbad-burg.com',1.79589521117826390267e+09,241,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
+INSERT INTO "robots" VALUES('http://www.kueche-arzt.de',1.79589621296758866308e+09,235,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
+INSERT INTO "robots" VALUES('http://www.buehne-ferien.de',1.79589621303027725221e+09,313,'{"bot":"langfocus","rules":{"spelled":"-/search","plain":"","delay_s":1.0,"signals":[],"sitemaps":[]},"version":"sha256:68819a3d5978293305b803ca3e79fd7498b9583c7896e0d5c433b8e4d2d56923"}');
+INSERT INTO "robots" VALUES('http://briefferien.org',1.79589621303095531464e+09,232,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
+INSERT INTO "robots" VALUES('https://www.schwimmbad-burg.com',1.79589621303137707709e+09,241,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
 CREATE TABLE sessions(
     id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
-INSERT INTO "sessions" VALUES(1,1.79589521069777750968e+09,1.79589521136484289165e+09,'pages');
+INSERT INTO "sessions" VALUES(1,1.79589621278791165348e+09,1.79589621310879945757e+09,'pages');
 CREATE TABLE tallies(
     unit TEXT PRIMARY KEY,                -- registered domain, host or directory
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
@@ -175,7 +176,7 @@ INSERT INTO "units" VALUES('schwimmbad-burg.com/',1,1);
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
-    unit TEXT,                            -- NULL if the host is the unit
+    unit TEXT,                            -- NULL if the host is the unit; '+': no filter drops it
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     tries INTEGER NOT NULL,               -- requests, and failures before one
@@ -252,14 +253,14 @@ CREATE TABLE visits(
     looks INTEGER NOT NULL,               -- visits after the first, in earlier runs too
     changes INTEGER NOT NULL,             -- visits that found it changed
     first_at REAL NOT NULL);
-INSERT INTO "visits" VALUES(1,NULL,NULL,'623ec55fb659e1426c9d3e3b9f0a20e1',0,0,1.79589521111992621426e+09);
-INSERT INTO "visits" VALUES(2,NULL,NULL,'2001ef9e23b5378bceea1ee867015f52',0,0,1.79589521119701147084e+09);
-INSERT INTO "visits" VALUES(3,NULL,NULL,'810644a30f5c39f89bc49cf271481821',0,0,1.79589521124004077913e+09);
-INSERT INTO "visits" VALUES(4,NULL,NULL,'23254a2eec9a816331275f72f5414ccc',0,0,1.79589521126823902126e+09);
-INSERT INTO "visits" VALUES(5,NULL,NULL,'50da7652fd3e51bbe0885d1976f83c0d',0,0,1.79589521129721283905e+09);
-INSERT INTO "visits" VALUES(6,NULL,NULL,'894c84e46cf77897081ffaf3d08e9b6a',0,0,1.79589521133631467813e+09);
-INSERT INTO "visits" VALUES(7,NULL,NULL,'52fc921844011e156a61134060a19984',0,0,1.79589521135099816325e+09);
-INSERT INTO "visits" VALUES(8,NULL,NULL,'27360be9cefb15ee34a2416d16de6abc',0,0,1.79589521136282920842e+09);
+INSERT INTO "visits" VALUES(1,NULL,NULL,'623ec55fb659e1426c9d3e3b9f0a20e1',0,0,1.79589621299934935568e+09);
+INSERT INTO "visits" VALUES(2,NULL,NULL,'2001ef9e23b5378bceea1ee867015f52',0,0,1.79589621304817986489e+09);
+INSERT INTO "visits" VALUES(3,NULL,NULL,'810644a30f5c39f89bc49cf271481821',0,0,1.79589621305246162417e+09);
+INSERT INTO "visits" VALUES(4,NULL,NULL,'23254a2eec9a816331275f72f5414ccc',0,0,1.79589621306659054759e+09);
+INSERT INTO "visits" VALUES(5,NULL,NULL,'50da7652fd3e51bbe0885d1976f83c0d',0,0,1.79589621307467150685e+09);
+INSERT INTO "visits" VALUES(6,NULL,NULL,'894c84e46cf77897081ffaf3d08e9b6a',0,0,1.79589621308851885798e+09);
+INSERT INTO "visits" VALUES(7,NULL,NULL,'52fc921844011e156a61134060a19984',0,0,1.7958962130958576203e+09);
+INSERT INTO "visits" VALUES(8,NULL,NULL,'27360be9cefb15ee34a2416d16de6abc',0,0,1.79589621310705399516e+09);
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0;
