@@ -21,7 +21,6 @@ from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.politeness.network import BusyAddressError, CapError, LocalFaultError
 from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
-from langfocus.crawler.politeness.scope import OUT_OF_SCOPE
 from langfocus.crawler.run.embeds import FAILED, FETCHED, FRAME, FULL, IS_PAGE, TOO_LARGE
 from langfocus.crawler.session.embeds import Embed, Embeds
 from langfocus.crawler.spiders.concurrency import PAUSE_S, begin, end
@@ -88,10 +87,9 @@ class EmbedFetches:
     def _refusal(self, embed: Embed, now: float) -> str:
         """Return the outcome of a file that gets no request, else ""."""
         contacts = self._crawl.contacts
-        if contacts.blocking.blocks(embed.url):
+        scope = self._crawl.config.scope
+        if contacts.blocking.blocks(embed.url) or (scope and scope.refuses(embed.url)):
             return BLOCKED
-        if (scope := self._crawl.config.scope) is not None and scope.refuses(embed.url):
-            return OUT_OF_SCOPE
         if not contacts.may_contact(embed.url):
             return "private_address"
         if not embed.is_frame and self._embeds.is_page(embed.url):

@@ -47,7 +47,7 @@ function commands.admit()
   local answers = admit_links(links_of_call(), origin)
   store_outgoing(origin)
   if record.is_download == 1 and drops(downloaded, relevant) then
-    drop_unit(host, part)
+    drop_unit(host, part, 'dropped_irrelevant')
   end
   if record.is_page == 1 then
     count_page(host, record)
@@ -90,9 +90,7 @@ end
 local function take_host_slot(host)
   if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
     count_for_all('full_hosts', 1)
-    drop(host, 'dropped_host_full', function()
-      return true
-    end)
+    drop_unit(host, nil, 'dropped_host_full')
   end
 end
 

@@ -31,10 +31,11 @@ local function drop(host, name, is_meant)
   return number
 end
 
--- Drops the URLs of a host that are in an irrelevant directory; nil: all, but those in scope.
-local function drop_unit(host, directory)
-  drop(host, 'dropped_irrelevant', function(_, row)
-    return row[DIRECTORY] ~= IN_SCOPE and (not directory or row[DIRECTORY] == directory)
+-- Drops the URLs of a host that are in a directory; nil: all. No filter drops URLs in scope.
+local function drop_unit(host, directory, name)
+  drop(host, name, function(_, row)
+    local is_spared = name == 'dropped_irrelevant' and row[DIRECTORY] == IN_SCOPE
+    return not is_spared and (not directory or row[DIRECTORY] == directory)
   end)
 end
 

@@ -142,6 +142,23 @@ def test_the_default_tolerance_closes_a_host_before_its_cap(
     assert answers == [Admission.REJECTED]
 
 
+def test_no_filter_rejects_or_drops_a_url_in_scope(tmp_path: Path, new_frontier: Opener) -> None:
+    closing = make_filter("server", tolerance=1)
+    frontier = new_frontier(tmp_path, filter=closing, in_scope=lambda url: "/in/" in url)
+    frontier.seed([Link("http://a.com/", 9.0), Link("http://a.com/2", 8.0)], 0.0)
+    found = [Link("http://a.com/in/1", 1.0), Link("http://a.com/out", 1.0)]
+    taken = replace(page("en"), in_scope=1)
+    assert values(frontier.admit(sent_now(frontier), taken, found, now=0.0)) == ["stored"] * 2
+    frontier.admit(sent_now(frontier), page("en"), now=0.0)
+    assert (frontier.counts().queued, dropped_by(frontier, tmp_path)) == (1, 1)
+    frontier.seed([Link("http://b.com/", 9.0)], 0.0)
+    late = [Link("http://a.com/in/2", 1.0), Link("http://a.com/out", 1.0)]
+    answers = values(frontier.admit(sent_now(frontier), page("en"), late, now=0.0))
+    assert answers == ["stored", "rejected"]
+    counts = frontier.counts()
+    assert (counts.pages, counts.labelled, counts.relevant) == (3, 3, 1)
+
+
 @pytest.mark.parametrize("host_queue", [2, 3, 4])
 def test_so_many_urls_of_a_host_wait_or_got_a_request(
     host_queue: int, tmp_path: Path, new_frontier: Opener

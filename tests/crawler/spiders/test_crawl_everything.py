@@ -142,19 +142,16 @@ LIVE: Table = {
     "host_cap": ("0", recorded("host_cap", "0")),
     "address_cap": ("12", lambda ended: ended.figures["counts"]["lowered"] > 0),
     "block": ("{tmp}/block.txt", lambda ended: not ended.asked("/blocked")),
-<<<<<<< HEAD
     "embeds": ("true", has_files),
     "LANGFOCUS_EMBEDS_PER_PAGE": ("5", has_files),
     "LANGFOCUS_EMBED_BYTES": ("900", has_files),
     "LANGFOCUS_EMBED_BYTES_PER_PAGE": ("1500", has_files),
     "LANGFOCUS_EMBEDS_PER_DOMAIN": ("9", has_files),
     "LANGFOCUS_EMBED_BYTES_PER_DOMAIN": ("9000", has_files),
-=======
     "scope": (
         "{tmp}/scope.txt",
         lambda ended: ended.figures["in_scope"] and not ended.asked("/refused"),
     ),
->>>>>>> 5969a894 (Store the column of the scope in runs and test it)
     "LANGFOCUS_CONTACT": (
         "https://example.net/bot",
         lambda e: "https://example.net/bot" in e.log[0].user_agent,
