@@ -37,6 +37,7 @@ def reader_of(config: Config, method: PageMethod, ordering: Ordering) -> ReadPag
         obeys_directives=config.obeys_directives,
         accepted=accepted,
         embeds_of=_embeds_of if config.embeds else None,
+        has_scope=config.scope is not None,
     )
 
 

@@ -73,13 +73,14 @@ def page_reader(
     obeys_directives: bool = True,
     accepted: Callable[[Sequence[str], LinkSource], list[str]] | None = None,
     embeds_of: Callable[[Download], dict[str, bool]] | None = None,
+    has_scope: bool = False,
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
     It depends on nothing but the page and these arguments. A page in a language of the `target` is
     relevant. A census reads no links. Without `obeys_directives` links with nofollow are followed.
     `accepted` keeps the URLs that the filter of a plug-in accepts. `embeds_of` returns the URLs of
-    what a relevant page embeds.
+    what a relevant page embeds, of any page if the crawl `has_scope`: the reader does not know it.
     """
     targets = frozenset(codes_of(target))
 
@@ -105,7 +106,7 @@ def page_reader(
         )
         if is_census or reading.leads_to:
             return reading
-        if embeds_of is not None and label.language in targets:
+        if embeds_of is not None and (has_scope or label.language in targets):
             reading = reading._replace(embeds=embeds_of(download))
         refresh = _refresh(download, page)
         links = followed = [*page.links, *([refresh.url] if refresh else [])]

@@ -13,13 +13,17 @@ from scrapy.http import Response
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.base import Record
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
+from langfocus.crawler.http.download import Download
 from langfocus.crawler.options.config import Config
+from langfocus.crawler.reading.configured import page_method, reader_of
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.embeds import Embeds
 from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.spiders.embeds import EmbedFetches
 from langfocus.crawler.spiders.fetches import Fetches
-from tests.support.keptpages import begun
+from langfocus.crawler.strategies.orderings import BREADTH_FIRST
+from tests.support.keptpages import TYPE, begun
+from tests.support.smallweb import SENTENCES
 
 DELAY_S = 2.0
 
@@ -94,6 +98,19 @@ def test_bounds(
     counted = crawl.run.connection.execute("SELECT value FROM counts WHERE name = 'embeds_full'")
     assert counted.fetchall() == ([(left_out,)] if left_out else [])
     crawl.close("finished")
+
+
+@pytest.mark.parametrize(("scope", "number"), [("", 0), ("+ .is", 1)])
+def test_a_page_that_the_scope_takes_has_files_in_any_language(
+    scope: str, number: int, tmp_path: Path
+) -> None:
+    (tmp_path / "scope.txt").write_text(f"{scope}\n")
+    given = {"lang": "de", "seeds": "http://a.is/", "embeds": True}
+    given |= {"scope": str(tmp_path / "scope.txt")} if scope else {}
+    config = Config.read(given, {})
+    read = reader_of(config, page_method("composite"), BREADTH_FIRST)
+    page = Download("http://a.is/", 200, f"{SENTENCES['en'] * 3}<img src=a.png>".encode(), TYPE)
+    assert len(read(page, 0).embeds) == number
 
 
 def test_imports_and_redirects_in_a_row_are_bounded(tmp_path: Path) -> None:
