@@ -142,6 +142,11 @@ class Transactions:
         self._is_lost = was_grouped and not self._connection.in_transaction
 
 
+class _Tallies(dict[str, Tally]):
+    def __missing__(self, unit: str) -> Tally:
+        return NOTHING
+
+
 class TallyTable:
     """Pages and relevant pages of units: a table whose last used rows are in memory."""
 
@@ -150,20 +155,31 @@ class TallyTable:
         self._connection = connection
         self._query = f"SELECT unit, {numbers} FROM {table} WHERE unit IN "  # noqa: S608  # both are constants
         self._insert = f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)"  # noqa: S608  # as above
-        self._kept: dict[str, Tally] = {}  # with all of the next
+        self._kept = _Tallies()  # with all of the next
         self._changed: dict[str, Tally] = {}
         self._before: dict[str, Tally] = {}
+        rows = connection.execute(
+            f"SELECT unit, {numbers} FROM {table} LIMIT ?",  # noqa: S608  # as above
+            (_KEPT_TALLIES + 1,),
+        )
+        self._keep(rows)
+        # Most units of new links have no page, which needs no statement then.
+        self._has_all = len(self._kept) <= _KEPT_TALLIES
+
+    def _keep(self, rows: Iterable[tuple[str, int, int]]) -> None:
+        self._kept.update({unit: Tally(pages, relevant) for unit, pages, relevant in rows})
 
     def of(self, units: Collection[str]) -> Mapping[str, Tally]:
         """Return the tallies of units, `NOTHING` for a new unit; more units may be included."""
+        if self._has_all and len(self._kept) <= _KEPT_TALLIES:
+            return self._kept
         missing = [unit for unit in units if unit not in self._kept]
+        if self._has_all or len(self._kept) + len(missing) > _KEPT_TALLIES:
+            self._has_all, self._kept = False, _Tallies(self._changed)
+            missing = [unit for unit in units if unit not in self._kept]
         if missing:
-            if len(self._kept) + len(missing) > _KEPT_TALLIES:
-                self._kept = self._changed.copy()
-                missing = [unit for unit in units if unit not in self._kept]
             self._kept.update(dict.fromkeys(missing, NOTHING))
-            rows = rows_among(self._connection, self._query, missing)
-            self._kept.update({unit: Tally(pages, relevant) for unit, pages, relevant in rows})
+            self._keep(rows_among(self._connection, self._query, missing))
         return self._kept
 
     def count(self, units: Collection[str], *, is_relevant: bool) -> list[Tally]:
