@@ -149,11 +149,11 @@ class Admitter:
         names = {url.fingerprint: host_of(url.url) for url in new}
         domains = {name: self.rules.domain_of(name) for name in names.values()}
         hosts = self.storage.hosts(filter(None, (*domains, *domains.values())))
-        tallies, added, answers = self._tallies(new, source), Counter[str](), {}
+        tallies, added, answers = self._tallies(new, names, source), Counter[str](), {}
         widened: dict[int, HostRow] = {}
         for url in new:
             key, name = url.fingerprint, names[url.fingerprint]
-            if url.unit != IN_SCOPE and self._is_rejected(source, tallies.get(url.url, NOTHING)):
+            if url.unit != IN_SCOPE and self._is_rejected(source, tallies.get(key, NOTHING)):
                 answers[key] = Admission.REJECTED
                 continue
             host, domain = hosts[name], hosts.get(domains[name])
@@ -171,7 +171,7 @@ class Admitter:
                 added[name] += 1
                 url_id = self.storage.new_url_id(url.score)
                 admitted.hosts[host.id] = host
-                admitted.stored.append(url._replace(id=url_id, host=host.id))
+                admitted.stored.append(url.at(url_id, host.id))
         widened |= {host.id: host for host in admitted.hosts.values() if host.is_new}
         self.storage.store_hosts(widened.values())
         self.storage.store(admitted.stored)
@@ -190,16 +190,21 @@ class Admitter:
         most = self.rules.host_queue
         return 0 < most <= host.settled + self.queued_of(host.id) + added
 
-    def _tallies(self, new: Sequence[QueuedUrl], source: Source) -> Mapping[str, Tally]:
-        """Return the tally of each link's unit, by URL; empty if no rule needs tallies."""
-        if source.tally is None or not self.rules.filter.uses_relevance:
+    def _tallies(
+        self, new: Sequence[QueuedUrl], names: Mapping[int, str], source: Source
+    ) -> Mapping[int, Tally]:
+        """Return the tally of each link's unit, by fingerprint; empty if no rule needs tallies.
+
+        `names` has the links' hosts.
+        """
+        rule = self.rules.filter
+        if source.tally is None or not rule.uses_relevance:
             return {}
-        units = {url.url: self.rules.filter.units_of(url.url) for url in new}
+        places = {url.fingerprint: (url.unit, names[url.fingerprint]) for url in new}
+        units = {place: rule.units_in(*place) for place in places.values()}
         tallies = self.units.of(set(chain.from_iterable(units.values())))
-        return {
-            url: self.rules.filter.worst([tallies[unit] for unit in of_url])
-            for url, of_url in units.items()
-        }
+        worst = {place: rule.worst([tallies[one] for one in of]) for place, of in units.items()}
+        return {key: worst[place] for key, place in places.items()}
 
     def _is_rejected(self, source: Source, target: Tally) -> bool:
         return source.tally is not None and not self.rules.filter.accepts(

@@ -50,13 +50,13 @@ def _linked(url: QueuedUrl, link: Link, origin: LinkOrigin) -> QueuedUrl:
     evidence = link.evidence or NO_EVIDENCE
     if not url.id:
         links = origin.links(host_of(url.url))
-        return QueuedUrl(url.url, url.score, url.depth, evidence, links, *url[5:])
+        return url.linked(evidence, links)
     # Each session begins with the list of seeds.
     more = Links() if origin.is_list else origin.links(host_of(url.url))
     first = url.evidence or NO_EVIDENCE
     if evidence.declared and evidence.declared != first.declared:
         first = first._replace(declared=evidence.declared)
-    return QueuedUrl(url.url, url.score, url.depth, first, _sum(url.links, more), *url[5:])
+    return url.linked(first, _sum(url.links, more))
 
 
 @lru_cache(_KEPT_SUMS)
@@ -111,8 +111,7 @@ class Scorer(ABC):
         linked = [_linked(url, link, origin) for url, link in zip(urls, links, strict=True)]
         odds = self._belief.scores(self._known(linked))
         return [
-            QueuedUrl(url.url, self._score_after(url, now), *url[2:])
-            for url, now in zip(linked, odds, strict=True)
+            url.scored(self._score_after(url, now)) for url, now in zip(linked, odds, strict=True)
         ]
 
     def _score_after(self, url: QueuedUrl, odds: float) -> float:

@@ -34,6 +34,10 @@ def answers_to_all(keys: Sequence[int], answers: Mapping[int, Admission]) -> lis
     return found
 
 
+make = tuple.__new__
+"""Creates a named tuple in half the time of its constructor."""
+
+
 class Links(NamedTuple):
     """Pages with a label that link to a URL: relevant ones and others, elsewhere and here."""
 
@@ -59,6 +63,20 @@ class QueuedUrl(NamedTuple):
     unit: str | None = None  # of relevance; None: its host
     parent: int | None = None  # the id of the page's URL
     redirects: int = 0
+
+    # `_replace` takes three times as long, and a page has a hundred links.
+
+    def scored(self, score: float) -> "QueuedUrl":
+        """Return this URL with another score."""
+        return make(QueuedUrl, (self[0], score, *self[2:]))
+
+    def at(self, url_id: int, host: int) -> "QueuedUrl":
+        """Return this URL with its id, and the id of its host."""
+        return make(QueuedUrl, (*self[:5], url_id, self[6], host, *self[8:]))
+
+    def linked(self, evidence: Evidence, links: Links) -> "QueuedUrl":
+        """Return this URL with other evidence and inlinks."""
+        return make(QueuedUrl, (*self[:3], evidence, links, *self[5:]))
 
 
 @dataclass(slots=True)

@@ -50,8 +50,8 @@ class Outgoing:
         """Count a page's links that were queued on other domains."""
         if self._cap:
             pairs = zip(links, answers, strict=True)
-            queued = [link for link, answer in pairs if answer.is_queued]
-            self._source(domain).found += sum(_size_elsewhere(domain, link) for link in queued)
+            sizes = [_size_elsewhere(domain, link) for link, answer in pairs if answer.is_queued]
+            self._source(domain).found += sum(sizes)
 
     def _source(self, domain: str) -> _Domain:
         source = self._domains.setdefault(domain, _Domain())

@@ -17,7 +17,7 @@ from langfocus.crawler.frontier.base import (
     Record,
     Visit,
 )
-from langfocus.crawler.frontier.links import Held, Links, QueuedUrl
+from langfocus.crawler.frontier.links import Held, Links, QueuedUrl, make
 from langfocus.crawler.frontier.selection import UniformDraw
 from langfocus.crawler.frontier.transactions import rows_among
 from langfocus.crawler.run.page_row import add_page, page_values
@@ -79,9 +79,6 @@ _EVIDENCE: Final = Struct("<2d3f4B")
 """Fields of `Evidence` and `Links`, packed: rows of fixed size can be updated in place, and SQLite
 reads a single value."""
 
-_make = tuple.__new__
-"""Creates a named tuple in half the time of its constructor; a page reads about 50."""
-
 
 def queued_url(
     url: str,
@@ -97,7 +94,7 @@ def queued_url(
     facts, links = None, Links()
     if evidence is not None:
         numbers = _EVIDENCE.unpack(evidence)
-        facts, links = _make(Evidence, numbers[:5]), _make(Links, numbers[5:])
+        facts, links = make(Evidence, numbers[:5]), make(Links, numbers[5:])
     return QueuedUrl(url, score, depth, facts, links, url_id, key, host, state)
 
 

@@ -74,8 +74,11 @@ class Filter:
 
     def units_of(self, url: str) -> tuple[str, ...]:
         """Return the unit of a URL, and its server if servers can be closed too."""
-        unit = self.unit_of(url)
-        return (unit, host_of(url)) if self.closes_servers else (unit,)
+        return self.units_in(self.part_of_host(url), host_of(url))
+
+    def units_in(self, part: str | None, host: str) -> tuple[str, ...]:
+        """Return the units of the URLs in a part of a host (`part_of_host`)."""
+        return (part or host, host) if self.closes_servers else (part or host,)
 
     def part_of_host(self, url: str) -> str | None:
         """Return the directory of a URL; None if the whole host is the unit."""
