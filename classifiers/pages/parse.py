@@ -86,6 +86,8 @@ class ParsedPage:
     """The first META refresh, with an absolute URL that is not among `links`."""
     prose: str = ""
     """Lines of the main text."""
+    needs_browser: bool = False
+    """True for a page with little text, which scripts would write in a browser."""
 
 
 def parse_page(
@@ -131,6 +133,7 @@ def parse_page(
         feeds=tuple(_linked(heads, resolver, "alternate", _FEEDS)),
         refresh=_refresh(metas, resolver),
         prose=raw.prose,
+        needs_browser=raw.needs_browser,
     )
 
 

@@ -99,6 +99,7 @@ class Record:
     words_read: int | None = None  # words of the text that identified the page
     is_copy: int = 0  # 1: relevant but for its text, which is on many domains
     in_scope: int = 0  # 1: taken by `-a scope`, whatever its language
+    needs_browser: int = 0  # 1: has little text, which scripts would write in a browser
     # Additions to the counters of the run: links not admitted, the parser of the page, ...
     counts: Mapping[str, int] = field(default_factory=dict)
     visit: Visit | None = field(default=None, repr=False, compare=False)

@@ -44,6 +44,7 @@ class Reading(NamedTuple):
     method: str | None = None
     charset: str | None = None
     parser: str | None = None
+    needs_browser: bool = False  # its text is written by scripts
     words: int | None = None  # of the text that was identified
     sketch: tuple[int, ...] = ()  # of the text (`copied_text`)
     digest: str = ""  # of the body; a later run detects a change by it
@@ -96,6 +97,7 @@ def page_reader(
             label.method,
             page.charset,
             page.parser,
+            page.needs_browser,
             words=number_of_words(page.text) if has_language else None,
             sketch=sketch_of(page.text) if has_language else (),
             digest=digest,

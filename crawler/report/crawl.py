@@ -125,6 +125,7 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         *_of_parts(summary),
         ("harvest rate, last 200 pages", summary.harvest_last_200),
         ("pages without a label", summary.unlabelled),
+        *_unless_zero("pages that need a browser", summary.needs_browser),
         ("hosts", summary.hosts),
         ("most URLs of one host", summary.max_urls_per_host),
         *_unless_zero("URLs beyond the cap of their domain", beyond),
@@ -140,6 +141,15 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
 
 def _unless_zero(name: str, count: int) -> list[tuple[str, Cell]]:
     return [(name, count)] if count else []
+
+
+def _unseen(summary: Summary) -> Iterator[str]:
+    """Yield what a crawl without a browser did not see, in a sentence."""
+    if number := summary.needs_browser:
+        hosts = [*summary.needs_browser_hosts.items()][:3]
+        most = ", ".join(f"{host} ({count:,})" for host, count in hosts)
+        need = "page needs" if number == 1 else "pages need"
+        yield f"{number:,} {need} a browser to show text and links, which are missing; most: {most}"
 
 
 def _of_each(summary: Summary) -> Iterator[tuple[str, Cell]]:
@@ -213,13 +223,19 @@ def crawl_report(
         cards=cards,
         interval=f"{low} to {high}" if summary.labelled else "",
         parts=[
-            *(f"Note: {gap}." for gap in summary.gaps),
+            *(f"Note: {gap}." for gap in (*summary.gaps, *_unseen(summary))),
             *([] if labels is None else [labels]),
             harvest,
             Table("Figures", ("figure", "what it means", "value"), rest, text_columns=2),
             _languages(summary, _MOST_ROWS),
             counts_table("Outcomes of the URLs", ("outcome", "URLs"), summary.outcomes, _MOST_ROWS),
             counts_table("Embedded files", ("outcome", "files"), summary.embeds, _MOST_ROWS),
+            counts_table(
+                "Pages that need a browser, by host",
+                ("host", "pages"),
+                summary.needs_browser_hosts,
+                _MOST_ROWS,
+            ),
             *by_yield,
             *breakdown_tables(summary),
             drops(summary.outcomes, summary.counts, summary.embeds),

@@ -96,6 +96,10 @@ WHERE a.is_revisit = 2 OR (a.is_revisit = 1 AND NOT EXISTS (
     SELECT 1 FROM archived AS o WHERE o.digest = a.digest AND o.is_revisit = 0))"""
 """Repeated bodies within the run are not counted."""
 
+_SHELLS: Final = """\
+SELECT host, count(*), sum(count(*)) OVER () FROM pages WHERE needs_browser
+GROUP BY host ORDER BY 2 DESC, host LIMIT 100"""
+
 _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
 
@@ -176,6 +180,8 @@ class Summary:
     copies: int  # pages in the language that are not relevant: their text is on many domains
     harvest_rate: float | None  # relevant / labelled
     unlabelled: int  # pages without a label
+    needs_browser: int  # pages with little text, which scripts would write in a browser
+    needs_browser_hosts: dict[str, int]  # of these by host; at most 100 hosts
     hosts: int  # hosts with a page
     max_urls_per_host: int  # of the host with most requests, as the host cap counts them
     started_at: str | None  # start of the first session, ISO 8601 in UTC
@@ -257,6 +263,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
         after = connection.execute(_LAST, (lang, pages - last_expected)).fetchone()[0]
         revisits, saved = connection.execute(_REVISITS).fetchone()
         embeds, embed_bytes = embed_figures(connection)
+        shells = connection.execute(_SHELLS).fetchall()
         queued, queued_expected = connection.execute(_QUEUED).fetchone()
         has_doubts = meta.get("ordering") in _DOUBTS
         asked: dict[str, Any] = {name: str(meta.get(name, "")) for name in _NAMES}
@@ -281,6 +288,8 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             copies=copies,
             harvest_rate=share_of(relevant, labelled),
             unlabelled=pages - labelled,
+            needs_browser=shells[0][2] if shells else 0,
+            needs_browser_hosts={host: count for host, count, _ in shells},
             hosts=hosts,
             max_urls_per_host=most,
             started_at=iso_time(min((one.started_at for one in sessions), default=None)),

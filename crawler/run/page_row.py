@@ -41,6 +41,7 @@ class PageRow:
     fetched_at: float
     is_copy: int
     in_scope: int
+    needs_browser: int
 
 
 _SQL_TYPES = {

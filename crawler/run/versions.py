@@ -35,7 +35,7 @@ STEPS: Final[Mapping[int, Mapping[str, str]]] = {
         "hosts": "SELECT id, host, sent, settled, hosts.pages, delay_s, not_before, taken, files,"
         " found, COALESCE(received, 0) AS received, relevant FROM hosts LEFT JOIN"
         " (SELECT host, SUM(bytes) AS received FROM pages GROUP BY host) USING (host)",
-        "pages": "SELECT *, 0 AS in_scope FROM pages",
+        "pages": "SELECT *, 0 AS in_scope, 0 AS needs_browser FROM pages",
     },
 }
 """Schema -> tables that the next schema changed -> their new rows, the columns in order.

@@ -393,6 +393,7 @@ class Visitor:
             "cut_short": download.is_cut,
             "cut_long": left_out.get("cut_long") or (is_page and len(download.body) > MAX_BYTES),
             "noarchive": is_noarchive,
+            "needs_browser": reading.needs_browser,
             "opted_out": directives.opts_out(sources),
         }
         if reading.parser is not None:
@@ -408,6 +409,7 @@ class Visitor:
             method=reading.method,
             charset=reading.charset,
             words_read=reading.words,
+            needs_browser=int(reading.needs_browser),
             country=self._country_of(download.ip),
             address=download.ip,
             bytes=_size(download),

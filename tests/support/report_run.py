@@ -43,6 +43,7 @@ class Row:
     fetched_at: float = 1000.0
     is_copy: int = 0
     in_scope: int = 0
+    needs_browser: int = 0
 
 
 def make_run(
@@ -70,8 +71,8 @@ def make_run(
     connection.executemany(
         """INSERT INTO pages (fingerprint, depth, confidence, score, url, host, status, outcome,
                               language, method, charset, country, bytes, queued, fetched_at,
-                              is_copy, in_scope)
-           VALUES (?, 0, 0.9, 0.5, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                              is_copy, in_scope, needs_browser)
+           VALUES (?, 0, 0.9, 0.5, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         ((number, *astuple(row)) for number, row in enumerate(rows)),
     )
     connection.commit()

@@ -19,6 +19,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from langfocus.classifiers.compiled import compiled, inlined
 from langfocus.classifiers.pages.charset.twice import repaired
 from langfocus.classifiers.pages.html.prose import PIECES, texts_of
+from langfocus.classifiers.pages.html.shell import MOST_TEXT, is_shell
 
 MAX_SOUP_BYTES = 50_000
 """Bytes of a page parsed by BeautifulSoup: 0.05 s, or 0.2 s if every closing tag is wrong."""
@@ -115,6 +116,8 @@ class RawPage:
     """Number of elements beyond `MAX_ELEMENTS`."""
     parser: str = "lexbor"
     """`lexbor`, `lexbor-cut` or `beautifulsoup`."""
+    needs_browser: bool = False
+    """True for a page with little text, which scripts would write in a browser."""
 
 
 def affordable(html: bytes) -> bytes:
@@ -343,7 +346,8 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
         # Normalised spaces lose letters: a no-break space may be a letter's second half.
         whole = repaired((shown.html or "").replace("&nbsp;", "\xa0"))
         text, prose = _texts(LexborHTMLParser(whole).body or shown, html, max_characters)
-    return replace(page, text=text, prose=prose)
+    needs_browser = len(text) < MOST_TEXT and is_shell(html, text)
+    return replace(page, text=text, prose=prose, needs_browser=needs_browser)
 
 
 def _remove_hidden(root: LexborNode) -> bool:

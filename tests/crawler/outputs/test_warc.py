@@ -59,8 +59,8 @@ class Kept:
     def note(self, number: int) -> None:
         self.connection.execute(
             "INSERT INTO pages(fingerprint, url, host, depth, outcome, bytes, score, queued,"
-            " is_copy, in_scope, fetched_at)"
-            " VALUES (?, ?, 'a.de', 0, 'page', 3, 0.0, 0, 0, 0, 0.0)",
+            " is_copy, in_scope, needs_browser, fetched_at)"
+            " VALUES (?, ?, 'a.de', 0, 'page', 3, 0.0, 0, 0, 0, 0, 0.0)",
             (number, lease(number).url),
         )
 

@@ -184,6 +184,25 @@ def test_sites_seeds_drops_and_examples_stand_in_their_tables(tmp_path: Path) ->
         ]
 
 
+def test_the_report_begins_with_the_pages_that_need_a_browser(tmp_path: Path) -> None:
+    shells = [Row(host=f"{name}.de", needs_browser=1) for name in "abbcccdddd"]
+    make_run(tmp_path, [Row(), *shells]).close()
+    summary = write_report(tmp_path)
+    assert summary.needs_browser == 10
+    assert [*summary.needs_browser_hosts.items()] == [
+        ("d.de", 4),
+        ("c.de", 3),
+        ("b.de", 2),
+        ("a.de", 1),
+    ]
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    note = "10 pages need a browser to show text and links, which are missing; most: d.de (4)"
+    assert 0 < text.index(note) < text.index("Harvest rate by number of pages")
+    stream = StringIO()
+    print_summary(summary, stream)
+    assert "pages that need a browser" in stream.getvalue()
+
+
 @pytest.mark.parametrize(
     ("reason", "expected"),
     [

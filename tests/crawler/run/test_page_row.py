@@ -28,6 +28,7 @@ TOLD: dict[str, Any] = {
     "fetched_at": 7.0,
     "is_copy": 1,
     "in_scope": 1,
+    "needs_browser": 1,
 }
 
 

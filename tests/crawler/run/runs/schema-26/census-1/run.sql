@@ -58,7 +58,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO "meta" VALUES('address_cap','0');
 INSERT INTO "meta" VALUES('block','');
 INSERT INTO "meta" VALUES('budget_pages','');
-INSERT INTO "meta" VALUES('command','langfocus crawl -a hosts=/tmp/tmp802vrml5/census-1.txt -a web=sample -s LANGFOCUS_CONTACT=crawls@example.org -s LANGFOCUS_READERS=0 -s LANGFOCUS_SAMPLE_HOSTS=12 -s LANGFOCUS_WARC=False');
+INSERT INTO "meta" VALUES('command','langfocus crawl -a hosts=/tmp/tmpshb5g69m/census-1.txt -a web=sample -s LANGFOCUS_CONTACT=crawls@example.org -s LANGFOCUS_READERS=0 -s LANGFOCUS_SAMPLE_HOSTS=12 -s LANGFOCUS_WARC=False');
 INSERT INTO "meta" VALUES('delay_s','0.0');
 INSERT INTO "meta" VALUES('directory_depth','1');
 INSERT INTO "meta" VALUES('domain_cap','0');
@@ -92,17 +92,17 @@ INSERT INTO "meta" VALUES('strategy','bfs');
 INSERT INTO "meta" VALUES('tolerance','5');
 INSERT INTO "meta" VALUES('version','langfocus 0.1.0');
 INSERT INTO "meta" VALUES('web','sample');
-CREATE TABLE pages(id INTEGER PRIMARY KEY CHECK(id > 0), fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT, depth INTEGER NOT NULL, status INTEGER CHECK(status BETWEEN 100 AND 999), outcome TEXT NOT NULL, language TEXT, confidence REAL, method TEXT, charset TEXT, country TEXT, address TEXT, directives TEXT, robots_txt TEXT, words_read INTEGER, bytes INTEGER NOT NULL CHECK(bytes >= 0), score REAL NOT NULL, reasons TEXT, queued INTEGER NOT NULL, fetched_at REAL NOT NULL, is_copy INTEGER NOT NULL, in_scope INTEGER NOT NULL) STRICT;
-INSERT INTO "pages" VALUES(1,-6553395200742103643,'http://www.kueche-arzt.de/','kueche-arzt.de',NULL,0,200,'page','de',9.60838526349923505165e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',329,3902,0.0,NULL,0,1.79589621380261492723e+09,0,0);
+CREATE TABLE pages(id INTEGER PRIMARY KEY CHECK(id > 0), fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT, depth INTEGER NOT NULL, status INTEGER CHECK(status BETWEEN 100 AND 999), outcome TEXT NOT NULL, language TEXT, confidence REAL, method TEXT, charset TEXT, country TEXT, address TEXT, directives TEXT, robots_txt TEXT, words_read INTEGER, bytes INTEGER NOT NULL CHECK(bytes >= 0), score REAL NOT NULL, reasons TEXT, queued INTEGER NOT NULL, fetched_at REAL NOT NULL, is_copy INTEGER NOT NULL, in_scope INTEGER NOT NULL, needs_browser INTEGER NOT NULL) STRICT;
+INSERT INTO "pages" VALUES(1,-6553395200742103643,'http://www.kueche-arzt.de/','kueche-arzt.de',NULL,0,200,'page','de',9.60838526349923505165e-01,'text','utf-8',NULL,'192.0.2.163',NULL,'404',329,3902,0.0,NULL,0,1.79589762573404884337e+09,0,0,0);
 CREATE TABLE robots(
     origin TEXT NOT NULL PRIMARY KEY,
     fetched_at REAL NOT NULL,
     bytes INTEGER NOT NULL,               -- of this row, about
     text TEXT NOT NULL);
-INSERT INTO "robots" VALUES('http://www.kueche-arzt.de',1.79589621376044368747e+09,235,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
+INSERT INTO "robots" VALUES('http://www.kueche-arzt.de',1.79589762571483016018e+09,235,'{"bot":"langfocus","rules":{"spelled":"","plain":"","delay_s":0.0,"signals":[],"sitemaps":[]},"version":"404"}');
 CREATE TABLE sessions(
     id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
-INSERT INTO "sessions" VALUES(1,1.795896213690132618e+09,1.79589621380421423906e+09,'finished');
+INSERT INTO "sessions" VALUES(1,1.79589762568952107432e+09,1.79589762573563027385e+09,'finished');
 CREATE TABLE tallies(
     unit TEXT PRIMARY KEY,                -- registered domain, host or directory
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
@@ -131,7 +131,7 @@ CREATE TABLE visits(
     looks INTEGER NOT NULL,               -- visits after the first, in earlier runs too
     changes INTEGER NOT NULL,             -- visits that found it changed
     first_at REAL NOT NULL);
-INSERT INTO "visits" VALUES(1,NULL,NULL,'623ec55fb659e1426c9d3e3b9f0a20e1',0,0,1.79589621380266475673e+09);
+INSERT INTO "visits" VALUES(1,NULL,NULL,'623ec55fb659e1426c9d3e3b9f0a20e1',0,0,1.795897625734098196e+09);
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0;
