@@ -45,6 +45,11 @@ def in_progress(engine: "ExecutionEngine") -> int:
     return len(engine.downloader.active)
 
 
+def most_requests(engine: "ExecutionEngine") -> int:
+    """Return how many requests may be in progress at once."""
+    return engine.downloader.total_concurrency or sys.maxsize
+
+
 def is_full(engine: "ExecutionEngine", unsettled: int = 0) -> bool:
     """Return True if no more requests may begin, with so many pages that are not settled yet."""
     downloader = engine.downloader

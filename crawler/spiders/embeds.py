@@ -23,7 +23,7 @@ from langfocus.crawler.politeness.network import BusyAddressError, CapError, Loc
 from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from langfocus.crawler.run.embeds import FAILED, FETCHED, FRAME, FULL, IS_PAGE, TOO_LARGE
 from langfocus.crawler.session.embeds import Embed, Embeds
-from langfocus.crawler.spiders.concurrency import PAUSE_S, begin, end
+from langfocus.crawler.spiders.concurrency import PAUSE_S, begin, end, most_requests
 from langfocus.crawler.spiders.faults import explain
 from langfocus.crawler.spiders.fetch import own_fetch
 from langfocus.crawler.spiders.fetches import Fetches
@@ -53,7 +53,7 @@ class EmbedFetches:
         self._crawl, self._obey = fetches.crawl, obey
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._asks = Counter[str]()
-        self._most = max(1, fetches.engine.downloader.total_concurrency // 2)
+        self._most = max(1, most_requests(fetches.engine) // 2)
 
     @property
     def has_more(self) -> bool:
