@@ -420,3 +420,10 @@ def test_what_a_page_has_beyond_its_limits_is_counted(visit: Visit) -> None:
     visit.answer(200, GERMAN + links + " " * MAX_BYTES)
     counts = visit.counts()
     assert (counts["cut_long"], counts["ignored_url"]) == (1, 5)
+
+
+def test_a_page_that_needs_a_browser_is_marked_and_counted(visit: Visit) -> None:
+    visit.answer(200, "<html lang=de><div id=root></div><script src=/a.js></script>")
+    record = visit.settled[0][1]
+    assert (record.needs_browser, record.language, record.method) == (1, "de", "declaration")
+    assert visit.counts()["needs_browser"] == 1
