@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from langfocus.crawler.report.formatting import iso_time, share_of
-from langfocus.crawler.run.target import in_target
+from langfocus.crawler.run.target import IS_RATED, is_wanted
 
 ADDRESS: Final = "address"
 UNKNOWN: Final = "unknown"
@@ -17,9 +17,9 @@ _DAY_S: Final = 86400
 _MOST_TYPES: Final = 100
 _MOST_LETTERS: Final = 60
 
-_RELEVANT: Final = f"FILTER (WHERE {in_target(':lang')} AND NOT is_copy)"
+_RELEVANT: Final = f"FILTER (WHERE {is_wanted(':lang')})"
 _COUNTED: Final = f"""\
-count(*), count(language), count(*) {_RELEVANT},
+count(*), count(*) FILTER (WHERE {IS_RATED}), count(*) {_RELEVANT},
 sum(bytes), coalesce(sum(bytes) {_RELEVANT}, 0)"""
 
 _PAGES: Final = f"""\
@@ -55,7 +55,7 @@ class Group(NamedTuple):
 
     @property
     def harvest_rate(self) -> float | None:
-        """Relevant pages per page with a label, 0 to 1; `None` if no page has a label."""
+        """Relevant pages per page with a label, or in the scope; `None` without such a page."""
         return share_of(self.relevant, self.labelled)
 
     def as_json(self) -> dict[str, Any]:

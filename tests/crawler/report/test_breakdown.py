@@ -61,6 +61,17 @@ def test_pages_are_counted_by_domain_country_and_day() -> None:
     assert bytes_of["all, as received"] == (9, "6.7 kB", 1.0)
 
 
+def test_pages_in_the_scope_are_relevant_in_every_group() -> None:
+    rows = (
+        Row(host="a.de", language=None, bytes=4, in_scope=1),
+        Row(host="b.de", language="en", bytes=2, in_scope=1),
+        Row(host="c.de", language="en", bytes=1),
+    )
+    with closing(make_run(None, rows)) as run:
+        found = summarise(run)
+    assert found.top_level_domains == {".de": Group(3, 3, 2, 7, 6)}
+
+
 def test_answers_are_counted_by_media_type_and_year_of_their_last_change() -> None:
     with closing(make_run(None, ROWS)) as run:
         answers = [(0, "text/html"), (1, "text/html"), (7, "image/png"), (None, "text/plain")]
