@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from langfocus.classifiers.pages.charset.encodings import decode
 from langfocus.classifiers.pages.charset.twice import repaired
+from langfocus.classifiers.pages.html.shell import is_page_text, without_scripting
 from langfocus.classifiers.pages.html.tree import affordable, title_of
 from langfocus.classifiers.pages.parse import MAX_BYTES
 from langfocus.classifiers.pages.text.textengine import TWINS, LangfocusEngine, shipped_engine
@@ -95,6 +96,9 @@ def main_text_of(
         return MainText("", _lines(html.decode("utf-8", "replace")))
     text = slim(affordable(html))
     paragraphs = _lines(extractor_of(extractor)(text, has_markup))
+    if not paragraphs and (plain := without_scripting(html)) is not None:
+        found = _lines(extractor_of(extractor)(slim(affordable(plain)), has_markup))
+        paragraphs = found if is_page_text(" ".join(found)) else []
     metadata = metadata_of(text) if paragraphs and has_metadata else Metadata()
     return MainText(without_unseen(title_of(text)), paragraphs, metadata)
 

@@ -1,4 +1,7 @@
-"""Pages whose text only a browser shows: a few elements for the scripts that write the rest."""
+"""Pages whose text only a browser shows: a few elements for the scripts that write the rest.
+
+Some of them have their text in `noscript`, for browsers without scripts.
+"""
 
 import re
 from itertools import islice
@@ -18,7 +21,7 @@ _BUNDLES: Final = "script[src],script[type=module],link[rel=modulepreload]"
 _OWN_BUNDLES: Final = "script[src]:not([src*='//']),script[type=module]"
 _ROOTS: Final = (
     "body [id=app i],body [id=root i],body [id=application i],#svelte,#__next,#__nuxt,#___gatsby"
-    ",[ng-app],[data-ng-app],[ng-version],[data-v-app],[data-reactroot]"
+    ",[ng-app],[data-ng-app],[ng-version],[data-v-app],[data-reactroot],app"
 )
 """Elements in which the usual frameworks write a page."""
 _OTHER_ROOTS: Final = "[id^=__],[id$=-app i],[id$=-root i]:not(#fb-root)"
@@ -27,7 +30,21 @@ _OTHER_CONTENT: Final = "frame,iframe[src],object,embed,video,audio,meta[http-eq
 _CONTENT: Final = "a[href],area[href],input:not([type=hidden]),textarea,table"
 _SILENT: Final = "script,style,noscript,template,svg,title"
 _ASKS: Final = re.compile("java[ -]?script|джава-?скрипт|جافا ?سكر", re.IGNORECASE)
+_PER_MENTION: Final = 300
+"""Fewest characters of a text for each mention of JavaScript; a notice has fewer."""
+_NOSCRIPT: Final = re.compile(rb"</?noscript\b[^<>]{0,200}>", re.IGNORECASE)
 _MOST_NODES: Final = 20
+
+
+def without_scripting(html: bytes) -> bytes | None:
+    """Return a page with the content of its `noscript` in place; None if it has no `noscript`."""
+    plain, number = _NOSCRIPT.subn(b" ", html)
+    return plain if number else None
+
+
+def is_page_text(text: str) -> bool:
+    """Return True if the text of a page without scripting is no mere request for JavaScript."""
+    return len(text) >= max(MOST_TEXT, _PER_MENTION * len(_ASKS.findall(text)))
 
 
 def is_shell(html: bytes, text: str) -> bool:
@@ -46,11 +63,12 @@ def is_shell(html: bytes, text: str) -> bool:
     for node in tree.css(_SILENT):
         node.decompose()
     roots = tree.css(_ROOTS)[:_MOST_NODES]
+    parts = [node for node in islice(body.iter(), _MOST_NODES) if "-" in str(node.tag).lstrip("-")]
     if body.css_first(_CONTENT) is None:
         if is_asking or (is_blank and body.css_first("img") is None):
             return True
-        roots += body.css(_OTHER_ROOTS)[:_MOST_NODES]
-        roots += [node for node in islice(body.iter(), _MOST_NODES) if "-" in str(node.tag)]
+        roots += [*body.css(_OTHER_ROOTS)[:_MOST_NODES], *parts]
+    roots += [node for node in parts if str(node.tag).endswith(("-app", "-root"))]
     return any(map(_waits, roots))
 
 

@@ -19,7 +19,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from langfocus.classifiers.compiled import compiled, inlined
 from langfocus.classifiers.pages.charset.twice import repaired
 from langfocus.classifiers.pages.html.prose import PIECES, texts_of
-from langfocus.classifiers.pages.html.shell import MOST_TEXT, is_shell
+from langfocus.classifiers.pages.html.shell import (
+    MOST_TEXT,
+    is_page_text,
+    is_shell,
+    without_scripting,
+)
 
 MAX_SOUP_BYTES = 50_000
 """Bytes of a page parsed by BeautifulSoup: 0.05 s, or 0.2 s if every closing tag is wrong."""
@@ -301,7 +306,8 @@ def read(html: bytes, max_characters: int) -> RawPage:
     """Parse a page in UTF-8; `text` has at most `max_characters`."""
     kept = affordable(html)
     with suppress(Exception):
-        return _read_lexbor(kept, max_characters, "lexbor" if kept is html else "lexbor-cut")
+        page = _read_lexbor(kept, max_characters, "lexbor" if kept is html else "lexbor-cut")
+        return page if len(page.text) >= MOST_TEXT else _read_short(page, kept, max_characters)
     return _read_anew(kept, max_characters)
 
 
@@ -346,8 +352,17 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
         # Normalised spaces lose letters: a no-break space may be a letter's second half.
         whole = repaired((shown.html or "").replace("&nbsp;", "\xa0"))
         text, prose = _texts(LexborHTMLParser(whole).body or shown, html, max_characters)
-    needs_browser = len(text) < MOST_TEXT and is_shell(html, text)
-    return replace(page, text=text, prose=prose, needs_browser=needs_browser)
+    return replace(page, text=text, prose=prose)
+
+
+def _read_short(page: RawPage, html: bytes, max_characters: int) -> RawPage:
+    """Return a page with little text as a browser without scripting shows it, if that has more."""
+    plain = without_scripting(html)
+    if plain is not None:
+        unscripted = _read_lexbor(affordable(plain), max_characters, page.parser)
+        if is_page_text(unscripted.text):
+            return unscripted
+    return replace(page, needs_browser=is_shell(html, page.text))
 
 
 def _remove_hidden(root: LexborNode) -> bool:
