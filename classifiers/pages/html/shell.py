@@ -18,7 +18,9 @@ _MOST_WAITING: Final = 50
 """Most characters of an element that waits for its scripts, such as `Loading, please wait`."""
 
 _BUNDLES: Final = "script[src],script[type=module],link[rel=modulepreload]"
-_OWN_BUNDLES: Final = "script[src]:not([src*='//']),script[type=module]"
+_OWN_BUNDLES: Final = (
+    "script[src]:not([src*='//']),script[type=module],link[rel=modulepreload]:not([href*='//'])"
+)
 _ROOTS: Final = (
     "body [id=app i],body [id=root i],body [id=application i],#svelte,#__next,#__nuxt,#___gatsby"
     ",[ng-app],[data-ng-app],[ng-version],[data-v-app],[data-reactroot],app"

@@ -18,6 +18,8 @@ SHELLS = {
     "angular": f"<body><albiste-root>Loading...</albiste-root>{BUNDLE}",
     "angular 1": f'<html ng-app="portal"><body><div ng-view></div>{BUNDLE}',
     "root with a logo": f'<body><div id=root><img src=logo.png alt="">Kargatzen…</div>{BUNDLE}',
+    "sveltekit": '<link rel="modulepreload" href="/_app/start.js"><body><div style="display: '
+    'contents"><script>import("/_app/start.js")</script></div>',
     "suffix": f'<body><div id="news-app"></div>{BUNDLE}',
     "flutter": '<body><script src="flutter_bootstrap.js" async></script></body>',
     "from another host": "<body><div id=root></div><script src=https://cdn.x.org/a.js></script>",
