@@ -5,8 +5,8 @@
 
 Serves `benchmarks.hidden_web`, crawls a language of it to the end, and compares the words of the
 export with those of all pages in the language: a crawl that reads PDFs and renders everything would
-have them. `--documents` sets `-a documents=true`; `--render` starts Chromium and sets
-LANGFOCUS_RENDER. The pages that a browser loaded are counted by the server: each page has a script
+have them. `--documents` has PDFs read; `--render` starts Chromium for the
+crawl. The pages that a browser loaded are counted by the server: each page has a script
 that nothing else asks for. With `--kills` the crawl, a process that reads pages, or the browser is
 killed again and again; the crawl and the browser are then started anew. Every page that can be
 reached must have one record, and every page in the language one text. Prints one JSON line; exit
@@ -199,7 +199,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--lang", default="gl")
     parser.add_argument("--pages", type=int, default=2000, help="of the web")
-    parser.add_argument("--documents", action="store_true", help="set -a documents=true")
+    parser.add_argument("--documents", action="store_true", help="read PDFs")
     parser.add_argument("--render", action="store_true", help="render in Chromium")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--victim", choices=("crawl", "reader", "browser"), default="crawl")
