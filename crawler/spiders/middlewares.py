@@ -8,7 +8,7 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares import cookies
 from scrapy.exceptions import DownloadCancelledError, NotConfigured
-from scrapy.http import Response, TextResponse
+from scrapy.http import Response
 from scrapy.http.cookies import potential_domain_matches
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
@@ -67,8 +67,9 @@ class Unpacking:
             raise DownloadCancelledError(f"{response.url}: more than {self._most:,} bytes")
         del response.headers[_NAME]
         kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
-        more = {"encoding": None} if issubclass(kind, TextResponse) else {}
-        return response.replace(cls=kind, body=body, **more)
+        # `Response.replace` would detect the encoding of the packed body.
+        parts = {name: getattr(response, name) for name in Response.attributes}
+        return kind(**{**parts, "body": body})
 
 
 class Cookies(cookies.CookiesMiddleware):
