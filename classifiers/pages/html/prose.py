@@ -6,6 +6,7 @@ start to end, so that a consent form before an article does not stand in for the
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -88,7 +89,8 @@ def _is_prose(text: str) -> bool:
     letters = start.lower()
     if "cookie" in letters or "consent" in letters:
         return False
-    if _LONGEST * len(_STOP.findall(start)) < len(start):
+    wanted = -(-len(start) // _LONGEST)
+    if len(list(islice(_STOP.finditer(start), wanted))) < wanted:
         return False
     words = start.split()
     return sum(map(str.istitle, words)) <= _MOST_CAPITALS * len(words)

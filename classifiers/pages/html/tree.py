@@ -9,7 +9,7 @@ import re
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 import numpy as np
@@ -70,7 +70,7 @@ Names = NDArray[np.uint64]
 Costs = NDArray[np.float64]
 Slots = NDArray[np.int32]
 
-_WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta"
+_WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta,main"
 
 _NO_TEXT = "script style noscript noframes noembed iframe textarea template rp".split()
 # Elements possibly hidden by an attribute.
@@ -112,11 +112,7 @@ class RawPage:
     body: dict[str, str | None] = field(default_factory=dict)
     """Attributes of `body`."""
     elements: list[Element] = field(default_factory=list)
-    """Name and attributes of the elements with links and metadata, in document order.
-
-    `a` has only `href`, plus `rel` and `hreflang` if the page contains the words nofollow or
-    hreflang.
-    """
+    """Name and attributes of the elements with links and metadata, in document order."""
     unread: int = 0
     """Number of elements beyond `MAX_ELEMENTS`."""
     parser: str = "lexbor"
@@ -332,26 +328,27 @@ def _read_lexbor(html: bytes, max_characters: int, parser: str) -> RawPage:
     nodes = tree.css(_WANTED)
     # META may forbid following links, so no META is skipped.
     kept = nodes[:MAX_ELEMENTS] + [node for node in nodes[MAX_ELEMENTS:] if node.tag == "meta"]
-    lower = html.lower()
-    is_qualified = b"nofollow" in lower or b"hreflang" in lower
+    elements: list[Element] = [(str(node.tag), node.attributes) for node in kept]
     page = RawPage(
         title=_title(tree),
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[_element(node, is_qualified=is_qualified) for node in kept],
+        elements=elements,
         unread=len(nodes) - len(kept),
         parser=parser,
     )
+    has_main = any(name == "main" for name, _ in elements)
+    texts = partial(_texts, html=html, limit=max_characters, has_main=has_main)
     shown = root if body is None else body
     hides = _remove_hidden(shown)
-    text, prose = _texts(shown, html, max_characters)
+    text, prose = texts(shown)
     if hides and len(text) < _FEWEST:
         shown = LexborHTMLParser(html, scripting=True).body or shown
-        text, prose = _texts(shown, html, max_characters)
+        text, prose = texts(shown)
     if repaired(text) is not text:
         # Normalised spaces lose letters: a no-break space may be a letter's second half.
         whole = repaired((shown.html or "").replace("&nbsp;", "\xa0"))
-        text, prose = _texts(LexborHTMLParser(whole).body or shown, html, max_characters)
+        text, prose = texts(LexborHTMLParser(whole).body or shown)
     return replace(page, text=text, prose=prose)
 
 
@@ -392,24 +389,14 @@ def _is_hidden(node: LexborNode) -> bool:
     return _FORM_NAMES.search(names) is not None and node.css_first(_CONTENT) is None
 
 
-def _element(node: LexborNode, *, is_qualified: bool) -> Element:
-    """Return an element; an `a` keeps `href`, plus `rel` and `hreflang` if `is_qualified`."""
-    if node.tag == "a":
-        get = node.attrs.get
-        if is_qualified:
-            return "a", {"href": get("href"), "rel": get("rel"), "hreflang": get("hreflang")}
-        return "a", {"href": get("href")}
-    return str(node.tag), node.attributes
-
-
-def _texts(root: LexborNode, html: bytes, limit: int) -> tuple[str, str]:
+def _texts(root: LexborNode, *, html: bytes, limit: int, has_main: bool) -> tuple[str, str]:
     """Return the visible text, sampled if longer than `limit`, and the main text.
 
     A page with much main text is sampled from start to end; so is a feed, which may start with an
     English page before the feed's own language.
     """
     most = limit - limit // 4
-    main = root.css_first("main") if b"<main" in html else None
+    main = root.css_first("main") if has_main else None
     prose, around = texts_of(root, most, main)
     if prose and len(prose) + len(around) >= limit:
         lines = prose.replace("\n", " ")

@@ -117,7 +117,7 @@ def test_only_a_link_to_a_license_of_rsl_is_one() -> None:
 
 def test_a_link_is_nofollow_if_every_element_says_so() -> None:
     page = parse(
-        "<a href=/a rel='UGC NoFollow'>x</a><a href=/b rel=nofollow>x</a><a href=/b>x</a>"
+        "<a href=/a rel='UGC &#78;oFollow'>x</a><a href=/b rel=nofollow>x</a><a href=/b>x</a>"
         "<area href=/c rel=nofollow><a href=/d rel=me>x</a><link rel=next href=/e>"
     )
     assert page.nofollowed == {"http://example.org/a", "http://example.org/c"}

@@ -74,7 +74,7 @@ def test_a_form_is_known_by_its_markup_in_any_words(form: str) -> None:
 
 def test_the_main_element_has_the_main_text() -> None:
     before = f"<p>{ENGLISH * 3}</p>" * 8
-    assert language_of(f"{before}<main><p>{GERMAN * 6}</main>") == "de"
+    assert language_of(f"{before}<MAIN><p>{GERMAN * 6}</MAIN>") == "de"
     assert language_of(f"{before}<main><p>Kontakt</main>") == "en"
 
 
