@@ -24,10 +24,13 @@ _OWN_BUNDLES: Final = (
 _ROOTS: Final = (
     "body [id=app i],body [id=root i],body [id=application i],#svelte,#__next,#__nuxt,#___gatsby"
     ",[ng-app],[data-ng-app],[ng-version],[data-v-app],[data-reactroot],app"
+    ",ui-view,[ui-view],[data-ui-view],ng-view,[ng-view],[data-ng-view]"
 )
 """Elements in which the usual frameworks write a page."""
 _OTHER_ROOTS: Final = "[id^=__],[id$=-app i],[id$=-root i]:not(#fb-root)"
 """The same where the page has nothing else."""
+_LEFT_OUT: Final = "template[data-dgst]"
+"""Where React leaves a part to the browser."""
 _OTHER_CONTENT: Final = "frame,iframe[src],object,embed,video,audio,meta[http-equiv=refresh i]"
 _CONTENT: Final = "a[href],area[href],input:not([type=hidden]),textarea,table"
 _SILENT: Final = "script,style,noscript,template,svg,title"
@@ -62,6 +65,8 @@ def is_shell(html: bytes, text: str) -> bool:
     asking = " ".join(node.text() for node in tree.css("noscript")[:_MOST_NODES])
     is_asking = len(text) < _MOST_ASKING and _ASKS.search(asking) is not None
     is_blank = not text and tree.css_first(_OWN_BUNDLES) is not None
+    if tree.css_first(_LEFT_OUT):
+        return True
     for node in tree.css(_SILENT):
         node.decompose()
     roots = tree.css(_ROOTS)[:_MOST_NODES]

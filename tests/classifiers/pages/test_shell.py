@@ -18,6 +18,9 @@ SHELLS = {
     "angular": f"<body><albiste-root>Loading...</albiste-root>{BUNDLE}",
     "angular 1": f'<html ng-app="portal"><body><div ng-view></div>{BUNDLE}',
     "root with a logo": f'<body><div id=root><img src=logo.png alt="">Kargatzen…</div>{BUNDLE}',
+    "view": f"<body><nav><a href=/login>Saioa hasi</a></nav><main ui-view></main>{BUNDLE}",
+    "left out": "<body><nav><a href=/>Hasiera</a></nav><!--$!--><template data-dgst=BAILOUT_TO_"
+    f"CLIENT_SIDE_RENDERING></template><!--/$-->{BUNDLE}",
     "sveltekit": '<link rel="modulepreload" href="/_app/start.js"><body><div style="display: '
     'contents"><script>import("/_app/start.js")</script></div>',
     "suffix": f'<body><div id="news-app"></div>{BUNDLE}',
