@@ -65,6 +65,11 @@ class Download:
     sets_cookie: bool = False
     exchange: Exchange | None = field(default=None, repr=False)  # None: not archived
 
+    @property
+    def wire_bytes(self) -> int:
+        """Bytes of the body on the wire."""
+        return self.received or len(self.body)
+
 
 def is_text(content_type: str | None, body: bytes = b"") -> bool:
     """Return True if an answer may be a page.

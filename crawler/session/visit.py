@@ -192,7 +192,7 @@ class Visitor:
         the outcome of an unreadable page.
         """
         if outcome := self._discarded(lease, download):
-            return self._settle(lease, Record(outcome, self._clock(), bytes=_size(download)))
+            return self._settle(lease, Record(outcome, self._clock(), bytes=download.wire_bytes))
         is_success = 200 <= download.status < 300
         if _leads_on(download):
             return self._redirected(lease, download)
@@ -412,7 +412,7 @@ class Visitor:
             needs_browser=int(reading.needs_browser),
             country=self._country_of(download.ip),
             address=download.ip,
-            bytes=_size(download),
+            bytes=download.wire_bytes,
             is_noarchive=is_noarchive,
             directives=directives.written(sources),
             robots_txt=robots.name if robots else None,
@@ -458,10 +458,6 @@ class Visitor:
         for listener in self.listeners:
             listener(lease, record)
         return record
-
-
-def _size(download: Download) -> int:
-    return download.received or len(download.body)
 
 
 def _leads_on(download: Download) -> bool:

@@ -143,7 +143,7 @@ class EmbedFetches:
         """Settle an answered file; return the seconds that its host rests."""
         crawl = self._crawl
         download = download_of(answer, crawl.clock(), answer.request or request)
-        size = download.received or len(download.body)
+        size = download.wire_bytes
         if "download_stopped" in answer.flags:
             self._settle(embed, TOO_LARGE, size)
             return 0.0
