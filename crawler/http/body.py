@@ -12,14 +12,10 @@ from io import BytesIO
 from typing import Any, Final
 
 import brotli
+from isal import isal_zlib
 
 from langfocus.classifiers.pages.charset.charsets import canonical_label
 from langfocus.crawler.http.head import MAX_HEAD_BYTES
-
-try:
-    from isal import isal_zlib as igzip
-except ImportError:
-    import zlib as igzip  # type: ignore[no-redef]
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -214,8 +210,8 @@ def _inflated(
 ) -> tuple[bytes, int]:
     """Return what the bytes from a place hold before a fault, and where they end."""
     # Three times as fast, but it ends earlier in damaged data.
-    with suppress(igzip.error):  # type: ignore[arg-type]  # its stubs have an instance
-        found, at, is_whole = _run(igzip.decompressobj(wbits), data, most, start)
+    with suppress(isal_zlib.error):  # type: ignore[arg-type]  # its stubs have an instance
+        found, at, is_whole = _run(isal_zlib.decompressobj(wbits), data, most, start)
         if is_whole or len(found) > most:
             return bytes(found), at
     try:
