@@ -28,6 +28,8 @@ LANGUAGES: Final = {"gl": 0.25, "eu": 0.2, "el": 0.15, "es": 0.2, "en": 0.2}
 DOMAINS: Final = {"gl": "gal com", "eu": "eus com", "el": "gr com", "es": "es com", "en": "org com"}
 SHELL_SHARE: Final = 0.09
 PDF_SHARE: Final = 0.01
+NOSCRIPT_SHARE: Final = 0.01
+"""The share of pages with their text in `noscript` only, which need no browser."""
 PRIVATE: Final = "http://192.168.7.7/secret"
 """An address that some empty pages ask for, which no crawl may request."""
 
@@ -108,7 +110,7 @@ def words_of(text: str) -> Counter[str]:
 
 @dataclass(slots=True)
 class Page:
-    """A page: `kind` is html, pdf or a name of `SHELLS`."""
+    """A page: `kind` is html, noscript, pdf or a name of `SHELLS`."""
 
     url: str
     lang: str
@@ -187,7 +189,7 @@ class HiddenWeb:
             yield size
 
     def _kinds(self, hosts: Sequence[int], number: int) -> list[str]:
-        """Return the kind of each page: first hosts of empty pages, then single ones, then PDFs."""
+        """Return the kind of each page: first whole hosts of empty pages, then single pages."""
         kinds, left = ["html"] * number, round(SHELL_SHARE * number)
         alone, starts = left // 3, [sum(hosts[:place]) for place in range(len(hosts))]
         for place in self._random.sample(range(1, len(hosts)), len(hosts) - 1):
@@ -196,9 +198,11 @@ class HiddenWeb:
                 shape = self._random.choice(list(SHELLS))
                 kinds[starts[place] : starts[place] + hosts[place]] = [shape] * hosts[place]
         inner = [at for at in range(number) if kinds[at] == "html" and at not in starts]
-        drawn = self._random.sample(inner, left + max(1, round(PDF_SHARE * number)))
-        for order, at in enumerate(drawn):
-            kinds[at] = self._random.choice(list(SHELLS)) if order < left else "pdf"
+        others = ["pdf"] * max(1, round(PDF_SHARE * number))
+        others += ["noscript"] * round(NOSCRIPT_SHARE * number)
+        others += self._random.choices(list(SHELLS), k=left)
+        for at, kind in zip(self._random.sample(inner, len(others)), others, strict=True):
+            kinds[at] = kind
         return kinds
 
     def _page(self, lang: str, url: str, kind: str) -> Page:
@@ -221,7 +225,7 @@ class HiddenWeb:
         self.asked[url] += 1
         page, part = self.pages.get(url), urlsplit(url)
         if page is None:
-            return self._file(part.path)
+            return _missing(part.path) if "/gone/" in url else self._file(part.path)
         if page.kind == "pdf":
             lines = [line for text in page.paragraphs for line in _lines(text)]
             body = pdf(lines, page.links, is_plain=page.lang != "el" and len(lines) % 2 == 0)
@@ -283,11 +287,25 @@ class HiddenWeb:
             for url, text in self._rows(page)
         )
         text = "".join(f"<p>{html.escape(each)}</p>" for each in page.paragraphs)
+        body = f"<article><h1>{html.escape(page.title)}</h1>{text}</article><ul>{rows}</ul>"
+        if page.kind == "noscript":
+            body = (
+                f"<noscript>{body}Best viewed with JavaScript enabled</noscript><div id=app></div>"
+            )
+        number = self._numbers[page.url]
+        body += f"<a href=/gone/{number}></a>" * (number % 20 == 0)
         return (
-            f"<!doctype html><html><head><title>{html.escape(page.title)}</title></head><body>"
-            f"<article><h1>{html.escape(page.title)}</h1>{text}</article><ul>{rows}</ul>"
-            f"<script src=/seen/{self._numbers[page.url]}.js></script></body></html>"
+            f"<!doctype html><html><head><title>{html.escape(page.title)}</title></head>"
+            f"<body>{body}<script src=/seen/{number}.js></script></body></html>"
         )
+
+
+def _missing(path: str) -> Answer:
+    """Return the page that an application serves with status 404; a script in it tells of it."""
+    body = f"<div id=root></div><script src={path}.js></script>".encode()
+    is_page = not path.endswith(".js")
+    kind = "text/html" if is_page else "text/javascript"
+    return Answer(404 if is_page else 200, (("Content-Type", kind),), body if is_page else b"")
 
 
 def _leads_on(page: Page) -> bool:

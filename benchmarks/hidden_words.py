@@ -5,12 +5,12 @@
 
 Serves `benchmarks.hidden_web`, crawls a language of it to the end, and compares the words of the
 export with those of all pages in the language: a crawl that reads PDFs and renders everything would
-have them. `--documents` has PDFs read; `--render` starts Chromium for the
-crawl. The pages that a browser loaded are counted by the server: each page has a script
-that nothing else asks for. With `--kills` the crawl, a process that reads pages, or the browser is
-killed again and again; the crawl and the browser are then started anew. Every page that can be
-reached must have one record, and every page in the language one text. Prints one JSON line; exit
-code 1 if a page is lost or a private address was asked for.
+have them. `--documents` has PDFs read; `--render` starts Chromium for the crawl. The pages that a
+browser loaded are counted by the server: each page has a script that nothing else asks for. With
+`--kills` the crawl, a process that reads pages, or the browser is killed again and again; the crawl
+and the browser are then started anew. Every page that can be reached must have one record, and
+every page in the language one text. Prints one JSON line; exit code 1 if a page is lost or a
+private address was asked for.
 """
 
 import argparse
@@ -182,6 +182,7 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "rendered": len(rendered),
         "rendered_share": round(len(rendered) / max(1, facts["pages"]), 4),
         "rendered_in_vain": sum(not web.pages[url].is_shell for url in rendered),
+        "rendered_errors": sum("/gone/" in url and url.endswith(".js") for url in web.asked),
         "kills": {given.victim: kills} if given.kills else {},
         "seconds": round(time.monotonic() - began_at, 1),
         "wrong": sorted(wrong)[:20],

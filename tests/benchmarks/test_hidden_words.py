@@ -92,4 +92,4 @@ def test_a_pdf_has_its_words(is_plain: bool) -> None:
 
 def test_all_shapes_of_frameworks_occur() -> None:
     large = HiddenWeb(4000, {"gl": WEB._sentences["gl"]})
-    assert {page.kind for page in large.pages.values()} == {"html", "pdf", *SHELLS}
+    assert {page.kind for page in large.pages.values()} == {"html", "noscript", "pdf", *SHELLS}
