@@ -139,7 +139,7 @@ class Readers:
         self.limits = Limits()
         self._has_plugins = bool({one.kind for one in config.plugins} - {"web", "seeds"})
         self._number = number
-        self._setup = pickle.dumps(replace(config, seeds=()))
+        self._setup = pickle.dumps(replace(config, seeds=(), signer=None))
         self._pages_left = first_pages
         self._template: _Template | None = None
         self._is_ready = False

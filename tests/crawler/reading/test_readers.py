@@ -30,6 +30,7 @@ from benchmarks.servers.loopback import Proxy, loopback
 from benchmarks.servers.processes import HANG_S, children, wait_until
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.options.config import Config
+from langfocus.crawler.politeness.identity import signer, write_key
 from langfocus.crawler.reading.configured import page_reader_of
 from langfocus.crawler.reading.page import CRASHED, TIMEOUT, Reading
 from langfocus.crawler.reading.process import ERROR, Limits, answer_to
@@ -187,6 +188,12 @@ def test_a_process_with_threads_is_not_forked() -> None:
     assert children(os.getpid()) == before
     is_over.set()
     thread.join()
+
+
+def test_the_readers_of_a_crawl_that_signs_its_requests_start(tmp_path: Path) -> None:
+    write_key(tmp_path / "bot.pem")
+    signing = replace(CONFIG, signer=signer(tmp_path / "bot.pem", "https://example.org/"))
+    Readers(1, signing).close()
 
 
 def test_the_first_pages_are_read_in_the_crawl() -> None:
