@@ -106,6 +106,8 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 COMMAND = re.compile(r"(?m)(?:^ {4}|`|\$ )langfocus ([a-z]+)")
 PUBLIC = (ROOT / "docs" / "reference" / "public.txt").read_text("utf-8")
 FOREIGN = {"--hypothesis-profile", "--profile", "--upgrade"}
+FOREIGN |= {"--headless", "--host-resolver-rules", "--remote-debugging-port", "--user-data-dir"}
+FOREIGN |= {"--force-webrtc-ip-handling-policy"}
 """Flags of other programs."""
 
 

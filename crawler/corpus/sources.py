@@ -18,7 +18,7 @@ from langfocus.classifiers.pages.methods import DEFAULT_METHOD, fasttext_file, m
 from langfocus.crawler.corpus.item import ROW_FIELDS
 from langfocus.crawler.errors import ArchiveError, RunFolderError
 from langfocus.crawler.frontier import outlinks
-from langfocus.crawler.frontier.base import PAGE, UNCHANGED
+from langfocus.crawler.frontier.base import PAGE, RENDERED, UNCHANGED
 from langfocus.crawler.http.download import Download, is_text
 from langfocus.crawler.http.head import content_type_of, media_type
 from langfocus.crawler.outputs import archived
@@ -47,6 +47,7 @@ from langfocus.crawler.sources.warc_reader import (
     find_volumes,
     is_warc,
     record_at,
+    records,
 )
 from langfocus.crawler.url import host_of, is_site_file, normalise
 
@@ -90,7 +91,7 @@ _STAMP = (
     " WHERE a.id IN (SELECT value FROM json_each(?))"
 )
 _PAGE_OF = (
-    f"SELECT l.urls, {', '.join(f'p.{name}' for name in ROW_FIELDS)}"  # noqa: S608
+    f"SELECT l.urls, p.needs_browser, {', '.join(f'p.{name}' for name in ROW_FIELDS)}"  # noqa: S608
     " FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"
     " LEFT JOIN links AS l ON l.page = p.id WHERE a.id = ?"
 )
@@ -216,14 +217,17 @@ class _RunPart:
             return DAMAGED
         if answer is None:
             return NOT_KEPT
-        links, *columns = row
+        links, needs_browser, *columns = row
         values = dict(zip(ROW_FIELDS, columns, strict=True))
         values["is_relevant"] = target is not None and values["language"] in codes_of(target[0])
         values["links"] = None if links is None else outlinks.read(links)
         values.update(warc_file=place.file, warc_offset=place.start)
         values["digest"] = digest_text(place.digest)
         kind = content_type_of(answer.all("Content-Type"))
-        return Found(values, host_of(values["url"]), answer.body, kind)
+        body = answer.body
+        if needs_browser == RENDERED and (rendered := _rendered(self.folder, place)) is not None:
+            body, kind = rendered.body, content_type_of(rendered.all("Content-Type"))
+        return Found(values, host_of(values["url"]), body, kind)
 
 
 def _kept_answer(
@@ -246,6 +250,15 @@ def _kept_answer(
         page = kept and _earlier_record(connection, "url = ? AND date = ?", *kept)
         return answer_of(page) if page else None
     return answer_of(record)
+
+
+def _rendered(folder: Path, row: archived.ArchivedRow) -> Answer | None:
+    """Return the page that a browser made of an exchange, None if it is missing."""
+    start, finish = row.start + row.length, row.finish
+    for found in records(Volume(folder / row.file, start, finish)):
+        if isinstance(found, ArchiveRecord) and found.type == "conversion":
+            return answer_of(found)
+    return None
 
 
 def _earlier_record(

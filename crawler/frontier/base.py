@@ -33,6 +33,9 @@ SITEMAP = "sitemap"
 Its links are admitted like a redirect target: always followed, at the sitemap's distance.
 """
 
+RENDERED: Final = 2
+"""Value of `Record.needs_browser` for a page whose text scripts have written in a browser."""
+
 FORWARDING = frozenset({REDIRECT, SITEMAP})
 """Outcomes of URLs that only lead to other URLs."""
 
@@ -99,7 +102,7 @@ class Record:
     words_read: int | None = None  # words of the text that identified the page
     is_copy: int = 0  # 1: relevant but for its text, which is on many domains
     in_scope: int = 0  # 1: taken by `-a scope`, whatever its language
-    needs_browser: int = 0  # 1: has little text, which scripts would write in a browser
+    needs_browser: int = 0  # 1: scripts would write its text in a browser; 2: they have, in one
     # Additions to the counters of the run: links not admitted, the parser of the page, ...
     counts: Mapping[str, int] = field(default_factory=dict)
     visit: Visit | None = field(default=None, repr=False, compare=False)

@@ -18,7 +18,8 @@ class Exchange:
     nothing was sent, as in a replay. `ip` is the address of the server, None if unknown. `protocol`
     is None for heads as sent; for heads rebuilt from headers, it is the protocol, "" if unknown.
     `truncated` is the reason for missing bytes of the body, in the words of WARC 1.1, 5.13; "" for
-    a complete body.
+    a complete body. `rendered` is the page that scripts made of the body in a browser; b"" if none
+    ran.
     """
 
     url: str
@@ -29,6 +30,7 @@ class Exchange:
     ip: str | None = None
     truncated: str = ""
     protocol: str | None = None
+    rendered: bytes = field(default=b"", repr=False)
 
 
 class RobotsVersion(NamedTuple):
@@ -63,6 +65,7 @@ class Download:
     modified: str | None = None  # Last-Modified
     refresh: str | None = None  # the header Refresh
     sets_cookie: bool = False
+    is_rendered: bool = False  # the body is the page that scripts made of the answer
     exchange: Exchange | None = field(default=None, repr=False)  # None: not archived
 
     @property

@@ -11,12 +11,14 @@ Scrapy's own settings that a crawl needs without declaring them are filled in by
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, fields
 from difflib import get_close_matches
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from langfocus.classifiers import languages
 from langfocus.classifiers.errors import LanguageError
@@ -81,6 +83,15 @@ def _index_files(text: str, label: str) -> tuple[Path, ...]:
         if not path.is_file():
             raise SettingError(f"{label}={path}: no such file; a CDXJ index is needed")
     return paths
+
+
+def _browser(text: str, label: str) -> str:
+    address, has_port = urlsplit(text), False
+    with suppress(ValueError):
+        has_port = address.port is not None
+    if address.scheme != "http" or not has_port or "@" in text:
+        raise SettingError(f"{label}={text}: an address such as http://127.0.0.1:9222 is needed")
+    return text
 
 
 def _scope(text: str, label: str) -> "Scope":
@@ -449,6 +460,29 @@ class Config(Arguments):
         "the traffic is paid by the domain's owner",
         least=1,
     )
+    render: str | None = knob(
+        None,
+        "address of a browser's debugging port (http://127.0.0.1:9222), such as chromium "
+        "--headless=new --remote-debugging-port=9222: pages that are empty without scripts, and "
+        "are expected in the language, are read as the browser shows them; the crawl loads what "
+        "they need (default: no script runs)",
+        "LANGFOCUS_RENDER",
+        read=_browser,
+    )
+    render_tabs: int = knob(
+        4,
+        "pages that LANGFOCUS_RENDER shows at once",
+        "LANGFOCUS_RENDER_TABS",
+        "a page takes some 100 MB of the browser's memory",
+        least=1,
+    )
+    render_s: float = knob(
+        60.0,
+        "seconds after which a page is read as it is then; most pages are ready sooner",
+        "LANGFOCUS_RENDER_TIMEOUT",
+        "a page needs some files of its host, which gets one request a second",
+        least=1,
+    )
     random_state: int = knob(
         0,
         "number with which all random draws of a crawl begin",
@@ -622,6 +656,11 @@ class Config(Arguments):
     def pace_s(self) -> float:
         """The seconds between two requests at an address; no more than between those to a host."""
         return min(PACE_S, self.delay_s)
+
+    @property
+    def own_ports(self) -> tuple[int | None, ...]:
+        """The ports of dashboard and browser, which no URL of a private host may name."""
+        return self.dashboard or None, urlsplit(self.render or "").port
 
     @property
     def queue_slots(self) -> int:

@@ -138,6 +138,8 @@ class WarcArchive:
         """Return the records beside the answer."""
         beside = exchange, self._file.warcinfo_id, answer_id
         data = pack_beside("request", *beside, exchange.request) if exchange.request else b""
+        if exchange.rendered:
+            data += pack_beside("conversion", *beside, exchange.rendered)
         if record is not None and record.is_download:
             data += pack_beside("metadata", *beside, fields_block(_metadata(record)))
         return data

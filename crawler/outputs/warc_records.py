@@ -31,6 +31,7 @@ _TYPES = {
     "request": "application/http; msgtype=request",
     "revisit": _ANSWER,
     "metadata": "application/warc-fields",
+    "conversion": "text/html; charset=utf-8",
 }
 _GZIP = 31  # window bits of a gzip member
 
@@ -140,13 +141,14 @@ def _of_connection(exchange: Exchange) -> dict[str, str]:
 def pack_beside(
     kind: str, exchange: Exchange, warcinfo_id: str, answer_id: str, block: bytes
 ) -> bytes:
-    """Return a `request` or a `metadata` record of the answer with this record id."""
+    """Return a `request`, `metadata` or `conversion` record of the answer with this record id."""
     headers = {
         "WARC-Target-URI": exchange.url,
         "WARC-Warcinfo-ID": warcinfo_id,
-        "WARC-Concurrent-To": answer_id,
     }
-    if kind == "metadata":
+    if kind != "conversion":  # WARC 1.1, 5.7
+        headers["WARC-Concurrent-To"] = answer_id
+    if kind != "request":
         headers["WARC-Refers-To"] = answer_id
     else:
         headers |= _of_connection(exchange)

@@ -125,6 +125,7 @@ def headline(summary: Summary) -> list[tuple[str, Cell]]:
         *_of_parts(summary),
         ("harvest rate, last 200 pages", summary.harvest_last_200),
         ("pages without a label", summary.unlabelled),
+        *_unless_zero("pages that a browser showed", summary.rendered),
         *_unless_zero("pages that need a browser", summary.needs_browser),
         ("hosts", summary.hosts),
         ("most URLs of one host", summary.max_urls_per_host),

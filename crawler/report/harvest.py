@@ -97,8 +97,10 @@ WHERE a.is_revisit = 2 OR (a.is_revisit = 1 AND NOT EXISTS (
 """Repeated bodies within the run are not counted."""
 
 _SHELLS: Final = """\
-SELECT host, count(*), sum(count(*)) OVER () FROM pages WHERE needs_browser
+SELECT host, count(*), sum(count(*)) OVER () FROM pages WHERE needs_browser = 1
 GROUP BY host ORDER BY 2 DESC, host LIMIT 100"""
+
+_RENDERED: Final = "SELECT count(*) FROM pages WHERE needs_browser = 2"
 
 _BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
@@ -182,6 +184,7 @@ class Summary:
     unlabelled: int  # pages without a label
     needs_browser: int  # pages with little text, which scripts would write in a browser
     needs_browser_hosts: dict[str, int]  # of these by host; at most 100 hosts
+    rendered: int  # pages whose text scripts wrote in a browser (LANGFOCUS_RENDER)
     hosts: int  # hosts with a page
     max_urls_per_host: int  # of the host with most requests, as the host cap counts them
     started_at: str | None  # start of the first session, ISO 8601 in UTC
@@ -290,6 +293,7 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             unlabelled=pages - labelled,
             needs_browser=shells[0][2] if shells else 0,
             needs_browser_hosts={host: count for host, count, _ in shells},
+            rendered=connection.execute(_RENDERED).fetchone()[0],
             hosts=hosts,
             max_urls_per_host=most,
             started_at=iso_time(min((one.started_at for one in sessions), default=None)),

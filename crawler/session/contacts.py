@@ -1,7 +1,7 @@
 """The last checks before a request is sent: private networks, the user's blocks, and slots."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from langfocus.crawler.errors import StorageError
@@ -34,19 +34,19 @@ class Contacts:
         is_sitemap: Callable[[Lease], bool] = lambda _: False,
         is_live: bool = True,
         private_addresses: bool = False,
-        dashboard: int = 0,
+        own_ports: Collection[int | None] = (),
         is_refused: Callable[[str, str], bool] = lambda *_: False,
     ) -> None:
         """Unless the Web `is_live`, no server is contacted, and every URL is allowed.
 
         A URL that is fetched as a sitemap takes no slot of its host. With `private_addresses`
-        private hosts are allowed, but not at the port of the `dashboard`. `-a scope` refuses
+        private hosts are allowed, but not at the crawl's `own_ports`. `-a scope` refuses
         a URL at an address by `is_refused`.
         """
         self._frontier, self._ending, self._clock = frontier, ending, clock
         self.occupancy, self.blocking = occupancy, blocking
         self._is_sitemap, self._is_live, self._is_refused = is_sitemap, is_live, is_refused
-        self._private_addresses, self._dashboard = private_addresses, dashboard
+        self._private_addresses, self._own_ports = private_addresses, own_ports
         self._written: asyncio.Event | None = None
 
     def may_contact(self, url: str) -> bool:
@@ -56,9 +56,8 @@ class Contacts:
         return not has_bad_port(url) and (self.allows_private(url) or not is_private_url(url))
 
     def allows_private(self, url: str) -> bool:
-        """Return True if the host of a URL may be private; never at the port of the dashboard."""
-        is_open = not self._dashboard or port_of(url) != self._dashboard
-        return self._private_addresses and is_open
+        """Return True if the host of a URL may be private; never at a port of the crawl."""
+        return self._private_addresses and port_of(url) not in self._own_ports
 
     def take_slot(
         self,

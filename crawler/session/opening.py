@@ -158,7 +158,7 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
         is_sitemap=visitor.is_sitemap,
         is_live=prepared.web is None,
         private_addresses=config.private_addresses,
-        dashboard=config.dashboard,
+        own_ports=config.own_ports,
         is_refused=lambda url, address: (
             config.scope is not None and config.scope.refuses(url, prepared.country_of(address))
         ),

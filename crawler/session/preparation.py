@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
@@ -134,6 +135,10 @@ def prepare(config: Config) -> Preparation:
     check_goals(config, doubts=ordering.doubts_up_to is not None)
     if config.frontier is None:
         check_port(config.dashboard)  # 0 is any port; of several workers here one serves
+    if config.render is not None and config.is_census:
+        raise SettingError("LANGFOCUS_RENDER: not with -a hosts")
+    if config.render is not None:
+        import_module("langfocus.crawler.http.browser").check_browser(config.render)
     if config.dedup and not config.keeps_warc:
         raise SettingError("LANGFOCUS_DEDUP: nothing is kept with LANGFOCUS_WARC=False")
     if config.scope is not None and config.scope.countries and config.geoip is None:

@@ -14,6 +14,7 @@ from langfocus.classifiers.urls.standard import absolute
 from langfocus.crawler.frontier.base import (
     PAGE,
     REDIRECT,
+    RENDERED,
     SITEMAP,
     UNCHANGED,
     Frontier,
@@ -380,6 +381,7 @@ class Visitor:
         left_out: Mapping[str, int] = _NOTHING,
     ) -> Record:
         robots, is_page, reading = download.robots, reading is not None, reading or UNREAD
+        has_browser = is_page and download.is_rendered
         sources = {
             "robots.txt": robots.signals if robots else (),
             directives.TDMREP: download.reserved,
@@ -409,7 +411,7 @@ class Visitor:
             method=reading.method,
             charset=reading.charset,
             words_read=reading.words,
-            needs_browser=int(reading.needs_browser),
+            needs_browser=RENDERED if has_browser else int(reading.needs_browser),
             country=self._country_of(download.ip),
             address=download.ip,
             bytes=download.wire_bytes,

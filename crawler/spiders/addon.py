@@ -66,8 +66,9 @@ class Addon:
         settings.set("SPIDER_MIDDLEWARES", others, priority="spider")
         if not settings.getbool(SCHEDULER):
             return
-        if config.frontier is not None:
-            raise SettingError(f"LANGFOCUS_FRONTIER: not with {SCHEDULER}")
+        for name, value in {"FRONTIER": config.frontier, "RENDER": config.render}.items():
+            if value is not None:
+                raise SettingError(f"LANGFOCUS_{name}: not with {SCHEDULER}")
         bring(settings, keeps_spider_middlewares=True)
         crawl = open_crawl(config)
         adapt(settings, crawl)

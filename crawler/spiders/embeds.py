@@ -14,7 +14,6 @@ from scrapy.http import Response
 from langfocus.classifiers.pages.html.embedded import MAX_BYTES, embedded_in_css, embedded_in_page
 from langfocus.classifiers.urls.standard import absolute
 from langfocus.crawler.errors import StorageError
-from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.http.head import media_type
 from langfocus.crawler.politeness.blocking import BLOCKED
@@ -25,7 +24,7 @@ from langfocus.crawler.run.embeds import FAILED, FETCHED, FRAME, FULL, IS_PAGE, 
 from langfocus.crawler.session.embeds import Embed, Embeds
 from langfocus.crawler.spiders.concurrency import PAUSE_S, begin, end, most_requests
 from langfocus.crawler.spiders.faults import explain
-from langfocus.crawler.spiders.fetch import own_fetch
+from langfocus.crawler.spiders.fetch import lease_of, own_fetch
 from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.site_files import SiteFiles, answer_for
@@ -37,11 +36,6 @@ _ASK_S: Final = 0.1
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _REFUSALS: Final = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
-
-
-def lease_of(url: str) -> Lease:
-    """Return a stand-in for a lease, which the frontier does not know."""
-    return Lease(0, url, "", 0.0, 1, 0, 0)
 
 
 class EmbedFetches:

@@ -77,6 +77,11 @@ def own_fetch(request: Request) -> Fetch:
     return found
 
 
+def lease_of(url: str) -> Lease:
+    """Return a stand-in for a lease, which the frontier does not know."""
+    return Lease(0, url, "", 0.0, 1, 0, 0)
+
+
 def is_file(request: Request) -> bool:
     """Return True for the request for a file of a host."""
     fetch = fetch_of(request)

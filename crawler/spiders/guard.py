@@ -69,6 +69,7 @@ class Guard:
         self._chosen: Recent[str] = Recent()
         self._line = Line()
         self._delay_s, self._signer = crawl.config.delay_s, crawl.config.signer
+        self._has_files = crawl.visitor.embeds is not None or crawl.config.render is not None
         self._turns = HostTurns()
         self._rests = Rests(crawl.config.retry_delay_s)
         crawler.signals.connect(self.close, signals.engine_stopped)
@@ -110,7 +111,7 @@ class Guard:
         was_contacted, hold_s = True, 0.0
         try:
             response = await self._addressed(request)
-            if self._crawl.visitor.embeds is not None and is_unreachable(response.status):
+            if self._has_files and is_unreachable(response.status):
                 # The frontier rests the host for pages alone.
                 after_s = retry_after_s(response, self._crawl.clock()) or 0.0
                 hold_s = self._crawl.config.rest_s(1, after_s)

@@ -1,8 +1,9 @@
 """The downloader middlewares of a crawl: bodies are unpacked, and pages read beside the network."""
 
 import sys
+from importlib import import_module
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -20,6 +21,9 @@ from langfocus.crawler.reading.readers import MANY_PAGES, Readers, processors
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.spiders.fetch import fetch_of, is_file
 from langfocus.crawler.spiders.messages import download_of
+
+if TYPE_CHECKING:
+    from langfocus.crawler.spiders.rendering import Rendering
 
 MOST_COOKIE_BYTES: Final = 8192
 """Bytes of the cookies of a response, or of a domain; many servers read no longer request."""
@@ -110,18 +114,27 @@ class PageReaders:
     for a reader.
     """
 
-    def __init__(self, crawl: Crawl, readers: Readers) -> None:
-        """Read the pages of a crawl."""
-        self._crawl = crawl
-        self._readers = readers
+    def __init__(
+        self, crawl: Crawl, readers: Readers, rendering: "Rendering | None" = None
+    ) -> None:
+        """Read the pages of a crawl, those that need a browser by `rendering`."""
+        self._crawl, self._readers, self._rendering = crawl, readers, rendering
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "PageReaders":
         """Return the middleware of a crawl; raises `NotConfigured` for one without readers."""
         crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
-        if crawl is None or crawl.config.readers == 0:
+        has_browser = crawl is not None and crawl.config.render is not None
+        if crawl is None or (crawl.config.readers == 0 and not has_browser):
             raise NotConfigured
-        readers = Readers(crawl.config.readers or max(1, processors() - 1), crawl.config)
+        number = crawl.config.readers
+        number = max(1, processors() - 1) if number is None else number
+        readers, rendering = Readers(number, crawl.config), None
+        if has_browser:
+            module = import_module("langfocus.crawler.spiders.rendering")
+            rendering = module.Rendering(crawler, crawl, readers.read)
+        if number == 0:
+            return cls(crawl, readers, rendering)
         if crawl.config.pages is None or crawl.config.pages >= MANY_PAGES:
             readers.fork(crawl.prepared.read)
             try:
@@ -129,7 +142,7 @@ class PageReaders:
             except RuntimeError:  # in a CrawlerProcess the event loop does not run yet
                 crawler.signals.connect(readers.start, signals.engine_started, weak=False)
         crawler.signals.connect(readers.close, signals.spider_closed, weak=False)
-        return cls(crawl, readers)
+        return cls(crawl, readers, rendering)
 
     async def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
@@ -143,4 +156,6 @@ class PageReaders:
             with self._crawl.traffic.being_read():
                 page = await self._readers.read(download, fetch.lease.depth)
             fetch.page = download, page
+            if self._rendering is not None:
+                return await self._rendering.rendered(fetch, response)
         return response

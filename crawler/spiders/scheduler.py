@@ -125,11 +125,11 @@ class FrontierScheduler(BaseScheduler):
         self.fetches = fetches
         self._wake_up = wake_up
         self._obey = obey
-        self._files = SiteFiles(fetches)
+        self.files = SiteFiles(fetches)
         self._embeds: EmbedFetches | None = None
         if (found := crawl.visitor.embeds) is not None:
             embeds = import_module("langfocus.crawler.spiders.embeds")
-            self._embeds = embeds.EmbedFetches(found, fetches, self._files, obey=obey)
+            self._embeds = embeds.EmbedFetches(found, fetches, self.files, obey=obey)
         self._returned: deque[Request] = deque()
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
@@ -265,18 +265,18 @@ class FrontierScheduler(BaseScheduler):
                 self._begin(lease, now, file)
             return None
         robots = self._crawl.robots.version(lease.url) if self._obey else None
-        if lacking := self._files.lacking(lease.url, robots, now):
+        if lacking := self.files.lacking(lease.url, robots, now):
             self._begin(lease, now, *lacking)
             return None
-        licensed = self._files.licensed(lease.url, robots)
-        reserved = self._files.reserved(lease.url)
+        licensed = self.files.licensed(lease.url, robots)
+        reserved = self.files.reserved(lease.url)
         return self.fetches.page_request(Fetch(lease, now, robots=licensed, reserved=reserved))
 
     def _begin(
         self, lease: Lease, now: float, file: str, keeps: Reservations | None = None
     ) -> None:
         """Fetch a site file that a URL needs; the URL waits."""
-        if not self._files.begin(lease, file, keeps):
+        if not self.files.begin(lease, file, keeps):
             self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
 
     def _refusal(self, lease: Lease) -> str:

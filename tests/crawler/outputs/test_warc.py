@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -28,7 +29,7 @@ GERMAN = Record(
 )
 
 
-def exchange(url: str, body: bytes = b"abc", **more: str) -> Exchange:
+def exchange(url: str, body: bytes = b"abc", **more: Any) -> Exchange:
     request = f"GET / HTTP/1.1\r\nHost: {url}\r\n\r\n".encode()
     return Exchange(url, NOW, HEAD, body, request, "192.0.2.1", **more)
 
@@ -131,6 +132,21 @@ def test_headers_connect_the_records_of_an_exchange(kept: Kept) -> None:
     assert answer.get_header("WARC-IP-Address") == "192.0.2.1"
     assert answer.get_header("WARC-Date") == "2026-09-21T14:13:20Z"
     assert answer.protocol == "WARC/1.1"
+
+
+def test_a_rendered_page_is_a_conversion_of_its_answer(kept: Kept) -> None:
+    shell = exchange(lease(1).url, rendered=b"<p>text")
+    with kept.archive.keeping(lease(1), GERMAN, shell):
+        kept.note(1)
+    (file,) = kept.files()
+    with file.open("rb") as opened:
+        heads = {one.rec_type: one.rec_headers for one in ArchiveIterator(opened)}
+    answer, made = heads["response"], heads["conversion"]
+    assert made.get_header("WARC-Target-URI") == lease(1).url
+    assert made.get_header("WARC-Refers-To") == answer.get_header("WARC-Record-ID")
+    assert made.get_header("WARC-Concurrent-To") is None
+    assert made.get_header("Content-Type") == "text/html; charset=utf-8"
+    assert ("conversion", lease(1).url, b"<p>text") in records(kept.folder)
 
 
 def test_the_same_body_again_is_a_revisit(kept: Kept) -> None:

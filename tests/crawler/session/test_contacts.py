@@ -52,8 +52,8 @@ def contacts(slots: Slots | None = None, **options: Any) -> Contacts:
         ("http://a.de:25/", {}, False),
         ("http://127.0.0.1/", {}, False),
         ("http://127.0.0.1/", {"private_addresses": True}, True),
-        ("http://127.0.0.1:8000/", {"private_addresses": True, "dashboard": 8000}, False),
-        ("http://127.0.0.1:8001/", {"private_addresses": True, "dashboard": 8000}, True),
+        ("http://127.0.0.1:8000/", {"private_addresses": True, "own_ports": (None, 8000)}, False),
+        ("http://127.0.0.1:8001/", {"private_addresses": True, "own_ports": (None, 8000)}, True),
         ("http://a.de:25/", {"is_live": False}, True),
     ],
 )

@@ -27,6 +27,7 @@ from tests.crawler.outputs.test_warc import records
 from tests.crawler.politeness.test_crawl_polite import HTML, served
 from tests.support.crawls import finished, rows, summary
 from tests.support.evidence import evidence_of_scores
+from tests.support.fakebrowser import fake_browser
 from tests.support.fasttextmodel import write_model
 from tests.support.geodatabase import database
 from tests.support.nameserver import name_server
@@ -128,6 +129,7 @@ def signed(ended: Ended) -> bool:
 
 
 PNG = (("Content-Type", "image/png"),)
+SHELL = b"<html lang=de><script src=/app.js></script><div id=root></div>"
 
 
 def has_files(ended: Ended) -> bool:
@@ -148,6 +150,9 @@ LIVE: Table = {
     "LANGFOCUS_EMBED_BYTES_PER_PAGE": ("1500", has_files),
     "LANGFOCUS_EMBEDS_PER_DOMAIN": ("9", has_files),
     "LANGFOCUS_EMBED_BYTES_PER_DOMAIN": ("9000", has_files),
+    "LANGFOCUS_RENDER": ("{browser}", lambda ended: ended.asked("/app.js")),
+    "LANGFOCUS_RENDER_TABS": ("1", ends),
+    "LANGFOCUS_RENDER_TIMEOUT": ("9", ends),
     "scope": (
         "{tmp}/scope.txt",
         lambda ended: ended.figures["in_scope"] and not ended.asked("/refused"),
@@ -267,11 +272,11 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
     (tmp_path / "index.cdxj").write_text(f"de,z)/ 20260101000000 {json.dumps(entry)}\n")
     (tmp_path / "geo.mmdb").write_bytes(database({"127.0.0.0/8": "SE"}))
     write_url_model(tmp_path / "model.npz", ("cs", "fr"))
-    with served() as (web, server), name_server(names) as dns:
+    with served() as (web, server), name_server(names) as dns, fake_browser() as browser:
         roots = [f"http://{host}:{server.port}" for host in hosts]
         links = "".join(f"<a href={root}/>x</a>" for root in roots)
         links += f"<a href={roots[1]}/blocked>x</a><a href={roots[1]}/refused>x</a>"
-        links += "<a rel=nofollow href=/nofollow>x</a>"
+        links += "<a rel=nofollow href=/nofollow>x</a><a href=/shell>x</a>"
         web.answers["/"] = Answer(200, HTML, GERMAN.encode())
         first = f"http://a.de:{server.port}/"
         rules = f"User-agent: *\nCrawl-delay: 300\nSitemap: {first}map.xml\n".encode()
@@ -282,7 +287,8 @@ def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
         web.answers[first] = Answer(200, HTML, f"{GERMAN}{links}<a href=/broken>x</a>".encode())
         web.answers[f"{first}robots.txt"] = Answer(200, (("Content-Type", "text/plain"),), rules)
         web.answers["/broken"] = Answer(500)
-        places = {"tmp": tmp_path, "port": server.port, "dns": dns.address}
+        web.answers[f"{first}shell"] = Answer(200, HTML, SHELL)
+        places = {"tmp": tmp_path, "port": server.port, "dns": dns.address, "browser": browser.url}
         # One at a time: a URL that is sent before a relevant page has earned slots may get none.
         settings = {"JOBDIR": tmp_path / "run", "CONCURRENT_REQUESTS": 1}
         done = crawled(LIVE, settings, **places)

@@ -139,9 +139,9 @@ def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
         counts = crawl.frontier.counts()
         assert (counts.queued, counts.leased) == (1, 1)
         came.set()
-        await asyncio.gather(*scheduler._files._tasks.values())
+        await asyncio.gather(*scheduler.files._tasks.values())
         assert scheduler.next_request() is None
-        await asyncio.gather(*scheduler._files._tasks.values())
+        await asyncio.gather(*scheduler.files._tasks.values())
 
     crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
     for url in ("http://a.de/", "http://c.de/"):
