@@ -131,8 +131,8 @@ class Scorer(ABC):
     def _known(self, urls: Sequence[QueuedUrl]) -> list[Numbers]:
         units = [units_of(url.url) for url in urls]
         names = set(units)
-        tallies = self.tallies(set(chain.from_iterable(names)))
-        numbers = {of: tuple(chain.from_iterable(tallies[unit] for unit in of)) for of in names}
+        tally_of = self.tallies(set(chain.from_iterable(names))).__getitem__
+        numbers = {of: tuple(chain.from_iterable(map(tally_of, of))) for of in names}
         return [
             (*(url.evidence or NO_EVIDENCE), *url.links, *numbers[of])
             for url, of in zip(urls, units, strict=True)

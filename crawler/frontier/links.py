@@ -47,6 +47,9 @@ class Links(NamedTuple):
     other_here: int = 0
 
 
+NO_LINKS: Final = Links()
+
+
 class QueuedUrl(NamedTuple):
     """A URL that is queued, leased or known, or is to be queued."""
 
@@ -54,7 +57,7 @@ class QueuedUrl(NamedTuple):
     score: float  # in the queue
     depth: int  # the distance from the seeds
     evidence: Evidence | None = None  # None for an ordering that does not learn
-    links: Links = Links()
+    links: Links = NO_LINKS
     id: int = 0  # its place in the order of discovery, or of draws; 0: it is new
     fingerprint: int = 0
     host: int = 0  # the id of the host

@@ -31,7 +31,7 @@ from langfocus.crawler.frontier.base import (
     Sending,
 )
 from langfocus.crawler.frontier.evidence_rows import Learner
-from langfocus.crawler.frontier.learning import MOST_TRIED, chosen
+from langfocus.crawler.frontier.learning import chosen
 from langfocus.crawler.frontier.links import Held, LinkOrigin, Links, origin_of
 from langfocus.crawler.frontier.robots_table import RobotsTable
 from langfocus.crawler.frontier.rules import IN_SCOPE, FrontierRules
@@ -48,6 +48,9 @@ from langfocus.crawler.strategies.links import Draw, Link
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """Tally of a source whose links pass every filter."""
+
+_READ_AHEAD = 3
+"""URLs that are read with the one that `next` tries after an outdated score."""
 
 _MOST_BYTES = 1 << 62
 """Most bytes counted for a host per record; `add_record` refuses a number beyond 64 bits."""
@@ -261,7 +264,7 @@ class SqliteFrontier:
         if url_id not in self._ahead:
             self._write_back()
             # After one outdated score others follow. Together they are read in half the time.
-            others = self._hosts.following(MOST_TRIED) if self._is_outdated else []
+            others = self._hosts.following(_READ_AHEAD) if self._is_outdated else []
             self._ahead = self._held_now([url_id, *others])
         return self._ahead.pop(url_id)
 

@@ -17,7 +17,7 @@ from langfocus.crawler.frontier.base import (
     Record,
     Visit,
 )
-from langfocus.crawler.frontier.links import Held, Links, QueuedUrl, make
+from langfocus.crawler.frontier.links import NO_LINKS, Held, Links, QueuedUrl, make
 from langfocus.crawler.frontier.selection import UniformDraw
 from langfocus.crawler.frontier.transactions import rows_among
 from langfocus.crawler.run.page_row import add_page, page_values
@@ -91,11 +91,12 @@ def queued_url(
     state: int = QUEUED,
 ) -> QueuedUrl:
     """Return a URL from its columns in `urls`; `key` is its fingerprint."""
-    facts, links = None, Links()
+    facts, links = None, NO_LINKS
     if evidence is not None:
         numbers = _EVIDENCE.unpack(evidence)
         facts, links = make(Evidence, numbers[:5]), make(Links, numbers[5:])
-    return QueuedUrl(url, score, depth, facts, links, url_id, key, host, state)
+    columns = (url, score, depth, facts, links, url_id, key, host, state, None, None, 0)
+    return make(QueuedUrl, columns)
 
 
 def _packed(url: QueuedUrl) -> bytes | None:

@@ -115,11 +115,9 @@ class CopiedTexts:
 
     def _nearest(self, sketch: Sequence[int]) -> tuple[int, ...] | None:
         """Return a known sketch with nearly all hashes of `sketch`, or None."""
-        found = Counter(filter(None, map(self._texts.get, sketch)))
-        return next(
-            (text for text in found if len({*sketch} & {*text}) >= _LEAST_COMMON * len(sketch)),
-            None,
-        )
+        found, wanted = Counter(filter(None, map(self._texts.get, sketch))), {*sketch}
+        least = _LEAST_COMMON * len(sketch)
+        return next((text for text in found if len(wanted.intersection(text)) >= least), None)
 
     def _add(self, sketch: tuple[int, ...]) -> None:
         if len(self._domains) >= self._most:
