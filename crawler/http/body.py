@@ -168,22 +168,24 @@ def _unzipped(data: bytes, most: int) -> bytes:
 
     Checksums are ignored, as in browsers. Many members take linear time.
     """
-    found, at = bytearray(), 0
-    while data.startswith(_GZIP, at) and len(found) <= most:
+    parts: list[bytes] = []
+    at, left = 0, most
+    while data.startswith(_GZIP, at) and left >= 0:
         start = _after_header(data, at)
         try:
-            part, end = _inflated(data, -zlib.MAX_WBITS, most - len(found), start=start)
+            part, end = _inflated(data, -zlib.MAX_WBITS, left, start=start)
         except BrokenEncoding:
             if not at:
                 raise
             break
-        found += part
+        parts.append(part)
+        left -= len(part)
         at = end + _GZIP_TRAILER_BYTES
         while data.startswith(b"\0", at):
             at += 1
     if not at:
         raise BrokenEncoding("no gzip data")
-    return bytes(found)
+    return b"".join(parts)
 
 
 def _after_header(data: bytes, at: int) -> int:
@@ -213,31 +215,33 @@ def _inflated(
     with suppress(isal_zlib.error):  # type: ignore[arg-type]  # its stubs have an instance
         found, at, is_whole = _run(isal_zlib.decompressobj(wbits), data, most, start)
         if is_whole or len(found) > most:
-            return bytes(found), at
+            return found, at
     try:
         found, at, is_whole = _run(zlib.decompressobj(wbits), data, most, start)
     except zlib.error as error:
-        found = bytearray() if is_strict else _before_fault(data[start:], wbits, most)
+        found = b"" if is_strict else _before_fault(data[start:], wbits, most)
         if not found:
             raise BrokenEncoding(str(error)) from error
-        return bytes(found), len(data)
+        return found, len(data)
     if not found and not is_whole:
         raise BrokenEncoding("cut off at its beginning")
-    return bytes(found), at
+    return found, at
 
 
-def _run(unzip: Any, data: bytes, most: int, at: int) -> tuple[bytearray, int, bool]:
+def _run(unzip: Any, data: bytes, most: int, at: int) -> tuple[bytes, int, bool]:
     """Return what the bytes from a place hold, where they end, and True at the end of a stream."""
-    found, size = bytearray(), _PIECE
-    while at < len(data) and not unzip.eof and len(found) <= most:
+    parts: list[bytes] = []
+    left, size = most + 1, _PIECE
+    while at < len(data) and not unzip.eof and left > 0:
         piece = data[at : at + size]
-        found += unzip.decompress(piece, most + 1 - len(found))
+        parts.append(unzip.decompress(piece, left))
+        left -= len(parts[-1])
         at += len(piece) - len(unzip.unused_data)
         size = min(2 * size, _BLOCK)  # both copy what is behind the end
-    return found, at, unzip.eof
+    return b"".join(parts), at, unzip.eof  # a growing buffer would double the time
 
 
-def _before_fault(data: bytes, wbits: int, most: int) -> bytearray:
+def _before_fault(data: bytes, wbits: int, most: int) -> bytes:
     unzip, found = zlib.decompressobj(wbits), bytearray()
     for start in range(0, len(data), _PIECE):
         piece, before = data[start : start + _PIECE], unzip.copy()
@@ -250,7 +254,7 @@ def _before_fault(data: bytes, wbits: int, most: int) -> bytearray:
             break
         if len(found) > most:
             break
-    return found[: most + 1]
+    return bytes(found[: most + 1])
 
 
 def _brotli_pieces(data: bytes) -> Iterator[bytes]:
@@ -268,16 +272,18 @@ def _zstd_pieces(data: bytes) -> Iterator[bytes]:
 
 
 def _collected(pieces: Callable[[bytes], Iterator[bytes]], data: bytes, most: int) -> bytes:
-    found = bytearray()
+    parts: list[bytes] = []
+    left = most + 1
     try:
         for piece in pieces(data):
-            found += piece
-            if len(found) > most:
+            parts.append(piece[:left])
+            left -= len(parts[-1])
+            if not left:
                 break
     except (brotli.error, zstd.ZstdError, EOFError) as error:
-        if not found:
+        if not parts:
             raise BrokenEncoding(str(error)) from error
-    return bytes(found[: most + 1])
+    return b"".join(parts)
 
 
 _UNPACKERS: Final[dict[str, Callable[[bytes, int], bytes]]] = {
