@@ -236,11 +236,16 @@ def names() -> Mapping[str, str]:
         for text in called:
             codes.setdefault(text, code)
     for text, code in list(codes.items()):
-        parts = unicodedata.normalize("NFKD", text)
-        plain = "".join(c for c in parts if not unicodedata.combining(c))
+        plain = unaccented(text)
         if plain.isascii():
             codes.setdefault(plain, code)
     return codes
+
+
+def unaccented(text: str) -> str:
+    """Return a text without accents."""
+    parts = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
 
 
 def called_names() -> Iterator[tuple[str, list[str]]]:

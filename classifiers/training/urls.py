@@ -163,7 +163,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
         intercepts=(intercepts + thresholds.shifts).astype(np.float32),
         posterior=_posterior(
             reliable, thresholds.applied(unseen, urls, languages), languages, options
-        ),
+        ).widened(),
         facts=_facts(rows, reliable[:n_chosen], languages, options)
         | {"examples": len(examples.urls), "top_level_domains": thresholds.domains},
     )

@@ -42,6 +42,14 @@ LOCALE_PAIR: Final = 10
 WORD: Final = 11
 """A two-letter segment below another directory that is a word: `/how/to/`."""
 
+NAME_START: Final = 12
+"""First letters of a host label, among the names of languages: `uyghurtimes.com`."""
+NAME_END: Final = 13
+"""Last letters of a host label, from the last to the first: `voashona.com`."""
+
+MIN_NAME: Final = 5
+NAME_BITS: Final = 14
+"""Base-2 logarithm of the size of a name filter."""
 MAX_CLUES: Final = 24
 """Clues kept per URL."""
 MIN_TOKEN: Final = 2
@@ -58,6 +66,8 @@ WORD_CODES: Final = "am an as be by do go in me my of on or so to us".split()
 """Language and country codes that are English words: no code below another directory."""
 
 Keys = npt.NDArray[np.uint64]
+Filter = npt.NDArray[np.bool_]
+"""True at the upper bits of the keys of the names that are clues within host labels."""
 Rows = npt.NDArray[np.int32]
 
 _BITS_64: Final = (1 << 64) - 1
@@ -68,6 +78,13 @@ def key_of(kind: int, token: str) -> int:
     key = _chain([ord(token) >> 7] if kind == BLOCK else map(ord, token))
     key = (key + kind + 1) * KIND_FACTOR & _BITS_64
     return (key ^ key >> 32) * FACTOR & _BITS_64
+
+
+def filter_of(keys: Keys) -> Filter:
+    """Return the name filter of clue keys."""
+    names = np.zeros(1 << NAME_BITS, np.bool_)
+    names[keys >> np.uint64(64 - NAME_BITS)] = True
+    return names
 
 
 def pair_key_of(kind: int, first: str, second: str) -> int:
@@ -88,6 +105,7 @@ _WORD_CODES = tuple(np.uint64(_chain(map(ord, code))) for code in WORD_CODES)
 
 _FINAL, _JOIN, _DOT, _SLASH, _EQUALS, _BRACKET = 1, 2, 4, 8, 16, 32
 _OPEN, _CLOSE = ENCODED + ord("["), ENCODED + ord("]")
+_NAME_SHIFT = np.uint64(64 - NAME_BITS)
 _PAIR_LETTERS: Final = 2
 _PAIR_SPAN: Final = 2 * _PAIR_LETTERS + 1
 
@@ -149,6 +167,29 @@ def _add_host(points: Points, host: int, stop: int, found: Keys) -> int:
         key, length = _label(points, start, end)
         if MIN_TOKEN <= length <= MAX_TOKEN:
             count = _add(found, count, HOST, key)
+    return count
+
+
+@inlined
+def _add_names(points: Points, host: int, stop: int, names: Filter, found: Keys, count: int) -> int:
+    """Add the names with which labels before the top-level domain begin or end.
+
+    A whole label counts only next to the top-level domain: it is a HOST clue elsewhere.
+    """
+    top = label_start(points, host, stop) - 1
+    end = top
+    while end > host:
+        start = label_start(points, host, end)
+        for kind, first, step in ((NAME_START, start, 1), (NAME_END, end - 1, -1)):
+            key, length, at = np.uint64(0), 0, first
+            is_whole = kind == NAME_START and end == top
+            while start <= at < end and length < MAX_TOKEN and is_letter(points[at]):
+                key = (key ^ np.uint64(points[at])) * WORD_FACTOR
+                length, at = length + 1, at + step
+                is_name = length >= MIN_NAME and (is_whole or start <= at < end)
+                if is_name and names[mixed(kind + 1, key) >> _NAME_SHIFT]:
+                    count = _add(found, count, kind, key)
+        end = start - 1
     return count
 
 
@@ -260,14 +301,15 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
 
 
 @inlined
-def clues(points: Points, start: int, found: Keys) -> tuple[int, int]:
-    """Write the clues of a URL, at most MAX_CLUES.
+def clues(points: Points, start: int, names: Filter, found: Keys) -> tuple[int, int]:
+    """Write the clues of a URL, at most MAX_CLUES; within host labels those of the filter.
 
     Returns the clue count and the start of the next URL.
     """
     end = min(len(points), start + MAX_CHARACTERS)
     host, stop, path = host_bounds(points, start, end)
     count = _add_host(points, host, stop, found)
+    count = _add_names(points, host, stop, names, found, count)
     for at in range(host, stop):
         count = _add_block(points[at], found, count)
     count, at = _add_path(points, path, end, found, count)
@@ -291,13 +333,14 @@ def place_of(keys: Keys, clue: np.uint64) -> int:
 def find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
     """Return the rows of each URL's known clues, (n_urls, MAX_CLUES); padded with -1.
 
-    `points` come from `batch.encode`. `keys` are sorted; a row is an index into `keys`.
+    `points` come from `batch.encode`. `keys` are sorted; a row is an index into `keys`. Without
+    names within host labels.
     """
-    found = np.empty(MAX_CLUES, np.uint64)
+    found, names = np.empty(MAX_CLUES, np.uint64), np.zeros(1 << NAME_BITS, np.bool_)
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)
     start = 0
     for url in range(n_urls):
-        count, start = clues(points, start, found)
+        count, start = clues(points, start, names, found)
         known = 0
         for at in range(count):
             row = place_of(keys, found[at])

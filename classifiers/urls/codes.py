@@ -6,9 +6,9 @@ of language and country get the language used in the country. Names and countrie
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,9 @@ from langfocus.classifiers.urls.clues import (
     LOCALE,
     LOCALE_PAIR,
     MAX_TOKEN,
+    MIN_NAME,
+    NAME_END,
+    NAME_START,
     REGION,
     SEGMENT,
     SEGMENT_PAIR,
@@ -36,8 +39,22 @@ from langfocus.classifiers.urls.clues import (
 
 Values = npt.NDArray[np.float32]
 
+Fact = tuple[int, str, str, float]
+"""A clue kind, a text, the language meant, and the least evidence."""
+
 _NAME_NATS: Final = {HOST: 7.5, SEGMENT: 10.0, LOCALE: 6.0, KEYED: 11.0, SUFFIX: 5.0}
 """Least evidence of a name or an old code, by clue kind."""
+_PLACES: Final = frozenset(
+    "cree gothic jawa komi kongo latin latina lombard malay mari nauru nias picard prussian rundi"
+    " sami scots shan tonga tulu valencia venda veneto".split()
+)
+"""Names of languages that are places, peoples or common words in URLs."""
+_LANDS: Final = frozenset("kazakh kurdi kyrgyz tajik turkmen uzbek".split())
+"""Names with which the name of a country begins."""
+_WITHIN_NATS: Final = 5.0
+"""Evidence of an English name at the start or end of a host label: often of a people."""
+_OWN_NATS: Final = 7.0
+"""The same of a name in the language itself."""
 _PAIR_NATS: Final = 13.0
 _SHARED_NATS: Final = 8.0
 """Most evidence of a language code that is also another country's code."""
@@ -68,8 +85,10 @@ _FREQUENT: Final = 250
 _USED_COUNTRIES: Final = rows("used-countries.txt")
 
 
-def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Values]:
-    """Return clue keys and evidence completed with these codes, for the column languages.
+def completed(
+    codes: Sequence[str], keys: Keys, nats: Values, more: Iterable[Fact] = ()
+) -> tuple[Keys, Values]:
+    """Return clue keys and evidence completed with facts, for the column languages.
 
     Codes recognised as words in training keep a row of zeros.
     """
@@ -77,18 +96,18 @@ def completed(codes: Sequence[str], keys: Keys, nats: Values) -> tuple[Keys, Val
         return keys, nats
     column = {code: at for at, code in enumerate(codes)}
     evidence = dict(zip(keys.tolist(), nats.astype(np.float32), strict=True))
-    for kind, text, code, least in _facts():
+    for kind, text, code, least in chain(_facts(), more):
         if code in column:
             row = evidence.setdefault(key_of(kind, text), np.zeros(len(codes), np.float32))
             row[column[code]] = max(row[column[code]], least)
     _limit(evidence, column)
+    _forget_places(evidence, column)
     evidence |= _pairs(evidence, column)
     order = sorted(evidence)
     return np.array(order, np.uint64), np.array([evidence[key] for key in order], np.float32)
 
 
-def _facts() -> Iterator[tuple[int, str, str, float]]:
-    """Yield a clue kind, a text, the language meant, and the least evidence."""
+def _facts() -> Iterator[Fact]:
     old, long = _codes_of(2), _codes_of(3)
     names = _names() | {"kr": "ko"}
     known = {code: code for code in PROJECT_CODES}
@@ -116,6 +135,18 @@ def _facts() -> Iterator[tuple[int, str, str, float]]:
                 yield kind, text, code, least
 
 
+def names_in_hosts(unlearned: Collection[str]) -> list[Fact]:
+    """Return the names of languages as clues within host labels."""
+    natives = (text for _, (_, *others) in languages.called_names() for text in others)
+    own = set(map(languages.unaccented, natives))
+    return [
+        (kind, text, code, _OWN_NATS if name in own else _WITHIN_NATS)
+        for name, code in _names().items()
+        if code in unlearned and len(name) >= MIN_NAME and name.isascii() and name not in _LANDS
+        for kind, text in ((NAME_START, name), (NAME_END, name[::-1]))
+    ]
+
+
 def _is_own(code: str) -> bool:
     """Return True if the code is not a country code, or if the country's language is rarer."""
     other, pages = _country_language(code), int(WEB_CODES[code])
@@ -131,7 +162,8 @@ def _names() -> dict[str, str]:
     """Return single-word names; names in other letters than Latin may be short."""
     return {
         name: code
-        for name, code in languages.names().items()
+        for called, code in languages.names().items()
+        for name in {called, called.replace(" ", "")} - _PLACES
         if (4 if name.isascii() else 2) <= len(name) <= MAX_TOKEN
         and not {" ", "-"} & {*name}
         and name not in PROJECT_CODES
@@ -160,6 +192,14 @@ def _countries() -> dict[str, str]:
 
 def _codes(tags: Iterable[str]) -> set[str]:
     return set(filter(None, (languages.of_subtag(tag.partition("_")[0]) for tag in tags)))
+
+
+def _forget_places(evidence: dict[int, Values], column: dict[str, int]) -> None:
+    """Remove the evidence of names that are no sign of their language."""
+    for name, kind in product(_PLACES, _NAME_NATS):
+        row, code = evidence.get(key_of(kind, name)), languages.names().get(name)
+        if row is not None and code in column:
+            row[column[code]] = 0.0
 
 
 def _limit(evidence: dict[int, Values], column: dict[str, int]) -> None:

@@ -189,7 +189,7 @@ def _facts(points: Points, n_urls: int, asked: _Asked) -> Facts:
     for row in range(n_urls):
         if asked.named >= 0 or asked.classifier >= 0:
             score_row(points, start, asked.weights, room, scores, 0)
-        count, start = clues(points, start, found)
+        count, start = clues(points, start, asked.nats.names, found)
         for at in range(count):
             _mark(asked.marks, found[at], facts, row)
         if asked.classifier >= 0:

@@ -266,4 +266,5 @@ def _checked(arrays: arrayfile.Arrays, path: Path) -> UrlModel:
         raise ValueError("the clues are not sorted")
     posterior = Evidence(named, arrays["mixing"], arrays["evidence_intercepts"], keys, nats)
     facts = json.loads(str(arrays["facts"]))
-    return UrlModel(languages, codes, arrays["scales"], arrays["intercepts"], posterior, facts)
+    numbers = codes, arrays["scales"], arrays["intercepts"]
+    return UrlModel(languages, *numbers, posterior.widened(), facts)

@@ -19,7 +19,9 @@ import numpy.typing as npt
 from langfocus.classifiers.errors import LanguageError
 from langfocus.classifiers.tables import rows
 from langfocus.classifiers.tables.language_codes import PROJECT_CODES
-from langfocus.classifiers.urls.codes import completed
+from langfocus.classifiers.urls import further
+from langfocus.classifiers.urls.clues import key_of
+from langfocus.classifiers.urls.codes import completed, names_in_hosts
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
 from langfocus.classifiers.weights import Floats
@@ -110,11 +112,25 @@ class Evidence:
     nats: npt.NDArray[np.float16]
     """Evidence per clue and language, (n_clues, n_languages)."""
 
+    def widened(self) -> Evidence:
+        """Return the evidence with further languages, if it names more than its classifiers do."""
+        more = further.added(self.languages, len(self.mixing))
+        return Evidence(
+            self.languages + more,
+            further.widened(self.mixing, len(more)),
+            further.widened(self.intercepts, len(more), further.INTERCEPT),
+            self.keys,
+            further.widened(self.nats, len(more)),
+        )
+
     @cached_property
     def of_urls(self) -> Nats:
         """Return the weights in the layout of the compiled code."""
-        keys, nats = completed(self.languages, self.keys, self.nats.astype(np.float32))
-        return nats_of(self.mixing, self.intercepts, keys, nats)
+        within = names_in_hosts(self.languages[len(self.mixing) :])
+        stored, more = self.nats.astype(np.float32), [*within, *further.facts()]
+        keys, nats = completed(self.languages, self.keys, stored, more)
+        names = np.array([key_of(kind, text) for kind, text, *_ in within], np.uint64)
+        return nats_of(self.mixing, self.intercepts, keys, nats, names)
 
     def base(self, prior: Prior) -> Floats:
         """Return the log-prior plus the evidence of a URL without features, padded with -inf."""

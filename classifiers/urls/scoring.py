@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.compiled import compiled_for_many, inlined
-from langfocus.classifiers.urls.clues import MAX_CLUES, Keys, clues, place_of
+from langfocus.classifiers.urls.clues import MAX_CLUES, Filter, Keys, clues, filter_of, place_of
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.ngrams import MARK_VALUE, features, make_room
 from langfocus.classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
@@ -92,13 +92,18 @@ class Nats(NamedTuple):
     """Keys of the known clues, sorted, (n_clues,)."""
     of_clues: Floats
     """Nats per clue, (n_clues, m)."""
+    names: Filter
+    """Filter of the clues within host labels."""
 
 
-def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats) -> Nats:
-    """Return padded evidence from unpadded arrays; `mixing` is (n_classifiers, m)."""
+def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats, names: Keys) -> Nats:
+    """Return padded evidence from unpadded arrays; `mixing` is (n_classifiers, m).
+
+    `names` are the keys that are clues within host labels.
+    """
     n_first = 1 + int(np.flatnonzero(mixing.any(axis=0)).max(initial=0))
     mixed = _padded(mixing[:, :n_first])
-    return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues))
+    return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues), filter_of(names))
 
 
 def _padded(values: Floats, fill: float = 0.0) -> Floats:
@@ -162,20 +167,38 @@ def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple
     found = np.empty(MAX_CLUES, np.uint64)
     start = 0
     for url in range(n_urls):
-        count, start = clues(points, start, found)
+        count, start = clues(points, start, nats.names, found)
         has_clue[url] = weigh(nats, base, scores, (found, count), url, logits)
     return logits, has_clue
 
 
+@inlined
+def _exp(x: float) -> float:
+    """Return the exponential of x, -16..0, with an absolute error below 1e-5.
+
+    Without calls and branches, processors compute several at once.
+    """
+    power = x / 256
+    power = 1 + power + power * power / 2
+    for _ in range(8):
+        power *= power
+    return power
+
+
 @compiled_for_many
 def best_of(logits: Floats) -> tuple[Places, Floats]:
-    """Return the index of each row's largest logit and the softmax share, (n_urls,) each."""
+    """Return the index of each row's largest logit and the softmax share, (n_urls,) each.
+
+    Rows are padded to a multiple of _LANES.
+    """
     places, shares = np.empty(len(logits), np.int16), np.empty(len(logits), np.float32)
+    sums = np.empty(_LANES)
     for row in range(len(logits)):
-        best, total = int(np.argmax(logits[row])), 0.0
-        for language in range(logits.shape[1]):
-            behind = logits[row, language] - logits[row, best]
-            if behind > _NEGLIGIBLE:
-                total += math.exp(np.float64(behind))  # in double precision, as in Python
-        places[row], shares[row] = best, 1 / total
+        best = int(np.argmax(logits[row]))
+        most = np.float64(logits[row, best])
+        sums[:] = 0.0
+        for first in range(0, logits.shape[1], _LANES):
+            for lane in range(_LANES):
+                sums[lane] += _exp(max(np.float64(logits[row, first + lane]) - most, _NEGLIGIBLE))
+        places[row], shares[row] = best, 1 / sums.sum()
     return places, shares

@@ -57,17 +57,17 @@ def test_a_language_that_the_model_only_names_has_no_decision() -> None:
 
 
 def test_a_language_that_the_model_cannot_name_has_the_codes_of_urls() -> None:
-    of_urls = evidence_of("bo", None)[0]
-    urls = ["http://a.com/bo/x", "http://a.com/", "http://a.de/fr/x"]
-    tibetan, none, other = of_urls(urls, {urls[1]: False})
-    assert tibetan == Evidence(code=1.0)
+    of_urls = evidence_of("vo", None)[0]
+    urls = ["http://a.com/vo/x", "http://a.com/", "http://a.de/fr/x"]
+    volapuk, none, other = of_urls(urls, {urls[1]: False})
+    assert volapuk == Evidence(code=1.0)
     assert none == Evidence(declared=-1.0)
     assert other == Evidence(code=-1.0)  # a domain of another language says nothing alone
     assert of_urls([], {}) == []
 
 
 def test_a_declared_language_comes_from_the_page_and_one_of_its_own_wins() -> None:
-    ordering = learning(evidence_of("bo", None)[0], PRIOR)
+    ordering = learning(evidence_of("vo", None)[0], PRIOR)
     urls = ["http://a.com/1", "http://a.com/2", "http://a.com/3"]
     source = LinkSource(declared=frozenset(urls[:2]), declared_other=frozenset(urls[1:]))
     found = [link.evidence for link in ordering.links(urls, source)]
