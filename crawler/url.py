@@ -6,7 +6,8 @@ merged by these rules, rightly and wrongly.
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Set
+from functools import lru_cache, partial
 from hashlib import blake2b
 from string import ascii_letters, digits
 from typing import Final
@@ -53,6 +54,8 @@ _UNWANTED_SUFFIXES = frozenset(
     "zip rar 7z tar gz tgz bz2 xz lz iso dmg img bin exe msi apk deb rpm jar war dll torrent "
     "pdf ps doc docx odt rtf xls xlsx ods csv ppt pptx pps odp odg epub mobi".split()
 )
+
+_DOCUMENTS: Final = frozenset(("pdf", "docx", "odt", "epub"))
 
 _CACHED_HOSTS: Final = 16_384
 _CACHED_URLS: Final = 16_384  # several steps ask for the same facts of a page's links, or of seeds
@@ -269,7 +272,7 @@ def is_site_file(url: str) -> bool:
     return url.partition("://")[2].partition("/")[2] in ("robots.txt", ".well-known/tdmrep.json")
 
 
-def is_unwanted_file(url: str) -> bool:
+def is_unwanted_file(url: str, suffixes: Set[str] = _UNWANTED_SUFFIXES) -> bool:
     """Return True for the extension of a multimedia file, style sheet or download.
 
     Such links are ignored and do not count for the host cap (Baykan 2013, 5.2). In a folder of
@@ -281,7 +284,14 @@ def is_unwanted_file(url: str) -> bool:
     return (
         len(suffix) <= 7
         and suffix != name
-        and suffix.lower() in _UNWANTED_SUFFIXES
+        and suffix.lower() in suffixes
         and path.count("/") > 2
         and path[: -len(name)].rsplit("/", 2)[-2].lower() not in _TITLED
     )
+
+
+is_document_file = partial(is_unwanted_file, suffixes=_DOCUMENTS)
+"""Return True for the extension of a document that `-a documents` reads."""
+
+is_unwanted_without_documents = partial(is_unwanted_file, suffixes=_UNWANTED_SUFFIXES - _DOCUMENTS)
+"""Return True for an unwanted file that is no such document."""

@@ -1,45 +1,49 @@
 """Documents that are no HTML: PDF (with pypdfium2), and files of zip and XML (docx, odt, epub).
 
-`read_document` returns text and links like those of a page. Each file is read up to limits that do
-not depend on what it says of itself: unpacked bytes, members, PDF pages, characters.
+No document raises. Limits do not depend on what a document says of itself.
 """
 
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from ctypes import POINTER, c_int, cast, create_string_buffer
 from dataclasses import dataclass
-from itertools import islice
+from html.entities import html5
 from typing import Any, Final
 from xml.parsers import expat
 
 from langfocus.classifiers.errors import ClassifierError
-from langfocus.classifiers.pages.html.links import Resolver, kept_links
-from langfocus.classifiers.pages.parse import MAX_CHARACTERS as MAX_TEXT
-from langfocus.classifiers.pages.parse import Declaration, ParsedPage
+from langfocus.classifiers.pages.charset.encodings import is_document
+from langfocus.classifiers.pages.html.links import MAX_LINKS, Resolver, kept_links
+from langfocus.classifiers.pages.parse import MAX_CHARACTERS, Declaration, ParsedPage
 
-MAX_PAGES: Final = 300
-"""PDF pages read."""
-MAX_CHARACTERS: Final = 1_000_000
+FEW_PAGES: Final = 50
+"""Pages of a PDF that are read for its language and links."""
+
+MAX_PAGES: Final = 2_000
+"""Pages of a PDF that are read for its whole text."""
+
+MAX_TEXT: Final = 1_000_000
+"""Characters read of a document."""
+
 MAX_UNPACKED: Final = 20_000_000
 """Unpacked bytes read of all members of a zip file."""
-MAX_MEMBERS: Final = 2_000
-MAX_LINKS: Final = 10_000
-_MOST_DEPTH: Final = 200
+
+_MAX_DEPTH: Final = 200
 _PIECES: Final = 8
-_MOST_URL: Final = 4_096
+_MAX_VALUE: Final = 8_192
 _CHUNK: Final = 65_536
 
-_PDF_START: Final = b"%PDF-"
-_ZIP_START: Final = b"PK\x03\x04"
+_METHODS: Final = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED  # others unpack without a bound
 _BLOCKS: Final = frozenset(
-    "p h h1 h2 h3 h4 h5 h6 li div td th tr br title blockquote dt dd table-cell tab".split()
+    "p h h1 h2 h3 h4 h5 h6 li div td th tr br title blockquote dt dd table-cell line-break".split()
 )
+_SPACES: Final = frozenset(("tab", "s"))
 _SILENT: Final = frozenset("script style head instrText delText tracked-changes annotation".split())
-
-
-class DocumentError(ClassifierError):
-    """A document that cannot be read; its message is the reason, one word."""
+_LINKING: Final = frozenset(("a", "Relationship", "item", "itemref", "rootfile"))
+_LANGUAGES: Final = frozenset(("html", "language", "lang"))
+_DAMAGES: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,265 +52,277 @@ class Document:
 
     kind: str
     """`pdf`, `docx`, `odt` or `epub`."""
-    parts: tuple[str, ...]
-    """The text of each page of a PDF, or of each chapter; empty texts too."""
-    links: tuple[str, ...]
-    """Absolute or relative URLs as written, each once."""
+    parts: tuple[str, ...] = ()
+    """The text of each page of a PDF, or of each chapter of an EPUB; empty texts too."""
+    links: tuple[str, ...] = ()
+    """URLs as written, each once."""
     language: str | None = None
     """The declared language."""
+    title: str = ""
     is_cut: bool = False
-    """True if the document has more than its limits allow."""
-
-    @property
-    def text(self) -> str:
-        """The text of all parts."""
-        return "\n".join(filter(None, self.parts))
+    """True if the document is damaged, or has more than its limits allow."""
+    fault: str = ""
+    """Why there is no text: `encrypted`, `damaged`, `no_text`."""
 
 
-def kind_of(body: bytes) -> str | None:
-    """Return `pdf` or `zip` by the first bytes; None for other data."""
-    if body.startswith(_ZIP_START):
-        return "zip"
-    return "pdf" if body[:1_024].lstrip(b"\0\xef\xbb\xbf \t\r\n").startswith(_PDF_START) else None
+def load_pdfium() -> Any:
+    """Return the module pypdfium2; raises `ClassifierError` without the extra."""
+    try:
+        import pypdfium2
+    except ImportError as error:
+        raise ClassifierError("PDF needs pip install 'langfocus[documents]'") from error
+    return pypdfium2
 
 
-def read_document(body: bytes) -> Document:
-    """Read a document; raises `DocumentError` with the reason (`encrypted`, `damaged`, ...)."""
-    kind = kind_of(body)
-    if kind is None:
-        raise DocumentError("unknown")
-    return _read_pdf(body) if kind == "pdf" else _read_zip(body)
+def read_document(body: bytes, most_pages: int = MAX_PAGES) -> Document | None:
+    """Read a document; None for another kind of file.
+
+    Raises `ClassifierError` for a PDF without the extra.
+    """
+    if not is_document(body):
+        return None
+    found = _read_zip(body) if body.startswith(b"PK") else _read_pdf(body, most_pages)
+    if found is None or found.fault or any(found.parts):
+        return found
+    return Document(found.kind, found.parts, found.links, fault="no_text", is_cut=found.is_cut)
 
 
-def page_of(document: Document, url: str) -> ParsedPage:
+def parse_document(body: bytes, url: str) -> ParsedPage | None:
     """Return a document as a page, with its text sampled like that of a long page.
 
-    A scan without text declares no language: nobody can read it as text.
+    None for another kind of file. Relative links are left out: those of an EPUB lead to its own
+    chapters. Raises `ClassifierError` without the extra.
     """
-    resolver = Resolver(url)
-    kept, dropped = kept_links(document.links, resolver)
-    text = " ".join(document.text.split())
-    if len(text) > MAX_TEXT:
-        size, step = MAX_TEXT // _PIECES, len(text) // _PIECES
+    document = read_document(body, FEW_PAGES)
+    if document is None:
+        return None
+    absolute = (link for link in document.links if "://" in link[:8])
+    kept, dropped = kept_links(absolute, Resolver(url))
+    text = " ".join(" ".join(document.parts).split())
+    if len(text) > MAX_CHARACTERS:
+        size, step = MAX_CHARACTERS // _PIECES, len(text) // _PIECES
         text = " ".join(text[at * step : at * step + size - 1] for at in range(_PIECES))
-    tag = document.language if text else None
-    declared = (Declaration("document language", tag),) if tag else ()
+    declared = document.language if text else None  # nobody reads the language of a scan
     return ParsedPage(
         text=text,
         links=list(dict.fromkeys(kept.values())),
         dropped_links=dropped,
         charset="utf-8",
         charset_source="detected",
-        declarations=declared,
+        declarations=(Declaration("document language", declared),) if declared else (),
         parser=document.kind,
-        prose=document.text[:MAX_TEXT],
+        prose="\n".join(document.parts)[:MAX_CHARACTERS],
+        document=document.fault or "read",
+        is_cut=document.is_cut,
     )
 
 
-def _read_pdf(body: bytes) -> Document:
+def _read_pdf(body: bytes, most_pages: int) -> Document:
+    pdfium = load_pdfium()
     try:
-        import pypdfium2
-        from pypdfium2 import raw
-    except ImportError as error:
-        raise ClassifierError("PDF needs the extra: pip install 'langfocus[documents]'") from error
-
-    try:
-        pdf = pypdfium2.PdfDocument(body)
-    except pypdfium2.PdfiumError as error:
-        is_locked = getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD
-        raise DocumentError("encrypted" if is_locked else "damaged") from None
+        pdf = pdfium.PdfDocument(body)
+    except pdfium.PdfiumError as error:
+        is_locked = getattr(error, "err_code", None) == pdfium.raw.FPDF_ERR_PASSWORD
+        return Document("pdf", fault="encrypted" if is_locked else "damaged")
     parts: list[str] = []
     links: dict[str, None] = {}
-    n_characters = 0
+    left = MAX_TEXT
     try:
-        n_pages = len(pdf)
-        for number in range(min(n_pages, MAX_PAGES)):
-            text = ""
-            try:
-                page = pdf[number]
-            except pypdfium2.PdfiumError:
-                parts.append(text)
-                continue
-            try:
-                whole = page.get_textpage()
-                text = whole.get_text_range(0, min(whole.count_chars(), MAX_CHARACTERS))
-                whole.close()
-            except pypdfium2.PdfiumError:
-                pass
-            links.update(dict.fromkeys(islice(_pdf_links(pdf, page, raw), MAX_LINKS)))
-            page.close()
-            parts.append(text.replace("\r\n", "\n").replace("\x02", "").replace("\ufffe", ""))
-            n_characters += len(text)
-            if n_characters > MAX_CHARACTERS:
+        for number in range(min(len(pdf), most_pages)):
+            parts.append(_text_of_page(pdfium, pdf, number, links))
+            left -= len(parts[-1])
+            if left < 0:
                 break
-        declared = _pdf_language(pdf, raw)
+        language = _value(pdfium.raw.FPDFCatalog_GetLanguage, pdf, kind=pdfium.raw.FPDF_WCHAR)
+        title = _value(pdfium.raw.FPDF_GetMetaText, pdf, b"Title")
+        is_cut = len(parts) < len(pdf)
     finally:
         pdf.close()
-    kept = tuple(islice(links, MAX_LINKS))
-    return Document("pdf", tuple(parts), kept, declared, is_cut=len(parts) < n_pages)
+    return Document("pdf", tuple(parts), tuple(links), language or None, title, is_cut)
 
 
-def _pdf_links(pdf: Any, page: Any, raw: Any) -> Iterator[str]:
-    """Yield the URLs of the link annotations of a PDF page."""
-    import ctypes
+def _text_of_page(pdfium: Any, pdf: Any, number: int, links: dict[str, None]) -> str:
+    """Return the text of a PDF page, and add the URLs of its link annotations; "" if damaged."""
+    try:
+        page = pdf[number]
+    except pdfium.PdfiumError:
+        return ""
+    try:
+        links.update(dict.fromkeys(_pdf_links(pdfium.raw, pdf, page, MAX_LINKS - len(links))))
+        written = page.get_textpage()
+        text: str = written.get_text_range(0, min(written.count_chars(), MAX_TEXT))
+    except pdfium.PdfiumError:
+        return ""
+    finally:
+        page.close()
+    return text.replace("\r\n", "\n").replace("\ufffe", "").replace("\x02", "").strip()
 
-    position, link = ctypes.c_int(0), raw.FPDF_LINK()
-    for _ in range(MAX_LINKS):
-        if not raw.FPDFLink_Enumerate(page.raw, position, link):
+
+def _pdf_links(raw: Any, pdf: Any, page: Any, most: int) -> Iterator[str]:
+    position, link = c_int(0), raw.FPDF_LINK()
+    for _ in range(most):
+        if not raw.FPDFLink_Enumerate(page, position, link):
             return
         action = raw.FPDFLink_GetAction(link)
         if action and raw.FPDFAction_GetType(action) == raw.PDFACTION_URI:
-            size = raw.FPDFAction_GetURIPath(pdf.raw, action, None, 0)
-            if 1 < size <= _MOST_URL:
-                buffer = ctypes.create_string_buffer(size)
-                raw.FPDFAction_GetURIPath(pdf.raw, action, buffer, size)
-                yield buffer.value.decode("utf-8", "replace")
+            yield _value(raw.FPDFAction_GetURIPath, pdf, action, charset="utf-8")
 
 
-def _pdf_language(pdf: Any, raw: Any) -> str | None:
-    import ctypes
-
-    if not hasattr(raw, "FPDFCatalog_GetLanguage"):
-        return None
-    size = raw.FPDFCatalog_GetLanguage(pdf.raw, None, 0)
-    if not 2 < size <= 200:
-        return None
-    buffer = ctypes.create_string_buffer(size)
-    raw.FPDFCatalog_GetLanguage(pdf.raw, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size)
-    return buffer.raw.decode("utf-16-le", "replace").rstrip("\0") or None
+def _value(
+    function: Callable[..., int], *given: Any, charset: str = "utf-16-le", kind: Any = None
+) -> str:
+    """Return the text that a function of pdfium writes into a buffer; "" if it is too long."""
+    size = function(*given, None, 0)
+    if not 0 < size <= _MAX_VALUE:
+        return ""
+    buffer = create_string_buffer(size)
+    function(*given, cast(buffer, POINTER(kind)) if kind else buffer, size)
+    return " ".join(buffer.raw.decode(charset, "replace").partition("\0")[0].split())
 
 
 class _Package:
     """A zip file whose members are read within one budget of unpacked bytes."""
 
     def __init__(self, body: bytes) -> None:
-        try:
-            self._file = zipfile.ZipFile(io.BytesIO(body))
-        except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, OSError):
-            raise DocumentError("damaged") from None
-        self.names = [one.filename for one in self._file.infolist()[:MAX_MEMBERS]]
-        self.left = MAX_UNPACKED
-        self.is_cut = len(self._file.infolist()) > MAX_MEMBERS
+        self._file = zipfile.ZipFile(io.BytesIO(body))
+        self.names = self._file.NameToInfo.keys()
+        self._left = MAX_UNPACKED
+        self.is_cut = False
 
-    def chunks(self, name: str) -> Iterator[bytes]:
-        """Yield the bytes of a member until it or the budget ends; damage ends it too."""
+    def text_of(self, name: str) -> "_Text":
+        """Return a member up to its damage or the end of the budget; empty if it is missing."""
+        text = _Text()
+        if name in self.names:
+            text.read(self._chunks(name))
+        self.is_cut |= text.is_cut
+        return text
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
         try:
             info = self._file.getinfo(name)
-            if info.flag_bits & 1:
-                raise DocumentError("encrypted")
+            if info.compress_type not in _METHODS:
+                raise ValueError(info.compress_type)
             with self._file.open(info) as member:
-                while self.left > 0 and (chunk := member.read(min(_CHUNK, self.left))):
-                    self.left -= len(chunk)
+                while self._left > 0 and (chunk := member.read(min(_CHUNK, self._left))):
+                    self._left -= len(chunk)
                     yield chunk
-                self.is_cut |= self.left <= 0
-        except KeyError:
-            return
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError):
+                self.is_cut |= self._left <= 0
+        except _DAMAGES:
             self.is_cut = True
 
 
+class _BeyondError(Exception):
+    """A member goes beyond a limit."""
+
+
 class _Text:
-    """Collects text, links and the language of one XML member; entities are not expanded."""
+    """The text, links, language and title of an XML member; entities are not expanded."""
 
     def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.links: dict[str, None] = {}
-        self.language: str | None = None
+        self.language, self.is_cut = "", False
         self.items: list[tuple[str, dict[str, str]]] = []
-        self.is_cut = False
-        self._depth, self._silent, self._length = 0, 0, 0
+        self._values: dict[str, str] = {}
+        self._parts: list[str] = []
+        self._element, self._depth, self._silent, self._length = "", 0, 0, 0
 
-    def read(self, chunks: Iterator[bytes]) -> None:
+    def read(self, chunks: Iterable[bytes]) -> None:
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._characters
         parser.EntityDeclHandler = self._refuse
+        parser.UseForeignDTD()  # an undeclared entity, such as &nbsp;, is no error
+        parser.SkippedEntityHandler = self._entity
         try:
             for chunk in chunks:
                 parser.Parse(chunk, False)
             parser.Parse(b"", True)
-        except (expat.ExpatError, _Beyond, ValueError, LookupError):
+        except (expat.ExpatError, _BeyondError, ValueError, LookupError):
             self.is_cut = True  # the text so far is kept
 
     def _refuse(self, *_: object) -> None:
-        raise _Beyond
+        raise _BeyondError
+
+    def _entity(self, name: str, is_parameter: bool) -> None:
+        self._characters("" if is_parameter else html5.get(f"{name};", ""))
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise _Beyond
-        name = name.rpartition(":")[2]
+        name = self._element = name.rpartition(":")[2]
         self._silent += name in _SILENT
-        if name in _BLOCKS:
-            self.parts.append("\n")
-        if name in ("a", "Relationship", "item", "itemref", "rootfile"):
+        if name in _BLOCKS or name in _SPACES:
+            self._parts.append("\n" if name in _BLOCKS else " ")
+        if name in _LINKING:
             self.items.append((name, attributes))
-            if len(self.items) > MAX_LINKS:
-                raise _Beyond
-        if self.language is None and name in ("html", "language", "themeFontLang", "lang"):
-            self.language = attributes.get("xml:lang") or attributes.get("w:val")
+        if self._depth > _MAX_DEPTH or len(self.items) > MAX_LINKS:
+            raise _BeyondError
+        if name in _LANGUAGES:
+            self.language = self.language or attributes.get("xml:lang", attributes.get("w:val", ""))
 
     def _end(self, name: str) -> None:
         self._depth -= 1
         self._silent -= name.rpartition(":")[2] in _SILENT
+        self._element = ""
 
     def _characters(self, text: str) -> None:
+        self._length += len(text)
+        if self._length > MAX_TEXT:
+            raise _BeyondError
+        if self._element in ("title", "language"):
+            self._values[self._element] = self._values.get(self._element, "") + text
         if not self._silent:
-            self.parts.append(text)
-            self._length += len(text)
-            if self._length > MAX_CHARACTERS:
-                raise _Beyond
+            self._parts.append(text)
+
+    def value(self, name: str) -> str:
+        """Return the text of the elements `title` or `language`."""
+        return " ".join(self._values.get(name, "").split())
 
     @property
     def text(self) -> str:
-        lines = (" ".join(line.split()) for line in "".join(self.parts).split("\n"))
+        lines = (" ".join(line.split()) for line in "".join(self._parts).split("\n"))
         return "\n".join(filter(None, lines))
 
 
-class _Beyond(Exception):
-    """A member went beyond a limit."""
-
-
-def _read_zip(body: bytes) -> Document:
-    package = _Package(body)
+def _read_zip(body: bytes) -> Document | None:
+    try:
+        package = _Package(body)
+    except (*_DAMAGES, NotImplementedError):
+        return Document("zip", fault="damaged")
+    links: list[str] = []
     if "word/document.xml" in package.names:
-        kind, members = "docx", ["word/document.xml"]
-    elif "META-INF/container.xml" in package.names:
-        kind, members = "epub", _chapters(package)
+        kind, members, about = "docx", ["word/document.xml"], "docProps/core.xml"
+        related = package.text_of("word/_rels/document.xml.rels").items
+        links = [one.get("Target", "") for _, one in related if one.get("TargetMode") == "External"]
+    elif "META-INF/container.xml" in package.names and "mimetype" in package.names:
+        kind, (about, *members) = "epub", _chapters(package)
     elif "content.xml" in package.names:
-        kind, members = "odt", ["content.xml"]
+        kind, members, about = "odt", ["content.xml"], "meta.xml"
     else:
-        raise DocumentError("unknown")
-    texts = [_text_of(package, name) for name in members]
-    items = [item for text in texts for item in text.items]
-    if kind == "docx":
-        items += _text_of(package, "word/_rels/document.xml.rels").items
-    links = [
-        one.get("href") or one.get("xlink:href") or one.get("Target", "")
-        for name, one in items
-        if name == "a" or (name == "Relationship" and one.get("TargetMode") == "External")
+        return None
+    facts = package.text_of(about)
+    texts = [package.text_of(name) for name in members]
+    links += [
+        one.get("href") or one.get("xlink:href", "")
+        for text in texts
+        for name, one in text.items
+        if name == "a"
     ]
-    kept = tuple(islice(dict.fromkeys(filter(None, links)), MAX_LINKS))
-    language = next((text.language for text in texts if text.language), None)
-    is_cut = package.is_cut or any(text.is_cut for text in texts)
-    return Document(kind, tuple(text.text for text in texts), kept, language, is_cut)
+    parts = tuple(text.text for text in texts)
+    language = next(filter(None, (facts.value("language"), *(text.language for text in texts))), "")
+    kept = tuple(dict.fromkeys(filter(None, links)))
+    fault = "damaged" if package.is_cut and not any(parts) else ""
+    return Document(
+        kind, parts, kept, language or None, facts.value("title"), package.is_cut, fault
+    )
 
 
-def _text_of(package: _Package, name: str) -> _Text:
-    text = _Text()
-    text.read(package.chunks(name))
-    return text
-
-
-def _chapters(package: _Package) -> list[str]:
-    """Return the members of an EPUB in reading order, each once."""
-    roots = [item for _, item in _text_of(package, "META-INF/container.xml").items]
-    path = next((one["full-path"] for one in roots if one.get("full-path")), "")
-    items = _text_of(package, path).items
+def _chapters(package: _Package) -> Iterator[str]:
+    """Yield the package file of an EPUB, and its chapters in reading order, each once."""
+    roots = [item.get("full-path") for _, item in package.text_of("META-INF/container.xml").items]
+    path = next(filter(None, roots), "")
+    yield path
+    items = package.text_of(path).items
     folder = f"{path.rpartition('/')[0]}/" if "/" in path else ""
     files = {one.get("id"): one.get("href", "") for name, one in items if name == "item"}
-    order = [files.get(one.get("idref"), "") for name, one in items if name == "itemref"]
-    known = frozenset(package.names)
-    names = dict.fromkeys(folder + name for name in order if folder + name in known)
-    return [*names]
+    order = [folder + files.get(one.get("idref"), "") for name, one in items if name == "itemref"]
+    yield from dict.fromkeys(name for name in order if name in package.names)

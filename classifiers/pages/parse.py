@@ -88,6 +88,10 @@ class ParsedPage:
     """Lines of the main text."""
     needs_browser: bool = False
     """True for a page with little text, which scripts would write in a browser."""
+    document: str = ""
+    """Of a document that is no HTML: `read`, or why there is no text (`documents.Document`)."""
+    is_cut: bool = False
+    """True for a document that is damaged, or has more than is read."""
 
 
 def parse_page(

@@ -4,9 +4,20 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from langfocus.classifiers.pages.charset.encodings import is_binary
+from langfocus.classifiers.pages.charset.encodings import is_document as has_document
 from langfocus.crawler.http.head import media_type
+from langfocus.crawler.url import is_document_file
 
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
+
+_DOCUMENT_TYPES = (
+    "application/pdf",
+    "application/x-pdf",
+    "application/epub+zip",
+    "application/vnd.oasis.opendocument.text",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+)
+_ANY_TYPE = ("", "application/octet-stream", "application/zip", "application/x-download")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,16 @@ def is_text(content_type: str | None, body: bytes = b"") -> bool:
     """
     kind = media_type(content_type)
     return kind.startswith(_TEXT_TYPES) if kind else not is_binary(body)
+
+
+def is_document(content_type: str | None, url: str, body: bytes | None = None) -> bool:
+    """Return True if an answer may be a PDF, docx, odt or EPUB.
+
+    Without a media type the URL decides. The body is None before it arrives.
+    """
+    kind = media_type(content_type)
+    is_named = kind in _DOCUMENT_TYPES or (kind in _ANY_TYPE and is_document_file(url))
+    return is_named and (body is None or has_document(body))
 
 
 def is_status(code: int) -> bool:

@@ -259,6 +259,12 @@ class Arguments:
         "are no pages, and count for no cap, goal or rate",
         why="texts need none; a page with its files takes many requests",
     )
+    documents: bool = knob(
+        False,
+        "True: PDF, docx, odt and EPUB files that are expected in the language are fetched, and "
+        "read like pages; PDF needs pip install 'langfocus[documents]'",
+        why="they are long, and 6 in 1,000 answers of the Web",
+    )
     scope: Any = knob(  # `read` makes `Scope` of it
         None,
         "file of rules, one a line: +RULE takes URLs whatever their language, -RULE never fetches "
@@ -481,6 +487,13 @@ class Config(Arguments):
         "seconds after which a page is read as it is then; most pages are ready sooner",
         "LANGFOCUS_RENDER_TIMEOUT",
         "a page needs some files of its host, which gets one request a second",
+        least=1,
+    )
+    document_bytes: int = knob(
+        20_000_000,
+        "bytes of a document (-a documents=true); a larger one is not read",
+        "LANGFOCUS_DOCUMENT_BYTES",
+        "reports and books with pictures are larger than pages; a larger file has mostly pictures",
         least=1,
     )
     random_state: int = knob(

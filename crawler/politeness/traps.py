@@ -45,7 +45,9 @@ def is_trap(url: str) -> bool:
 
 
 def sift(
-    urls: Sequence[str], is_blocked: Callable[[str], bool] = lambda _: False
+    urls: Sequence[str],
+    is_blocked: Callable[[str], bool] = lambda _: False,
+    is_unwanted: Callable[[str], bool] = is_unwanted_file,
 ) -> tuple[list[str], dict[str, int]]:
     """Return the distinct, normalised links that may be queued, and counts of the rest by reason.
 
@@ -54,7 +56,7 @@ def sift(
     """
     normal = [url for url in map(normalise, urls) if url]
     allowed = [url for url in normal if not has_bad_port(url)]
-    pages = [url for url in allowed if not is_unwanted_file(url)]
+    pages = [url for url in allowed if not is_unwanted(url)]
     finite = [url for url in pages if not is_trap(url)]
     wanted = [url for url in finite if not is_blocked(url)]
     left_out = {

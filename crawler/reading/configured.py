@@ -10,7 +10,7 @@ from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, fast
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.options.config import Config
-from langfocus.crawler.reading.page import ReadPage, page_reader
+from langfocus.crawler.reading.page import ParseDocument, ReadPage, page_reader
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import link_filter
 from langfocus.crawler.strategies.orderings import Ordering
@@ -38,7 +38,16 @@ def reader_of(config: Config, method: PageMethod, ordering: Ordering) -> ReadPag
         accepted=accepted,
         embeds_of=_embeds_of if config.embeds else None,
         has_scope=config.scope is not None,
+        document_of=_document_of() if config.documents else None,
     )
+
+
+def _document_of() -> ParseDocument:
+    from langfocus.classifiers.pages.documents import load_pdfium, parse_document
+
+    with _as_setting("-a documents=true: "):
+        load_pdfium()
+    return parse_document
 
 
 def _embeds_of(page: Download) -> dict[str, bool]:

@@ -22,7 +22,7 @@ from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.reading.copied_text import sketch_of
 from langfocus.crawler.strategies.links import Link, LinkSource
 from langfocus.crawler.strategies.orderings import Ordering
-from langfocus.crawler.url import normalise
+from langfocus.crawler.url import is_unwanted_file, is_unwanted_without_documents, normalise
 
 _AT_ONCE_S = 1
 """Seconds of a refresh up to which browsers forget the page that leads on, as after a redirect."""
@@ -61,6 +61,9 @@ class Reading(NamedTuple):
 UNREAD: Final = Reading()
 """The reading of an answer without a page."""
 
+ParseDocument = Callable[[bytes, str], ParsedPage | None]
+"""`classifiers.pages.documents.parse_document`."""
+
 ReadPage = Callable[[Download, int], Reading]
 """Function that reads a page, for a download and its depth."""
 
@@ -75,6 +78,7 @@ def page_reader(
     accepted: Callable[[Sequence[str], LinkSource], list[str]] | None = None,
     embeds_of: Callable[[Download], dict[str, bool]] | None = None,
     has_scope: bool = False,
+    document_of: ParseDocument | None = None,
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
@@ -82,11 +86,13 @@ def page_reader(
     relevant. A census reads no links. Without `obeys_directives` links with nofollow are followed.
     `accepted` keeps the URLs that the filter of a plug-in accepts. `embeds_of` returns the URLs of
     what a relevant page embeds, of any page if the crawl `has_scope`: the reader does not know it.
+    With `document_of` documents are read, and links to them are kept.
     """
     targets = frozenset(codes_of(target))
+    is_unwanted = is_unwanted_without_documents if document_of else is_unwanted_file
 
     def read(download: Download, depth: int) -> Reading:
-        page, label = identified(download, by)
+        page, label = identified(download, by, document_of)
         digest = blake2b(download.body, digest_size=16).hexdigest()
         if page is None:
             return Reading(digest=digest)
@@ -116,9 +122,12 @@ def page_reader(
             followed = [url for url in links if url not in page.nofollowed]
             if directives.forbids_links({*download.statements, *reading.statements}):
                 followed = []
-        wanted, left_out = sift(followed)
+        wanted, left_out = sift(followed, is_unwanted=is_unwanted)
         left_out["ignored_url"] += page.dropped_links
         left_out["ignored_nofollow"] = len(links) - len(followed)
+        if page.document:
+            left_out["cut_long"] = int(page.is_cut)
+            left_out[f"document_{page.document}"] = 1
         declared: dict[bool, list[str]] = {True: [], False: []}
         for url, tag in page.alternates:
             if normal := normalise(url):
@@ -152,8 +161,14 @@ def _refresh(download: Download, page: ParsedPage) -> Refresh | None:
     return None if is_itself else refresh
 
 
-def identified(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:
+def identified(
+    download: Download, by: PageMethod, document_of: ParseDocument | None = None
+) -> tuple[ParsedPage | None, PageLanguage]:
     """Return a download as a page, and its language; None and no language for binary data."""
+    if document_of and (page := document_of(download.body, download.url)):
+        if page.document not in ("read", "no_text"):
+            return page, unknown(f"no page: {page.document}")
+        return page, by.identify(page, Surroundings(download.url))
     if is_binary(download.body):
         return None, unknown("no page: binary data")
     page = parse_page(

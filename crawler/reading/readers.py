@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from langfocus.classifiers.pages.charset.encodings import is_document
 from langfocus.classifiers.pages.html.tree import SMALL_BYTES
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.options.config import Config
@@ -60,12 +61,14 @@ Answer = Reading | str | ReadingError
 class _Page:
     """A page; `done` gets the answer after all earlier pages are read.
 
-    A slow page (`is_held`) gets its answer at once, and no other page waits for it.
+    A slow page (`is_held`) gets its answer at once, and no other page waits for it. The crawl
+    itself never reads a page that `is_risky`.
     """
 
     task: bytes
     done: "asyncio.Future[Answer | None]"
     failures: int = 0
+    is_risky: bool = False
     is_read: bool = False
     is_held: bool = False
     answer: Answer | None = None
@@ -138,6 +141,7 @@ class Readers:
         """
         self.limits = Limits()
         self._has_plugins = bool({one.kind for one in config.plugins} - {"web", "seeds"})
+        self._documents = config.documents
         self._number = number
         self._setup = pickle.dumps(replace(config, seeds=(), signer=None))
         self._pages_left = first_pages
@@ -159,16 +163,19 @@ class Readers:
         self._pages_left -= 1
         # A larger page may be hostile and take minutes.
         is_large = len(download.body) > SMALL_BYTES or self._has_plugins
+        # Compiled code that reads it may end its process.
+        is_risky = self._documents and is_document(download.body)
+        is_large |= is_risky
         if self._number and not self._template and (is_large or self._pages_left < 0):
             self.start()
         if not self._readers and not self._unsettled and not (is_large and self._number):
-            return None
+            return CRASHED if is_risky else None
         task: Task = (replace(download, exchange=None, robots=None), depth)
         try:
             message = msgspec.msgpack.encode(task)
         except UnicodeEncodeError:  # half a character in a header
-            return None
-        page = _Page(message, asyncio.get_running_loop().create_future())
+            return CRASHED if is_risky else None
+        page = _Page(message, asyncio.get_running_loop().create_future(), is_risky=is_risky)
         self._waiting.append(page)
         self._unsettled.append(page)
         self._hand_out()
@@ -340,7 +347,7 @@ class Readers:
         """Without readers the crawl reads the pages itself, except those that ended a reader."""
         while self._waiting and not self._readers:
             page = self._waiting.popleft()
-            page.end(CRASHED if page.failures else None)
+            page.end(CRASHED if page.failures or page.is_risky else None)
         self._settle()
 
     def _settle(self) -> None:

@@ -81,6 +81,7 @@ class Preparation:
             "scope": "" if config.scope is None else str(config.scope),
             "block": "" if config.block is None else str(config.block),
             "embeds": "true" if config.embeds else "",
+            "documents": "true" if config.documents else "",
             "web": " ".join((*([] if config.web == "archive" else [config.web]), *archive)),
             "seeds": first_of(config.seeds),
             "budget_pages": "" if config.pages is None else config.pages,
@@ -178,6 +179,10 @@ def check_goals(config: Config, *, doubts: bool) -> None:
     if config.embeds and not config.keeps_warc:
         raise SettingError(
             "-a embeds=true: the files go into WARC files, which LANGFOCUS_WARC=False forbids"
+        )
+    if config.documents and config.readers == 0:
+        raise SettingError(
+            "-a documents=true: a hostile file may end its reader, so LANGFOCUS_READERS=0 cannot be"
         )
     for label, value in {
         "-a words": config.words,

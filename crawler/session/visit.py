@@ -25,7 +25,7 @@ from langfocus.crawler.frontier.base import (
 )
 from langfocus.crawler.frontier.outgoing import Outgoing
 from langfocus.crawler.frontier.slots import least_expected
-from langfocus.crawler.http.download import Download, Exchange, is_status, is_text
+from langfocus.crawler.http.download import Download, Exchange, is_document, is_status, is_text
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.outputs.warc import WarcArchive
 from langfocus.crawler.politeness import directives
@@ -43,7 +43,9 @@ from langfocus.crawler.url import (
     domain_of,
     fingerprint,
     host_of,
+    is_document_file,
     is_unwanted_file,
+    is_unwanted_without_documents,
     normalise,
     spelling_key,
 )
@@ -56,6 +58,9 @@ INTERRUPTED = "interrupted"
 
 PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
+
+UNEXPECTED = "unexpected"
+"""Outcome of a document that is not expected in the language."""
 
 SLOW_PAGES = "slow_pages"
 """Outcome of a URL in a domain with too many pages beyond the time limit."""
@@ -119,6 +124,7 @@ class Visitor:
         self._scope: Scope | None = config.scope
         self._slow = Counter[str]()
         self._outgoing = Outgoing(config.domain_slots)
+        self._is_unwanted = is_unwanted_without_documents if config.documents else is_unwanted_file
 
     def links(
         self, urls: Sequence[str], source: LinkSource, *, has_files: bool = False
@@ -128,7 +134,7 @@ class Visitor:
         Blocked URLs are left out, traps are not, and files by their name only with `has_files`.
         """
         normal = [url for url in map(normalise, urls) if url]
-        normal = [url for url in normal if has_files or not is_unwanted_file(url)]
+        normal = [url for url in normal if has_files or not self._is_unwanted(url)]
         normal = [url for url in normal if not self._is_blocked(url)]
         found = self._as_seeds(self._ordering.links(list(dict.fromkeys(normal)), source))
         return self.within_scope(found)
@@ -155,8 +161,20 @@ class Visitor:
     def reads(self, lease: Lease, download: Download) -> bool:
         """Return True if the answer of a server is probably a page that `answered` would read."""
         is_success = 200 <= download.status < 300
-        is_success = is_success and is_text(download.content_type, download.body)
-        return is_success and not self.is_sitemap(lease)
+        return is_success and self._is_page(download) and not self.is_sitemap(lease)
+
+    def _is_page(self, download: Download) -> bool:
+        """Return True if an answer may be a page, or a document that the crawl reads."""
+        return is_text(download.content_type, download.body) or (
+            self._config.documents
+            and is_document(download.content_type, download.url, download.body)
+            and len(download.body) <= self._config.document_bytes
+        )
+
+    def expects(self, lease: Lease) -> bool:
+        """Return True for a seed and for a URL that is expected in the language."""
+        doubts_up_to = self._ordering.doubts_up_to
+        return not lease.depth or doubts_up_to is None or lease.score > doubts_up_to
 
     def read(self, download: Download, lease: Lease) -> Reading:
         """Return a page's reading, for a caller that needs it before `answered`."""
@@ -230,7 +248,7 @@ class Visitor:
     def _settle_page(
         self, lease: Lease, download: Download, page: Reading | str | None
     ) -> Record | None:
-        if not is_text(download.content_type, download.body):
+        if not self._is_page(download):
             page = "media"
         if isinstance(page, str):
             if page == TIMEOUT:
@@ -296,7 +314,7 @@ class Visitor:
         found = absolute(download.location or "", download.url)
         target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the linking page.
-        wanted, left_out = sift(target, self._is_blocked)
+        wanted, left_out = sift(target, self._is_blocked, self._is_unwanted)
         is_refused = self._scope is not None and any(map(self._scope.refuses, wanted))
         if not is_refused and any(self._respelled(lease, url, download) for url in wanted):
             return None
@@ -330,13 +348,15 @@ class Visitor:
         """Return True for a URL fetched as a sitemap or feed, within the host's budget."""
         return self._sitemaps is not None and self._sitemaps.is_file(lease)
 
-    def is_used_up(self, lease: Lease) -> bool:
-        """Return True for a URL whose requests were all interrupted by kills."""
-        return lease.retries > self._config.retry_times
-
-    def is_slow(self, lease: Lease) -> bool:
-        """Return True if a URL's domain has blocked too many readers in this session."""
-        return bool(self._slow) and self._slow[domain_of(lease.host)] >= _MOST_SLOW
+    def refusal(self, lease: Lease) -> str:
+        """Return the outcome of a URL whose fetch would be of no use, else ""."""
+        if lease.retries > self._config.retry_times:
+            return INTERRUPTED
+        if self._slow and self._slow[domain_of(lease.host)] >= _MOST_SLOW:
+            return SLOW_PAGES
+        if self._config.documents and is_document_file(lease.url) and not self.expects(lease):
+            return UNEXPECTED
+        return ""
 
     def keep_file(self, exchange: Exchange | None, statements: Collection[str]) -> None:
         """Archive an exchange that settles no URL; raises `StorageError`.
@@ -393,7 +413,7 @@ class Visitor:
         counts = {
             **left_out,
             "cut_short": download.is_cut,
-            "cut_long": left_out.get("cut_long") or (is_page and len(download.body) > MAX_BYTES),
+            "cut_long": left_out.get("cut_long", is_page and len(download.body) > MAX_BYTES),
             "noarchive": is_noarchive,
             "needs_browser": reading.needs_browser,
             "opted_out": directives.opts_out(sources),

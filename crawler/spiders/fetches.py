@@ -16,7 +16,7 @@ from langfocus.classifiers.errors import PluginError
 from langfocus.crawler.corpus.item import PageItem, settled_item
 from langfocus.crawler.errors import SettingError, StorageError
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError, Record
-from langfocus.crawler.http.download import Download, is_text
+from langfocus.crawler.http.download import Download, is_document, is_text
 from langfocus.crawler.politeness.network import (
     BusyAddressError,
     CapError,
@@ -33,6 +33,7 @@ from langfocus.crawler.spiders.faults import explain
 from langfocus.crawler.spiders.fetch import KEY, Fetch, fetch_of, own_fetch
 from langfocus.crawler.spiders.messages import content_type_of, download_of, redirect_target
 from langfocus.crawler.spiders.printable_log import make_log_printable
+from langfocus.crawler.url import is_document_file
 
 if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
@@ -100,6 +101,7 @@ class Fetches:
         self._throttle = Throttle()
         self.callbacks = callbacks
         self._unsettled = 0
+        self._reads_documents = crawl.config.documents
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Fetches":
@@ -134,6 +136,8 @@ class Fetches:
             meta={KEY: fetch, **IN_SLOT, **self._patience()},
             dont_filter=True,
         )
+        if self._reads_documents and is_document_file(url):
+            made.meta[_UNLIMITED] = self.crawl.config.document_bytes
         if self.callbacks is not None:
             made = self.callbacks.asked(made, fetch)
         self._unsettled += 1  # last: a request that cannot be made ends its lease elsewhere
@@ -354,8 +358,13 @@ class Fetches:
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)
         is_page = is_text(kind) or self._may_be_sitemap(kind)
+        is_page = is_page or self._may_be_document(kind, fetch.lease)
         if is_large and not (is_page and fetch.has_page):
             raise StopDownload(fail=False)
 
     def _may_be_sitemap(self, content_type: str | None) -> bool:
         return self.crawl.config.reads_sitemaps and may_be_sitemap(content_type)
+
+    def _may_be_document(self, content_type: str | None, lease: Lease) -> bool:
+        is_read = self._reads_documents and is_document(content_type, lease.url)
+        return is_read and self.crawl.visitor.expects(lease)

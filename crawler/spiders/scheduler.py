@@ -23,7 +23,6 @@ from langfocus.crawler.politeness.reservations import Reservations
 from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
-from langfocus.crawler.session.visit import INTERRUPTED, SLOW_PAGES
 from langfocus.crawler.spiders.callbacks import detached, is_link
 from langfocus.crawler.spiders.fetch import Fetch, fetch_of
 from langfocus.crawler.spiders.fetches import Fetches
@@ -285,10 +284,8 @@ class FrontierScheduler(BaseScheduler):
             return Sending.DOMAIN_FULL.value
         if self._crawl.contacts.blocking.blocks(lease.url):
             return BLOCKED
-        if self._crawl.visitor.is_used_up(lease):
-            return INTERRUPTED
-        if self._crawl.visitor.is_slow(lease):
-            return SLOW_PAGES
+        if reason := self._crawl.visitor.refusal(lease):
+            return reason
         embeds = self._crawl.visitor.embeds
         if embeds is not None and embeds.has_file(lease.url):
             return EMBEDDED

@@ -71,6 +71,7 @@ MOST_CONTROL: Final = 0.03
 _SIGNED: Final = re.compile("|".join(rows("signatures.txt").values()).encode(), re.DOTALL)
 # Binary data bytes by the MIME Sniffing Standard, 3, without the shifts of ISO-2022-KR.
 _CONTROL: Final = bytes({*range(9), 0x0B, *range(0x10, 0x1B), *range(0x1C, 0x20)})
+_BEFORE_PDF: Final = b"\0\xef\xbb\xbf \t\r\n"
 _NO_TEXT: Final = dict.fromkeys([*_CONTROL, 0xFFFD])
 
 
@@ -223,6 +224,11 @@ def is_binary(data: bytes) -> bool:
         return True
     controls = len(start) - len(start.translate(None, _CONTROL))
     return controls > MOST_CONTROL * len(start) and not _is_wide_text(start)
+
+
+def is_document(data: bytes) -> bool:
+    """Return True if the first bytes are those of a PDF or a zip file, such as docx."""
+    return data.startswith(b"PK\x03\x04") or data[:1_024].lstrip(_BEFORE_PDF).startswith(b"%PDF-")
 
 
 def _is_wide_text(start: bytes) -> bool:

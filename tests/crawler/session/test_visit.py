@@ -17,7 +17,7 @@ from langfocus.crawler.options.config import Config
 from langfocus.crawler.reading.configured import page_method
 from langfocus.crawler.reading.copied_text import DOMAINS
 from langfocus.crawler.reading.page import TIMEOUT, page_reader
-from langfocus.crawler.session.visit import MAX_REDIRECTS, Visitor
+from langfocus.crawler.session.visit import MAX_REDIRECTS, SLOW_PAGES, Visitor
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import Filter, make_filter
 from langfocus.crawler.strategies.links import SEED, Link
@@ -410,9 +410,9 @@ def test_a_domain_whose_pages_hold_readers_three_times_is_left_alone(tmp_path: P
         lease = visit.lease()
         visit.visitor.answered(lease, Download(lease.url, 200, b"a", "text/html"), TIMEOUT)
         visit.clock.now += 100
-        seen.append(visit.visitor.is_slow(lease))
-    assert seen == [False, False, True]
-    assert not visit.visitor.is_slow(other)
+        seen.append(visit.visitor.refusal(lease))
+    assert seen == ["", "", SLOW_PAGES]
+    assert not visit.visitor.refusal(other)
 
 
 def test_what_a_page_has_beyond_its_limits_is_counted(visit: Visit) -> None:
