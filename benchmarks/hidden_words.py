@@ -132,6 +132,7 @@ def crawl(web: HiddenWeb, given: argparse.Namespace, run: Path) -> tuple[Proxy, 
     random = Random(given.random_state)
     arguments = [f"lang={given.lang}", f"seeds={web.seeds[given.lang]}", *RULES, *given.argument]
     settings: dict[str, object] = {"DOWNLOAD_DELAY": given.delay, "LANGFOCUS_QUIET": True}
+    settings["RETRY_TIMES"] = 2 + given.kills  # each kill counts as a try of the pages under way
     settings |= {"CONCURRENT_REQUESTS": 16, **dict(each.split("=", 1) for each in given.setting)}
     with ExitStack() as stack:
         server = stack.enter_context(loopback(web, given.latency))
