@@ -6,14 +6,14 @@ windows, which cannot be paused, reach nothing either.
 """
 
 import asyncio
+import logging
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from functools import partial
 from html import escape
 from http.client import HTTPException
 from itertools import count
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
@@ -26,9 +26,13 @@ GONE, SLOW, FAILED = "browser_gone", "browser_slow", "browser_failed"
 """Reasons why a page was not rendered: no browser answers; a script did not end; another error."""
 
 QUIET_S: Final = 0.5
-"""Seconds without a request after which a loaded page is finished."""
+"""Seconds without a request after which a loaded page with text is finished."""
 
-_ANSWER_S: Final = 10.0
+_EMPTY_S: Final = 3.0
+"""The same for a page with little text."""
+
+_CONNECT_S: Final = 10.0
+_ANSWER_S: Final = 20.0
 """Seconds in which the browser must answer a command."""
 
 _RETURN_S: Final = 30.0
@@ -38,16 +42,8 @@ _STEP_S: Final = 0.5
 _MOST_MESSAGE: Final = 100_000_000
 """Most bytes of a message of the browser; the HTML of a page is cut at ten million characters."""
 
-_NO_NETWORK: Final[dict[str, Any]] = {
-    "disposeOnDetach": True,
-    "proxyServer": "socks5://127.0.0.1:1",
-    "proxyBypassList": "<-loopback>",
-}
-_PAUSED: Final[dict[str, Any]] = {
-    "autoAttach": True,
-    "waitForDebuggerOnStart": True,
-    "flatten": True,
-}
+_NO_NETWORK: Final = {"proxyServer": "socks5://127.0.0.1:1", "proxyBypassList": "<-loopback>"}
+_PAUSED: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 _LOADED: Final = ("Page.loadEventFired", "Page.frameStoppedLoading")
 """The second one alone comes for a page that a script leaves before."""
 
@@ -59,6 +55,11 @@ for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTranspor
 for (const name of ['alert', 'confirm', 'prompt', 'print', 'open']) globalThis[name] = () => null;
 """
 """Runs before the scripts of each document."""
+
+_HAS_TEXT: Final = """\
+new Promise(done => requestIdleCallback(done, {timeout: 2000}))
+  .then(() => document.body.innerText.trim().length > 50)"""
+"""Evaluated when the scripts have nothing to do."""
 
 _DOM: Final = """\
 (() => {
@@ -79,17 +80,22 @@ def check_browser(url: str) -> None:
     """Raise `SettingError` if no browser answers at its debugging address."""
     plain = build_opener(ProxyHandler({}))
     try:
-        with plain.open(f"{url.rstrip('/')}/json/version", timeout=_ANSWER_S) as answer:
-            msgspec.json.decode(answer.read(), type=_Version)
-    except (OSError, HTTPException, msgspec.MsgspecError) as error:
+        with plain.open(f"{url.rstrip('/')}/json/version", timeout=_CONNECT_S) as answer:
+            _socket_of(url, answer.read())
+    except (OSError, HTTPException, msgspec.MsgspecError, KeyError) as error:
         raise SettingError(
             f"LANGFOCUS_RENDER={url}: no browser answers there ({error}); start one with "
             "chromium --headless=new --remote-debugging-port=9222"
         ) from error
 
 
-class _Version(msgspec.Struct):
-    address: str = msgspec.field(name="webSocketDebuggerUrl")
+def _socket_of(url: str, version: bytes) -> str:
+    """Return the address for commands, below that of the debugging port."""
+    own = msgspec.json.decode(version, type=dict[str, str])["webSocketDebuggerUrl"]
+    return f"ws://{urlsplit(url).netloc}{urlsplit(own).path}"
+
+
+_log = logging.getLogger(__name__)
 
 
 class BrowserError(Exception):
@@ -111,6 +117,8 @@ class Loaded(NamedTuple):
     headers: Sequence[tuple[str, str]]
     body: bytes
 
+
+_NOTHING: Final = Loaded(204, (), b"")
 
 Load = Callable[[Asked], Awaitable[Loaded | None]]
 """Loads a file for a page; None: the page gets an error."""
@@ -153,12 +161,8 @@ class Browser:
     async def _rendered(self, url: str, loaded: Loaded, load: Load) -> Dom:
         socket = await self._connected()
         try:
-            async with asyncio.timeout(self._timeout_s + 3 * _ANSWER_S):
-                return await _Tab(socket, url, loaded, load).render(
-                    self._timeout_s, self._languages
-                )
-        except TimeoutError as error:
-            raise BrowserError(SLOW) from error
+            tab = _Tab(socket, url, loaded, load)
+            return await tab.render(self._timeout_s, self._languages)
         finally:
             await socket.close()  # the browser then closes the page
 
@@ -169,9 +173,9 @@ class Browser:
         while now() >= self._next_try:
             try:
                 socket = await self._connect()
-            except (aiohttp.ClientError, OSError, TimeoutError, msgspec.MsgspecError):
+            except (aiohttp.ClientError, OSError, TimeoutError, msgspec.MsgspecError, KeyError):
                 if now() >= until:
-                    self._is_there, self._next_try = False, now() + _ANSWER_S
+                    self._is_there, self._next_try = False, now() + _CONNECT_S
                 await asyncio.sleep(_STEP_S)
             else:
                 self._is_there = True
@@ -180,10 +184,9 @@ class Browser:
 
     async def _connect(self) -> aiohttp.ClientWebSocketResponse:
         if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_ANSWER_S))
+            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_CONNECT_S))
         async with self._session.get(f"{self._url}/json/version") as answer:
-            version = msgspec.json.decode(await answer.read(), type=_Version)
-        address = f"ws://{urlsplit(self._url).netloc}{urlsplit(version.address).path}"
+            address = _socket_of(self._url, await answer.read())
         return await self._session.ws_connect(address, max_msg_size=_MOST_MESSAGE)
 
     async def close(self) -> None:
@@ -192,72 +195,15 @@ class Browser:
             await self._session.close()
 
 
-class _Commands:
-    """Commands to a browser over a connection; `hear` gets the events of its page."""
-
-    def __init__(
-        self,
-        socket: aiohttp.ClientWebSocketResponse,
-        hear: Callable[[str, dict[str, Any]], None],
-    ) -> None:
-        self._socket, self._hear, self._numbers = socket, hear, count(1)
-        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self.page = ""  # the session of the page; "" before there is one
-        self._reading = asyncio.ensure_future(self._read())
-
-    async def call(self, method: str, *, is_of_page: bool = True, **values: Any) -> dict[str, Any]:
-        """Return the result of a command; raises `BrowserError`."""
-        number = next(self._numbers)
-        message = {"id": number, "method": method, "params": values}
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._answers[number] = answer
-        if is_of_page:
-            message["sessionId"] = self.page
-        try:
-            async with asyncio.timeout(_ANSWER_S):
-                await self._socket.send_str(msgspec.json.encode(message).decode())
-                return await answer
-        except TimeoutError as error:
-            raise BrowserError(SLOW) from error
-        except (aiohttp.ClientError, OSError) as error:
-            raise BrowserError(GONE) from error
-        finally:
-            del self._answers[number]
-
-    async def _read(self) -> None:
-        try:
-            async for message in self._socket:
-                if message.type is not aiohttp.WSMsgType.TEXT:
-                    return
-                self._hand_out(msgspec.json.decode(message.data))
-        except msgspec.DecodeError:
-            return
-        finally:
-            for answer in self._answers.values():
-                if not answer.done():
-                    answer.set_exception(BrowserError(GONE))
-            self._hear(GONE, {})
-
-    def _hand_out(self, message: dict[str, Any]) -> None:
-        answer = self._answers.get(message.get("id", 0))
-        if answer is None or answer.done():
-            if message.get("sessionId") == self.page and "method" in message:
-                self._hear(message["method"], message.get("params", {}))
-        elif "error" in message:
-            answer.set_exception(BrowserError(FAILED))
-        else:
-            answer.set_result(message.get("result", {}))
-
-
 class _Tab:
-    """A page in the browser, and its requests."""
+    """A page in the browser, its commands, and its requests."""
 
     def __init__(
         self, socket: aiohttp.ClientWebSocketResponse, url: str, loaded: Loaded, load: Load
     ) -> None:
-        self._commands = _Commands(socket, self._hear)
-        self._call = self._commands.call
-        self._url, self._loaded, self._load = url, loaded, load
+        self._socket, self._url, self._loaded, self._load = socket, url, loaded, load
+        self._numbers, self._answers = count(1), dict[int, asyncio.Future[dict[str, Any]]]()
+        self._of_page: dict[str, str] = {}  # the session of the page, once there is one
         self._frame = self._leads_to = self._failure = ""
         self._is_begun = self._has_loaded = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -265,6 +211,7 @@ class _Tab:
 
     async def render(self, timeout_s: float, languages: str) -> Dom:
         """Load the page, wait for its scripts, and return it."""
+        hearing = asyncio.ensure_future(self._hear_all())
         try:
             await self._open(languages)
             self._run(self._call("Page.navigate", url=self._url))
@@ -273,22 +220,25 @@ class _Tab:
                     await self._finished()
             if self._failure or not self._is_begun:
                 raise BrowserError(self._failure or FAILED)
-            return await self._dom()
+            found = await self._evaluated(_DOM)
+            if not isinstance(found, list):  # a script removed the document
+                raise BrowserError(FAILED)
+            base, html = map(str, found)
+            return Dom(f'<!DOCTYPE html><base href="{escape(base)}">{html}', self._leads_to)
         finally:
-            for task in self._tasks:
+            for task in (hearing, *self._tasks):
                 task.cancel()
 
     async def _open(self, languages: str) -> None:
         """Open an empty page, all of whose requests are paused."""
-        whole = partial(self._call, is_of_page=False)
-        made = await whole("Target.createBrowserContext", **_NO_NETWORK)
-        context = made["browserContextId"]
-        await whole("Browser.setDownloadBehavior", behavior="deny", browserContextId=context)
-        made = await whole("Target.createTarget", url="about:blank", browserContextId=context)
-        made = await whole("Target.attachToTarget", targetId=made["targetId"], flatten=True)
-        self._commands.page = made["sessionId"]
-        agent = (await whole("Browser.getVersion"))["userAgent"]
         call = self._call
+        made = await call("Target.createBrowserContext", disposeOnDetach=True, **_NO_NETWORK)
+        context = made["browserContextId"]
+        await call("Browser.setDownloadBehavior", behavior="deny", browserContextId=context)
+        made = await call("Target.createTarget", url="about:blank", browserContextId=context)
+        made = await call("Target.attachToTarget", targetId=made["targetId"], flatten=True)
+        agent = (await call("Browser.getVersion"))["userAgent"]
+        self._of_page = {"sessionId": made["sessionId"]}
         await call("Page.enable")
         await call("Fetch.enable", patterns=[{"urlPattern": "*"}])
         # Workers and frames of other sites stay paused at their start.
@@ -297,51 +247,69 @@ class _Tab:
         await call("Page.addScriptToEvaluateOnNewDocument", source=_FIRST)
         self._frame = (await call("Page.getFrameTree"))["frameTree"]["frame"]["id"]
 
-    async def _dom(self) -> Dom:
-        world = await self._call("Page.createIsolatedWorld", frameId=self._frame)
-        found = await self._call(
-            "Runtime.evaluate",
-            expression=_DOM,
-            contextId=world["executionContextId"],
-            returnByValue=True,
-        )
-        base, html = found["result"]["value"]
-        return Dom(f'<!DOCTYPE html><base href="{escape(base)}">{html}', self._leads_to)
-
-    def _run(self, work: Coroutine[Any, Any, object]) -> None:
-        task = asyncio.ensure_future(self._tried(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._end)
-
-    async def _tried(self, work: Coroutine[Any, Any, object]) -> None:
-        try:
-            await work
-        except BrowserError as error:
-            if str(error) == GONE:
-                self._fail(GONE)
-
-    def _end(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._changed.set()
-
-    def _fail(self, reason: str) -> None:
-        self._failure = reason
-        self._changed.set()
-
     async def _finished(self) -> None:
         """Return when the page has loaded, and nothing was requested for a while."""
+        quiet_s = 0.0
         while not self._failure:
             self._changed.clear()
-            is_quiet = self._has_loaded and not self._tasks
+            may_end = self._has_loaded and not self._tasks
             try:
-                async with asyncio.timeout(QUIET_S if is_quiet else None):
-                    await self._changed.wait()
+                await asyncio.wait_for(self._changed.wait(), QUIET_S if may_end else None)
+                quiet_s = 0.0
             except TimeoutError:
-                if is_quiet:
+                quiet_s += QUIET_S
+                is_done = self._leads_to or quiet_s >= _EMPTY_S or await self._evaluated(_HAS_TEXT)
+                if is_done and not self._changed.is_set():
                     return
-                raise
 
-    def _hear(self, event: str, values: dict[str, Any]) -> None:
+    async def _evaluated(self, expression: str) -> Any:
+        """Return the value of an expression, apart from the scripts of the page."""
+        world = await self._call("Page.createIsolatedWorld", frameId=self._frame, worldName="crawl")
+        how = {"contextId": world["executionContextId"], "returnByValue": True}
+        found = await self._call(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, **how
+        )
+        return found["result"].get("value")
+
+    # The connection.
+
+    async def _call(self, method: str, **values: Any) -> dict[str, Any]:
+        """Return the result of a command; raises `BrowserError`."""
+        number = next(self._numbers)
+        message = {"id": number, "method": method, "params": values, **self._of_page}
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                await self._socket.send_str(msgspec.json.encode(message).decode())
+                return cast("dict[str, Any]", await answer)
+        except TimeoutError as error:
+            raise BrowserError(SLOW) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise BrowserError(GONE) from error
+        finally:
+            del self._answers[number]
+
+    async def _hear_all(self) -> None:
+        """Hand out answers and events until the connection ends."""
+        async for message in self._socket:
+            if message.type is aiohttp.WSMsgType.TEXT:
+                self._hear(msgspec.json.decode(message.data))
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(BrowserError(GONE))
+        self._fail(GONE)
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        answer = self._answers.get(message.get("id", 0))
+        if answer is None or answer.done():
+            if message.get("sessionId") == self._of_page.get("sessionId"):
+                self._on_event(message.get("method", ""), message.get("params", {}))
+        elif "error" in message:
+            answer.set_exception(BrowserError(FAILED))
+        else:
+            answer.set_result(message.get("result", {}))
+
+    def _on_event(self, event: str, values: dict[str, Any]) -> None:
         if event == "Fetch.requestPaused":
             self._run(self._answer(values))
         elif event in _LOADED and values.get("frameId", self._frame) == self._frame:
@@ -349,63 +317,81 @@ class _Tab:
             self._changed.set()
         elif event == "Page.javascriptDialogOpening":
             self._run(self._call("Page.handleJavaScriptDialog", accept=False))
-        elif event in ("Inspector.targetCrashed", GONE):
-            self._fail(GONE if event == GONE else FAILED)
+        elif event == "Inspector.targetCrashed":
+            self._fail(FAILED)
+
+    def _fail(self, reason: str) -> None:
+        self._failure = reason
+        self._changed.set()
+
+    def _run(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do some work while the page loads; the page may have cancelled its request by then."""
+
+        async def run() -> None:
+            try:
+                await work
+            except BrowserError as error:
+                _log.debug("%s: %s", self._url, error)
+            except Exception:
+                _log.exception("%s", self._url)
+                self._fail(FAILED)
+
+        def end(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            self._changed.set()
+
+        task = asyncio.ensure_future(run())
+        self._tasks.add(task)
+        task.add_done_callback(end)
+
+    # The requests of the page.
 
     async def _answer(self, values: dict[str, Any]) -> None:
         """Answer a paused request with a file, or with an error."""
-        request, kind = values["request"], values.get("resourceType", "")
-        loaded = None
-        url = request["url"]
-        if kind == "Document":
-            is_page = values["frameId"] == self._frame
-            loaded = self._document(url) if is_page else Loaded(204, (), b"")
-        elif url.startswith(("data:", "blob:")):
-            await self._call("Fetch.continueRequest", requestId=values["requestId"])
+        paused, url = values["requestId"], values["request"]["url"]
+        if url.startswith(("data:", "blob:")):
+            await self._call("Fetch.continueRequest", requestId=paused)
             return
-        elif kind == "Stylesheet":
-            loaded = Loaded(200, [("Content-Type", "text/css")], b"")
-        elif request["method"] == "OPTIONS":
-            loaded = _allowing(request["headers"])
-        elif _is_wanted(kind, request):
-            loaded = await self._load(Asked(url, request["headers"], is_script=kind == "Script"))
-        await self._fulfil(values["requestId"], loaded)
+        loaded = await self._file(values, url)
+        if loaded is not None:
+            headers = [{"name": name, "value": value} for name, value in loaded.headers]
+            body = b64encode(loaded.body).decode()
+            how = {"responseCode": loaded.status, "responseHeaders": headers, "body": body}
+            with suppress(BrowserError):  # a status or a header may be invalid
+                await self._call("Fetch.fulfillRequest", requestId=paused, **how)
+                return
+        refused = {"requestId": paused, "errorReason": "ConnectionRefused"}
+        await self._call("Fetch.failRequest", **refused)
+
+    async def _file(self, values: dict[str, Any], url: str) -> Loaded | None:
+        request, kind = values["request"], values.get("resourceType", "")
+        if kind == "Document":
+            return self._document(url) if values["frameId"] == self._frame else _NOTHING
+        if kind == "Stylesheet":
+            return Loaded(200, [("Content-Type", "text/css")], b"")
+        headers = {name.lower(): value for name, value in request["headers"].items()}
+        if request["method"] == "OPTIONS":
+            return _preflight(headers)
+        is_early = "sec-purpose" in headers or headers.get("accept") == "text/event-stream"
+        if kind not in _WANTED or request["method"] != "GET" or is_early:
+            return None
+        return await self._load(Asked(url, request["headers"], is_script=kind == "Script"))
 
     def _document(self, url: str) -> Loaded | None:
         if self._is_begun:
             self._leads_to, self._has_loaded = self._leads_to or url, True
-            return Loaded(204, (), b"")
+            return _NOTHING
         if url.startswith("https:") and self._url.startswith("http:"):
             return None  # the browser tries https first, and http after an error
         self._is_begun = True
         return self._loaded
 
-    async def _fulfil(self, request: str, loaded: Loaded | None) -> None:
-        call = partial(self._call, requestId=request)
-        if loaded is None:
-            await call("Fetch.failRequest", errorReason="ConnectionRefused")
-            return
-        await call(
-            "Fetch.fulfillRequest",
-            responseCode=loaded.status,
-            responseHeaders=[{"name": name, "value": value} for name, value in loaded.headers],
-            body=b64encode(loaded.body).decode(),
-        )
 
-
-def _is_wanted(kind: str, request: dict[str, Any]) -> bool:
-    """Return True for a script or data that a page needs now; False for streams."""
-    headers = {name.lower(): value for name, value in request["headers"].items()}
-    is_early = "sec-purpose" in headers or headers.get("accept") == "text/event-stream"
-    return kind in _WANTED and request["method"] == "GET" and not is_early
-
-
-def _allowing(headers: dict[str, str]) -> Loaded:
-    """Return the answer to a preflight request: the server's own headers decide after it."""
-    given = {name.lower(): value for name, value in headers.items()}
+def _preflight(headers: dict[str, str]) -> Loaded:
+    """Return the answer to a preflight request: the headers of the file itself decide later."""
     allowed = {
-        "Access-Control-Allow-Origin": given.get("origin", "*"),
-        "Access-Control-Allow-Headers": given.get("access-control-request-headers", ""),
+        "Access-Control-Allow-Origin": headers.get("origin", "*"),
+        "Access-Control-Allow-Headers": headers.get("access-control-request-headers", ""),
         "Access-Control-Allow-Credentials": "true",
     }
     return Loaded(204, [*allowed.items()], b"")

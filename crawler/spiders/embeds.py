@@ -16,7 +16,6 @@ from langfocus.classifiers.urls.standard import absolute
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.http.head import media_type
-from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.politeness.network import BusyAddressError, CapError, LocalFaultError
 from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
@@ -27,7 +26,7 @@ from langfocus.crawler.spiders.faults import explain
 from langfocus.crawler.spiders.fetch import lease_of, own_fetch
 from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.messages import download_of
-from langfocus.crawler.spiders.site_files import SiteFiles, answer_for
+from langfocus.crawler.spiders.site_files import SiteFiles, answer_for, forbidden
 
 _MOST_ASKS: Final = 20
 """Requests for a host's robots.txt in a session, each `_ASK_S` later than the one before."""
@@ -80,12 +79,8 @@ class EmbedFetches:
 
     def _refusal(self, embed: Embed, now: float) -> str:
         """Return the outcome of a file that gets no request, else ""."""
-        contacts = self._crawl.contacts
-        scope = self._crawl.config.scope
-        if contacts.blocking.blocks(embed.url) or (scope and scope.refuses(embed.url)):
-            return BLOCKED
-        if not contacts.may_contact(embed.url):
-            return "private_address"
+        if reason := forbidden(self._crawl, embed.url):
+            return reason
         if not embed.is_frame and self._embeds.is_page(embed.url):
             return IS_PAGE
         if not self._embeds.bytes_left(embed):

@@ -7,6 +7,7 @@ delays and address checks are those of pages. The page has its slot already and 
 import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -28,7 +29,7 @@ from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.spiders.concurrency import PAUSE_S
 from langfocus.crawler.spiders.fetch import Fetch, lease_of, own_fetch
 from langfocus.crawler.spiders.messages import download_of
-from langfocus.crawler.spiders.site_files import answer_for
+from langfocus.crawler.spiders.site_files import answer_for, forbidden
 from langfocus.crawler.url import domain_of, host_of
 
 RENDERED, UNEXPECTED, EMPTY, UNREAD = (
@@ -84,7 +85,6 @@ class Rendering:
         self._crawler, self._crawl, self._read = crawler, crawl, read
         self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
         self._scripts: OrderedDict[tuple[str, str], Loaded] = OrderedDict()
-        self._cached = 0
         self._files, self._bytes = Counter[str](), Counter[str]()  # by registered domain
         crawler.signals.connect(self._browser.close, signals.spider_closed)
 
@@ -95,7 +95,8 @@ class Rendering:
         """
         assert fetch.page is not None
         download, page = fetch.page
-        page = page or self._crawl.visitor.read(download, fetch.lease)
+        with suppress(Exception):  # it is read, and fails, again when it is settled
+            page = page or self._crawl.visitor.read(download, fetch.lease)
         fetch.page = download, page
         if not isinstance(page, Reading) or not page.needs_browser:
             return response
@@ -120,7 +121,9 @@ class Rendering:
         except BrowserError as error:
             return str(error)
         made = replace(_with(download, dom), received=spent.bytes)
-        answer = await self._read(made, lease.depth) or self._crawl.visitor.read(made, lease)
+        answer: Answer | None = None
+        with suppress(Exception):
+            answer = await self._read(made, lease.depth) or self._crawl.visitor.read(made, lease)
         if not isinstance(answer, Reading):
             return UNREAD
         if answer.needs_browser and not answer.leads_to:
@@ -154,15 +157,11 @@ class Rendering:
         spent.files += 1
         self._files[domain_of(host_of(url))] += 1
         loaded = await self._fetched(url, asked.headers, most, spent)
-        if loaded is not None and asked.is_script:
-            self._keep(key, loaded)
+        if loaded is not None and asked.is_script and loaded.status == 200:
+            self._scripts[key] = loaded
+            while sum(len(script.body) for script in self._scripts.values()) > _CACHE_BYTES:
+                self._scripts.popitem(last=False)
         return loaded
-
-    def _keep(self, key: tuple[str, str], loaded: Loaded) -> None:
-        self._scripts[key] = loaded
-        self._cached += len(loaded.body)
-        while self._cached > _CACHE_BYTES:
-            self._cached -= len(self._scripts.popitem(last=False)[1].body)
 
     def _bytes_left(self, spent: _Spent, domain: str) -> int:
         config = self._crawl.config
@@ -174,21 +173,12 @@ class Rendering:
     async def _may_fetch(self, url: str) -> bool:
         """Return True if nothing forbids to fetch a URL; its robots.txt is fetched first."""
         crawl = self._crawl
-        scope, contacts = crawl.config.scope, crawl.contacts
-        if contacts.blocking.blocks(url) or (scope is not None and scope.refuses(url)):
-            return False
-        if not contacts.may_contact(url):
-            return False
-        for asks in range(1, _MOST_ASKS):
+        for asks in range(1, 0 if forbidden(crawl, url) else _MOST_ASKS):
             now = crawl.clock()
-            if not crawl.ending.may_fetch_files(now):
-                return False
             verdict = crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED
-            if verdict is not Verdict.UNKNOWN:
+            file = crawl.robots.ask(url, now) if verdict is Verdict.UNKNOWN else None
+            if file is None or not crawl.ending.may_fetch_files(now):
                 return verdict is Verdict.ALLOWED
-            file = crawl.robots.ask(url, now)
-            if file is None:
-                return False
             self._scheduler.files.begin(lease_of(url), file)
             await asyncio.sleep(_ASK_S * asks)
         return False

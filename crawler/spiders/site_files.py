@@ -13,6 +13,7 @@ from scrapy.http import Response
 
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.http.download import RobotsVersion
+from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import license_of
 from langfocus.crawler.politeness.reservations import TDMREP_PATH, Licenses, Reservations
 from langfocus.crawler.politeness.robots import (
@@ -21,6 +22,7 @@ from langfocus.crawler.politeness.robots import (
     Verdict,
     is_unreachable,
 )
+from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.spiders.concurrency import begin, end
 from langfocus.crawler.spiders.fetch import own_fetch
 from langfocus.crawler.spiders.fetches import Fetches
@@ -49,6 +51,14 @@ def may_ask(fetches: Fetches, file: str) -> bool:
     """Return True if a file lies neither in a private network nor behind the user's block."""
     contacts = fetches.crawl.contacts
     return contacts.may_contact(file) and not contacts.blocking.blocks(file)
+
+
+def forbidden(crawl: Crawl, url: str) -> str:
+    """Return the outcome of a page's file that a person or its address forbids, else ""."""
+    scope, contacts = crawl.config.scope, crawl.contacts
+    if contacts.blocking.blocks(url) or (scope is not None and scope.refuses(url)):
+        return BLOCKED
+    return "" if contacts.may_contact(url) else "private_address"
 
 
 class SiteFiles:

@@ -15,10 +15,11 @@ class FakeBrowser:
     """Each page asks for `/app.js` of its host; its HTML is then the answer.
 
     `dies` pages close their connection, and `hangs` pages get no load event, before others work.
+    A page that `is_blank` has no document at its end.
     """
 
-    def __init__(self, *, dies: int = 0, hangs: int = 0) -> None:
-        self.dies, self.hangs = dies, hangs
+    def __init__(self, *, dies: int = 0, hangs: int = 0, is_blank: bool = False) -> None:
+        self.dies, self.hangs, self.is_blank = dies, hangs, is_blank
         self.url, self.opened, self.open_pages = "", 0, 0
 
     async def version(self, request: web.Request) -> web.Response:
@@ -45,6 +46,11 @@ class _Page:
         self._browser, self._socket = browser, socket
         self._url, self._html = "", ""
 
+    def _value(self, expression: str) -> object:
+        if "innerText" in expression:
+            return True
+        return None if self._browser.is_blank else [self._url, self._html]
+
     async def _say(self, event: str, **values: Any) -> None:
         await self._socket.send_json({"method": event, "params": values, "sessionId": "s"})
 
@@ -64,7 +70,7 @@ class _Page:
             "Browser.getVersion": {"userAgent": "Fake/1"},
             "Page.getFrameTree": {"frameTree": {"frame": {"id": "f"}}},
             "Page.createIsolatedWorld": {"executionContextId": 1},
-            "Runtime.evaluate": {"result": {"value": [self._url, self._html]}},
+            "Runtime.evaluate": {"result": {"value": self._value(values.get("expression", ""))}},
         }
         await self._socket.send_json({"id": message["id"], "result": results.get(method, {})})
         if method == "Page.navigate":
@@ -85,7 +91,7 @@ class _Page:
 
 
 @contextmanager
-def fake_browser(**how: int) -> Iterator[FakeBrowser]:
+def fake_browser(**how: Any) -> Iterator[FakeBrowser]:
     """Run a fake browser in a thread for the time of the block."""
     browser, ready, loop = FakeBrowser(**how), threading.Event(), asyncio.new_event_loop()
 

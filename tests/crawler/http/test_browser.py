@@ -9,6 +9,7 @@ from benchmarks.servers.loopback import free_port
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.http import browser as module
 from langfocus.crawler.http.browser import (
+    FAILED,
     GONE,
     SLOW,
     Asked,
@@ -29,6 +30,7 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in {
         "QUIET_S": 0.01,
         "_STEP_S": 0.01,
+        "_CONNECT_S": 0.5,
         "_ANSWER_S": 5,
         "_RETURN_S": 0.05,
     }.items():
@@ -75,6 +77,11 @@ def test_a_page_that_kills_its_browser_twice_is_given_up() -> None:
     with fake_browser(dies=9) as browser, pytest.raises(BrowserError, match=GONE):
         rendered(browser.url)
     assert browser.dies == 7
+
+
+def test_a_page_that_removes_its_document_is_not_rendered() -> None:
+    with fake_browser(is_blank=True) as browser, pytest.raises(BrowserError, match=FAILED):
+        rendered(browser.url)
 
 
 def test_a_browser_that_answers_no_command_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:

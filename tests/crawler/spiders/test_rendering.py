@@ -14,8 +14,11 @@ import pytest
 from benchmarks.servers import processes
 from benchmarks.servers.loopback import Access, loopback, on_loopback
 from langfocus.crawler.corpus.sources import source_of
+from langfocus.crawler.errors import SettingError
+from langfocus.crawler.options.config import Config
+from langfocus.crawler.session.preparation import prepare
 from langfocus.crawler.sources.contract import NO_HEADERS, Answer
-from tests.support.crawls import crawl, finished, rows, summary
+from tests.support.crawls import finished, rows, summary
 from tests.support.fakebrowser import fake_browser
 from tests.support.smallweb import SENTENCES
 
@@ -163,6 +166,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
             proxy=proxy.url,
             LANGFOCUS_RENDER=browser,
             LANGFOCUS_RENDER_TIMEOUT=20,
+            LANGFOCUS_PATIENCE=0,
             JOBDIR=folder / "run",
             DOWNLOAD_DELAY=0.02,
         )
@@ -235,8 +239,26 @@ def test_a_browser_that_dies_costs_texts_but_no_page(tmp_path: Path) -> None:
     assert figures["counts"]["browser_gone"] == 1
 
 
-def test_a_crawl_without_its_browser_does_not_begin(tmp_path: Path) -> None:
-    done = crawl("lang=de", "web=sample", LANGFOCUS_RENDER="http://127.0.0.1:1", JOBDIR=tmp_path)
-    assert done.returncode != 0
-    assert "LANGFOCUS_RENDER=http://127.0.0.1:1: no browser answers there" in done.stderr
-    assert not (tmp_path / "run.db").exists()
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"lang": "de"}, "LANGFOCUS_RENDER=http://127.0.0.1:1: no browser answers there"),
+        ({"hosts": "HOSTS"}, "LANGFOCUS_RENDER: not with -a hosts"),
+    ],
+)
+def test_a_crawl_without_its_browser_does_not_begin(
+    arguments: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "hosts").write_text("a.de")
+    given = {name: value.replace("HOSTS", f"{tmp_path}/hosts") for name, value in arguments.items()}
+    config = Config.read({**given, "web": "sample"}, {"LANGFOCUS_RENDER": "http://127.0.0.1:1"})
+    with pytest.raises(SettingError, match=message):
+        prepare(config)
+
+
+@pytest.mark.parametrize(
+    "address", ["9222", "http://127.0.0.1", "http://a:b@c:1", "ws://a:1", "http://a:x"]
+)
+def test_an_address_of_no_debugging_port_is_rejected(address: str) -> None:
+    with pytest.raises(SettingError, match="an address such as"):
+        Config.read({"lang": "de"}, {"LANGFOCUS_RENDER": address})
