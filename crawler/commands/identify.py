@@ -9,7 +9,7 @@ import os
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from langfocus.crawler.http.download import Download
 
 Answer = dict[str, Any]
+Name = Callable[[Sequence[str]], tuple[Any, Any]]
+"""Returns indices into a model's languages, -1 for none, and confidences."""
 
 STDIN = "-"
 """Source name of a page on standard input."""
@@ -35,7 +37,7 @@ LONGEST_LINE: Final = 1 << 20
 """Bytes read per input line; the rest is skipped."""
 
 _CHUNK_BYTES: Final = 1 << 16
-_OPTION_OF: Final = {"explain": "urls", "method": "pages"}
+_OPTION_OF: Final = {"explain": "urls", "prior": "urls", "method": "pages"}
 """Option -> its only source kind."""
 
 DESCRIPTION = (
@@ -45,7 +47,7 @@ DESCRIPTION = (
 )
 
 _MANUAL = """\
-identify urls [FILE] [--explain] [-s LANGFOCUS_URL_MODEL=FILE]
+identify urls [FILE] [--explain] [--prior NAME] [-s LANGFOCUS_URL_MODEL=FILE]
   FILE or standard input has one URL a line; a file.gz is unpacked. Each line of output has
     url          the line of the input, up to a tab
     language     the code of the language, null for a URL without evidence and for other text
@@ -54,6 +56,9 @@ identify urls [FILE] [--explain] [-s LANGFOCUS_URL_MODEL=FILE]
     scores       the decision value of each language; positive is Yes
     explain      [feature, weight] pairs: what adds most to, or takes most from, the score of the
                  language, or of the best language if it is null
+  --prior is the frequency of languages before a URL is read. web: their shares of Web pages, right
+  most often in any mix of URLs, but seldom in small languages; uniform: all are equally frequent;
+  evened (default): between both.
   A terminal gets a table instead.
 
 identify pages FILE|FOLDER|- ... [--method NAME]
@@ -75,6 +80,7 @@ identify languages
 examples:
   echo http://www.wetterbericht.de/ | langfocus identify urls
   langfocus identify urls links.txt.gz > languages.jsonl
+  langfocus identify urls links.txt.gz --prior web
   langfocus identify pages saved/*.html crawl.warc.gz
   langfocus identify pages saved -s LANGFOCUS_FASTTEXT_MODEL=glotlid.bin
   curl http://www.wetterbericht.de/ | langfocus identify pages -
@@ -101,6 +107,10 @@ def arguments(parser: Parser) -> None:
         "--explain", action="store_true", help="urls: add the evidence for each answer"
     )
 
+    parser.add_argument(
+        "--prior", choices=("evened", "web", "uniform"), help="urls: how frequent languages are"
+    )
+
 
 def run(opts: argparse.Namespace) -> None:
     """Write a line for each URL, page or language."""
@@ -119,8 +129,9 @@ def _urls(opts: argparse.Namespace, given: Mapping[str, str]) -> Iterator[str]:
         raise SettingError("identify urls takes one file, or none to read standard input")
     file = given.get("LANGFOCUS_URL_MODEL")
     model = load_model(Path(file) if file else None)
+    name = _naming(model, opts.prior)
     for urls in line_batches(opts.sources[0] if opts.sources else None):
-        rows = _explained(model, urls) if opts.explain else _records(model, urls)
+        rows = _explained(model, name, urls) if opts.explain else _records(model, name, urls)
         if opts.explain or not sys.stdout.isatty():
             yield "".join(map(_line, rows))
             continue
@@ -173,20 +184,35 @@ def _url_of(line: bytes) -> bytes:
     return line.partition(b"\t")[0].rstrip(b"\r")
 
 
-def _records(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Answer]:
+def _naming(model: UrlModel | PluginModel, prior: str | None) -> Name:
+    """Return the function that names the languages of URLs under a prior."""
+    from langfocus.classifiers.urls.model import UrlModel
+    from langfocus.classifiers.urls.posteriors import Prior
+
+    if prior is None:
+        return model.name
+    if not isinstance(model, UrlModel):
+        raise SettingError(f"--prior {prior}: the URL model of a plug-in has no prior")
+    priors = {"evened": Prior.evened, "web": Prior.web, "uniform": Prior.uniform}
+    return partial(model.name, prior=priors[prior]())
+
+
+def _records(model: UrlModel | PluginModel, name: Name, urls: Sequence[str]) -> Iterator[Answer]:
     """Yield the language and the confidence of each URL."""
     import numpy as np
 
     names = (*model.named_languages, None)
-    codes, confidences = model.name(urls)
+    codes, confidences = name(urls)
     rounded = np.rint(confidences * 10_000).astype(np.int64) / 10_000
     for url, at, confidence in zip(urls, codes.tolist(), rounded.tolist(), strict=True):
         yield {"url": url, "language": names[at], "confidence": confidence}
 
 
-def _explained(model: UrlModel | PluginModel, urls: Sequence[str]) -> Iterator[Answer]:
+def _explained(model: UrlModel | PluginModel, name: Name, urls: Sequence[str]) -> Iterator[Answer]:
     """Yield the records with decision values and the deciding features."""
-    for record, scores in zip(_records(model, urls), model.scores(urls).tolist(), strict=True):
+    for record, scores in zip(
+        _records(model, name, urls), model.scores(urls).tolist(), strict=True
+    ):
         rounded = (round(score, 4) for score in scores)
         is_text = bool(record["url"].strip())
         record["scores"] = dict(zip(model.languages, rounded, strict=True)) if is_text else {}

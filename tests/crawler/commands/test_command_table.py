@@ -17,7 +17,7 @@ from tests.support.crawls import ROOT
 DOCS = "".join(
     path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
 )
-MOST_FLAGS = 56
+MOST_FLAGS = 57
 OF_SETTINGS = {"-h", "-a", "-s", "-o", "-O", "-L"}
 """Flags whose values are counted as arguments and settings, and those of Scrapy."""
 

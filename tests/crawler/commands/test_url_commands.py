@@ -104,6 +104,19 @@ def test_short_and_explained_lines_give_the_answers_of_the_model(
     assert languages[5:9] == [None, None, None, "de"]
 
 
+def test_a_prior_decides_between_a_small_language_and_a_large_one(
+    called: Callable[..., Done],
+) -> None:
+    answers = {
+        prior: records(called("identify", "urls", *options, stdin=b"http://rte.ie/").out)[0]
+        for prior in ("", "evened", "web", "uniform")
+        for options in [["--prior", prior] if prior else []]
+    }
+    languages = [answers[prior]["language"] for prior in ("web", "uniform")]
+    assert languages == ["en", "ga"]
+    assert answers[""] == answers["evened"]
+
+
 def test_a_gzipped_list_is_unpacked_and_a_damaged_one_is_an_error(
     called: Callable[..., Done], tmp_path: Path
 ) -> None:
@@ -185,6 +198,8 @@ def test_train_writes_a_model_that_identify_uses(
         ("identify pages a.html --explain", 2),
         ("identify languages de", 2),
         ("identify languages --explain", 2),
+        ("identify pages a.html --prior web", 2),
+        ("identify urls --prior mine", 2),
     ],
 )
 def test_what_cannot_be_done_is_one_line(called: Callable[..., Done], line: str, code: int) -> None:
