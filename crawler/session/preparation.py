@@ -1,6 +1,6 @@
 """Parts of a crawl created before its run is opened; nothing is written here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -245,14 +245,9 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
         return (f"{hosts.path}: {lines}, the first: {hosts.first_skipped}",)
     if not config.lang:
         return ()
-    name = " or ".join(map(languages.name, config.targets))
     found = [_of_pages(lang, method, languages.name(lang)) for lang in config.targets]
     if not ordering.knows_urls:
-        found.insert(
-            0,
-            f"the URL model does not know {name}: the frontier is ordered by domains and codes in "
-            "URLs, links and what the crawl learns of servers",
-        )
+        found.insert(0, _of_urls(config.targets, ordering))
     if isinstance(config.seeds, SeedFile):
         found.append(
             f"{config.seeds.path} has {config.seeds.number:,} seeds: the first "
@@ -265,6 +260,16 @@ def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, .
             name = languages.name(lang)
             found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
     return tuple(filter(None, found))
+
+
+def _of_urls(targets: Sequence[str], ordering: Ordering) -> str:
+    if ordering.name == "cctld":
+        without = [languages.name(code) for code in targets if not languages.tlds_of(code)]
+        return f"no top-level domain is of {' or '.join(without)}: cctld draws from all other URLs"
+    name = " or ".join(map(languages.name, targets))
+    learned = ", links and what the crawl learns of servers" if ordering.prior else ""
+    how = f"the frontier is ordered by domains and codes in URLs{learned}"
+    return f"the URL model does not know {name}: {how}"
 
 
 def _refused_seeds(config: Config) -> str:

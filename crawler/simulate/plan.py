@@ -17,7 +17,9 @@ from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import queue_slots
 from langfocus.crawler.simulate.webgraph import WebGraph
 from langfocus.crawler.strategies import ORDERINGS as OF_CRAWLS
+from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import FILTERS, PAPER_FILTERS, Filter, make_filter
+from langfocus.crawler.strategies.links import LinkSource
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings of every graph (`cctld` needs the servers' domains); `WebGraph.scores` may have more.
@@ -145,7 +147,7 @@ def _orderings(graph: WebGraph, lang: str) -> list[str]:
     known = [*ORDERINGS]
     if graph.server_domain is None:
         known.remove("cctld")
-    if "svm" in graph.scores or (graph.has_urls and lang in UrlModel.load(None).languages):
+    if "svm" in graph.scores or (graph.has_urls and lang in UrlModel.load(None).named_languages):
         known.insert(known.index("focus"), "svm")
     return known
 
@@ -169,10 +171,10 @@ def prepared(graph: WebGraph, plan: Sequence[Simulation]) -> WebGraph:
     """Return the graph, with URL model scores if a simulation needs scores."""
     if "svm" in graph.scores or not any(each.ordering == "svm" for each in plan):
         return graph
-    model, scores = UrlModel.load(None), np.empty(graph.n_vertices, np.float32)
-    target = plan[0].target or graph.target
+    scores = np.empty(graph.n_vertices, np.float32)
+    ordering = make_ordering("svm", plan[0].target or graph.target)
     for first, urls in graph.urls():
-        scores[first : first + len(urls)] = model.score(urls, target)
+        scores[first : first + len(urls)] = ordering.scores(urls, LinkSource())
     return replace(graph, scores={"svm": scores})
 
 

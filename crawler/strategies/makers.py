@@ -1,6 +1,7 @@
 """The orderings of a crawl, made for a language and a URL model file."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import starmap
 from pathlib import Path
 from typing import Final
@@ -34,15 +35,21 @@ def soft(language: str, model: Path | None) -> Ordering:
 
 
 def cctld(language: str, model: Path | None) -> Ordering:
+    from langfocus.classifiers.languages import tlds_of
     from langfocus.classifiers.urls.cctld import score
 
-    return country_domain(lambda urls: [float(x) for x in score(urls, language)])
+    ordering = country_domain(lambda urls: [float(x) for x in score(urls, language)])
+    return replace(ordering, knows_urls=bool(tlds_of(language)))
 
 
 def svm(language: str, model: Path | None) -> Ordering:
+    from langfocus.classifiers.urls.facts import facts_of
     from langfocus.classifiers.urls.model import load_model
 
     url_model = load_model(model)
+    if language in {*url_model.named_languages} - {*url_model.languages}:
+        facts, _ = facts_of(model, language)  # no paper has such languages
+        return replace(confidence(lambda urls: facts(urls)[:, 0].tolist()), knows_urls=False)
 
     def score_urls(urls: Sequence[str]) -> Sequence[float]:
         scores: list[float] = url_model.score(urls, language).tolist()

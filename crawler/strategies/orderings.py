@@ -42,7 +42,7 @@ class Ordering:
     lifts: bool = False  # a queued URL takes a higher score when a later page links to it
     prior: Prior | None = field(default=None, repr=False)
     evidence_of: EvidenceOf | None = field(default=None, repr=False)
-    knows_urls: bool = True  # False: the URL model does not know the language
+    knows_urls: bool = True  # False: no classifier, or no top-level domain, of the language
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return the links of a page, scored in one batch; with evidence if the frontier learns."""
@@ -123,7 +123,8 @@ def country_domain(score_urls: ScoreUrls) -> Ordering:
 def confidence(score_urls: ScoreUrls) -> Ordering:
     """Fetch the highest confidence of the URL model first (Baykan 2013, 5.2, "SVM allgrams").
 
-    A score is the decision value of the target language's binary classifier.
+    A score is the decision value of the target language's binary classifier, or the log-odds of a
+    language without one.
     """
     return Ordering("svm", lambda urls, _: score_urls(urls), Draw.FIRST, 0.0)
 

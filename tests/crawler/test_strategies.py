@@ -2,6 +2,7 @@
 
 import pytest
 
+from langfocus.classifiers.errors import LanguageError
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.strategies import ORDERINGS, make_ordering
 from langfocus.crawler.strategies.filters import NOTHING, Filter, Tally, make_filter
@@ -111,3 +112,22 @@ def test_every_ordering_gives_one_score_a_url(name: str) -> None:
     assert ordering.name == name
     for urls in ([], URLS[:1], URLS):
         assert len(ordering.scores(urls, LinkSource())) == len(urls)
+
+
+def test_svm_orders_a_language_without_a_classifier_by_codes_names_and_domains() -> None:
+    urls = ["http://a.ie/ga/x", "http://gaeilge.org/", "http://a.com/", "http://a.de/fr/"]
+    ordering = make_ordering("svm", "ga")
+    irish, named, none, french = ordering.scores(urls, LinkSource())
+    assert irish > 0 > none > french
+    assert named > none
+    assert not ordering.knows_urls
+    with pytest.raises(LanguageError, match="does not know 'vo'"):
+        make_ordering("svm", "vo")
+
+
+def test_cctld_knows_whether_a_language_has_a_domain() -> None:
+    assert [make_ordering("cctld", code).knows_urls for code in ("de", "ga", "de,ga")] == [
+        True,
+        False,
+        False,
+    ]

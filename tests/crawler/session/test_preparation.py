@@ -42,6 +42,26 @@ def test_each_part_that_does_not_know_a_language_is_named(lang: str, expected: l
     assert all(text in value for text, value in zip(expected, found, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("strategy", "lang", "expected"),
+    [
+        (
+            "svm",
+            "ga",
+            "the URL model does not know Irish: the frontier is ordered by domains and codes",
+        ),
+        ("cctld", "de,ga", "no top-level domain is of Irish: cctld draws from all other URLs"),
+    ],
+)
+def test_an_ordering_without_knowledge_of_the_language_says_so(
+    strategy: str, lang: str, expected: str
+) -> None:
+    config = Config(lang, strategy=strategy, seeds=SEEDS)
+    first = gaps(config, make_ordering(strategy, lang), method())[0]
+    assert first.startswith(expected)
+    assert "learns" not in first
+
+
 def test_a_crawl_begins_at_the_seeds_of_its_web_unless_its_spider_brings_others() -> None:
     given = {"lang": "de", "web": "sample"}
     settings = {"LANGFOCUS_SAMPLE_HOSTS": 20}
