@@ -27,14 +27,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any, Final
 
 from benchmarks.crawling import command, rows, summary
 from benchmarks.hidden_web import PRIVATE, HiddenWeb, words_of
 from benchmarks.killloop import Worker, kill_readers, kill_workers, wait_for_fetches
 from benchmarks.servers.loopback import Proxy, free_port, loopback
+from langfocus.classifiers.pages.documents import parse_document
 from langfocus.crawler.corpus.building import TextOptions
 from langfocus.crawler.corpus.export import export
+from langfocus.crawler.reading.page import CRASHED
 
 CHROMIUM: Final = "/usr/bin/chromium"
 RULES: Final = ("filter=hard", "host_cap=100")
@@ -167,6 +170,8 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     items = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     facts = summary(run)
     records = [url for (url,) in rows(run, "SELECT url FROM pages")]
+    crashed = rows(run, f"SELECT COUNT(*) FROM pages WHERE outcome = '{CRASHED}'")[0][0]
+    wrong += [f"{crashed} pages crashed, more than two kills each"] * (2 * crashed > kills)
     wanted = reachable(web, given.lang, renders=given.render, reads=given.documents)
     wrong += lost(wanted, records, [item["url"] for item in items])
     rendered = seen_by_browser(web)
@@ -185,11 +190,24 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "rendered_share": round(len(rendered) / max(1, facts["pages"]), 4),
         "rendered_in_vain": sum(not web.pages[url].is_shell for url in rendered),
         "rendered_errors": sum("/gone/" in url and url.endswith(".js") for url in web.asked),
+        "ms_a_pdf": round(median(pdf_ms(web)), 1) if given.documents else None,
         "kills": {given.victim: kills} if given.kills else {},
+        "crashed": crashed,
         "seconds": round(time.monotonic() - began_at, 1),
         "wrong": sorted(wrong)[:20],
         "wrong_in_all": len(wrong),
     }
+
+
+def pdf_ms(web: HiddenWeb) -> Iterator[float]:
+    """Yield the processor time in which each PDF of the web is read, milliseconds."""
+    for page in web.pages.values():
+        if page.kind == "pdf":
+            body, began_at = web.respond(page.url).body, time.process_time()
+            found = parse_document(body, page.url)
+            if found is None or set(found.links) != set(page.links):
+                raise RuntimeError(f"{page.url} was read wrongly")
+            yield 1000 * (time.process_time() - began_at)
 
 
 def seen_by_browser(web: HiddenWeb) -> set[str]:
