@@ -13,7 +13,7 @@ from html.entities import html5
 from typing import Any, Final
 from xml.parsers import expat
 
-from langfocus.classifiers.errors import ClassifierError
+from langfocus.classifiers.errors import optional
 from langfocus.classifiers.pages.charset.encodings import is_document
 from langfocus.classifiers.pages.html.links import MAX_LINKS, Resolver, kept_links
 from langfocus.classifiers.pages.parse import MAX_CHARACTERS, Declaration, ParsedPage
@@ -65,19 +65,10 @@ class Document:
     """Why there is no text: `encrypted`, `damaged`, `no_text`."""
 
 
-def load_pdfium() -> Any:
-    """Return the module pypdfium2; raises `ClassifierError` without the extra."""
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise ClassifierError("PDF needs pip install 'langfocus[documents]'") from error
-    return pypdfium2
-
-
 def read_document(body: bytes, most_pages: int = MAX_PAGES) -> Document | None:
     """Read a document; None for another kind of file.
 
-    Raises `ClassifierError` for a PDF without the extra.
+    Raises `MissingPackageError` for a PDF without the extra.
     """
     if not is_document(body):
         return None
@@ -91,7 +82,7 @@ def parse_document(body: bytes, url: str) -> ParsedPage | None:
     """Return a document as a page, with its text sampled like that of a long page.
 
     None for another kind of file. Relative links are left out: those of an EPUB lead to its own
-    chapters. Raises `ClassifierError` without the extra.
+    chapters. Raises `MissingPackageError` without the extra.
     """
     document = read_document(body, FEW_PAGES)
     if document is None:
@@ -118,7 +109,7 @@ def parse_document(body: bytes, url: str) -> ParsedPage | None:
 
 
 def _read_pdf(body: bytes, most_pages: int) -> Document:
-    pdfium = load_pdfium()
+    pdfium: Any = optional("pypdfium2")
     try:
         pdf = pdfium.PdfDocument(body)
     except pdfium.PdfiumError as error:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod, unknown
 from langfocus.crawler.commands.base import Parser, pairs
 from langfocus.crawler.errors import CrawlError, SettingError
-from langfocus.crawler.url import is_unwanted_file
+from langfocus.crawler.url import is_unwanted_without_documents
 
 if TYPE_CHECKING:
     from langfocus.classifiers.urls.model import UrlModel
@@ -42,7 +42,7 @@ _OPTION_OF: Final = {"explain": "urls", "prior": "urls", "method": "pages"}
 
 DESCRIPTION = (
     "Identifies the language of pages: from their URLs alone, without fetching, or from "
-    "HTML files and WARC files. It can also list the known languages. "
+    "files (HTML, PDF, docx, odt, EPUB, WARC). It can also list the known languages. "
     "The output is one JSON object a line, in the order of the input."
 )
 
@@ -62,7 +62,8 @@ identify urls [FILE] [--explain] [--prior NAME] [-s LANGFOCUS_URL_MODEL=FILE]
   A terminal gets a table instead.
 
 identify pages FILE|FOLDER|- ... [--method NAME]
-  The pages are HTML files, WARC files, all of a folder and the folders in it; - is standard input.
+  The pages are HTML, PDF, docx, odt, EPUB and WARC files, all of a folder and the folders in it;
+  - is standard input.
   A WARC file gives a line for each HTTP response, with its URL as source. Each line of output has
     source       the file, or the URL in a WARC file
     language     the code of the language, null if the page does not show it
@@ -316,7 +317,7 @@ def _files(name: str) -> Iterator[str]:
     for folder, folders, files in os.walk(name):
         folders.sort()
         paths = (os.path.join(folder, file) for file in sorted(files))  # noqa: PTH118
-        yield from (path for path in paths if not is_unwanted_file(f"file://{path}"))
+        yield from (path for path in paths if not is_unwanted_without_documents(f"file://{path}"))
 
 
 def _line(record: Answer) -> str:

@@ -18,7 +18,7 @@ from langfocus.crawler.corpus.comparison import Comparison
 from langfocus.crawler.corpus.extraction import EXTRACTORS
 from langfocus.crawler.corpus.item import OtherParagraph, PageItem
 from langfocus.crawler.corpus.sources import source_of
-from langfocus.crawler.corpus.texts import NO_MAIN_TEXT, Extraction, PageText, PartTexts
+from langfocus.crawler.corpus.texts import NO_MAIN_TEXT, Extraction, PageText, Paragraph, PartTexts
 from langfocus.crawler.errors import CrawlError
 from langfocus.crawler.politeness.directives import is_reserved
 
@@ -201,6 +201,7 @@ class Corpus:
             ],
             repeated=[number for number, (_, mark) in enumerate(own) if mark],
             duplicate_of=copy_of,
+            pages=page_starts([part for part, _ in own]),
         )
 
     def _read_pages(self) -> None:
@@ -244,6 +245,16 @@ class Corpus:
         from joblib import cpu_count
 
         return self._options.processes or int(cpu_count())
+
+
+def page_starts(paragraphs: Sequence[Paragraph]) -> list[int] | None:
+    """Return the offset in the text at which each page of a document begins."""
+    starts: list[int] = []
+    at = 0
+    for paragraph in paragraphs:
+        starts += [at] * ((paragraph.page or 0) - len(starts))
+        at += len(paragraph.text) + 1
+    return starts or None
 
 
 def _folded(license_name: str) -> str:

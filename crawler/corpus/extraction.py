@@ -12,7 +12,7 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
-from langfocus.classifiers.pages.charset.encodings import decode
+from langfocus.classifiers.pages.charset.encodings import decode, is_document
 from langfocus.classifiers.pages.charset.twice import repaired
 from langfocus.classifiers.pages.html.shell import is_page_text, without_scripting
 from langfocus.classifiers.pages.html.tree import affordable, title_of
@@ -45,6 +45,9 @@ _ARTICLE: Final = re.compile(
     re.IGNORECASE,
 )
 
+_MARKS: Final = ".!?:"
+"""Ends of a printed paragraph."""
+
 FEWEST_LETTERS: Final = 80
 """Minimum letters of a paragraph; a shorter paragraph has the page language."""
 
@@ -74,6 +77,7 @@ class MainText(NamedTuple):
     title: str
     paragraphs: list[str]
     metadata: Metadata = Metadata()
+    pages: Sequence[int] = ()  # of a document: the page of each paragraph, or the chapter, from 1
 
 
 def main_text_of(
@@ -91,6 +95,8 @@ def main_text_of(
     `has_metadata` the metadata is empty, which saves a third of the time. Raises any error of the
     extractor.
     """
+    if is_document(body) and (document := _document_text(body)):
+        return document
     html = decode(body[:MAX_BYTES], content_type).utf8
     if (content_type or "").strip().lower().startswith("text/plain"):
         return MainText("", _lines(html.decode("utf-8", "replace")))
@@ -101,6 +107,31 @@ def main_text_of(
         paragraphs = found if is_page_text(" ".join(found)) else []
     metadata = metadata_of(text) if paragraphs and has_metadata else Metadata()
     return MainText(without_unseen(title_of(text)), paragraphs, metadata)
+
+
+def _document_text(body: bytes) -> MainText | None:
+    from langfocus.classifiers.pages.documents import read_document
+
+    document = read_document(body)
+    if document is None:
+        return None
+    lines_of = _joined if document.kind == "pdf" else _lines
+    found = [
+        (line, page) for page, text in enumerate(document.parts, 1) for line in lines_of(text)
+    ][:MAX_PARAGRAPHS]
+    paragraphs, pages = [line for line, _ in found], [page for _, page in found]
+    return MainText(without_unseen(document.title), paragraphs, pages=pages)
+
+
+def _joined(text: str) -> list[str]:
+    """Return the paragraphs of a PDF page, whose lines are as long as they are printed."""
+    found: list[str] = []
+    for line in _lines(text):
+        if found and line[0].islower() and found[-1][-1] not in _MARKS:
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return found
 
 
 def slim(page: bytes) -> str:

@@ -16,9 +16,8 @@ from langfocus.crawler.corpus.item import FIELDS, PageItem, safe_cell
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_OF_CSV: Final = tuple(
-    name for name in FIELDS if name not in ("text", "other_paragraphs", "repeated", "links")
-)
+_NOT_OF_CSV: Final = ("text", "other_paragraphs", "repeated", "pages", "links")
+_OF_CSV: Final = tuple(name for name in FIELDS if name not in _NOT_OF_CSV)
 _OF_DOC: Final = ("id", "url", "title", "author", "published", "site", "license", "language")
 """Attributes of `<doc>` in vertical text."""
 

@@ -62,6 +62,7 @@ class PageItem:
     other_paragraphs: list[OtherParagraph] | None = None  # paragraphs in other languages
     repeated: list[int] | None = None  # numbers, from 0, of repeated lines (--keep-repeated)
     duplicate_of: str | None = None  # an earlier page with nearly this text (--keep-copies)
+    pages: list[int] | None = None  # of a document: where in `text` each page or chapter begins
     links: list[str] | None = None  # page links, with LANGFOCUS_LINKS
 
     def as_dict(self) -> dict[str, Any]:

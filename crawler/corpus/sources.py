@@ -19,7 +19,7 @@ from langfocus.crawler.corpus.item import ROW_FIELDS
 from langfocus.crawler.errors import ArchiveError, RunFolderError
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE, RENDERED, UNCHANGED
-from langfocus.crawler.http.download import Download, is_text
+from langfocus.crawler.http.download import Download, is_document, is_text
 from langfocus.crawler.http.head import content_type_of, media_type
 from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.warc_records import digest_text
@@ -350,7 +350,7 @@ def page_in(found: ArchivedAnswer) -> Download | str:
     kind = content_type_of(answer.all("Content-Type"))
     if not 200 <= answer.status < 300:
         return f"HTTP status {answer.status}"
-    if not is_text(kind, answer.body):
+    if not (is_text(kind, answer.body) or is_document(kind, url, answer.body)):
         return f"no page: {kind if media_type(kind) else 'binary data'}"
     if is_site_file(url):
         return "no page: a robots.txt or tdmrep.json"

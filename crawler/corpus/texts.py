@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from importlib.metadata import version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 from rensa import RMinHash
 
-from langfocus.classifiers.errors import PluginError
+from langfocus.classifiers.errors import MissingPackageError, PluginError
 from langfocus.classifiers.pages.text.words import number_of_words, units
 from langfocus.crawler.corpus.extraction import EXTRACTORS, differing_languages, main_text_of
 from langfocus.crawler.corpus.sources import Found, Part
@@ -27,7 +28,7 @@ NO_MAIN_TEXT = "no main text"
 FAILED = "extractor failed"
 STOPPED = "ended its process"
 
-_FORMAT: Final = "5"
+_FORMAT: Final = "6"
 _PACKAGES: Final = ("trafilatura", "htmldate", "resiliparse")
 
 VALUES: Final = 126
@@ -43,6 +44,7 @@ class Paragraph(NamedTuple):
     text: str
     language: str | None
     words: int
+    page: int | None = None  # of a document, from 1
 
 
 class PageText(NamedTuple):
@@ -134,6 +136,8 @@ class PartTexts:
         except PluginError as error:
             # Not its message, which may have text of the page: reasons are counted.
             return f"{FAILED}: {str(error).partition(': ')[0]}: {type(error.__cause__).__name__}"
+        except MissingPackageError as error:
+            return str(error)
         except Exception:  # an extractor may raise any error
             return FAILED
         words = units(" ".join(text.paragraphs))
@@ -141,8 +145,8 @@ class PartTexts:
             return NO_MAIN_TEXT
         languages = differing_languages(text.paragraphs, found.values["language"])
         paragraphs = [
-            Paragraph(line, language, number_of_words(line))
-            for line, language in zip(text.paragraphs, languages, strict=True)
+            Paragraph(line, language, number_of_words(line), page)
+            for line, language, page in zip_longest(text.paragraphs, languages, text.pages)
         ]
         own = f"{found.values['url']} {sha256(found.body).hexdigest()}"
         values = {**found.values, "title": text.title, **text.metadata._asdict()}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from langfocus.classifiers.errors import ClassifierError
+from langfocus.classifiers.errors import ClassifierError, optional
 from langfocus.classifiers.pages.method import PageMethod
 from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, fasttext_file, method
 from langfocus.crawler.errors import SettingError
@@ -43,10 +43,10 @@ def reader_of(config: Config, method: PageMethod, ordering: Ordering) -> ReadPag
 
 
 def _document_of() -> ParseDocument:
-    from langfocus.classifiers.pages.documents import load_pdfium, parse_document
+    from langfocus.classifiers.pages.documents import parse_document
 
     with _as_setting("-a documents=true: "):
-        load_pdfium()
+        optional("pypdfium2")
     return parse_document
 
 

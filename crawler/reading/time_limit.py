@@ -8,7 +8,8 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Final
 
-from langfocus.classifiers.errors import PluginError
+from langfocus.classifiers.errors import MissingPackageError, PluginError
+from langfocus.classifiers.pages.charset.encodings import is_document
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod
 from langfocus.classifiers.pages.parse import ParsedPage
 from langfocus.crawler.http.download import Download
@@ -62,18 +63,31 @@ def limited() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
+def _document_of(body: bytes, url: str) -> ParsedPage | None:
+    if not is_document(body):
+        return None
+    from langfocus.classifiers.pages.documents import parse_document
+
+    return parse_document(body, url)
+
+
 def identified_in_time(
     download: Download, by: PageMethod
 ) -> tuple[ParsedPage | None, PageLanguage]:
-    """Return a download as a page, and its language; raises `UnreadError` with the reason."""
+    """Return a download as a page, and its language; raises `UnreadError` with the reason.
+
+    Documents are pages, too.
+    """
     if by.name not in _loaded:
         identified(TRIAL, by)
         _loaded.add(by.name)
     try:
         with limited():
-            return identified(download, by)
+            return identified(download, by, _document_of)
     except TooSlow:
         raise UnreadError(TOO_SLOW, TIMEOUT) from None
+    except MissingPackageError as error:
+        raise UnreadError(f"no page: {error}") from None
     except Exception as error:  # as in a crawl: whatever is wrong with a page, the others are read
         _log.exception("%s", download.url)
         raise UnreadError(str(error) if isinstance(error, PluginError) else FAILED) from error

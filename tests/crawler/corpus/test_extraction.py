@@ -3,12 +3,15 @@
 import pytest
 
 from langfocus.crawler.corpus import blocks, extraction
+from langfocus.crawler.corpus.building import page_starts
 from langfocus.crawler.corpus.extraction import (
     EXTRACTORS,
     Metadata,
     differing_languages,
     main_text_of,
 )
+from langfocus.crawler.corpus.texts import Paragraph
+from tests.support.pdf import pdf
 from tests.support.smallweb import SENTENCES
 
 GERMAN, ENGLISH = SENTENCES["de"] * 2, SENTENCES["en"] * 2
@@ -188,3 +191,18 @@ def test_a_page_is_parsed_once_by_trafilatura_and_a_second_reading_is_the_same()
     assert main_text_of(PAGE.encode(), "text/html; charset=utf-8", "trafilatura") == first
     assert extraction._tree.cache_info().misses == 1
     assert first.paragraphs
+
+
+def test_the_text_of_a_pdf_has_its_paragraphs_with_their_pages() -> None:
+    pytest.importorskip("pypdfium2")
+    lines = b"BT /F 12 Tf 14 TL 50 700 Td (Egun on,) Tj T* (hau da.) Tj T* (agur) Tj ET"
+    found = main_text_of(pdf(lines, pages=2), "application/pdf")
+    assert (found.title, found.pages) == ("Kaixo mundua", [1, 1, 2, 2])
+    assert found.paragraphs == ["Egun on, hau da.", "agur"] * 2
+
+
+def test_pages_begin_at_their_place_in_the_text() -> None:
+    pages = [1, 1, 4]
+    text = [Paragraph(line, None, 1, page) for line, page in zip("abc", pages, strict=True)]
+    assert page_starts(text) == [0, 4, 4, 4]
+    assert page_starts([Paragraph("a", None, 1)]) is None
