@@ -7,6 +7,7 @@ windows, which cannot be paused, reach nothing either.
 
 import asyncio
 import logging
+import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -76,17 +77,21 @@ _DOM: Final = """\
 """Returns the base URL and the HTML, with the content of shadow trees."""
 
 
-def check_browser(url: str) -> None:
-    """Raise `SettingError` if no browser answers at its debugging address."""
-    plain = build_opener(ProxyHandler({}))
-    try:
-        with plain.open(f"{url.rstrip('/')}/json/version", timeout=_CONNECT_S) as answer:
-            _socket_of(url, answer.read())
-    except (OSError, HTTPException, msgspec.MsgspecError, KeyError) as error:
-        raise SettingError(
-            f"LANGFOCUS_RENDER={url}: no browser answers there ({error}); start one with "
-            "chromium --headless=new --remote-debugging-port=9222"
-        ) from error
+def check_browser(url: str, wait_s: float = 10.0) -> None:
+    """Raise `SettingError` if no browser answers at its debugging address within `wait_s`."""
+    plain, until = build_opener(ProxyHandler({})), time.monotonic() + wait_s
+    while True:
+        try:
+            with plain.open(f"{url.rstrip('/')}/json/version", timeout=_CONNECT_S) as answer:
+                _socket_of(url, answer.read())
+            return
+        except (OSError, HTTPException, msgspec.MsgspecError, KeyError) as error:
+            if time.monotonic() >= until:
+                raise SettingError(
+                    f"LANGFOCUS_RENDER={url}: no browser answers there ({error}); start one with "
+                    "chromium --headless=new --remote-debugging-port=9222"
+                ) from error
+        time.sleep(_STEP_S)
 
 
 def _socket_of(url: str, version: bytes) -> str:

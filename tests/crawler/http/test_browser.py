@@ -125,6 +125,6 @@ def until_closed(browser: FakeBrowser) -> None:
 def test_an_address_without_a_browser_is_one_line() -> None:
     url = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(SettingError, match=f"LANGFOCUS_RENDER={url}: no browser answers there"):
-        check_browser(url)
+        check_browser(url, 0.0)
     with fake_browser() as browser:
         check_browser(browser.url)

@@ -6,6 +6,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +16,8 @@ from benchmarks.servers import processes
 from benchmarks.servers.loopback import Access, loopback, on_loopback
 from langfocus.crawler.corpus.sources import source_of
 from langfocus.crawler.errors import SettingError
+from langfocus.crawler.http import browser as browser_module
+from langfocus.crawler.http.browser import check_browser
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.session.preparation import prepare
 from langfocus.crawler.sources.contract import NO_HEADERS, Answer
@@ -247,8 +250,9 @@ def test_a_browser_that_dies_costs_texts_but_no_page(tmp_path: Path) -> None:
     ],
 )
 def test_a_crawl_without_its_browser_does_not_begin(
-    arguments: dict[str, str], message: str, tmp_path: Path
+    arguments: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(browser_module, "check_browser", partial(check_browser, wait_s=0.0))
     (tmp_path / "hosts").write_text("a.de")
     given = {name: value.replace("HOSTS", f"{tmp_path}/hosts") for name, value in arguments.items()}
     config = Config.read({**given, "web": "sample"}, {"LANGFOCUS_RENDER": "http://127.0.0.1:1"})
