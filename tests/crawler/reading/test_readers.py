@@ -15,10 +15,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import dedent
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import Mock
+from zlib import compress
 
 import pytest
 from msgspec.json import encode
@@ -39,10 +42,13 @@ from langfocus.crawler.settings import ASYNCIO_EVENT_LOOP
 from langfocus.crawler.spiders.middlewares import PageReaders
 from tests.support.crawls import rows, wait_for
 from tests.support.crawls import started as started_crawl
+from tests.support.pdf import pdf, text_of
 from tests.support.smallweb import SmallWeb
 
 CONFIG = Config.read({"lang": "de", "seeds": "http://a.de/"})
-LARGE = replace(CONFIG, dns=tuple(map(str, range(50_000))))  # larger than a command line
+HAS_PDF = find_spec("pypdfium2") is not None
+DOCUMENTS = replace(CONFIG, documents=HAS_PDF)
+LARGE = replace(DOCUMENTS, dns=tuple(map(str, range(50_000))))  # larger than a command line
 WEB = SmallWeb(pages=40)
 READERS = 2
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -54,6 +60,10 @@ def page(url: str, body: bytes | None = None) -> Download:
 
 def long_page(characters: int) -> Download:
     return page("http://long.de/", b"<p>" + b"Wort <a href=/a>b</a> " * (characters // 22))
+
+
+def document(body: bytes, language: str = "de") -> Download:
+    return Download("http://a.de/a.pdf", 200, body, "application/pdf", language)
 
 
 class Started(NamedTuple):
@@ -222,9 +232,9 @@ def test_a_large_page_is_never_read_in_the_crawl() -> None:
 
 def test_a_page_whose_reader_is_killed_is_read_again(started: Started) -> None:
     async def killed_meanwhile() -> list[Answer | None]:
-        asked = [
-            asyncio.ensure_future(started.readers.read(page(url), 1)) for url in WEB.urls() * 5
-        ]
+        downloads = [page(url) for url in WEB.urls() * 5]
+        downloads[::4] = [document(pdf(text_of("Guten Tag"), pages=9))] * 50
+        asked = [asyncio.ensure_future(started.readers.read(one, 1)) for one in downloads]
         await asyncio.sleep(0)  # the readers have their pages
         for pid in started.pids():
             os.kill(pid, signal.SIGKILL)
@@ -285,6 +295,30 @@ def test_no_page_waits_for_one_that_holds_its_reader(
 def test_a_page_that_takes_too_much_memory_twice_is_given_up(started: Started) -> None:
     started.renew(Limits(page_bytes=2**20))
     assert started.read(long_page(2_000_000)) == [CRASHED]
+
+
+@pytest.mark.skipif(not HAS_PDF, reason="needs pypdfium2")
+def test_a_hostile_pdf_is_given_up_and_the_pages_around_it_are_read(started: Started) -> None:
+    started.renew(Limits(page_bytes=2**27))
+    bomb = document(pdf(compress(compress(bytes(2**27))), filters=b"[/FlateDecode/FlateDecode]"))
+    good, other = document(pdf(text_of("Guten Tag"))), page(WEB.url(0))
+    answers = started.read(good, bomb, other, bomb, good)
+    assert [getattr(one, "parser", one) for one in answers] == [
+        *("pdf", CRASHED, "lexbor", CRASHED, "pdf")
+    ]
+
+
+def test_a_document_is_never_read_in_the_crawl() -> None:
+    asked = replace(CONFIG, documents=True)
+    found, half = document(b"%PDF-1.7"), document(b"PK\x03\x04", "\udc80")
+
+    async def answers() -> list[Answer | None]:
+        readers = Readers(0, asked)
+        first = await readers.read(found, 1)
+        readers._readers = [Mock()]
+        return [first, await readers.read(half, 1)]
+
+    assert asyncio.run(answers()) == [CRASHED] * 2
 
 
 def test_a_reader_whose_memory_grew_is_replaced_between_two_pages(started: Started) -> None:
