@@ -378,7 +378,8 @@ class _Tab:
         if request["method"] == "OPTIONS":
             return _preflight(headers)
         is_early = "sec-purpose" in headers or headers.get("accept") == "text/event-stream"
-        if kind not in _WANTED or request["method"] != "GET" or is_early:
+        is_get = request["method"] == "GET" and url.startswith(("http:", "https:"))
+        if kind not in _WANTED or not is_get or is_early:
             return None
         return await self._load(Asked(url, request["headers"], is_script=kind == "Script"))
 
