@@ -35,7 +35,6 @@ _PIECES: Final = 8
 _MAX_VALUE: Final = 8_192
 _CHUNK: Final = 65_536
 
-_METHODS: Final = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED  # others unpack without a bound
 _BLOCKS: Final = frozenset(
     "p h h1 h2 h3 h4 h5 h6 li div td th tr br title blockquote dt dd table-cell line-break".split()
 )
@@ -136,16 +135,12 @@ def _text_of_page(pdfium: Any, pdf: Any, number: int, links: dict[str, None]) ->
     """Return the text of a PDF page, and add the URLs of its link annotations; "" if damaged."""
     try:
         page = pdf[number]
-    except pdfium.PdfiumError:
-        return ""
-    try:
         links.update(dict.fromkeys(_pdf_links(pdfium.raw, pdf, page, MAX_LINKS - len(links))))
         written = page.get_textpage()
         text: str = written.get_text_range(0, min(written.count_chars(), MAX_TEXT))
+        page.close()
     except pdfium.PdfiumError:
         return ""
-    finally:
-        page.close()
     return text.replace("\r\n", "\n").replace("\ufffe", "").replace("\x02", "").strip()
 
 
@@ -191,8 +186,8 @@ class _Package:
     def _chunks(self, name: str) -> Iterator[bytes]:
         try:
             info = self._file.getinfo(name)
-            if info.compress_type not in _METHODS:
-                raise ValueError(info.compress_type)
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("other methods unpack without a bound")
             with self._file.open(info) as member:
                 while self._left > 0 and (chunk := member.read(min(_CHUNK, self._left))):
                     self._left -= len(chunk)
@@ -279,11 +274,10 @@ def _read_zip(body: bytes) -> Document | None:
         package = _Package(body)
     except (*_DAMAGES, NotImplementedError):
         return Document("zip", fault="damaged")
-    links: list[str] = []
+    items: list[tuple[str, dict[str, str]]] = []
     if "word/document.xml" in package.names:
         kind, members, about = "docx", ["word/document.xml"], "docProps/core.xml"
-        related = package.text_of("word/_rels/document.xml.rels").items
-        links = [one.get("Target", "") for _, one in related if one.get("TargetMode") == "External"]
+        items = package.text_of("word/_rels/document.xml.rels").items
     elif "META-INF/container.xml" in package.names and "mimetype" in package.names:
         kind, (about, *members) = "epub", _chapters(package)
     elif "content.xml" in package.names:
@@ -292,19 +286,19 @@ def _read_zip(body: bytes) -> Document | None:
         return None
     facts = package.text_of(about)
     texts = [package.text_of(name) for name in members]
-    links += [
-        one.get("href") or one.get("xlink:href", "")
-        for text in texts
-        for name, one in text.items
-        if name == "a"
-    ]
+    items += [item for text in texts for item in text.items]
     parts = tuple(text.text for text in texts)
     language = next(filter(None, (facts.value("language"), *(text.language for text in texts))), "")
-    kept = tuple(dict.fromkeys(filter(None, links)))
+    links = tuple(dict.fromkeys(filter(None, (_target(*item) for item in items))))
     fault = "damaged" if package.is_cut and not any(parts) else ""
-    return Document(
-        kind, parts, kept, language or None, facts.value("title"), package.is_cut, fault
-    )
+    title = facts.value("title")
+    return Document(kind, parts, links, language or None, title, package.is_cut, fault)
+
+
+def _target(name: str, attributes: dict[str, str]) -> str | None:
+    if name == "a":
+        return attributes.get("href") or attributes.get("xlink:href")
+    return attributes.get("Target") if attributes.get("TargetMode") == "External" else None
 
 
 def _chapters(package: _Package) -> Iterator[str]:

@@ -17,7 +17,6 @@ _DOCUMENT_TYPES = (
     "application/vnd.oasis.opendocument.text",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 )
-_ANY_TYPE = ("", "application/octet-stream", "application/zip", "application/x-download")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +96,11 @@ def is_text(content_type: str | None, body: bytes = b"") -> bool:
 def is_document(content_type: str | None, url: str, body: bytes | None = None) -> bool:
     """Return True if an answer may be a PDF, docx, odt or EPUB.
 
-    Without a media type the URL decides. The body is None before it arrives.
+    Without one of their media types the URL decides. The body is None before it arrives.
     """
     kind = media_type(content_type)
-    is_named = kind in _DOCUMENT_TYPES or (kind in _ANY_TYPE and is_document_file(url))
+    is_any = not kind or kind.startswith(("application/", "binary/"))
+    is_named = kind in _DOCUMENT_TYPES or (is_any and is_document_file(url))
     return is_named and (body is None or has_document(body))
 
 
