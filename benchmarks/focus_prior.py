@@ -7,7 +7,12 @@ all crawls (Laird and Ware 1982, "Random-effects models for longitudinal data", 
 approximation of each crawl's posterior). The distribution is the prior of the next crawl. `SPREAD`
 is added to each variance, because other webs differ more from each other than these webs do.
 
-    python -m benchmarks.focus_prior --cache FOLDER --crawls unseen-plain-11:nl,pl
+With `--joined` the crawls become one half of the population of crawls, and those of the shipped
+prior the other half. So webs where the language is rare need no second crawl of the dense ones. The
+webs `lesson-graph-SEED` (`benchmarks.rare_webs`) have small languages that no judged web has.
+
+    python -m benchmarks.focus_prior --cache FOLDER --crawls mirror-plain-11:nl,pl
+    python -m benchmarks.focus_prior --cache FOLDER --joined --crawls lesson-graph-11:cy,ca
 """
 
 import argparse
@@ -25,6 +30,7 @@ import numpy.typing as npt
 from benchmarks.focus import KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
+from benchmarks.rare_webs import RareWeb
 from langfocus.crawler.strategies.focus.belief import Belief, Numbers
 from langfocus.crawler.strategies.focus.evidence import FEATURES
 from langfocus.crawler.strategies.focus.prior import SHIPPED, Prior
@@ -48,7 +54,7 @@ class Lesson(NamedTuple):
 def lessons(crawls: Sequence[str], folder: Path) -> Iterator[Lesson]:
     """Crawl, or read what an earlier call kept in `folder`."""
     for name, _, langs in (crawl.partition(":") for crawl in crawls):
-        web = open_known(name, folder)
+        web = _web(name, folder)
         for lang in langs.split(","):
             path = folder / f"lesson-{name}-{lang}-{PAGES}-{len(FEATURES)}.pickle"
             if not path.exists():
@@ -57,6 +63,10 @@ def lessons(crawls: Sequence[str], folder: Path) -> Iterator[Lesson]:
             lesson: Lesson = pickle.loads(path.read_bytes())  # our own file
             print(f"{lesson.crawl}: {len(lesson.relevant)} pages", flush=True)
             yield lesson
+
+
+def _web(name: str, folder: Path) -> Any:
+    return RareWeb(name) if name.startswith("lesson-") else open_known(name, folder)
 
 
 def _learned(crawl: KnownCrawl) -> tuple[Floats, Floats]:
@@ -71,7 +81,7 @@ def _learned(crawl: KnownCrawl) -> tuple[Floats, Floats]:
         learn(belief, known, is_relevant=is_relevant)
 
     with mock.patch.object(Belief, "learn", noting):
-        crawl.course(Strategy("focus"), PAGES)
+        crawl.course(Strategy("focus", "both-conservative"), PAGES)
     return np.array(rows), np.array(answers, np.float64)
 
 
@@ -118,6 +128,13 @@ def estimate(crawls: Sequence[Lesson]) -> tuple[Floats, Floats]:
     return mean, covariance
 
 
+def joined(mean: Floats, covariance: Floats, other: Prior) -> tuple[Floats, Floats]:
+    """Return mean and covariance of two populations of the same size, the other one a prior."""
+    gap = (mean - np.array(other.mean)) / 2
+    within = np.array(other.covariance) - np.eye(len(FEATURES)) * SPREAD
+    return mean - gap, (covariance + within) / 2 + np.outer(gap, gap)
+
+
 def main() -> None:
     """Write the prior."""
     parser = argparse.ArgumentParser(
@@ -125,6 +142,7 @@ def main() -> None:
     )
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--crawls", nargs="+", required=True, help="WEB:LANG,LANG")
+    parser.add_argument("--joined", action="store_true", help="with the shipped prior")
     arguments = parser.parse_args()
     require()
     found = [
@@ -133,6 +151,9 @@ def main() -> None:
         if 20 <= each.relevant.sum() < len(each.relevant)
     ]
     mean, covariance = estimate(found)
+    earlier = json.loads(SHIPPED.read_text(encoding="utf-8"))["card"] if arguments.joined else None
+    if earlier:
+        mean, covariance = joined(mean, covariance, Prior.shipped())
     covariance = covariance + np.eye(len(FEATURES)) * SPREAD
     for name, weight, variance in zip(FEATURES, mean, covariance.diagonal(), strict=True):
         print(f"{name:42} {weight:8.3f} +- {variance**0.5:.3f}")
@@ -144,6 +165,8 @@ def main() -> None:
         "relevant": int(sum(each.relevant.sum() for each in found)),
         "spread": SPREAD,
     }
+    if earlier:
+        card["joined"] = earlier
     prior = {
         "card": card,
         "features": FEATURES,

@@ -3,8 +3,9 @@
 Two families are made in different ways. `graph-SEED` has the link structure of a real crawl
 (`cnr-2000`, 325,557 pages in URL order): blocks of that order are hosts, links across blocks are
 rewired by language. `sites-SEED` has trees of sections with menus, and paths as content systems
-make them. The texts are sentences of SIB-200, the paths of `graph` are shapes of labelled URLs
-filled with words of the page's language.
+make them. `cross-SEED` joins the links of the first with the paths of the second. The texts are
+sentences of SIB-200, the paths of `graph` are shapes of labelled URLs filled with words of the
+page's language.
 
 A small language has `share` of all pages. A third of its hosts are its own. Its other pages are on
 sites of the state's language: in a directory, on a sub-domain, behind a parameter, or without any
@@ -42,12 +43,23 @@ SHARES: Final = SHARED / "data" / "web-shares-2026-04.tsv"
 STATES: Final = {"gl": "es", "is": "en", "ga": "en", "lb": "fr", "eu": "es", "fo": "da", "mt": "en"}
 """The small languages, and the language of the sites where two thirds of their hosts are."""
 
+LESSONS: Final = {
+    "cy": "en", "ca": "es", "oc": "fr", "gd": "en", "nn": "nb", "et": "ru", "sq": "it", "af": "en",
+}  # fmt: skip
+"""The small languages of the webs where the prior of `focus` is learned."""
+
 DOMAINS: Final = {
     "gl": "gal es com org", "is": "is is is com", "ga": "ie ie com org", "lb": "lu lu com org",
     "eu": "eus es com org", "fo": "fo fo fo com", "mt": "com.mt org.mt mt com",
     "en": "com com org net co.uk",
     "de": "de de de at com", "fr": "fr fr com lu org",
     "es": "es es com com.ar org", "da": "dk dk com",
+}  # fmt: skip
+
+_LESSON_DOMAINS: Final = DOMAINS | {
+    "cy": "cymru wales co.uk com", "ca": "cat cat es com", "oc": "fr fr com org",
+    "gd": "scot co.uk com org", "nn": "no no no com", "et": "ee ee ee com", "sq": "al al com org",
+    "af": "co.za co.za com org", "nb": "no no no com",
 }  # fmt: skip
 
 OTHERS: Final = (
@@ -150,8 +162,11 @@ class RareWeb:
     def __init__(
         self, name: str, pages: int = 400_000, share: float = 0.002, without: str = ""
     ) -> None:
-        """Make the web `graph-SEED` or `sites-SEED`."""
-        self.name, (self.kind, _, seed) = name, name.partition("-")
+        """Make the web `[lesson-]graph-SEED` or `[lesson-]sites-SEED`."""
+        self.name, (self.kind, _, seed) = name, name.removeprefix("lesson-").partition("-")
+        is_lesson = name.startswith("lesson-")
+        self._states = LESSONS if is_lesson else STATES
+        self._domains = _LESSON_DOMAINS if is_lesson else DOMAINS
         if self.kind not in _FAMILIES:
             sys.exit(f"{name}: no such web; there are {', '.join(f'{f}-1' for f in _FAMILIES)}")
         self.host_cap = 500
@@ -161,7 +176,7 @@ class RareWeb:
         self._random = Random(f"{name} {pages}")
         self._numbers = np.random.default_rng(int(seed))
         sizes, source, target, self._out = _FAMILIES[self.kind](pages, self._numbers)
-        self._langs = [*STATES, *dict.fromkeys([*_SHARE, *OTHERS])]
+        self._langs = list(dict.fromkeys([*self._states, *_SHARE, *OTHERS]))
         self._lang = np.zeros(pages, np.int16)
         self._is_soft, self._is_farm = np.zeros(pages, bool), np.zeros(pages, bool)
         self._home_of = np.zeros(pages, np.int32)
@@ -177,7 +192,7 @@ class RareWeb:
     def _settle(self, sizes: Ints, share: float) -> None:
         """Give each host a language, then small languages their hosts and parts of hosts."""
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        big = [lang for lang in self._langs if lang not in STATES]
+        big = [lang for lang in self._langs if lang not in self._states]
         weights = [_SHARE.get(lang, 0.3) for lang in big]
         free = []
         for at, size in enumerate(sizes.tolist()):
@@ -186,7 +201,7 @@ class RareWeb:
             if size >= 5:
                 free.append(at)
         self._random.shuffle(free)
-        for small, state in STATES.items():
+        for small, state in self._states.items():
             free = self._settle_small(small, state, free, int(share * self._n))
         self._settle_rest(free)
 
@@ -228,7 +243,7 @@ class RareWeb:
 
     def _settle_rest(self, free: Sequence[int]) -> None:
         farmed, most = 0, self._n * 0.004 * ("farms" in self._on)
-        everywhere = [*STATES, *self._langs[7:30]]
+        everywhere = self._langs[:30]
         for at in free:
             host, chance = self._hosts[at], self._random.random()
             if farmed < most and 60 <= len(host.pages) <= 600:
@@ -271,7 +286,7 @@ class RareWeb:
 
     def _rename(self, host: _Host, lang: str, kind: str) -> None:
         host.lang, host.kind, host.name = lang, kind, self._new_name(lang)
-        state = STATES.get(lang, "en")
+        state = self._states.get(lang, "en")
         host.menu = state if host.menu != lang and self._random.random() < 0.3 else lang
         host.former = self._new_name(lang) if host.former else ""
         host.is_silent = False
@@ -283,7 +298,7 @@ class RareWeb:
             return
         first = self._random.randrange(1, len(host.pages) - size + 1)
         pages = host.pages[first : first + size]
-        if lang in STATES:
+        if lang in self._states:
             host.kind, host.is_silent = kind, False
         if kind == "sub-domain":
             host.pages = host.pages[:first] + host.pages[first + size :]
@@ -307,7 +322,7 @@ class RareWeb:
             ]
             chosen = chosen or random.choices(words("en"), k=2)
             name = random.choice(["", "-"]).join(chosen[: random.choice([1, 2, 2])])
-            domain = random.choice(DOMAINS.get(lang, f"{lang} com {lang} org").split())
+            domain = random.choice(self._domains.get(lang, f"{lang} com {lang} org").split())
             name = f"{random.choice(['', 'www.'])}{name[:40]}.{domain}".replace("'", "")
             if name not in self._names and len(name) > 6:
                 self._names.add(name)
@@ -381,13 +396,13 @@ class RareWeb:
         own = to.copy()
         english = self._langs.index("en")
         big = np.array(
-            [_SHARE.get(lang, 0.3) if lang not in STATES else 0.2 for lang in self._langs]
+            [_SHARE.get(lang, 0.3) if lang not in self._states else 0.2 for lang in self._langs]
         )
         anywhere = numbers.choice(len(self._langs), len(across), p=big / big.sum()).astype(np.int32)
         state = np.array(
-            [self._langs.index(STATES.get(lang, "en")) for lang in self._langs], np.int32
+            [self._langs.index(self._states.get(lang, "en")) for lang in self._langs], np.int32
         )
-        is_small = own < len(STATES)
+        is_small = own < len(self._states)
         to = np.where(
             chance < np.where(is_small, 0.4, 0.7),
             own,
@@ -425,7 +440,7 @@ class RareWeb:
 
     def _ways(self, pools: Sequence[Ints]) -> Iterator[tuple[Ints, Ints]]:
         """Yield the few links that lead to a small language's hosts, and to parts of hosts."""
-        for small, state in enumerate(STATES.values()):
+        for small, state in enumerate(self._states.values()):
             pages, states = pools[small], pools[self._langs.index(state)]
             firsts = pages[np.unique(self._home_of[pages], return_index=True)[1]]
             yield self._numbers.choice(pages, len(firsts)), firsts
@@ -659,4 +674,4 @@ def _parted(sizes: npt.NDArray[np.float64], pages: int) -> Ints:
     return whole[:n].astype(np.int32)
 
 
-_FAMILIES: Final[dict[str, Any]] = {"graph": _of_graph, "sites": _of_sites}
+_FAMILIES: Final[dict[str, Any]] = {"graph": _of_graph, "sites": _of_sites, "cross": _of_graph}
