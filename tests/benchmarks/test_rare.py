@@ -2,11 +2,15 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from benchmarks import proxyweb, rare_webs
+from benchmarks.focus_prior import SPREAD, joined
 from benchmarks.rare import Judged
 from benchmarks.rare_webs import STATES, RareWeb
+from langfocus.crawler.strategies.focus.evidence import N_FEATURES
+from langfocus.crawler.strategies.focus.prior import Prior
 
 pytestmark = pytest.mark.skipif(
     not (rare_webs.GRAPH.exists() and rare_webs.TEXTS.exists() and proxyweb.URLS.exists()),
@@ -52,3 +56,18 @@ def test_a_switch_leaves_its_property_out() -> None:
     assert not any(plain.kind_of(url) in {"farm", "lies", "nothing"} for url in plain._page)
     assert all(plain.page_at(url) == url for url in plain._page)
     assert set(STATES) <= {plain.language(url) for url in plain._page}
+
+
+def test_the_prior_learns_on_webs_without_the_languages_that_are_judged() -> None:
+    lesson = RareWeb("lesson-graph-1", pages=16_000, share=0.02)
+    found = {lesson.language(url) for url in lesson._page}
+    assert set(rare_webs.LESSONS) <= found
+    assert not found & set(STATES)
+
+
+def test_two_joined_populations_have_the_mean_between_them_and_vary_by_their_distance() -> None:
+    prior = Prior.shipped()
+    within = np.array(prior.covariance) - np.eye(N_FEATURES) * SPREAD
+    mean, covariance = joined(np.array(prior.mean) + 2.0, within, prior)
+    assert mean == pytest.approx(np.array(prior.mean) + 1.0)
+    assert covariance == pytest.approx(within + 1.0)
