@@ -101,7 +101,6 @@ class Fetches:
         self._throttle = Throttle()
         self.callbacks = callbacks
         self._unsettled = 0
-        self._reads_documents = crawl.config.documents
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Fetches":
@@ -136,7 +135,7 @@ class Fetches:
             meta={KEY: fetch, **IN_SLOT, **self._patience()},
             dont_filter=True,
         )
-        if self._reads_documents and is_document_file(url):
+        if self.crawl.config.documents and is_document_file(url):
             made.meta[_UNLIMITED] = self.crawl.config.document_bytes
         if self.callbacks is not None:
             made = self.callbacks.asked(made, fetch)
@@ -366,5 +365,5 @@ class Fetches:
         return self.crawl.config.reads_sitemaps and may_be_sitemap(content_type)
 
     def _may_be_document(self, content_type: str | None, lease: Lease) -> bool:
-        is_read = self._reads_documents and is_document(content_type, lease.url)
+        is_read = self.crawl.config.documents and is_document(content_type, lease.url)
         return is_read and self.crawl.visitor.expects(lease)

@@ -249,7 +249,7 @@ def test_a_crawl_that_fails_ends_the_comparison(
         ("lang=de strategy=svm", "strategies="),
         ("lang=de pages=many", "many"),
         ("lang=de colour=red", "colour"),
-        ("lang=fo strategies=bfs,svm", "the crawl with svm: the URL model does not know 'fo'"),
+        ("lang=vo strategies=bfs,svm", "the crawl with svm: the URL model does not know 'vo'"),
         ("lang=de strategies=svm,bfs expected=only", "the crawl with bfs: -a expected=only: "),
         ("lang", "-a takes NAME=VALUE"),
     ],

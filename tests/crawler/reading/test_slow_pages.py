@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -39,10 +40,10 @@ def crawled(folder: Path, hangs_while: str, links: list[str], slow: Behaviour) -
         from langfocus.crawler.reading import page as reading
         reader_process.Limits.__new__.__defaults__ = (0.5, 300.0, 2**30, 2**28)
         identified = reading.identified
-        def hanging(download, by):
+        def hanging(download, by, *more):
             while {HANGS!r} in download.body and {hangs_while}:
                 pass
-            return identified(download, by)
+            return identified(download, by, *more)
         reading.identified = hanging
         """)
     )
@@ -100,12 +101,14 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An archive: a page that is never read to its end, one that ends its parser, a good one."""
     identified = reading.identified
 
-    def hostile(download: Download, by: PageMethod) -> tuple[ParsedPage | None, PageLanguage]:
+    def hostile(
+        download: Download, by: PageMethod, *more: Any
+    ) -> tuple[ParsedPage | None, PageLanguage]:
         while HANGS in download.body:
             pass
         if BREAKS in download.body:
             raise RecursionError
-        return identified(download, by)
+        return identified(download, by, *more)
 
     for module in (time_limit, reading):
         monkeypatch.setattr(module, "identified", hostile)
