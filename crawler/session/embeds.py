@@ -35,6 +35,12 @@ WHERE fingerprint = ? AND urls.sent > 0 AND outcome IS NOT 'media'"""
 _SETTLE: Final = "UPDATE embeds SET outcome = ?, bytes = bytes + ?, tries = tries + 1 WHERE id = ?"
 
 
+def bytes_left(config: Config, of_page: int, of_domain: int) -> int:
+    """Return the bytes that a file may have, after those of its page and of its domain."""
+    left = config.embed_bytes_of_page - of_page, config.embed_bytes_of_domain - of_domain
+    return max(0, min(config.embed_bytes, *left))
+
+
 class Embed(NamedTuple):
     """An embedded file that waits; `page` is the fingerprint of the page that needed it first."""
 
@@ -137,10 +143,8 @@ class Embeds:
 
     def bytes_left(self, embed: Embed) -> int:
         """Return the bytes that a file may have, by the bounds of file, page and domain."""
-        config = self._config
-        of_page = config.embed_bytes_of_page - self._one(_BYTES + "page = ?", embed.page)
-        of_domain = config.embed_bytes_of_domain - self._one(_BYTES + "domain = ?", embed.domain)
-        return max(0, min(config.embed_bytes, of_page, of_domain))
+        of_page = self._one(_BYTES + "page = ?", embed.page)
+        return bytes_left(self._config, of_page, self._one(_BYTES + "domain = ?", embed.domain))
 
     def settle(
         self,

@@ -136,9 +136,9 @@ def prepare(config: Config) -> Preparation:
     check_goals(config, doubts=ordering.doubts_up_to is not None)
     if config.frontier is None:
         check_port(config.dashboard)  # 0 is any port; of several workers here one serves
-    if config.render is not None and config.is_census:
-        raise SettingError("LANGFOCUS_RENDER: not with -a hosts")
     if config.render is not None:
+        if config.is_census:
+            raise SettingError("LANGFOCUS_RENDER: not with -a hosts")
         import_module("langfocus.crawler.http.browser").check_browser(config.render)
     if config.dedup and not config.keeps_warc:
         raise SettingError("LANGFOCUS_DEDUP: nothing is kept with LANGFOCUS_WARC=False")

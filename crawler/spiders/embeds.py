@@ -26,12 +26,7 @@ from langfocus.crawler.spiders.faults import explain
 from langfocus.crawler.spiders.fetch import lease_of, own_fetch
 from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.messages import download_of
-from langfocus.crawler.spiders.site_files import SiteFiles, answer_for, forbidden
-
-_MOST_ASKS: Final = 20
-"""Requests for a host's robots.txt in a session, each `_ASK_S` later than the one before."""
-
-_ASK_S: Final = 0.1
+from langfocus.crawler.spiders.site_files import ASK_S, MOST_ASKS, SiteFiles, answer_for, forbidden
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _REFUSALS: Final = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
@@ -40,10 +35,10 @@ _REFUSALS: Final = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNR
 class EmbedFetches:
     """Begins the requests of embedded files that may be sent now, and settles their answers."""
 
-    def __init__(self, embeds: Embeds, fetches: Fetches, files: SiteFiles, *, obey: bool) -> None:
-        """Fetch as a crawl fetches pages; `obey` robots.txt, which `files` fetches."""
+    def __init__(self, embeds: Embeds, fetches: Fetches, files: SiteFiles) -> None:
+        """Fetch as a crawl fetches pages; `files` fetches robots.txt."""
         self._embeds, self._fetches, self._files = embeds, fetches, files
-        self._crawl, self._obey = fetches.crawl, obey
+        self._crawl = fetches.crawl
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._asks = Counter[str]()
         self._most = max(1, most_requests(fetches.engine) // 2)
@@ -69,13 +64,10 @@ class EmbedFetches:
             if reason := self._refusal(embed, now):
                 self._embeds.settle(embed, reason)
                 self._embeds.done(embed.host, now)
-            elif self._verdict(embed, now) is Verdict.UNKNOWN:
+            elif self._files.verdict(embed.url, now) is Verdict.UNKNOWN:
                 self._ask(embed, now)
             else:
                 self._fetch(embed)
-
-    def _verdict(self, embed: Embed, now: float) -> Verdict:
-        return self._crawl.robots.verdict(embed.url, now) if self._obey else Verdict.ALLOWED
 
     def _refusal(self, embed: Embed, now: float) -> str:
         """Return the outcome of a file that gets no request, else ""."""
@@ -85,8 +77,8 @@ class EmbedFetches:
             return IS_PAGE
         if not self._embeds.bytes_left(embed):
             return FULL
-        verdict = self._verdict(embed, now)
-        if verdict is Verdict.UNKNOWN and self._asks[embed.host] >= _MOST_ASKS:
+        verdict = self._files.verdict(embed.url, now)
+        if verdict is Verdict.UNKNOWN and self._asks[embed.host] >= MOST_ASKS:
             return ROBOTS_UNREACHABLE
         return _REFUSALS.get(verdict, "")
 
@@ -97,7 +89,7 @@ class EmbedFetches:
             self._embeds.settle(embed, ORIGINS_FULL)
         elif self._files.begin(lease_of(embed.url), file):
             self._asks[embed.host] += 1
-        wait_s = max(_ASK_S * self._asks[embed.host], self._delay_s(embed))
+        wait_s = max(ASK_S * self._asks[embed.host], self._delay_s(embed))
         self._embeds.done(embed.host, now + wait_s)
 
     def _delay_s(self, embed: Embed) -> float:
@@ -151,9 +143,7 @@ class EmbedFetches:
         return 0.0
 
     def _outcome(self, embed: Embed, download: Download) -> str:
-        robots = self._crawl.robots.version(embed.url) if self._obey else None
-        said = (*download.statements, *(robots.signals if robots else ()))
-        if not self._crawl.visitor.may_keep(said):
+        if not self._crawl.visitor.may_keep(self._files.statements(embed.url, download)):
             return NOARCHIVE
         if 300 <= download.status < 400 and download.location:
             return FETCHED

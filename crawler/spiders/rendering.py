@@ -26,10 +26,11 @@ from langfocus.crawler.politeness.robots import Verdict
 from langfocus.crawler.reading.page import Reading
 from langfocus.crawler.reading.readers import Answer
 from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.embeds import bytes_left
 from langfocus.crawler.spiders.concurrency import PAUSE_S
 from langfocus.crawler.spiders.fetch import Fetch, lease_of, own_fetch
 from langfocus.crawler.spiders.messages import download_of
-from langfocus.crawler.spiders.site_files import answer_for, forbidden
+from langfocus.crawler.spiders.site_files import ASK_S, MOST_ASKS, answer_for, forbidden
 from langfocus.crawler.url import domain_of, host_of
 
 RENDERED, UNEXPECTED, EMPTY, UNREAD = (
@@ -39,8 +40,6 @@ RENDERED, UNEXPECTED, EMPTY, UNREAD = (
 empty; pages that no reader could read.
 """
 
-_MOST_ASKS: Final = 20
-_ASK_S: Final = 0.1
 _LEAST_ODDS: Final = 3.0
 """Log-odds below the expected threshold: one page in twenty is in the language."""
 
@@ -83,7 +82,6 @@ class Rendering:
             languages=",".join(tag.partition(";")[0] for tag in tags),
         )
         self._crawler, self._crawl, self._read = crawler, crawl, read
-        self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
         self._scripts: OrderedDict[tuple[str, str], Loaded] = OrderedDict()
         self._files, self._bytes = Counter[str](), Counter[str]()  # by registered domain
         crawler.signals.connect(self._browser.close, signals.spider_closed)
@@ -137,11 +135,12 @@ class Rendering:
         English is no evidence: the templates of frameworks declare it.
         """
         config, ordering = self._crawl.config, self._crawl.prepared.ordering
-        if page.language in config.targets or lease.depth == 0 or ordering.doubts_up_to is None:
-            return True
         is_open = ordering.prior is not None and page.language in (None, "en")
-        is_likely = lease.score > ordering.doubts_up_to - (_LEAST_ODDS if is_open else 0.0)
-        return is_likely or (config.scope is not None and config.scope.takes(lease.url))
+        return (
+            page.language in config.targets
+            or self._crawl.visitor.expects(lease, _LEAST_ODDS if is_open else 0.0)
+            or (config.scope is not None and config.scope.takes(lease.url))
+        )
 
     async def _load(self, spent: _Spent, asked: Asked) -> Loaded | None:
         """Return a file for a page, from memory or its server; None if it may not be fetched."""
@@ -167,20 +166,19 @@ class Rendering:
         config = self._crawl.config
         if spent.files >= config.embeds_of_page or self._files[domain] >= config.embeds_of_domain:
             return 0
-        of_domain = config.embed_bytes_of_domain - self._bytes[domain]
-        return min(config.embed_bytes, config.embed_bytes_of_page - spent.bytes, of_domain)
+        return bytes_left(config, spent.bytes, self._bytes[domain])
 
     async def _may_fetch(self, url: str) -> bool:
         """Return True if nothing forbids to fetch a URL; its robots.txt is fetched first."""
-        crawl = self._crawl
-        for asks in range(1, 0 if forbidden(crawl, url) else _MOST_ASKS):
+        crawl, files = self._crawl, self._scheduler.files
+        for asks in range(1, 0 if forbidden(crawl, url) else MOST_ASKS):
             now = crawl.clock()
-            verdict = crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED
+            verdict = files.verdict(url, now)
             file = crawl.robots.ask(url, now) if verdict is Verdict.UNKNOWN else None
             if file is None or not crawl.ending.may_fetch_files(now):
                 return verdict is Verdict.ALLOWED
-            self._scheduler.files.begin(lease_of(url), file)
-            await asyncio.sleep(_ASK_S * asks)
+            files.begin(lease_of(url), file)
+            await asyncio.sleep(ASK_S * asks)
         return False
 
     @property
@@ -216,8 +214,7 @@ class Rendering:
         self._bytes[domain_of(host_of(request.url))] += size
         if "download_stopped" in answer.flags:
             return None
-        robots = self._crawl.robots.version(request.url) if self._obey else None
-        said = (*download.statements, *(robots.signals if robots else ()))
+        said = self._scheduler.files.statements(request.url, download)
         self._crawl.visitor.keep_file(download.exchange, said)
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))

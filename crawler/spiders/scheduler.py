@@ -123,12 +123,11 @@ class FrontierScheduler(BaseScheduler):
         self._crawl = crawl
         self.fetches = fetches
         self._wake_up = wake_up
-        self._obey = obey
-        self.files = SiteFiles(fetches)
+        self.files = SiteFiles(fetches, obey=obey)
         self._embeds: EmbedFetches | None = None
         if (found := crawl.visitor.embeds) is not None:
             embeds = import_module("langfocus.crawler.spiders.embeds")
-            self._embeds = embeds.EmbedFetches(found, fetches, self.files, obey=obey)
+            self._embeds = embeds.EmbedFetches(found, fetches, self.files)
         self._returned: deque[Request] = deque()
         self._tending = create_looping_call(self._tend)
         self._usual_garbage = gc.get_threshold()
@@ -202,7 +201,7 @@ class FrontierScheduler(BaseScheduler):
         request = detached(request)
         if is_link(request):
             return bool(self._crawl.ending.guard(lambda: callbacks.queue(request, SEED)))
-        may_go = self._verdict(request.url, self._crawl.clock()) is not Verdict.FORBIDDEN
+        may_go = self.files.verdict(request.url, self._crawl.clock()) is not Verdict.FORBIDDEN
         if may_go:
             self._returned.append(request)
         return may_go
@@ -252,7 +251,7 @@ class FrontierScheduler(BaseScheduler):
             self._refuse(lease, reason)
             return None
         now = self._crawl.clock()
-        verdict = self._verdict(lease.url, now)
+        verdict = self.files.verdict(lease.url, now)
         if verdict in _REFUSALS:
             self._refuse(lease, _REFUSALS[verdict])
             return None
@@ -263,7 +262,7 @@ class FrontierScheduler(BaseScheduler):
             else:
                 self._begin(lease, now, file)
             return None
-        robots = self._crawl.robots.version(lease.url) if self._obey else None
+        robots = self.files.robots_of(lease.url)
         if lacking := self.files.lacking(lease.url, robots, now):
             self._begin(lease, now, *lacking)
             return None
@@ -290,9 +289,6 @@ class FrontierScheduler(BaseScheduler):
         if embeds is not None and embeds.has_file(lease.url):
             return EMBEDDED
         return "" if self._crawl.contacts.may_contact(lease.url) else "private_address"
-
-    def _verdict(self, url: str, now: float) -> Verdict:
-        return self._crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED
 
     def _refuse(self, lease: Lease, reason: str) -> None:
         # If the lease expired, its new owner will refuse the URL too.

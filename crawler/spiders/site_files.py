@@ -7,12 +7,13 @@ than the handler.
 """
 
 import asyncio
+from typing import Final
 
 from scrapy import Request
 from scrapy.http import Response
 
 from langfocus.crawler.frontier.base import Lease
-from langfocus.crawler.http.download import RobotsVersion
+from langfocus.crawler.http.download import Download, RobotsVersion
 from langfocus.crawler.politeness.blocking import BLOCKED
 from langfocus.crawler.politeness.directives import license_of
 from langfocus.crawler.politeness.reservations import TDMREP_PATH, Licenses, Reservations
@@ -28,6 +29,11 @@ from langfocus.crawler.spiders.fetch import own_fetch
 from langfocus.crawler.spiders.fetches import Fetches
 from langfocus.crawler.spiders.messages import redirect_target, retry_after_s, statements_of
 from langfocus.crawler.url import domain_of, host_of
+
+MOST_ASKS: Final = 20
+"""Requests for the robots.txt of a page's file, each `ASK_S` later than the one before."""
+
+ASK_S: Final = 0.1
 
 
 async def answer_for(fetches: Fetches, request: Request, *, is_kept: bool = True) -> Response:
@@ -64,9 +70,9 @@ def forbidden(crawl: Crawl, url: str) -> str:
 class SiteFiles:
     """Fetches the files that leased pages wait for."""
 
-    def __init__(self, fetches: Fetches) -> None:
-        """Fetch files as a crawl fetches pages."""
-        self._fetches, self._crawl = fetches, fetches.crawl
+    def __init__(self, fetches: Fetches, *, obey: bool = True) -> None:
+        """Fetch files as a crawl fetches pages; `obey` robots.txt."""
+        self._fetches, self._crawl, self._obey = fetches, fetches.crawl, obey
         self._tdmrep = Reservations(fetches.crawl.frontier)
         self._licenses = Licenses(fetches.crawl.frontier)
         config = fetches.crawl.config
@@ -77,6 +83,19 @@ class SiteFiles:
             and not config.is_census
         )
         self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def verdict(self, url: str, now: float) -> Verdict:
+        """Return whether robots.txt allows a URL; always for a crawl that does not obey it."""
+        return self._crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED
+
+    def robots_of(self, url: str) -> RobotsVersion | None:
+        """Return the robots.txt that a URL obeys."""
+        return self._crawl.robots.version(url) if self._obey else None
+
+    def statements(self, url: str, download: Download) -> tuple[str, ...]:
+        """Return the statements of a file and of its robots.txt."""
+        robots = self.robots_of(url)
+        return (*download.statements, *(robots.signals if robots else ()))
 
     def lacking(
         self, url: str, robots: RobotsVersion | None, now: float

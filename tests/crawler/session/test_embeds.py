@@ -21,6 +21,7 @@ from langfocus.crawler.session.embeds import Embeds
 from langfocus.crawler.session.preparation import check_goals
 from langfocus.crawler.spiders.embeds import EmbedFetches
 from langfocus.crawler.spiders.fetches import Fetches
+from langfocus.crawler.spiders.site_files import SiteFiles
 from langfocus.crawler.strategies.orderings import BREADTH_FIRST
 from tests.support.keptpages import TYPE, begun
 from tests.support.smallweb import SENTENCES
@@ -181,8 +182,8 @@ def test_the_end_of_a_file_wakes_the_engine_for_the_next(tmp_path: Path) -> None
     embeds.add(1, files(2))
     engine = Engine()
     crawler: Any = SimpleNamespace(engine=engine)
-    fetches = EmbedFetches(embeds, Fetches(crawl, crawler), Any, obey=False)  # type: ignore[arg-type]
-
+    of_pages = Fetches(crawl, crawler)
+    fetches = EmbedFetches(embeds, of_pages, SiteFiles(of_pages, obey=False))
     engine.poll = fetches.ready_at
 
     async def run() -> None:
