@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from ctypes import POINTER, c_int, cast, create_string_buffer
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.entities import html5
 from typing import Any, Final
 from xml.parsers import expat
@@ -74,7 +74,7 @@ def read_document(body: bytes, most_pages: int = MAX_PAGES) -> Document | None:
     found = _read_zip(body) if body.startswith(b"PK") else _read_pdf(body, most_pages)
     if found is None or found.fault or any(found.parts):
         return found
-    return Document(found.kind, found.parts, found.links, fault="no_text", is_cut=found.is_cut)
+    return replace(found, fault="no_text")
 
 
 def parse_document(body: bytes, url: str) -> ParsedPage | None:
