@@ -19,7 +19,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from typing import Any, Final
 
 from benchmarks.crawling import command, rows, summary
 from benchmarks.hidden_web import PRIVATE, HiddenWeb, words_of
-from benchmarks.killloop import Worker, kill_readers, kill_workers, wait_for_fetches
+from benchmarks.killloop import Worker, judged, kill_readers, kill_workers, wait_for_fetches
 from benchmarks.servers.loopback import Proxy, free_port, loopback
 from langfocus.classifiers.pages.documents import parse_document
 from langfocus.crawler.corpus.building import TextOptions
@@ -235,13 +234,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(line: Sequence[str] | None = None) -> int:
     """Print the JSON line; 1 if anything was wrong."""
-    given = parser().parse_args(line)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        result = measure(given, folder)
-    print(json.dumps(result))
-    return int(bool(result["wrong_in_all"]))
+    return judged(parser().parse_args(line), measure)
 
 
 if __name__ == "__main__":

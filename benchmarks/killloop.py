@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -445,11 +445,17 @@ def parser() -> argparse.ArgumentParser:
 
 def main(line: Sequence[str] | None = None) -> int:
     """Print the JSON line; 1 if anything was wrong."""
-    arguments = parser().parse_args(line)
+    return judged(parser().parse_args(line), measure)
+
+
+def judged(
+    given: argparse.Namespace, measure: Callable[[argparse.Namespace, Path], dict[str, Any]]
+) -> int:
+    """Print what is measured in the folder of the arguments, or a new one; 1 for any fault."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.folder or Path(temporary)
+        folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        result = measure(arguments, folder)
+        result = measure(given, folder)
     print(json.dumps(result))
     return int(bool(result["wrong_in_all"]))
 
