@@ -147,8 +147,8 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
         embeds=embeds,
     )
 
-    is_shared = worker is not None
-    queue = Queue(frontier, visitor, ending, blocking, revisits, unread, clock, is_shared=is_shared)
+    shared = None if worker is None else worker.stored
+    queue = Queue(frontier, visitor, ending, blocking, revisits, unread, clock, shared)
     contacts = Contacts(
         frontier,
         ending,

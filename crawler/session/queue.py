@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from langfocus.crawler.frontier.base import Counts, Frontier, Lease
 from langfocus.crawler.options.config import Config
@@ -13,6 +13,9 @@ from langfocus.crawler.sources.revisits import Revisits
 from langfocus.crawler.sources.seeds import SeedFile
 from langfocus.crawler.sources.unread_seeds import MOST_WAITING, UnreadSeeds
 from langfocus.crawler.strategies.links import SEED
+
+if TYPE_CHECKING:
+    from langfocus.crawler.shared.stored import StoredCrawl
 
 _COUNTS_KEPT_S: Final = 0.5
 
@@ -34,12 +37,11 @@ class Queue:
         revisits: Revisits,
         unread: UnreadSeeds,
         clock: Callable[[], float],
-        *,
-        is_shared: bool = False,
+        shared: "StoredCrawl | None" = None,
     ) -> None:
-        """Lease from a frontier; `is_shared` if other processes lease from it too."""
+        """Lease from a frontier; other processes lease from that of a `shared` crawl too."""
         self._frontier, self._visitor, self._ending = frontier, visitor, ending
-        self._blocking, self._clock, self._is_shared = blocking, clock, is_shared
+        self._blocking, self._clock, self._shared = blocking, clock, shared
         self.revisits, self.unread = revisits, unread
         self._counts: Counts | None = None
         self._counted_at = float("-inf")
@@ -83,7 +85,7 @@ class Queue:
         now = self._clock()
         at = self._frontier.ready_at(now)
         if self._is_low(now):
-            read_at = now + _COUNTS_KEPT_S if self._is_shared else now
+            read_at = now + _COUNTS_KEPT_S if self._shared else now
             at = read_at if at is None else min(at, read_at)
         return at if at is None else min(at, max(now, self._ending.deadline))
 
@@ -99,13 +101,13 @@ class Queue:
         # Fresh counts: nothing wakes a worker again that ended its wait on old counts.
         counts = self.count()
         # URLs leased by other workers may bring links, or come back if those workers die.
-        is_others_turn = self._is_shared and counts.leased > 0
+        is_others_turn = self._shared is not None and counts.leased > 0
         if self._reached(counts) or self._is_unanswered():
             return False
         if counts.queued > 0 or is_others_turn or self.unread:
             return True
         # A crawl that Redis has lost has no counts either; then `next` raises an error.
-        return self._is_shared and self._frontier.ready_at(self._clock()) is not None
+        return self._shared is not None and not self._shared.is_complete()
 
     def goal_reached(self) -> str:
         """Return the name of the reached goal, such as "pages", or "".
@@ -127,7 +129,7 @@ class Queue:
 
         A shared frontier is queried at most twice a second.
         """
-        is_old = not self._is_shared or abs(self._clock() - self._counted_at) >= _COUNTS_KEPT_S
+        is_old = self._shared is None or abs(self._clock() - self._counted_at) >= _COUNTS_KEPT_S
         if self._counts is None or (is_old and not self._ending.finish_reason):
             return self.count()
         return self._counts

@@ -113,6 +113,27 @@ def test_what_another_program_writes_ends_a_worker_in_one_line(
     assert str(caught.value).isprintable()
 
 
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_crawl_without_urls_ends_and_a_lost_one_fails(
+    shards: int, own_server: RedisServer, tmp_path: Path
+) -> None:
+    options = Config.read({"lang": "de", "seeds": "http://a.de/", "strategy": "bfs"})
+    shared: dict[str, Any] = {"frontier": own_server.url, "crawl_name": "c", "shards": shards}
+    crawl = open_crawl(replace(options, run_folder=tmp_path, **shared))
+    crawl.start()
+    lease = crawl.queue.next()
+    assert lease is not None
+    crawl.visitor.failed(lease, "dns", is_final=True)
+    assert not crawl.queue.has_more()
+    client = connect(own_server.url)
+    client.flushall()
+    client.close()
+    assert crawl.queue.has_more()
+    with pytest.raises(StorageError, match="begin another"):
+        crawl.queue.next()
+    crawl.close("storage")
+
+
 def test_a_crawl_whose_urls_never_become_ready_ends(
     own_server: RedisServer, tmp_path: Path
 ) -> None:
