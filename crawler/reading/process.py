@@ -18,7 +18,6 @@ import traceback
 import warnings
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import msgspec
@@ -26,6 +25,7 @@ import msgspec
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.reading.configured import page_reader_of
 from langfocus.crawler.reading.page import TRIAL, ReadPage
+from langfocus.crawler.reading.time_limit import PAGE_BYTES, limit_memory
 
 
 class Limits(NamedTuple):
@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 
     processor_s: float = 5.0
     clock_s: float = 60.0
-    page_bytes: int = 2**30
+    page_bytes: int = PAGE_BYTES
     growth_bytes: int = 2**28
 
 
@@ -102,7 +102,7 @@ def serve(crawl: socket.socket, read_page: ReadPage) -> None:
 
 def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:
     """Answer tasks until the crawl ends or this process has grown too large."""
-    _limit_memory(limits.page_bytes)
+    limit_memory(limits.page_bytes)
     most_bytes = _memory_bytes() + limits.growth_bytes
     tasks = msgspec.msgpack.Decoder(Task)
     try:
@@ -141,12 +141,3 @@ def _memory_bytes() -> int:
     """Return the peak memory of this process."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _limit_memory(more_bytes: int) -> None:
-    """Make further allocations fail; no limit if the kernel reports no size."""
-    sizes = Path("/proc/self/statm")
-    if sizes.exists():
-        taken = int(sizes.read_text().split()[0]) * resource.getpagesize()
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (taken + more_bytes, most))

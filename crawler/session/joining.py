@@ -38,6 +38,7 @@ class JoinedCrawl:
         self.waiting = Waiting(clock)
         identity = {key: meta.get(key, "") for key in IDENTITY if key != "parts" or meta[key]}
         identity |= {name: getattr(config, name) for name in AGREED}
+        identity |= {"documents": True} if config.documents else {}
         membership = Membership(
             worker=worker_name(folder),
             identity=identity,

@@ -10,10 +10,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from langfocus.classifiers.pages import documents
+from langfocus.classifiers.pages.documents import parse_document
+from langfocus.classifiers.pages.parse import ParsedPage
+from langfocus.crawler.reading import time_limit
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.commandline import call
+from tests.support.pdf import pdf, text_of
 
-GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 3
+TEXT = "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 3
+GERMAN = f"<p>{TEXT}"
 GREEK = "<p>" + "Σήμερα και ήλιος λάμπει πάνω από τη λίμνη και τα παιδιά παίζουν. " * 3
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
 
@@ -84,6 +90,22 @@ def test_binary_files_are_refused(identify: Callable[..., Identified], tmp_path:
     assert [each["language"] for each in records] == [None] * 4 + ["de"]
     reasons = dict.fromkeys(samples, "no page: binary data") | {"b.pdf": "no page: damaged"}
     assert [each["reason"] for each in records[:4]] == list(reasons.values())
+
+
+def test_a_document_that_ends_its_process_is_a_line(
+    identify: Callable[..., Identified], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parse(body: bytes, url: str) -> ParsedPage | None:
+        return parse_document(body, url) if b"Catalog" in body else os._exit(134)
+
+    pytest.importorskip("pypdfium2")
+    monkeypatch.setattr(documents, "parse_document", parse)
+    bodies = {"a.pdf": b"%PDF-1.7\n", "b.pdf": pdf(text_of(TEXT)), "c.html": GERMAN.encode()}
+    for name, body in bodies.items():
+        (tmp_path / name).write_bytes(body)
+    records, code, _ = identify(tmp_path)
+    assert [each["language"] for each in records] == [None, "de", "de"]
+    assert (records[0]["reason"], code) == (time_limit.ENDED, 1)
 
 
 def test_a_warc_file_gives_a_line_for_each_response(

@@ -47,7 +47,8 @@ FILES = {
     "sheet.pdf": (ANY, zipped({"xl/workbook.xml": "<a/>"})),
     "error.pdf": (PDF, b"Not here."),
 }
-LINKS = [f"http://a.de/{name}" for name in FILES] + ["http://e.com/other.pdf", "http://a.de/x.zip"]
+OTHER, WANTED = "http://e.com/other.pdf", "http://f.com/wanted.pdf"
+LINKS = [*(f"http://a.de/{name}" for name in FILES), OTHER, WANTED, "http://a.de/x.zip"]
 HOME = f"<p>{GERMAN}</p>" + "".join(f"<a href={url}>x</a>" for url in LINKS)
 
 
@@ -66,10 +67,14 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     web = GivenWeb({"http://a.de/": Answer(200, (("Content-Type", HTML),), HOME.encode())})
     for name, (kind, body) in FILES.items():
         web.answers[f"/{name}"] = Answer(200, (("Content-Type", kind),), body)
+    web.answers["/wanted.pdf"] = Answer(200, (("Content-Type", PDF),), pdf(text_of(GERMAN)))
+    scope = folder / "wanted.txt"
+    scope.write_text(f"+{WANTED}\n")
     settings = {"DOWNLOAD_DELAY": 0, "LANGFOCUS_READERS": 1, "LANGFOCUS_DOCUMENT_BYTES": 9_000}
     with loopback(web) as proxy:
         finished(
             *("lang=de", "strategy=cctld", "documents=true", "seeds=http://a.de/", "host_cap=0"),
+            f"scope={scope}",
             proxy=proxy.url,
             JOBDIR=folder,
             **settings,
@@ -93,17 +98,18 @@ def test_a_document_without_text_has_no_label_and_is_reported(crawled: Crawled) 
     assert pages["scan.pdf"] == pages["locked.pdf"] == ("page", None)
     counts = summary(crawled.folder)["counts"]
     named = ("document_no_text", "document_encrypted", "parser_pdf", "parser_docx", "parser_epub")
-    assert [counts[name] for name in named] == [1, 1, 4, 1, 1]
+    assert [counts[name] for name in named] == [1, 1, 5, 1, 1]
     assert main(["report", str(crawled.folder)]) == 0
     assert "document_no_text" in (crawled.folder / "report.html").read_text("utf-8")
 
 
 def test_only_expected_documents_within_the_bound_are_read(crawled: Crawled) -> None:
     pages = crawled.pages("outcome")
-    assert pages["http://e.com/other.pdf"] == ("unexpected",)
+    assert pages[OTHER] == ("unexpected",)
+    assert pages[WANTED] == ("page",)  # by `-a scope`
     assert pages["large.pdf"] == ("too_large",)
     assert pages["get?id=4"] == pages["error.pdf"] == ("media",)
-    assert {"http://e.com/other.pdf", "http://a.de/x.zip"}.isdisjoint(crawled.asked)
+    assert {OTHER, "http://a.de/x.zip"}.isdisjoint(crawled.asked)
 
 
 def test_documents_are_archived_as_received_and_counted_by_media_type(crawled: Crawled) -> None:
