@@ -162,7 +162,8 @@ def crawl(web: HiddenWeb, given: argparse.Namespace, run: Path) -> tuple[Proxy, 
 
 def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Crawl and judge."""
-    web, run, began_at = HiddenWeb(given.pages), folder / "run", time.monotonic()
+    web, run = HiddenWeb(given.pages, random_state=given.random_state), folder / "run"
+    began_at = time.monotonic()
     server, kills, wrong = crawl(web, given, run)
     file = folder / "texts.jsonl"
     export([run], file, "jsonl", TextOptions(keeps_copies=True, keeps_repeated=True))

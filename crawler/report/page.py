@@ -40,7 +40,7 @@ WORDS: Final = {
     "calibration error": "How far probabilities are from what came true: at 0 %, 70 of 100 pages "
     "with 70 % are in the language.",
     "pages in the scope": "The rules of -a scope take them, whatever their language.",
-    "pages that need a browser": "Scripts would write their text and links; no script runs.",
+    "pages that need a browser": "Scripts would write their text and links: LANGFOCUS_RENDER.",
     "copies": "Their text stands on many domains; they count as not relevant.",
     "URLs beyond the cap of their domain": "A cap bounds the URLs of a registered domain, however "
     "many hosts it has.",

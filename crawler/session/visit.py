@@ -171,13 +171,10 @@ class Visitor:
             and len(download.body) <= self._config.document_bytes
         )
 
-    def expects(self, lease: Lease, leeway: float = 0.0) -> bool:
-        """Return True for a seed and for a URL that is expected in the language.
-
-        A score may lie `leeway` below that of an expected URL.
-        """
+    def expects(self, lease: Lease) -> bool:
+        """Return True for a seed and for a URL that is expected in the language."""
         doubts_up_to = self._ordering.doubts_up_to
-        return not lease.depth or doubts_up_to is None or lease.score > doubts_up_to - leeway
+        return not lease.depth or doubts_up_to is None or lease.score > doubts_up_to
 
     def read(self, download: Download, lease: Lease) -> Reading:
         """Return a page's reading, for a caller that needs it before `answered`."""

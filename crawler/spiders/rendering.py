@@ -40,9 +40,6 @@ RENDERED, UNEXPECTED, EMPTY, UNREAD = (
 empty; pages that no reader could read.
 """
 
-_LEAST_ODDS: Final = 3.0
-"""Log-odds below the expected threshold: one page in twenty is in the language."""
-
 _CACHE_BYTES: Final = 64_000_000
 """Scripts that are kept in memory: the pages of a site have the same."""
 
@@ -82,7 +79,8 @@ class Rendering:
             languages=",".join(tag.partition(";")[0] for tag in tags),
         )
         self._crawler, self._crawl, self._read = crawler, crawl, read
-        self._scripts: OrderedDict[tuple[str, str], Loaded] = OrderedDict()
+        self._scripts, self._cached_bytes = OrderedDict[tuple[str, str], Loaded](), 0
+        self._hosts: set[str] = set()  # that had a page that needs a browser
         self._files, self._bytes = Counter[str](), Counter[str]()  # by registered domain
         crawler.signals.connect(self._browser.close, signals.spider_closed)
 
@@ -132,13 +130,16 @@ class Rendering:
     def _is_expected(self, lease: Lease, page: Reading) -> bool:
         """Return True if a page may be in the language, by its URL and its declaration.
 
-        English is no evidence: the templates of frameworks declare it.
+        The first one of a host may be, unless it declares another language: such pages say little
+        of their language, and with focus the others of the host are scored by it. English is no
+        declaration: the templates of frameworks have it.
         """
-        config, ordering = self._crawl.config, self._crawl.prepared.ordering
-        is_open = ordering.prior is not None and page.language in (None, "en")
+        config, is_first = self._crawl.config, lease.host not in self._hosts
+        self._hosts.add(lease.host)
         return (
             page.language in config.targets
-            or self._crawl.visitor.expects(lease, _LEAST_ODDS if is_open else 0.0)
+            or (is_first and page.language in (None, "en"))
+            or self._crawl.visitor.expects(lease)
             or (config.scope is not None and config.scope.takes(lease.url))
         )
 
@@ -158,8 +159,9 @@ class Rendering:
         loaded = await self._fetched(url, asked.headers, most, spent)
         if loaded is not None and asked.is_script and loaded.status == 200:
             self._scripts[key] = loaded
-            while sum(len(script.body) for script in self._scripts.values()) > _CACHE_BYTES:
-                self._scripts.popitem(last=False)
+            self._cached_bytes += len(loaded.body)
+            while self._cached_bytes > _CACHE_BYTES:
+                self._cached_bytes -= len(self._scripts.popitem(last=False)[1].body)
         return loaded
 
     def _bytes_left(self, spent: _Spent, domain: str) -> int:

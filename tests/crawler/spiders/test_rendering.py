@@ -107,12 +107,17 @@ class AppWeb:
             return answer(SCRIPT, ATTACK.replace("PORT", str(self.port)).replace("TEXT", text))
         if f"{kind}/{path}" in SCRIPTS:
             return answer(SCRIPT, SCRIPTS[f"{kind}/{path}"], CORS)
-        pages = {"seite": f"<p>{text}", "": SHELLS.get(kind, SHELLS["react"])}
+        french = SHELLS["react"].replace("lang=en", "lang=fr")
+        shell = french if kind == "french" else SHELLS.get(kind, SHELLS["react"])
+        pages = {"seite": f"<p>{text}", "": shell}
         if kind == "start":
             links = "".join(
                 f"<a href=http://{one}.example.de/>x</a>" for one in (*SHELLS, "attack")
             )
-            pages = {"": f"<p>{text}</p>{links}<a href=http://react.example.com/>en</a>"}
+            links += (
+                "<a href=http://react.example.com/>x</a><a href=http://french.example.com/>x</a>"
+            )
+            pages = {"": f"<p>{text}</p>{links}"}
         if kind != "cdn" and path in pages:
             return answer(HTML, pages[path])
         return answer("text/plain", "none", status=404)
@@ -184,7 +189,7 @@ def test_pages_of_all_frameworks_have_the_text_and_the_links_of_their_scripts(
     assert found.pop("start") == ["de", 0]
     assert found.pop("attack")
     assert found == {one: ["de", 2] for one in SHELLS}
-    linked = rows(crawled.folder, "SELECT host FROM pages WHERE url LIKE '%/seite'")
+    linked = rows(crawled.folder, "SELECT host FROM pages WHERE url LIKE '%.de/seite'")
     assert len(linked) == len(SHELLS)
 
 
@@ -211,17 +216,19 @@ def test_each_file_is_requested_once_by_the_crawl_with_its_delay(crawled: Crawle
     assert kept["http://next.example.de/_next/api.json"] == DATA
 
 
-def test_a_run_counts_its_rendered_pages(crawled: Crawled) -> None:
+def test_the_first_shell_of_a_host_is_rendered_unless_it_declares_another_language(
+    crawled: Crawled,
+) -> None:
     figures = summary(crawled.folder)
-    assert figures["rendered"] == figures["counts"]["rendered"] == len(SHELLS)
+    assert figures["rendered"] == figures["counts"]["rendered"] == len(SHELLS) + 1
     assert figures["counts"]["render_unexpected"] == 1
-    assert figures["needs_browser_hosts"] == {"react.example.com": 1}
+    assert figures["needs_browser_hosts"] == {"french.example.com": 1}
 
 
 def test_an_export_has_the_texts_of_rendered_pages(crawled: Crawled) -> None:
     (part,) = source_of(crawled.folder, None).parts
     pages = [found for found in part.pages() if not isinstance(found, str)]
-    assert len(pages) == 2 * len(SHELLS) + 1
+    assert len(pages) == 2 * len(SHELLS) + 3
     assert all(SENTENCES["de"].encode() in page.body for page in pages)
     assert {page.content_type for page in pages} == {HTML}
 
