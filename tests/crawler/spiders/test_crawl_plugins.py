@@ -1,11 +1,10 @@
 """Crawls with plug-ins: what the run keeps of them, and how it ends and goes on without them."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks.servers import processes
 from tests.support.crawls import environment, rows, summary
 from tests.support.plugins import install
 
@@ -32,15 +31,15 @@ class Broken(Alphabetical):
 def crawl(
     installed: Path, *arguments: str, code: int = 0, command: str = "crawl", **settings: object
 ) -> str:
-    """Run a crawl to its end as a process that finds what is installed; return its messages."""
-    line = [sys.executable, "-m", "langfocus", command]
-    line += [word for text in (*SAMPLE, *arguments) for word in ("-a", text)]
+    """Run a crawl to its end in the folder of all that is installed; return its messages.
+
+    The path of its readers has the folder too.
+    """
+    line = [word for text in (*SAMPLE, *arguments) for word in ("-a", text)]
     given = {"LANGFOCUS_SAMPLE_HOSTS": 100, "LANGFOCUS_READERS": 0, **settings}
     line += [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
     variables = {**environment(None), "PYTHONPATH": str(installed)}
-    done = subprocess.run(
-        line, env=variables, cwd=installed, capture_output=True, text=True, check=False
-    )
+    done = processes.run("langfocus", command, *line, environment=variables, folder=installed)
     assert done.returncode == code, done.stderr
     return done.stderr
 
