@@ -67,7 +67,7 @@ def _runs(folder: Path) -> None:
     for name, strategy in (("de", "svm"), ("de-focus", "focus"), ("de-random", "random")):
         arguments = "lang=de", "web=sample", "pages=30", f"strategy={strategy}"
         crawl = [word for argument in arguments for word in ("-a", argument)]
-        crawl += ["-s", f"JOBDIR=runs/{name}"]
+        crawl += ["-s", f"JOBDIR=runs/{name}", "-s", "LANGFOCUS_READERS=0"]
         ran("crawl", *crawl, folder=folder)
     assert call("report", "runs/de", "--sample", "labelled.csv") == 0
     head, *rows = (folder / "labelled.csv").read_text().splitlines()
@@ -79,7 +79,7 @@ def _runs(folder: Path) -> None:
 def _census(folder: Path) -> None:
     """The run of the page's only crawl, which is a census."""
     (line,) = (command for command in COMMANDS if command.startswith("crawl "))
-    fast = ["-s", "DOWNLOAD_DELAY=0.01", "-s", "RETRY_TIMES=0"]
+    fast = ["-s", "DOWNLOAD_DELAY=0.01", "-s", "RETRY_TIMES=0", "-s", "LANGFOCUS_READERS=0"]
     with loopback(PortalWeb(10)) as proxy:
         ran(*shlex.split(line), *fast, folder=folder, proxy=proxy.url)
 
@@ -120,6 +120,7 @@ def test_every_command_on_the_papers_runs(
         line += ["--scale", "0.0001"]
     if name == "compare":
         line += ["-a", "pages=30", "-s", f"JOBDIR={folder / 'runs' / 'compared'}"]
+        line += ["-s", "LANGFOCUS_READERS=0"]
     if name in ("crawl", "census"):
         request.getfixturevalue("_census")
     if name != "crawl":

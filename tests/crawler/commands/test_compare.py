@@ -177,7 +177,7 @@ def _fast_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compare(*arguments: object) -> int:
-    return call("compare", "-a", "web=sample", *arguments)
+    return call("compare", "-a", "web=sample", "-s", "LANGFOCUS_READERS=0", *arguments)
 
 
 @pytest.mark.usefixtures("_fast_crawls")
@@ -208,6 +208,7 @@ def test_an_interrupted_comparison_goes_on_with_the_same_command(tmp_path: Path)
         *("langfocus", "compare", "-a", "web=sample"),
         *("-a", "lang=de", "-a", "strategies=random", "-a", "pages=200"),
         *("-s", f"JOBDIR={tmp_path}", "-s", "LOGSTATS_INTERVAL=0.02"),
+        *("-s", "LANGFOCUS_READERS=0"),
     ]
     with processes.started(*line, environment=os.environ, has_one_output=True) as first:
         processes.wait_until(lambda: " pages  harvest" in first.said(), first)

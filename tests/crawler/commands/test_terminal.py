@@ -29,9 +29,9 @@ CALLS = {
         "-a lang=de -a web=archive -a archive=WACZ -a seeds=http://a.de/ -L INFO -s JOBDIR=NEW",
         "-a lang=de -a web=archive -a archive=MISSING -a seeds=http://a.de/",
         "-a lang=de -a web=archive -a archive=EMPTY -a seeds=http://a.de/ -s JOBDIR=NEW",
-        "-a lang=de -a web=sample -a seeds=LIST -a pages=9 -s JOBDIR=NEW",
-        "-a lang=de -a web=sample -a block=LIST -a pages=9 -s JOBDIR=NEW",
-        "-a lang=de -a web=sample -a scope=LIST -a pages=9 -s JOBDIR=NEW",
+        "-a lang=de -a web=sample -a seeds=LIST -a pages=9 -s JOBDIR=NEW -s LANGFOCUS_READERS=0",
+        "-a lang=de -a web=sample -a block=LIST -a pages=9 -s JOBDIR=NEW -s LANGFOCUS_READERS=0",
+        "-a lang=de -a web=sample -a scope=LIST -a pages=9 -s JOBDIR=NEW -s LANGFOCUS_READERS=0",
         *(
             "-a lang=ATTACK",
             "-a lang=de -a ATTACK=1",
