@@ -1,6 +1,8 @@
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 from langfocus.classifiers.datasets.rows import LabelledUrl, LabelledUrls
 from langfocus.classifiers.errors import DatasetError
+from langfocus.classifiers.training import examples
 from langfocus.classifiers.training.assessment import assess
 from langfocus.classifiers.training.thresholds import ALONE, RAISED, Thresholds
 from langfocus.classifiers.training.urls import (
@@ -29,6 +32,14 @@ WORDS = {
     "it": "tempo notizie ricerca giornale scuola comune viaggio città".split(),
 }
 OPTIONS = Options(buckets=1 << 12, min_urls=20, names=300, languages=("de", "fr", "it"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _word_lists_and_towns_are_read_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examples, "_listed_words", cache(examples._listed_words))
+        patch.setattr("langfocus.classifiers.training.urls.towns", cache(examples.towns))
+        yield
 
 
 def rows(n_each: int = 150, seed: int = 1) -> list[LabelledUrl]:
