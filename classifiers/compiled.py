@@ -29,7 +29,8 @@ except ImportError:  # each process compiles for itself
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_BLAS: Final = "scipy.linalg.cython_blas"
+_UNUSED: Final = {"scipy.linalg.cython_blas": "np.arraymath", "cffi": "core.typing.cffi_utils"}
+"""Modules that numba loads if importable: 15 MB and 0.3 s; the modules that load them."""
 _FEW: Final = 2000
 """Code points in some 30 URLs; Python needs 10 ms per URL."""
 _ROOT: Final = Path(__file__).resolve().parents[1]
@@ -92,11 +93,11 @@ def inlined(function: Function) -> Function:
 @cache
 def _numba() -> Any:
     """Load numba, and register compiled functions as callable from each other."""
-    if _BLAS not in sys.modules:
-        # numba loads scipy's linear algebra if importable: 15 MB and 0.3 s, unused here.
-        sys.modules[_BLAS] = None  # type: ignore[assignment]  # "not to be imported"
-        importlib.import_module("numba.np.arraymath")
-        del sys.modules[_BLAS]
+    for unused, user in _UNUSED.items():
+        if unused not in sys.modules:
+            sys.modules[unused] = None  # type: ignore[assignment]  # "not to be imported"
+            importlib.import_module(f"numba.{user}")
+            del sys.modules[unused]
     numba: Any = importlib.import_module("numba")
     typed = numba.extending.typeof_impl.register(_Compiled)
     typed(lambda function, _: numba.types.Dispatcher(function.dispatcher))

@@ -22,7 +22,7 @@ from scrapy.utils.misc import walk_modules_iter
 
 from benchmarks.sentences import SENTENCES
 from langfocus.classifiers.pages.methods import DEFAULT_METHOD
-from langfocus.classifiers.tables.suffixes import suffix_reader
+from langfocus.classifiers.tables.suffixes import loaded
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.reading.configured import page_method
@@ -48,8 +48,7 @@ def warm_up() -> None:
         for package in PACKAGES:
             list(walk_modules_iter(package))
     UrlModel.load().score(["http://a.de/b"], "de")
-    for has_platforms in (False, True):
-        suffix_reader(has_platforms=has_platforms)
+    loaded()
     read = page_reader(page_method(DEFAULT_METHOD), BREADTH_FIRST, "de")
     read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), 1)
     Report(title="", lead="", parts=[]).html()

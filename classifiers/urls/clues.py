@@ -6,7 +6,7 @@ weighs the evidence learned for each clue. URL words are the features of
 :mod:`classifiers.urls.ngrams`.
 """
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -71,11 +71,12 @@ Filter = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int32]
 
 _BITS_64: Final = (1 << 64) - 1
+_KEPT_TOKENS: Final = 4096
 
 
 def key_of(kind: int, token: str) -> int:
     """Return a clue's key; the token is in lower case. For BLOCK the token is a letter."""
-    key = _chain([ord(token) >> 7] if kind == BLOCK else map(ord, token))
+    key = _chain(chr(ord(token) >> 7) if kind == BLOCK else token)
     key = (key + kind + 1) * KIND_FACTOR & _BITS_64
     return (key ^ key >> 32) * FACTOR & _BITS_64
 
@@ -92,16 +93,17 @@ def pair_key_of(kind: int, first: str, second: str) -> int:
     return key_of(kind, f"{first} {second}")
 
 
-def _chain(points: Iterable[int]) -> int:
+@lru_cache(_KEPT_TOKENS)
+def _chain(token: str) -> int:
     key = 0
-    for point in points:
+    for point in map(ord, token):
         key = (key ^ point) * FACTOR & _BITS_64
     return key
 
 
-_LANGUAGE_KEYS = tuple(np.uint64(_chain(map(ord, key))) for key in LANGUAGE_KEYS)
+_LANGUAGE_KEYS = tuple(np.uint64(_chain(key)) for key in LANGUAGE_KEYS)
 
-_WORD_CODES = tuple(np.uint64(_chain(map(ord, code))) for code in WORD_CODES)
+_WORD_CODES = tuple(np.uint64(_chain(code)) for code in WORD_CODES)
 
 _FINAL, _JOIN, _DOT, _SLASH, _EQUALS, _BRACKET = 1, 2, 4, 8, 16, 32
 _OPEN, _CLOSE = ENCODED + ord("["), ENCODED + ord("]")

@@ -86,14 +86,14 @@ _USED_COUNTRIES: Final = rows("used-countries.txt")
 
 
 def completed(
-    codes: Sequence[str], keys: Keys, nats: Values, more: Iterable[Fact] = ()
+    codes: Sequence[str], keys: Keys, nats: npt.NDArray[np.float16], more: Iterable[Fact] = ()
 ) -> tuple[Keys, Values]:
     """Return clue keys and evidence completed with facts, for the column languages.
 
     Codes recognised as words in training keep a row of zeros.
     """
     if not len(keys):
-        return keys, nats
+        return keys, nats.astype(np.float32)
     column = {code: at for at, code in enumerate(codes)}
     evidence = dict(zip(keys.tolist(), nats.astype(np.float32), strict=True))
     for kind, text, code, least in chain(_facts(), more):
@@ -104,7 +104,8 @@ def completed(
     _forget_places(evidence, column)
     evidence |= _pairs(evidence, column)
     order = sorted(evidence)
-    return np.array(order, np.uint64), np.array([evidence[key] for key in order], np.float32)
+    rows_in_order = np.concatenate([evidence[key] for key in order])
+    return np.array(order, np.uint64), rows_in_order.reshape(len(order), -1)
 
 
 def _facts() -> Iterator[Fact]:
@@ -226,16 +227,15 @@ def _pairs(evidence: dict[int, Values], column: dict[str, int]) -> dict[int, Val
     Both parts also count as clues, so a pair subtracts the evidence of the parts.
     """
     pairs: dict[int, Values] = {}
+    nothing = np.zeros(len(column), np.float32)
     for (first, second), code in _paired().items():
         at = column.get(code)
         if at is None or len(first + second) != _PAIR_LETTERS:
             continue
         for pair, kinds in _PAIRS:
-            row = np.zeros(len(column), np.float32)
-            for text, kind in zip((first, second), kinds, strict=True):
-                part = evidence.get(key_of(kind, text))
-                if part is not None:
-                    row -= part
+            parts = (key_of(kind, text) for text, kind in zip((first, second), kinds, strict=True))
+            one, other = (evidence.get(key, nothing) for key in parts)
+            row = nothing - one - other
             row[at] += _PAIR_NATS
             pairs[pair_key_of(pair, first, second)] = row
     return pairs

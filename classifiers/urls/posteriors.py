@@ -127,8 +127,8 @@ class Evidence:
     def of_urls(self) -> Nats:
         """Return the weights in the layout of the compiled code."""
         within = names_in_hosts(self.languages[len(self.mixing) :])
-        stored, more = self.nats.astype(np.float32), [*within, *further.facts()]
-        keys, nats = completed(self.languages, self.keys, stored, more)
+        more = [*within, *further.facts()]
+        keys, nats = completed(self.languages, self.keys, self.nats, more)
         names = np.array([key_of(kind, text) for kind, text, *_ in within], np.uint64)
         return nats_of(self.mixing, self.intercepts, keys, nats, names)
 

@@ -107,7 +107,9 @@ def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats, names: K
 
 
 def _padded(values: Floats, fill: float = 0.0) -> Floats:
-    """Pad the last axis to a multiple of _LANES."""
+    """Pad the last axis to a multiple of _LANES; do not copy an axis of such a length."""
+    if values.shape[-1] % _LANES == 0:
+        return np.ascontiguousarray(values, np.float32)
     width = -(-values.shape[-1] // _LANES) * _LANES
     result = np.full((*values.shape[:-1], width), fill, np.float32)
     result[..., : values.shape[-1]] = values

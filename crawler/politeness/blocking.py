@@ -141,7 +141,8 @@ class Blocking:
 
     def blocks(self, url: str) -> bool:
         """Return True if a normalised URL may not be fetched."""
-        return any(entries.blocks(url) for entries in (self.list, self.taken_down) if entries)
+        # Called for each link: of empty lists nothing is asked.
+        return not self.is_empty and (self.list.blocks(url) or self.taken_down.blocks(url))
 
     def follow(self, now: float) -> bool:
         """Reload the file if it changed; return True if the block list was replaced.

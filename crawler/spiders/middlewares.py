@@ -15,7 +15,7 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 
 from langfocus.classifiers.pages.charset.encodings import is_binary
-from langfocus.classifiers.tables.suffixes import suffix_reader
+from langfocus.classifiers.tables.suffixes import loaded
 from langfocus.crawler.http.body import BrokenEncoding, encodings, unpacked
 from langfocus.crawler.reading.readers import MANY_PAGES, Readers, processors
 from langfocus.crawler.session.crawl import Crawl
@@ -86,7 +86,7 @@ class Cookies(cookies.CookiesMiddleware):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Cookies":
         """Return the middleware; raises `NotConfigured` without COOKIES_ENABLED."""
-        cookies._split_domain = suffix_reader(has_platforms=True)
+        cookies._split_domain = loaded()
         return super().from_crawler(crawler)
 
     def process_response(

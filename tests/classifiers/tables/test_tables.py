@@ -9,7 +9,7 @@ import pytest
 from langfocus.classifiers.languages import language_of_tld
 from langfocus.classifiers.tables import cldr, rows, shipped_folder
 from langfocus.classifiers.tables.letters import LAST, is_letter, letter_flags
-from langfocus.classifiers.tables.suffixes import suffix_reader
+from langfocus.classifiers.tables.suffixes import loaded, suffix_reader
 
 FOLDER = shipped_folder("classifiers") / "tables"
 TABLES = sorted(path for path in FOLDER.iterdir() if path.suffix in {".txt", ".dat"})
@@ -64,9 +64,9 @@ def test_letters_are_those_of_unicode_14_under_every_python() -> None:
 def _without_snapshot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """tldextract has a snapshot with other suffixes, as another release may have."""
     monkeypatch.setattr("pkgutil.get_data", lambda *_: b"de\nexample.de\n")
-    suffix_reader.cache_clear()
+    loaded.cache_clear()
     yield
-    suffix_reader.cache_clear()
+    loaded.cache_clear()
 
 
 @pytest.mark.usefixtures("_without_snapshot")
@@ -88,4 +88,4 @@ def test_registered_domains_are_those_of_the_project_s_list() -> None:
 def test_a_missing_list_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("langfocus.classifiers.tables.suffixes.SUFFIXES", tmp_path / "none.dat")
     with pytest.raises(FileNotFoundError, match=r"none\.dat"):
-        suffix_reader.__wrapped__(has_platforms=False)
+        loaded.__wrapped__()
