@@ -107,7 +107,7 @@ class LetterModel:
             for name in {name for name, language in self.readings if language == code}:
                 tables[name, code] = [_nats(*side, *numbers[name]) for side in both]
         sides = zip(*(tables[reading] for reading in self.readings), strict=True)
-        before, after = (np.stack(side, axis=-1) for side in sides)
+        before, after = (np.ascontiguousarray(np.stack(side).T) for side in sides)
         return before, after
 
     def _numbers(self, python: str) -> tuple[Keys, Keys]:
