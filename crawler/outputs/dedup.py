@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.outputs.archived import storing, unsettled
 from langfocus.crawler.outputs.warc_records import written_digest
-from langfocus.crawler.politeness.blocking import BlockList
-from langfocus.crawler.run.folder import PAYLOADS, connect, reading
+from langfocus.crawler.run.folder import PAYLOADS, reading
 from langfocus.crawler.sources.answer_index import digest_of
 from langfocus.crawler.sources.cdxj import index_lines
 
@@ -96,17 +95,6 @@ class Payloads:
             except BaseException:
                 self._sql.execute("ROLLBACK")
                 raise
-
-
-def forget(folder: Path, names: BlockList) -> None:
-    """Remove the URLs that a list blocks from the payloads of a run."""
-    if not (folder / PAYLOADS).exists():
-        return
-    with closing(connect(folder / PAYLOADS)) as connection:
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.create_function("is_taken", 1, names.blocks)
-        connection.execute("DELETE FROM payloads WHERE is_taken(url)")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _rows_of(run: sqlite3.Connection) -> Iterator[tuple[object, ...]]:

@@ -22,11 +22,11 @@ from langfocus.crawler.errors import RunFolderError, StorageError
 from langfocus.crawler.frontier import outlinks
 from langfocus.crawler.frontier.base import PAGE, UNCHANGED
 from langfocus.crawler.http.head import split
-from langfocus.crawler.outputs import archived, dedup
+from langfocus.crawler.outputs import archived
 from langfocus.crawler.outputs.archived import ArchivedRow, file_of
 from langfocus.crawler.outputs.warc_records import digest_of, pack
 from langfocus.crawler.politeness.blocking import BlockList, read_lines
-from langfocus.crawler.run.folder import REQUESTS, connect
+from langfocus.crawler.run.folder import PAYLOADS, REQUESTS, connect
 from langfocus.crawler.run.versions import COPIES
 
 TAKEN_DOWN: Final = "taken_down"
@@ -109,8 +109,8 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for path in (*old_files, *folder.glob(COPIES)):
             path.unlink()
-        _remove_requests(folder / REQUESTS, names)
-        dedup.forget(folder, names)
+        for table, name in {"requests": REQUESTS, "payloads": PAYLOADS}.items():
+            _forget(folder / name, table, names)
     except (sqlite3.Error, OSError, ValueError) as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -150,14 +150,14 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList) -> tuple[int,
     return numbers
 
 
-def _remove_requests(path: Path, names: BlockList) -> None:
-    """Remove the requests of a spider's own code."""
+def _forget(path: Path, table: str, names: BlockList) -> None:
+    """Remove the blocked URLs from the table of another database of the run, if it exists."""
     if not path.exists():
         return
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.create_function("is_taken", 1, names.blocks)
-        connection.execute("DELETE FROM requests WHERE is_taken(url)")
+        connection.execute(f"DELETE FROM {table} WHERE is_taken(url)")  # noqa: S608
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
