@@ -1,6 +1,6 @@
--- Part 5, the calls: a command returns the answer for the client. If the arguments have a token,
--- the lease is held under the token and `order` belongs to the leased URL; otherwise the answer is
--- false.
+-- Part 5, the calls: a command returns the answer for the client, 'ok' if it returns nothing. If the
+-- arguments have a token, the lease is held under the token and `order` belongs to the leased URL;
+-- otherwise the answer is false.
 
 local commands = {}
 local order
@@ -15,7 +15,6 @@ function commands.open()
   read_config()
   redis_call('SADD', P .. 'workers', worker)
   take_back_expired()
-  return 'ok'
 end
 
 function commands.seed()
@@ -31,7 +30,7 @@ function commands.admit()
   if record.is_download == 1 then
     repay(host)
     if record.earns_slots == 1 then
-      earn()
+      add_to_holders('earned')
     end
   end
   if arguments.canonical ~= '' then
@@ -74,18 +73,6 @@ local function queue_again(back)
   end
 end
 
--- Counts a request for its domain and its address; returns whether any was counted.
-local function take_slots()
-  local is_counted = false
-  for _, holder in ipairs({ arguments.domain, arguments.address }) do
-    if holder ~= '' then
-      redis_call('HINCRBY', P .. 'taken', holder, 1)
-      is_counted = true
-    end
-  end
-  return is_counted
-end
-
 -- Counts a URL that gets its first request; drops the other URLs of a host that is full now.
 local function take_host_slot(host)
   if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
@@ -104,7 +91,7 @@ function commands.send()
   elseif is_first and level > arguments.penalties then
     return tostring(level)
   end
-  local is_counted = take_slots()
+  local is_counted = add_to_holders('taken')
   if arguments.is_page == 1 then
     row[SENT], row[TRIES] = math.max(1, row[SENT]), row[TRIES] + 1
     keep_row(fp, row, order)
@@ -120,14 +107,13 @@ end
 function commands.ask()
   local full = full_holder_of(arguments.domain, arguments.address)
   if not full then
-    take_slots()
+    add_to_holders('taken')
   end
   return full or 'now'
 end
 
 function commands.lower()
   queue_again(arguments.back)
-  return 'ok'
 end
 
 -- Replaces a leased URL by another spelling of it; false if the spelling is already known as a URL.
@@ -163,13 +149,11 @@ function commands.retry()
   end
   keep_row(fp, row, order)
   end_lease(host, math.max(arguments.not_before, now + delay_of(host)))
-  return 'ok'
 end
 
 function commands.release()
   local host = arguments.host
   end_lease(host, arguments.not_before or now + delay_of(host))
-  return 'ok'
 end
 
 -- Drops some queued URLs of a host that are blocked, unless they are leased or got a request.
@@ -192,12 +176,10 @@ function commands.note()
   if arguments.belief then
     redis_call('HSET', P .. 'belief', worker, arguments.belief)
   end
-  return 'ok'
 end
 
 function commands.delay()
   redis_call('HSET', P .. 'delay', arguments.host, arguments.delay_s)
-  return 'ok'
 end
 
 function commands.renew()
@@ -206,7 +188,6 @@ function commands.renew()
       redis_call('ZADD', P .. 'leases', now + config.lease_s, lease.host)
     end
   end
-  return 'ok'
 end
 
 local function robots_bytes(origin)
@@ -230,7 +211,6 @@ function commands.keep_robots()
     redis_call('HDEL', P .. 'robots', dropped)
     redis_call('ZREM', P .. 'robots_at', dropped)
   end
-  return 'ok'
 end
 
 -- Returns the best tier of URLs without a lease: ready URLs, URLs of a leased host, and the best
@@ -367,7 +347,6 @@ function commands.delivered()
       redis_call('SREM', P .. 'outboxes', target)
     end
   end
-  return 'ok'
 end
 
 -- The slots of an address are in one shard. Takes a slot for a URL of any shard, or returns the
@@ -385,7 +364,6 @@ end
 
 function commands.address_gets()
   redis_call('HINCRBY', P .. arguments.hash, arguments.address, arguments.number)
-  return 'ok'
 end
 
 -- Returns the rest of each budget to the whole crawl; answers like `quotas` with a rest of -1.
@@ -451,7 +429,7 @@ end
 read_config()
 local is_done, answer = pcall(function()
   order = arguments.token and order_of_held(arguments)
-  return (order or not arguments.token) and commands[command]()
+  return (order or not arguments.token) and (commands[command]() or 'ok')
 end)
 if not is_done then
   local fault = 'LOST ' .. (type(answer) == 'table' and answer.err or answer)

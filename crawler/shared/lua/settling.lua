@@ -81,13 +81,16 @@ local function repay(host)
   end
 end
 
--- A relevant page earns its domain and its address more slots.
-local function earn()
+-- Adds 1 to the domain and the address of the call in a hash; returns whether there is any.
+local function add_to_holders(hash)
+  local is_counted = false
   for _, holder in ipairs({ arguments.domain, arguments.address }) do
     if holder ~= '' then
-      redis_call('HINCRBY', P .. 'earned', holder, 1)
+      redis_call('HINCRBY', P .. hash, holder, 1)
+      is_counted = true
     end
   end
+  return is_counted
 end
 
 -- Returns N_a and N_r of a page's unit, this page included.
