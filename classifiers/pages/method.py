@@ -141,11 +141,9 @@ def by_ranking(ranking: Ranking) -> PageLanguage:
     return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")
 
 
-def softmax(
-    languages: tuple[str, ...], evidence: npt.NDArray[np.float64], temperature: float = 1.0
-) -> Ranking:
+def softmax(languages: tuple[str, ...], evidence: npt.NDArray[np.float64]) -> Ranking:
     """Rank the languages by probability; `evidence` is in nats, (n_languages,)."""
-    weights = np.exp((evidence - evidence.max()) / temperature)
+    weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     order = np.argsort(-evidence, kind="stable")
     return [(languages[at], float(weights[at])) for at in order]

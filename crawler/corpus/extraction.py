@@ -336,15 +336,13 @@ def extractor_of(name: str) -> Extractor:
     return named
 
 
-def differing_languages(
-    paragraphs: Sequence[str], language: str | None, engine: LangfocusEngine | None = None
-) -> list[str | None]:
+def differing_languages(paragraphs: Sequence[str], language: str | None) -> list[str | None]:
     """Return the language of each paragraph outside the page language, or None if equal.
 
     Only the first long paragraphs are identified. All are None if the page language is missing or
     unknown to the text model. 0.1 ms per identified paragraph.
     """
-    engine = engine or shipped_engine()
+    engine = shipped_engine()
     languages: list[str | None] = [None] * len(paragraphs)
     if language is None or language not in engine.languages:
         return languages

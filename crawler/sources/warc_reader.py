@@ -212,7 +212,7 @@ def records(volume: Volume, kept: int = BLOCK_LIMIT) -> Iterator[ArchiveRecord |
                 return
 
 
-def record_at(volume: Volume, offset: int, kept: int = BLOCK_LIMIT) -> ArchiveRecord:
+def record_at(volume: Volume, offset: int) -> ArchiveRecord:
     """Return the record at an offset found by `records`; raises `ArchiveError` if missing."""
     try:
         with open_regular(volume.path) as file:
@@ -221,7 +221,7 @@ def record_at(volume: Volume, offset: int, kept: int = BLOCK_LIMIT) -> ArchiveRe
             begin = file.read(4)
             read = _packed if begin.startswith(_GZIP) else _plain
             read = _streamed if begin in _READERS else read
-            found = next(read(file, offset, end, kept), None)
+            found = next(read(file, offset, end, BLOCK_LIMIT), None)
     except OSError as error:
         raise ArchiveError(f"{volume}: at byte {offset}: {error.strerror or error}") from error
     if not isinstance(found, ArchiveRecord):
