@@ -104,7 +104,7 @@ def _best(one: tuple[str, Mapping[str, Summary]]) -> str:
 def _table(runs: Runs, place: int) -> Table:
     """Return a measure by language and strategy, with the paper's figures for its languages."""
     title, value = _MEASURES[place]
-    strategies = _strategies_of(runs)
+    strategies = list(dict.fromkeys(strategy for by in runs.values() for strategy in by))
     paper = {
         lang: dict(zip(STRATEGIES_OF_PAPER, OF_PAPER[lang][1][place], strict=True))
         for lang in runs
@@ -189,8 +189,3 @@ def over_time(lang: str, by: Mapping[str, Summary]) -> Chart:
         "of the rest.",
         table=Table(title, ("pages", *(part.span for part in longest)), rows),
     )
-
-
-def _strategies_of(runs: Runs) -> Sequence[str]:
-    """Return the strategies of all languages, in run order."""
-    return list(dict.fromkeys(strategy for by in runs.values() for strategy in by))
