@@ -55,6 +55,7 @@ from benchmarks.rare_webs import STATES, RareWeb
 from langfocus.classifiers.errors import ModelError
 from langfocus.crawler.frontier.base import Lease, Sending
 from langfocus.crawler.options.config import Config
+from langfocus.crawler.report.effort import effort
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
@@ -65,7 +66,6 @@ from langfocus.crawler.spiders.web_handler import response_to
 from langfocus.crawler.url import normalise
 
 REACH: Final = 8000
-SHARES: Final = (50, 80, 90, 95)
 DELAY_S: Final = 0.2
 CONNECTIONS: Final = 64
 _REDIRECTS: Final = range(300, 400)
@@ -239,12 +239,10 @@ class Judged:
 
     def _figures(self, strategy: str, relevant: Sequence[bool]) -> Line:
         found, reach = list(accumulate(map(int, relevant))) or [0], self.best[-1]
-        most = self._counts[-1]
-        area = sum((found + found[-1:] * most)[:most]) / sum((self.best + [reach] * most)[:most])
-        ends = {
-            share: next((n for n, k in enumerate(found, 1) if k >= reach * share / 100), None)
-            for share in SHARES
-        }
+        own, best = (
+            effort([n for n, is_it in enumerate(course, 1) if is_it], reach, self._counts[-1])
+            for course in (relevant, self._course)
+        )
         return {
             **{"web": self._web.name, "lang": self._lang, "strategy": strategy, "reach": reach},
             "relevant": {str(n): found[min(n, len(found)) - 1] for n in self._counts},
@@ -256,10 +254,9 @@ class Judged:
                 )
                 for n in self._counts
             },
-            "area": round(area, 3),
+            "area": round(own.area / best.area, 3),
             "downloads_for_each": {
-                str(share): end and round(end / (reach * share / 100), 2)
-                for share, end in ends.items()
+                share: each and round(each, 2) for share, each in own.downloads_for_each.items()
             },
         }
 

@@ -45,6 +45,7 @@ examples:
   langfocus compare -a lang=de -a web=sample
   langfocus compare -a lang=de,fr,it -a strategies=random,svm -a pages=5000 -s JOBDIR=runs/three
   langfocus compare -a lang=th -a strategies=bfs,soft -a filter=server -s DOWNLOAD_DELAY=2
+  langfocus compare -a lang=de -a strategies=random,focus -a filters=none,both-conservative
 """
 
 
@@ -70,6 +71,8 @@ def arguments(parser: Parser) -> None:
         "one crawl of both; required",
         "strategies": f"strategies to compare, of {', '.join(ORDERINGS)} and plug-ins (default "
         f"{_STRATEGIES}: those of the paper and the default of a crawl)",
+        "filters": "filters to compare, each with each strategy: random tells the filter's part, "
+        "other strategies with the same filter their own (default: filter alone)",
         "pages": f"pages of each crawl (default {_PAGES}, as in the paper)",
         "...": "every other argument of a crawl, the same for all crawls: "
         + ", ".join(name for name in ARGUMENTS if name not in {"lang", "strategy", "pages"}),
@@ -110,22 +113,26 @@ def planned(given: Mapping[str, str], settings: Mapping[str, str], folder: Path)
 
     if "strategy" in given:
         raise SettingError("-a strategy: a comparison has several; use -a strategies=NAME,NAME")
+    if {"filter", "filters"} <= given.keys():
+        raise SettingError("-a filter and -a filters exclude each other; use -a filters=NAME,NAME")
     arguments = {**_OF_THE_PAPER, **given}
     arguments.setdefault("host_queue", arguments["host_cap"])
     tags = parts(arguments.pop("lang", "")) or ("",)
     strategies = parts(arguments.pop("strategies", _STRATEGIES))
+    filters = parts(arguments.pop("filters", "")) or (arguments["filter"],)
     if not strategies:
         raise SettingError("-a strategies is empty; name some of " + ", ".join(ORDERINGS))
     found = {}
-    for tag, strategy in product(tags, strategies):
-        own = {**arguments, "lang": tag, "strategy": strategy}
+    for tag, strategy, rule in product(tags, strategies, filters):
+        own = {**arguments, "lang": tag, "strategy": strategy, "filter": rule}
         config = Config.read(own, settings)
         try:
             prepare(replace(config, web="live", archive=None))  # an archive is opened by its crawl
         except SettingError as error:
             raise SettingError(f"the crawl with {strategy}: {error}") from error
-        name = f"{'+'.join(config.targets)}-{strategy}"
-        found[name] = Planned(config.lang, strategy, folder / name, own)
+        label = strategy if rule == "none" or len(filters) == 1 else f"{strategy} {rule}"
+        name = f"{'+'.join(config.targets)}-{label}".replace(" ", "-")
+        found[name] = Planned(config.lang, label, folder / name, own)
     return list(found.values())
 
 

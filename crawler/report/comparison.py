@@ -4,11 +4,12 @@ The paper's figures are shown beside ours: three crawls of 1,000 pages for each 
 at most 10 URLs of a host, on the Web of that time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from langfocus.crawler.report.effort import HEAD, MEANING, Effort, efforts
 from langfocus.crawler.report.formatting import (
     Cell,
     duration,
@@ -63,6 +64,7 @@ _MEASURES: Final[Sequence[tuple[str, Callable[[Summary], Cell]]]] = (
 def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Report:
     """Return the report of a comparison; `folders` has the run folder by language and strategy."""
     every = [(lang, name, run) for lang, by in runs.items() for name, run in by.items()]
+    spent = efforts(folders)
     tables = [_table(runs, place) for place in range(len(_MEASURES))]
     tables[0] = replace(tables[0], notes=[_origin(lang, by) for lang, by in runs.items()])
     return Report(
@@ -76,6 +78,7 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
         parts=[
             *(over_time(lang, by) for lang, by in runs.items()),
             *tables,
+            *_efforts(spent),
             _endings(every),
             Table(
                 "The commands of the runs",
@@ -87,7 +90,12 @@ def comparison_report(runs: Runs, folders: Mapping[tuple[str, str], str]) -> Rep
         ],
         figures={
             "runs": [
-                {"folder": folders.get((lang, name)), **run.as_json()} for lang, name, run in every
+                {
+                    "folder": folders.get((lang, name)),
+                    "effort": asdict(spent[lang, name]) if (lang, name) in spent else None,
+                    **run.as_json(),
+                }
+                for lang, name, run in every
             ],
         },
     )
@@ -119,6 +127,23 @@ def _table(runs: Runs, place: int) -> Table:
         ],
         [[f"{language_name(lang)}, paper", *map(by.get, strategies)] for lang, by in paper.items()],
     )
+
+
+def _efforts(spent: Mapping[tuple[str, str], Effort]) -> Iterator[Table]:
+    """Yield the table of efforts, unless there are none."""
+    if not spent:
+        return
+    rows = [[f"{lang} {name}", *found.cells] for (lang, name), found in spent.items()]
+    found_by_any = {lang: found.reachable for (lang, _), found in spent.items()}
+    notes = [
+        f"{MEANING}, from the first download to the last one of the longest crawl.",
+        *(
+            f"{language_name(lang)}: {urls:,} relevant URLs, those that any of the crawls found. "
+            "There may be more; they are not known."
+            for lang, urls in found_by_any.items()
+        ),
+    ]
+    yield Table("Downloads for each relevant page", ("run", *HEAD), rows, notes=notes)
 
 
 def _origin(lang: str, by: Mapping[str, Summary]) -> str:

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from langfocus.crawler.report.effort import Effort, effort
 from langfocus.crawler.simulate.engine import Course, simulate
 from langfocus.crawler.simulate.plan import Simulation, prepared
 from langfocus.crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN, WebGraph
@@ -157,6 +158,15 @@ class Yardstick:
         relevant = np.bincount(self.distance[is_reached & self.relevant], minlength=len(pages))
         return list(zip(pages, relevant.tolist(), strict=True))
 
+    def reachable(self, host_cap: int) -> int:
+        """Return the number of relevant pages that seeds lead to, at most `host_cap` of a server.
+
+        0 is no cap. With a cap, some may be out of reach: pages on the way to them count too.
+        """
+        places = self.graph.page_server[self.relevant & (self.distance >= 0)]
+        of_server = np.bincount(places)
+        return int(np.minimum(of_server, host_cap).sum() if host_cap else of_server.sum())
+
     def nearest(self) -> list[int]:
         """Return the number of relevant pages 0, 1, ... links from the nearest other relevant page.
 
@@ -250,7 +260,8 @@ class CourseFigures:
 
     `points` are numbers of pages; `relevant`, `servers` and `queue` are the counts at these points.
     Row d of `missed` is the number of uncrawled relevant pages within d links from the seeds, and
-    the number of all relevant pages there. `links` are the `Course`'s links.
+    the number of all relevant pages there. `links` are the `Course`'s links. The area of `effort`
+    is over all pages of the graph.
     """
 
     points: Sequence[int]
@@ -260,6 +271,7 @@ class CourseFigures:
     relevant_there_are: int
     missed: Sequence[tuple[int, int]]
     links: Mapping[str, int]
+    effort: Effort
     is_complete: bool
 
     @property
@@ -307,7 +319,7 @@ def simulate_all(
 
     def run(simulation: Simulation) -> SimulatedCrawl:
         begun = perf_counter()
-        figures = course_figures(simulate(graph, simulation), yardstick)
+        figures = course_figures(simulate(graph, simulation), yardstick, simulation.host_cap)
         return SimulatedCrawl(simulation, figures, perf_counter() - begun)
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -318,21 +330,23 @@ def simulate_all(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def course_figures(course: Course, yardstick: Yardstick) -> CourseFigures:
-    """Return Figures 4 to 8 of a course."""
+def course_figures(course: Course, yardstick: Yardstick, host_cap: int = 0) -> CourseFigures:
+    """Return Figures 4 to 8 of a course, and its effort under a host cap."""
     graph, order = yardstick.graph, course.order
     points = _points(len(order), graph.n_pages)
     # Place of each server's first page: in reverse order, the first page is written last.
     first = np.full(graph.n_servers, -1, np.int64)
     first[graph.page_server[order[::-1]]] = np.arange(len(order))[::-1]
+    found = np.flatnonzero(yardstick.relevant[order])
     return CourseFigures(
         points=points.tolist(),
-        relevant=np.searchsorted(np.flatnonzero(yardstick.relevant[order]), points).tolist(),
+        relevant=np.searchsorted(found, points).tolist(),
         servers=np.searchsorted(np.sort(first[first >= 0]), points).tolist(),
         queue=course.queue[points - 1].tolist(),
         relevant_there_are=yardstick.n_relevant,
         missed=_missed(order, yardstick),
         links=course.links,
+        effort=effort((found + 1).tolist(), yardstick.reachable(host_cap), graph.n_pages),
         is_complete=course.is_complete,
     )
 

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from langfocus.crawler.report.effort import HEAD, MEANING
 from langfocus.crawler.report.formatting import Cell, language_name, percent, share_of
 from langfocus.crawler.report.page import Chart, Report
 from langfocus.crawler.report.table import Table
@@ -89,6 +90,7 @@ def simulation_report(
         f"them relevant, and {figures.links:,} links. {origin(provenance)}",
         parts=[
             _overview(figures.target, crawls),
+            _efforts(crawls),
             _misses(crawls),
             *(_curve(curve, crawls) for curve in _CURVES),
             *distance_parts(figures),
@@ -214,3 +216,15 @@ def _overview(lang: str, crawls: Sequence[SimulatedCrawl]) -> Table:
     head = ("strategy", "pages", "coverage", "harvest", "servers", "largest queue")
     meaning = "coverage: the share of all relevant pages of the graph that was crawled."
     return Table(title, head, rows, notes=[*sorted(limits), meaning])
+
+
+def _efforts(crawls: Sequence[SimulatedCrawl]) -> Table:
+    """Return the downloads for each relevant page."""
+    rows = [[crawl.simulation.name, *crawl.figures.effort.cells] for crawl in crawls]
+    meaning = f"{MEANING} over as many downloads as the graph has pages."
+    reachable = (
+        f"Reachable: {max(crawl.figures.effort.reachable for crawl in crawls):,} relevant pages, "
+        "those that links from the seeds lead to, at most host_cap of a host if there is a cap."
+    )
+    title = "Downloads for each relevant page"
+    return Table(title, ("strategy", *HEAD), rows, notes=[meaning, reachable])

@@ -151,8 +151,9 @@ def of_files(work: Path) -> Iterator[str]:
     yield from keys("live.json", read(second / "live.json"))
     yield from keys("census.json", read(work / "census" / "census.json"))
     compared = {"de": {"focus": Run(first).summary, "bfs": Run(second).summary}}
+    folders = {("de", "focus"): str(first), ("de", "bfs"): str(second)}
     for line in keys(
-        "compare.json", {"is_complete": True, **comparison_report(compared, {}).figures}
+        "compare.json", {"is_complete": True, **comparison_report(compared, folders).figures}
     ):
         if line.replace("compare.json runs[]", "summary.json") not in of_summary:
             yield line

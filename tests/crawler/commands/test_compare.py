@@ -128,6 +128,10 @@ def test_a_comparison_has_every_language_with_every_strategy() -> None:
         ("fr", "random", "runs/x/fr-random"),
         ("fr", "bfs", "runs/x/fr-bfs"),
     ]
+    both = comparison(lang="de", strategies="random,focus", filters="none,server")
+    named = [(str(crawl.folder), crawl.arguments["filter"]) for crawl in both]
+    assert named[::3] == [("runs/x/de-random", "none"), ("runs/x/de-focus-server", "server")]
+    assert [crawl.strategy for crawl in both[1:3]] == ["random server", "focus"]
     line = command(made[1].arguments, {}, made[1].folder)
     assert line[1:5] == ["-P", "-m", "langfocus", "crawl"]
     assert {"pages=1000", "strategy=bfs", "JOBDIR=runs/x/de-bfs", "web=sample"} <= set(line)
@@ -196,6 +200,10 @@ def test_strategies_are_compared_on_the_sample_web(
     assert figures["is_complete"] is True
     assert [run["pages"] for run in figures["runs"]] == [60] * 4
     rates = {run["strategy"]: run["harvest_rate"] for run in figures["runs"]}
+    spent = {run["strategy"]: run["effort"] for run in figures["runs"]}
+    assert spent["svm"]["reachable"] == spent["random"]["reachable"] >= 60 * rates["svm"]
+    assert 0 < spent["random"]["area"] < spent["svm"]["area"] < 1
+    assert f"German: {spent['svm']['reachable']} relevant URLs" in printed.out
     assert "Cap: 10 URLs of a host, the first found (Baykan 2013, 5.2)." in printed.out
     assert rates["svm"] > rates["random"]
     page = (folder / "compare.html").read_text(encoding="utf-8")
@@ -248,6 +256,7 @@ def test_a_crawl_that_fails_ends_the_comparison(
         ("lang=de strategies=random,best", "best"),
         ("lang=de strategies=,", "strategies"),
         ("lang=de strategy=svm", "strategies="),
+        ("lang=de filter=hard filters=hard,none", "exclude each other"),
         ("lang=de pages=many", "many"),
         ("lang=de colour=red", "colour"),
         ("lang=vo strategies=bfs,svm", "the crawl with svm: the URL model does not know 'vo'"),

@@ -1,6 +1,7 @@
 """The tables and figures of a graph and of a crawl are what counting by hand gives."""
 
 import itertools
+import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 
@@ -177,6 +178,16 @@ def test_a_course_is_measured_as_by_hand(name: str) -> None:
     for distance, (missed, there_are) in enumerate(figures.missed):
         near = {v for v, far in found.items() if far <= distance and is_relevant[v]}
         assert (missed, there_are) == (len(near - set(order)), len(near))
+    spent, pages = figures.effort, graph.n_pages
+    assert spent.reachable == len(near)
+    gained = list(itertools.accumulate(is_relevant[v] for v in order))
+    for share, each in spent.downloads_for_each.items():
+        number = max(1, math.ceil(len(near) * int(share) / 100))
+        assert each == (gained.index(number) + 1) / number if number <= gained[-1] else each is None
+    gained += gained[-1:] * (pages - len(order))
+    assert spent.area == pytest.approx(sum(gained) / pages / len(near))
+    servers = Counter(int(graph.page_server[v]) for v in near)
+    assert yardstick.reachable(2) == sum(min(2, number) for number in servers.values())
 
 
 def test_a_curve_has_some_hundred_points_however_many_pages_there_are() -> None:
