@@ -30,7 +30,7 @@ _STRATEGIES = "random,cctld,svm,focus"
 _PAGES = "1000"
 """Pages of each crawl in Baykan 2013, Table XVII."""
 
-_OF_THE_PAPER = {"pages": _PAGES, "filter": "none", "host_cap": "10"}
+_OF_THE_PAPER = {"pages": _PAGES, "filter": "none", "host_cap": "10", "least_yield": "0"}
 """Default arguments of a comparison, from the paper's crawls.
 
 `host_queue` is the host cap: the first discovered URLs of a host are queued (Baykan 2013, 5.2).

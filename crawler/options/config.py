@@ -234,6 +234,16 @@ class Arguments:
         choices=(ONLY_EXPECTED,),
         goal=True,
     )
+    least_yield: float = knob(
+        0.005,
+        "share below which the crawl stops, as nothing more is to be found: the share of relevant "
+        "pages among the last 1,000 downloads (the last quarter, if that is more), and the share "
+        "that focus expected of them; 0: never; without effect with other strategies and -a since",
+        why="one page in 200 is not worth 199 requests; the queue stays for a crawl with less",
+        least=0,
+        most=1,
+        goal=True,
+    )
     hours: float | None = knob(
         None,
         "hours of crawling, all sessions together, after which no request begins",

@@ -255,8 +255,8 @@ def _lead(summary: Summary) -> str:
     """Return a summary sentence: what happened, how much, why the crawl ended."""
     lang, reason = language_name(summary.lang), summary.finish_reason
     end = f"It ended: {reason}."
-    if reason in _ENDS:
-        end = f"It ended because {_ENDS[reason]}."
+    if why := _why(summary):
+        end = f"It ended because {why}."
     elif reason in GOALS:
         end = f"It ended at its goal of {'relevant pages' if reason == 'relevant' else reason}."
     elif reason in (None, *_STOPPED):
@@ -324,8 +324,18 @@ def _of(number: int, noun: str) -> str:
 
 
 def _end(summary: Summary) -> str:
-    reason = summary.finish_reason or _NOT_ENDED
-    return f"{reason} ({_ENDS[reason]})" if reason in _ENDS else reason
+    reason, why = summary.finish_reason or _NOT_ENDED, _why(summary)
+    return f"{reason} ({why})" if why else reason
+
+
+def _why(summary: Summary) -> str:
+    """Return the reason of an end without a goal in words, or ""."""
+    if summary.finish_reason == "least_yield":
+        return (
+            f"nothing more was to be found: {summary.relevant_in_last:,} of the last "
+            f"{summary.last_pages:,} downloads were relevant"
+        )
+    return _ENDS.get(summary.finish_reason or "", "")
 
 
 def _charts(summary: Summary, course: Sequence[Portion]) -> tuple[Chart, Chart]:

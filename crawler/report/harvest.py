@@ -22,7 +22,7 @@ from langfocus.crawler.report.breakdown import Group, breakdown
 from langfocus.crawler.report.formatting import falling, iso_time, json_text, share_of
 from langfocus.crawler.run.embeds import embed_figures
 from langfocus.crawler.run.folder import reading, sessions_of
-from langfocus.crawler.run.target import IS_RATED, in_target, is_wanted
+from langfocus.crawler.run.target import IS_RATED, in_target, is_wanted, last_pages
 from langfocus.crawler.run.whole_file import write_whole
 from langfocus.crawler.strategies.focus.evidence import probability_of
 
@@ -192,6 +192,8 @@ class Summary:
     seconds: float  # of all sessions; a session that was killed ends with its last page
     pages_per_second: float | None  # pages / seconds
     sessions: int  # starts of the crawl
+    last_pages: int  # that tell whether more is to be found, see `-a least_yield`
+    relevant_in_last: int  # relevant pages among these
     finish_reason: str | None  # of the last session; None while it runs and after a kill
     bytes: int  # of all downloads, as received
     page_bytes: int  # of these the bytes of pages
@@ -301,6 +303,8 @@ def summarise(run: sqlite3.Connection | Path | str) -> Summary:
             seconds=seconds,
             pages_per_second=pages / seconds if seconds else None,
             sessions=len(sessions),
+            last_pages=(last := min(pages, last_pages(pages))),
+            relevant_in_last=connection.execute(_LAST, (lang, last)).fetchone()[0],
             finish_reason=sessions[-1].finish_reason if sessions else None,
             bytes=size,
             revisits=revisits,

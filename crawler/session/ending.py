@@ -5,6 +5,10 @@ leased. Words, bytes and hours are counted here. After the goal of words or byte
 are not settled; their URLs remain queued. All goals depend on stored figures only, so a resumed
 crawl ends at the same point as an uninterrupted crawl.
 
+A crawl also ends when nothing more is to be found (`least_yield`). The last pages are looked at
+regularly, and at the start of a session without new seeds. Each worker of a shared crawl looks at
+its own pages.
+
 Without a network, all seeds would fail in vain. Any answer proves a network, even a robots.txt or
 an error; from then on the crawl is patient.
 """
@@ -15,17 +19,19 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
 from langfocus.crawler.errors import StorageError, one_line
-from langfocus.crawler.frontier.base import Counts, Record
+from langfocus.crawler.frontier.base import PAGE, Counts, Record
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.run.folder import sessions_of
-from langfocus.crawler.run.target import in_target
+from langfocus.crawler.run.target import finds_more, in_target, last_pages
 
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""
 
 _WORDS: Final = f"SUM(words_read) FILTER (WHERE {in_target()} AND NOT is_copy)"
 _FILES: Final = "(SELECT COALESCE(SUM(bytes), 0) FROM embeds)"
-_DONE: Final = f"SELECT COALESCE({_WORDS}, 0), COALESCE(SUM(bytes), 0) + {_FILES} FROM pages"  # noqa: S608
+_DONE: Final = f"""\
+SELECT COALESCE({_WORDS}, 0), COALESCE(SUM(bytes), 0) + {_FILES},
+       COUNT(*) FILTER (WHERE outcome = 'page') FROM pages"""  # noqa: S608
 _S_PER_HOUR: Final = 3600.0
 _NEVER: Final = float("inf")
 
@@ -46,17 +52,21 @@ class Ending:
         ends_at: float = _NEVER,
         words: int = 0,
         received: int = 0,
+        pages: int = 0,
+        run: sqlite3.Connection | None = None,
         awaits_answer: bool = False,
     ) -> None:
         """Watch a session whose time is up at `ends_at`.
 
-        Earlier sessions found `words` words in `received` bytes.
+        Earlier sessions found `words` words in `received` bytes and `pages` pages, those of `run`.
         While it `awaits_answer`, a server must answer within `config.first_answer_s` seconds after
         the first request.
         """
         self._config = config
         self._ends_at = ends_at
-        self._words, self._bytes = words, received
+        self._words, self._bytes, self._pages = words, received, pages
+        self._run = run if config.least_yield and config.since is None else None
+        self._is_exhausted = False
         self.awaits_answer = awaits_answer
         self._asked_at = _NEVER
         self._reasons: dict[str, str] = {}
@@ -67,10 +77,10 @@ class Ending:
         cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
     ) -> "Ending":
         """Return the ending of a new session; earlier sessions count against the hours."""
-        words, received = connection.execute(_DONE, (config.lang,)).fetchone()
+        words, received, pages = connection.execute(_DONE, (config.lang,)).fetchone()
         used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
         left_s = _NEVER if config.hours is None else config.hours * _S_PER_HOUR - used_s
-        done = {"words": words, "received": received}
+        done = {"words": words, "received": received, "pages": pages, "run": connection}
         return cls(config, ends_at=now + left_s, **done, awaits_answer=awaits_answer)
 
     @property
@@ -128,6 +138,22 @@ class Ending:
         """Count a settled URL: its bytes, and the words by which a relevant page was identified."""
         self._bytes += record.bytes
         self._words += (record.words_read or 0) if record.is_relevant else 0
+        if record.outcome == PAGE:
+            self._pages += 1
+            # After 32 of 1,000 pages, 512 of 10,000; the same after a kill.
+            every = 1 << max(0, self._pages.bit_length() - 5)
+            if self._pages % every == 0:
+                self.look()
+
+    def look(self) -> None:
+        """Let no further request begin if the last pages show that nothing more is to be found."""
+        if self._run is None or self._pages < last_pages(0):
+            return
+        try:
+            found = finds_more(self._run, self._config.lang, self._pages, self._config.least_yield)
+        except sqlite3.DatabaseError as error:
+            raise StorageError(f"the run can no longer be read: {error}") from error
+        self._is_exhausted = self._is_exhausted or not found
 
     def count_file(self, size: int) -> None:
         """Count the bytes of a file that a page embeds."""
@@ -152,7 +178,7 @@ class Ending:
 
     def may_fetch(self, now: float) -> bool:
         """Return False if no further request may begin."""
-        return now < self.deadline and not self.is_over()
+        return now < self.deadline and not self.is_over() and not self._is_exhausted
 
     def is_unanswered(self, now: float, ready_at: float | None) -> bool:
         """Return True if no server answered and no request in time is left; none is in progress.
@@ -190,5 +216,6 @@ class Ending:
             "bytes": spent == "bytes",
             "hours": now >= self._ends_at,
             "expected": counts.queued > 0 and not counts.has_expected,
+            "least_yield": self._is_exhausted,
         }
         return next((name for name, is_true in is_reached.items() if is_true), "")

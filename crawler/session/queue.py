@@ -58,10 +58,11 @@ class Queue:
             wanted = [link for link in pages if not self._blocking.blocks(link.url)]
             wanted = self._visitor.within_scope(self._visitor.with_evidence(wanted))
             self._frontier.seed(wanted, now, 1)
-        for seeds in config.seed_batches():
-            self.add(seeds)
+        new = sum(map(self.add, config.seed_batches()))
         if isinstance(config.seeds, SeedFile):
             self.unread.add(config.seeds, self._clock())
+        if not new and not self.unread:
+            self._ending.look()
 
     def add(self, seeds: Sequence[str]) -> int:
         """Queue seeds and return how many of them are new."""

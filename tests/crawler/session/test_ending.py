@@ -1,9 +1,10 @@
 """When a crawl ends: at its goals, also after a kill, and soon if no server answers."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from socket import AF_INET, SOCK_STREAM, socket
+from sqlite3 import Connection, connect
 from typing import Any
 
 import pytest
@@ -17,6 +18,13 @@ from langfocus.crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, polite, rules, served
 from tests.support.crawls import finished, rows, summary
 from tests.support.report_run import Row, make_run
+
+_THOUSAND_IRRELEVANT = """\
+WITH RECURSIVE series(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM series LIMIT 1000)
+INSERT INTO pages (fingerprint, depth, confidence, score, reasons, url, host, status, outcome,
+                   language, method, bytes, queued, fetched_at, is_copy, in_scope, needs_browser)
+SELECT -value, 1, 0.9, -9, '[]', '', 'x.de', 200, 'page', 'en', 'text', 1, 1, 0, 0, 0, 0
+FROM series"""
 
 RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
 """A rest of hosts after a failure that is longer than the patience of a crawl."""
@@ -106,8 +114,51 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
+def last(pages: int, relevant: int, score: float, change: str = "") -> Connection:
+    """Return a run of a seed and of pages whose last 1,000 have `relevant` relevant ones."""
+    languages = ["de"] * (pages - 1000) + ["en"] * (1000 - relevant) + ["de"] * relevant
+    run = make_run(None, [Row(), *(Row(language=language) for language in languages)])
+    run.execute("UPDATE pages SET depth = 1, reasons = '[]', score = ? WHERE id > 1", (score,))
+    run.execute(change or "SELECT 1")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("of_run", "given", "is_over"),
+    [
+        ((1000, 4, -7.0), {}, True),
+        ((1000, 4, -7.0), {"least_yield": 0.003}, False),
+        ((1000, 4, -7.0), {"least_yield": 0}, False),
+        ((1000, 4, -7.0), {"since": "run"}, False),
+        ((1000, 5, -7.0), {}, False),
+        ((1000, 4, -5.0), {}, False),  # more is expected
+        ((1000, 4, -7.0, "UPDATE pages SET depth = 0 WHERE id = 9"), {}, False),  # a late seed
+        ((1000, 4, -7.0, "UPDATE pages SET reasons = NULL WHERE id = 9"), {}, False),
+        ((4400, 4, -7.0), {}, False),  # of the last 1,100
+    ],
+)
+def test_a_crawl_ends_when_neither_its_last_pages_nor_its_expectation_are_worth_more(
+    of_run: tuple[Any, ...], given: dict[str, Any], is_over: bool
+) -> None:
+    goals = Ending.of_run(options(**given), last(*of_run), 0.0, awaits_answer=False)
+    goals.look()
+    assert goals.reached(counts(), 0.0) == ("least_yield" if is_over else "")
+    assert goals.may_fetch(0.0) is not is_over
+    assert not goals.is_over()  # what is in progress is settled
+
+
+def test_the_last_pages_are_looked_at_while_a_crawl_runs() -> None:
+    run = last(1022, 0, -7.0)
+    goals = Ending.of_run(options(), run, 0.0, awaits_answer=False)
+    assert goals.may_fetch(0.0)
+    goals.count(Record("redirect", 0.0))
+    assert goals.may_fetch(0.0)
+    goals.count(with_words(9, language="en"))  # page 1,024
+    assert not goals.may_fetch(0.0)
+
+
 def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None:
-    """In one run: so many relevant pages, then all that is expected."""
+    """In one run: so many relevant pages, all that is expected, nothing more, and on from there."""
     given = ("lang=de", "web=sample", "host_cap=3")
     settings: dict[str, Any] = {"LANGFOCUS_SAMPLE_HOSTS": 300, "LANGFOCUS_QUIET": True}
     for goal, reason, relevant in (
@@ -121,6 +172,14 @@ def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None
     doubted = "SELECT COUNT(*) FROM pages WHERE score <= 0 AND depth > 0"
     assert rows(tmp_path, doubted) == [(0,)]
     assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
+    with closing(connect(tmp_path / "run.db")) as run:
+        run.execute(_THOUSAND_IRRELEVANT)
+        run.commit()
+    more = figures["pages"] + 1003
+    for goals, reason in ((["least_yield=0.01"], "least_yield"), (["least_yield=0"], "pages")):
+        finished(*given, *goals, f"pages={more}", JOBDIR=tmp_path, **settings)
+        done = summary(tmp_path)
+        assert (done["finish_reason"], more - done["pages"]) == (reason, 3 * (reason != "pages"))
 
 
 def last_line(done: Any) -> str:
