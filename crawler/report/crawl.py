@@ -257,6 +257,7 @@ def _lead(summary: Summary) -> str:
     end = f"It ended: {reason}."
     if why := _why(summary):
         end = f"It ended because {why}."
+        end += " -a least_yield=0 continues it." if reason == "least_yield" else ""
     elif reason in GOALS:
         end = f"It ended at its goal of {'relevant pages' if reason == 'relevant' else reason}."
     elif reason in (None, *_STOPPED):

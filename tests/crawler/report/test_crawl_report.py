@@ -208,7 +208,7 @@ def test_the_report_begins_with_the_pages_that_need_a_browser(tmp_path: Path) ->
     [
         ("finished", "It ended because nothing was left to fetch."),
         ("expected", "It ended because nothing expected in the language was left to fetch."),
-        ("least_yield", "nothing more was to be found: 1 of the last 1 downloads were relevant."),
+        ("least_yield", "It ended because nothing more was to be found: 1 of the last 1 downloads"),
         ("relevant", "It ended at its goal of relevant pages."),
         ("storage", "It ended: storage."),
         (None, "It runs, or was stopped: "),
