@@ -22,7 +22,8 @@ declared: Any = import_module("declared")
 DOCS = ROOT / "docs"
 KNOBS = {**ARGUMENTS, **SETTINGS}
 UNITS = {"bytes"} | set(
-    "URLs hosts hours number pages port processes requests retries seconds segments words".split()
+    "URLs hosts hours number pages port processes requests retries seconds segments share "
+    "words".split()
 )
 REFERENCE = "".join(path.read_text("utf-8") for path in (DOCS / "reference").glob("*.md"))
 CODE = "".join(path.read_text("utf-8") for path in sorted((ROOT / "crawler").rglob("*.py")))
