@@ -30,8 +30,11 @@ _STRATEGIES = "random,cctld,svm,focus"
 _PAGES = "1000"
 """Pages of each crawl in Baykan 2013, Table XVII."""
 
-_OF_THE_PAPER = {"pages": _PAGES, "filter": "none", "host_cap": "10", "least_yield": "0"}
-"""Default arguments of a comparison, from the paper's crawls.
+_OF_THE_PAPER = {
+    **{"pages": _PAGES, "filter": "none", "host_cap": "10"},
+    **{"least_yield": "0", "versions": "all"},
+}
+"""Default arguments of a comparison, from the paper's crawls, which fetch all versions of a page.
 
 `host_queue` is the host cap: the first discovered URLs of a host are queued (Baykan 2013, 5.2).
 """

@@ -93,6 +93,9 @@ class Record:
     # Another normalised URL of the host, declared as the page's own (`rel=canonical`). The
     # frontier marks the URL as known and removes it from the queue.
     canonical: str | None = None
+    # Normalised URLs of the registered domain that have this page, or a page that it links to, in
+    # other languages. The frontier does the same with them, unless they are seeds.
+    versions: Sequence[str] = ()
     address: str | None = None  # the IP address of the server
     is_noarchive: bool = False  # server or page forbid to keep a copy, and the crawl obeys
     # Statements of robots.txt, headers and page about the page's use: a JSON object of lists.
@@ -272,6 +275,13 @@ class Frontier(RobotsStore, Protocol):
         sitemap: both have separate budgets, so no host slot is taken and no try is counted. Every
         request, even a retry, takes a slot of domain and address; a page of the host releases the
         domain slots of the host's files.
+        """
+
+    def knows_version(self, lease: Lease) -> bool:
+        """Return True if a leased URL's page is known in the target language under another URL.
+
+        URLs are compared by `rules.versions`. Known is a relevant page, a queued URL with a code of
+        the language, and a queued URL that is expected in the language. A seed has no versions.
         """
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:

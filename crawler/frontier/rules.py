@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.frontier.slots import highest_penalized, holder_of
 from langfocus.crawler.strategies.filters import Filter
 from langfocus.crawler.strategies.focus.prior import Prior
 from langfocus.crawler.strategies.links import Draw
+from langfocus.crawler.strategies.versions import NO_TWINS, Twins, Versions
 from langfocus.crawler.url import domain_of
 
 ANY_LINK = Filter("none")
@@ -65,6 +67,7 @@ class FrontierRules:
     random_state: int = 0  # starts the random draws
     keeps_links: bool = False  # the run holds all links of pages and redirects, in their order
     in_scope: Callable[[str], bool] | None = None  # URLs that no filter rejects or drops
+    versions: Versions | None = None  # finds a page's URLs in the language; None: none
 
     def __post_init__(self) -> None:
         """Refuse rules that no frontier can keep."""
@@ -97,6 +100,14 @@ class FrontierRules:
         if self.in_scope is not None and self.in_scope(url):
             return IN_SCOPE
         return self.filter.part_of_host(url)
+
+    def twins_of(self, lease: Lease) -> Twins:
+        """Return the URLs that the page of a leased URL may have in the target language."""
+        is_spared = lease.depth == 0 or self.unit_of(lease.url) == IN_SCOPE
+        if self.versions is None or is_spared:
+            return NO_TWINS
+        is_expected = self.doubts_up_to is None or lease.score > self.doubts_up_to
+        return self.versions.twins(lease.url, is_expected=is_expected)
 
     def holder_of(self, address: str | None) -> str:
         """Return the slot holder name for an IP address, "" for an address without slots."""

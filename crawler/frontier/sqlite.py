@@ -45,6 +45,7 @@ from langfocus.crawler.frontier.storage import HostRow, Storage
 from langfocus.crawler.frontier.transactions import TallyTable, Transactions
 from langfocus.crawler.strategies.filters import Tally
 from langfocus.crawler.strategies.links import Draw, Link
+from langfocus.crawler.url import fingerprint
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """Tally of a source whose links pass every filter."""
@@ -128,7 +129,8 @@ class SqliteFrontier:
             self._relevant += record.is_wanted
             self._visited += is_new_host
         self._take_in(admitted, now)
-        self._hosts.leave(host.id, 1 + dropped)
+        for of, number in dropped.items():
+            self._hosts.leave(of, number)
         ready_at = now + host.delay_s if record.was_contacted else host.ready_at
         self._end_lease(lease, ready_at, now)
         return admitted.admissions
@@ -189,6 +191,11 @@ class SqliteFrontier:
         held.address = place.key if place else ""
         self._hosts.leave(held.url.host, dropped)
         return Sending.NOW
+
+    def knows_version(self, lease: Lease) -> bool:
+        """Return True if a leased URL's page is known in the language under another URL."""
+        twins = self._rules.twins_of(lease)
+        return any(twins) and self._storage.knows_version(twins, self._rules.doubts_up_to)
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host that is not leased; count it."""
@@ -378,11 +385,11 @@ class SqliteFrontier:
         record: Record,
         links: Sequence[Link],
         counts: Counter[str],
-    ) -> tuple[Admitted, int, bool]:
+    ) -> tuple[Admitted, Counter[int], bool]:
         """Persist all changes by a settled URL.
 
-        Return the changes by its links, the number of dropped URLs of its host, and True for the
-        first page of the host.
+        Return the changes by its links, the number of URLs that left the queue by host, and True
+        for the first page of the host.
         """
         host_id, url_id = held.url.host, held.url.id
         origin = origin_of(lease, record, self._learn(url_id, record))
@@ -395,15 +402,18 @@ class SqliteFrontier:
         )
         if record.earns_slots or (record.is_download and files):
             self._earn(lease, held, files, earns=record.earns_slots)
-        dropped = 0
-        if record.canonical is not None:
-            dropped += self._storage.make_known(record.canonical, host_id, url_id)
-            counts["dropped_same_page"] += dropped
+        leaving = self._leaving = Counter({host_id: 1})
+        for url in filter(None, (record.canonical, *record.versions)):
+            if fingerprint(url) not in self._leased:
+                depth = int(url != record.canonical)
+                found = self._storage.make_known(url, host_id, url_id, depth=depth)
+                if found is not None:
+                    leaving[found] += 1
+                    counts["dropped_version" if depth else "dropped_same_page"] += 1
         if 0 < self._rules.host_bytes <= received:
             of_host = self._storage.drop(host_id, None)
             counts["dropped_host_bytes"] += of_host
-            dropped += of_host
-        self._leaving = Counter({host_id: 1 + dropped})
+            leaving[host_id] += of_host
         tally, *of_server = self._tallies(lease, record)
         source = Source(origin, url_id, record.is_relevant, tally)
         if origin.always_followed:
@@ -415,14 +425,14 @@ class SqliteFrontier:
             part = None if worst in of_server else rule.part_of_host(lease.url)
             of_unit = self._storage.drop(host_id, part, spared=IN_SCOPE)
             counts["dropped_irrelevant"] += of_unit
-            dropped += of_unit
-        queued = self._hosts.queued - 1 + len(admitted.stored) - dropped
+            leaving[host_id] += of_unit
+        queued = self._hosts.queued + len(admitted.stored) - leaving.total()
         page = self._storage.add_record(lease, record, queued)
         if record.visit is not None:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
-        return admitted, dropped, is_new_host
+        return admitted, leaving, is_new_host
 
     def _earn(self, lease: Lease, held: Held, files: int, *, earns: bool) -> None:
         """Release the slots of files of a page's domain; a page may earn more slots."""

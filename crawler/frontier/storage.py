@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +24,7 @@ from langfocus.crawler.frontier.transactions import rows_among
 from langfocus.crawler.run.page_row import add_page, page_values
 from langfocus.crawler.run.target import IS_RATED, is_wanted
 from langfocus.crawler.strategies.focus.evidence import Evidence
+from langfocus.crawler.strategies.versions import Twins
 from langfocus.crawler.url import fingerprint, host_of
 
 _LATEST = """\
@@ -243,19 +245,38 @@ class Storage:
         if key != fingerprint(before):
             self._add_known(before, host, url_id)
 
-    def make_known(self, url: str, host: int, parent: int) -> bool:
-        """Mark a host's URL as known and never fetch it; return True if it was queued."""
+    def make_known(self, url: str, host: int, parent: int, *, depth: int = 0) -> int | None:
+        """Mark a URL as known and never fetch it; return its host's id if it was queued.
+
+        A queued URL at less than `depth` stays queued. A new URL is stored with the id `host`.
+        """
         key = fingerprint(url)
-        row: tuple[int] | None = self._sql(
+        row: tuple[int, int] | None = self._sql(
             "UPDATE urls SET queued = ?, evidence = NULL"
-            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING sent",
-            (KNOWN, key, host),
+            " WHERE fingerprint = ? AND depth >= ? AND queued = 1 RETURNING host, sent",
+            (KNOWN, key, depth),
         ).fetchone()
         if row is not None:
-            self.settle_host(host, is_page=False, was_sent=row[0] > 0)
-        elif not self.seen([key]):
+            self.settle_host(row[0], is_page=False, was_sent=row[1] > 0)
+            return row[0]
+        if not self.seen([key]):
             self._add_known(url, host, parent)
-        return row is not None
+        return None
+
+    def knows_version(self, twins: Twins, doubts_up_to: float | None) -> bool:
+        """Return True if one of a page's URLs is queued or has a relevant page.
+
+        A queued URL without a code counts if its score is above `doubts_up_to`.
+        """
+        known = self.seen(twins.coded | twins.plain)
+        least = math.inf if doubts_up_to is None else doubts_up_to
+        if any(
+            url.state == QUEUED and (key in twins.coded or url.score > least)
+            for key, url in known.items()
+        ):
+            return True
+        query = f"SELECT 1 FROM pages WHERE {is_wanted(_LANG)} AND fingerprint IN "  # noqa: S608
+        return any(rows_among(self._connection, query, known))
 
     def _add_known(self, url: str, host: int, parent: int) -> None:
         key = fingerprint(url)

@@ -50,6 +50,9 @@ SEED_FOLDER = shipped_folder("seeds")
 ONLY_EXPECTED: Final = "only"
 """The value of `-a expected` that skips every URL not expected in the language."""
 
+ONE_VERSION: Final = "one"
+"""The value of `-a versions` that fetches no other version of a page in the language."""
+
 FIRST_ANSWER_S: Final = 15.0
 """Seconds after the first request in which a server must answer, or the crawl ends."""
 
@@ -274,6 +277,13 @@ class Arguments:
         "True: PDF, docx, odt and EPUB files that are expected in the language are fetched, and "
         "read like pages; PDF needs pip install 'langfocus[documents]'",
         why="they are long, and 6 in 1,000 answers of the Web",
+    )
+    versions: str = knob(
+        ONE_VERSION,
+        "one: a page known in the language is not fetched in other languages, by hreflang and by "
+        "language codes in URLs; all: it is",
+        why="owners of sites ask for it, and the pages are not in the language",
+        choices=(ONE_VERSION, "all"),
     )
     scope: Any = knob(  # `read` makes `Scope` of it
         None,

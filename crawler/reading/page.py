@@ -4,7 +4,7 @@ The result depends only on the bytes, the method of `-a identify=` and the order
 process can do the reading (`crawler.reading.process`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
@@ -22,10 +22,19 @@ from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.reading.copied_text import sketch_of
 from langfocus.crawler.strategies.links import Link, LinkSource
 from langfocus.crawler.strategies.orderings import Ordering
-from langfocus.crawler.url import is_unwanted_file, is_unwanted_without_documents, normalise
+from langfocus.crawler.url import (
+    domain_of,
+    host_of,
+    is_unwanted_file,
+    is_unwanted_without_documents,
+    normalise,
+)
 
 _AT_ONCE_S = 1
 """Seconds of a refresh up to which browsers forget the page that leads on, as after a redirect."""
+
+_MOST_VERSIONS: Final = 200
+"""Versions of a page that are read; large sites have about 150."""
 
 CRASHED, TIMEOUT = "page_crashed", "page_timeout"
 """Outcomes of a page that killed two readers, or one reader by its time limit."""
@@ -53,6 +62,7 @@ class Reading(NamedTuple):
     sketch: tuple[int, ...] = ()  # of the text (`copied_text`)
     digest: str = ""  # of the body; a later run detects a change by it
     canonical: str | None = None  # absolute URL of `rel=canonical`
+    versions: Sequence[str] = ()  # in other languages, of a page in the language (`_versions`)
     leads_to: str | None = None  # target of a refresh that acts like a redirect; no links then
     statements: tuple[str, ...] = ()  # usage statements in META (`politeness.directives`)
     feeds: Sequence[str] = ()  # RSS and Atom
@@ -83,6 +93,7 @@ def page_reader(
     embeds_of: Callable[[Download], dict[str, bool]] | None = None,
     has_scope: bool = False,
     document_of: ParseDocument | None = None,
+    has_one_version: bool = False,
 ) -> ReadPage:
     """Return a function that parses a page once, identifies it by a method and scores its links.
 
@@ -90,7 +101,8 @@ def page_reader(
     relevant. A census reads no links. Without `obeys_directives` links with nofollow are followed.
     `accepted` keeps the URLs that the filter of a plug-in accepts. `embeds_of` returns the URLs of
     what a relevant page embeds, of any page if the crawl `has_scope`: the reader does not know it.
-    With `document_of` documents are read, and links to them are kept.
+    With `document_of` documents are read, and links to them are kept. With `has_one_version` links
+    to other versions of a page in the language are left out.
     """
     targets = frozenset(codes_of(target))
     is_unwanted = is_unwanted_without_documents if document_of else is_unwanted_file
@@ -138,12 +150,24 @@ def page_reader(
                 declared[not targets.isdisjoint(declared_languages(tag))].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
         source = LinkSource(label.language in targets, depth, in_target, in_others)
+        if has_one_version and (source.is_relevant or not in_target.isdisjoint(wanted)):
+            versions = _versions(download.url, in_others - in_target)
+            kept = [url for url in wanted if url not in versions]
+            left_out["ignored_version"], wanted = len(wanted) - len(kept), kept
+            reading = reading._replace(versions=versions)
         if accepted is not None:
             kept = accepted(wanted, source)
             left_out["rejected"], wanted = len(wanted) - len(kept), kept
         return reading._replace(links=ordering.links(wanted, source), left_out=left_out)
 
     return read
+
+
+def _versions(page: str, declared: Iterable[str]) -> list[str]:
+    """Return the URLs of a page's registered domain among those that it declares."""
+    domain = domain_of(host_of(page))
+    within = [url for url in declared if domain_of(host_of(url)) == domain]
+    return sorted(within)[:_MOST_VERSIONS]
 
 
 def leads_to(download: Download, page: ParsedPage, label: PageLanguage) -> str | None:

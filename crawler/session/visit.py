@@ -62,6 +62,9 @@ PROTOCOL = "protocol"
 UNEXPECTED = "unexpected"
 """Outcome of a document that is not expected in the language."""
 
+OTHER_VERSION = "other_version"
+"""Outcome of a URL whose page is known in the target language under another URL."""
+
 SLOW_PAGES = "slow_pages"
 """Outcome of a URL in a domain with too many pages beyond the time limit."""
 
@@ -264,6 +267,7 @@ class Visitor:
         record = replace(
             self._record(PAGE, download, reading, left_out),
             canonical=self._canonical(lease, reading),
+            versions=reading.versions,
             visit=self._visit(lease, download, reading.digest),
         )
         if self._scope is not None and record.is_download:
@@ -352,6 +356,8 @@ class Visitor:
         """Return the outcome of a URL whose fetch would be of no use, else ""."""
         if lease.retries > self._config.retry_times:
             return INTERRUPTED
+        if self._frontier.knows_version(lease):
+            return OTHER_VERSION
         if self._slow and self._slow[domain_of(lease.host)] >= _MOST_SLOW:
             return SLOW_PAGES
         if self._config.documents and is_document_file(lease.url) and not self.expects(lease):

@@ -23,7 +23,7 @@ LAYOUT = 20
 
 _OWN = (
     *("filter", "prior", "patience_s", "budget_pages", "budget_relevant"),
-    *("robots_bytes", "random_state", "keeps_links", "in_scope"),
+    *("robots_bytes", "random_state", "keeps_links", "in_scope", "versions"),
 )
 """The rules that are stored in another form, or in which workers may differ."""
 

@@ -218,6 +218,8 @@ class RedisFrontier(SharedFrontier):
             address=held.address,
             was_contacted=int(record.was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
+            versions={str(fingerprint(url)): host_of(url) for url in record.versions},
+            mark=_mark(lease.fingerprint),
             row=json.dumps(row),
             **counted,
             **outbox(origin),
@@ -273,6 +275,14 @@ class RedisFrontier(SharedFrontier):
             del self._held[lease.fingerprint]
             raise LeaseError(f"{lease.url} is not leased")
         return self.sending_of(lease, answer)
+
+    def knows_version(self, lease: Lease) -> bool:
+        """Return True if a leased URL's page is known in the language under another URL."""
+        twins = self._rules.twins_of(lease)
+        if not any(twins):
+            return False
+        coded, plain = ({str(key): _mark(key) for key in keys} for keys in twins)
+        return bool(self.script.call("knows_version", coded=coded, plain=plain))
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host that is not leased; count it."""
@@ -428,6 +438,11 @@ class RedisFrontier(SharedFrontier):
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
+
+
+def _mark(key: int) -> str:
+    """Return the number that is known as seen once the page of a fingerprint is relevant."""
+    return str(key ^ 1)
 
 
 def _named(held: Held) -> dict[str, str]:

@@ -250,6 +250,10 @@ class ShardedFrontier(SharedFrontier):
             shard.quiet_until = -inf
         return answer or Sending.LATER
 
+    def knows_version(self, lease: Lease) -> bool:
+        """Return True if a leased URL's page is known under another URL of its domain."""
+        return bool(self._at(lease.host, RedisFrontier.knows_version, lease))
+
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host; it counts for its domain alone."""
         ask = partial(RedisFrontier.ask_file, host=host, address=None, now=now)

@@ -39,7 +39,7 @@ from langfocus.crawler.report.live import (
 )
 from langfocus.crawler.run.folder import reading, sessions_of
 from langfocus.crawler.session.crawl import Crawl
-from langfocus.crawler.session.visit import UNEXPECTED
+from langfocus.crawler.session.visit import OTHER_VERSION, UNEXPECTED
 from langfocus.crawler.shared.stored import StoredCrawl
 from langfocus.crawler.spiders.concurrency import in_progress, is_full
 from langfocus.crawler.strategies.focus.evidence import probability_of
@@ -58,7 +58,7 @@ _MOST_REFUSED: Final = 200_000
 _REFUSED: Final = frozenset({"robots", "robots_unreachable", BLOCKED, "private_address"})
 _NO_ERRORS: Final = {
     *(PAGE, UNCHANGED, *FORWARDING, "media", "robots", BLOCKED, OUT_OF_SCOPE, UNEXPECTED),
-    "private_address",
+    *(OTHER_VERSION, "private_address"),
     *(sending.value for sending in Sending),
 }
 _OUTCOMES: Final = "SELECT outcome, COUNT(*) FROM pages GROUP BY outcome"

@@ -34,7 +34,13 @@ function commands.admit()
     end
   end
   if arguments.canonical ~= '' then
-    make_known(host, arguments.canonical)
+    make_known(host, arguments.canonical, 0, 'dropped_same_page')
+  end
+  for fp, of in pairs(arguments.versions or {}) do
+    make_known(of, fp, 1, 'dropped_version')
+  end
+  if record.is_wanted == 1 then
+    note_seen(arguments.mark)
   end
   count_bytes(host, record.bytes)
   local part = config.unit == 'directory' and directory or nil
@@ -58,6 +64,21 @@ function commands.admit()
     'queued', number_in('counts', 'queued') + (arguments.queued_elsewhere or 0), 'row', arguments.row)
   end_lease(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return answers
+end
+
+-- Returns '1' if one of a page's URLs is queued or has a relevant page; without a code it must be
+-- expected in the language. The arguments have a mark for each fingerprint.
+function commands.knows_version()
+  local least = config.doubts_up_to or math.huge
+  for name, marks in pairs({ coded = arguments.coded, plain = arguments.plain }) do
+    for fp, mark in pairs(marks) do
+      local row = row_of(fp)
+      if is_seen(mark) or row and (name == 'coded' or -tonumber(row[TIER]) > least) then
+        return '1'
+      end
+    end
+  end
+  return ''
 end
 
 -- Queues a leased URL again with another tier; its host was not contacted.

@@ -12,7 +12,7 @@
 --
 --   rules, config          the rules that bind all workers; values of the last opener: JSON
 --   seen:NNNNN             set of the fingerprints that end in these digits; small sets of integers
---                          take the least memory
+--                          take the least memory. The mark of a relevant page is another number
 --   urls                   hash: fingerprint of a queued or leased URL -> order of discovery, then
 --                          the packed row
 --   queue:HOST             sorted set of such URLs: (tier, order of discovery + fingerprint)

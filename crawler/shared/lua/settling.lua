@@ -39,13 +39,14 @@ local function drop_unit(host, directory, name)
   end)
 end
 
--- Marks the canonical URL of a page as known, and removes it from the queue of the page's host.
-local function make_known(host, fp)
+-- Marks a URL as known, and removes it from the queue of its host, unless it is leased or nearer to
+-- the seeds than `depth`.
+local function make_known(host, fp, depth, name)
   note_seen(fp)
   local row, order = row_of(fp)
-  if row then
+  if row and row[DEPTH] >= depth and lease_of(host) ~= fp then
     unqueue(host, fp, row, order)
-    count('dropped_same_page', 1)
+    count(name, 1)
   end
 end
 
