@@ -154,6 +154,9 @@ class _Loop:
         return self._course
 
     def _visit(self, lease: Lease) -> None:
+        if reason := self._crawl.visitor.refusal(lease):
+            self._crawl.visitor.refused(lease, reason)
+            return
         if not self._is_allowed(lease.url):
             self._crawl.visitor.refused(lease, "robots")
             return

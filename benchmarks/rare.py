@@ -146,6 +146,9 @@ class _Connections:
 
     def _send(self, lease: Lease) -> None:
         crawl, now = self._crawl, self._clock.now
+        if reason := crawl.visitor.refusal(lease):
+            crawl.visitor.refused(lease, reason)
+            return
         if crawl.robots.ask(lease.url, now) is not None:  # these webs have no robots.txt
             crawl.robots.keep(lease.url, 404, b"", now)
         sending = crawl.frontier.send(lease, None, now=now)

@@ -280,8 +280,7 @@ class Frontier(RobotsStore, Protocol):
     def knows_version(self, lease: Lease) -> bool:
         """Return True if a leased URL's page is known in the target language under another URL.
 
-        URLs are compared by `rules.versions`. Known is a relevant page, a queued URL with a code of
-        the language, and a queued URL that is expected in the language. A seed has no versions.
+        The URLs are found by `rules.versions`. A seed has no other versions.
         """
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:

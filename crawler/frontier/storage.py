@@ -264,17 +264,13 @@ class Storage:
         return None
 
     def knows_version(self, twins: Twins, doubts_up_to: float | None) -> bool:
-        """Return True if one of a page's URLs is queued or has a relevant page.
-
-        A queued URL without a code counts if its score is above `doubts_up_to`.
-        """
-        known = self.seen(twins.coded | twins.plain)
+        """Return True if one of a page's URLs is known, expected with more than `doubts_up_to`."""
+        known = self.seen(frozenset().union(*twins))
         least = math.inf if doubts_up_to is None else doubts_up_to
-        if any(
-            url.state == QUEUED and (key in twins.coded or url.score > least)
-            for key, url in known.items()
-        ):
-            return True
+        for key, url in known.items():
+            is_meant = key in twins.queued or (key in twins.expected and url.score > least)
+            if is_meant and url.state == QUEUED:
+                return True
         query = f"SELECT 1 FROM pages WHERE {is_wanted(_LANG)} AND fingerprint IN "  # noqa: S608
         return any(rows_among(self._connection, query, known))
 

@@ -281,8 +281,8 @@ class RedisFrontier(SharedFrontier):
         twins = self._rules.twins_of(lease)
         if not any(twins):
             return False
-        coded, plain = ({str(key): _mark(key) for key in keys} for keys in twins)
-        return bool(self.script.call("knows_version", coded=coded, plain=plain))
+        marks = [{str(key): _mark(key) for key in keys} for keys in twins]
+        return bool(self.script.call("knows_version", twins=marks))
 
     def ask_file(self, host: str, address: str | None, *, now: float) -> Sending:
         """Return whether a file may be requested from a host that is not leased; count it."""

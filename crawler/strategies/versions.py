@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Final, NamedTuple
 
 from langfocus.classifiers.languages import codes_of, names
@@ -11,7 +12,7 @@ from langfocus.classifiers.urls.clues import LANGUAGE_KEYS
 from langfocus.crawler.url import domain_of, fingerprint, host_of
 
 _TOKEN: Final = re.compile(
-    r"(?<=[/.=_-])([a-z]{2,12})([-_][a-z]{2})?(?=[/.?&]|\Z)", re.IGNORECASE | re.ASCII
+    r"(?<=[/.=_-])(?:([a-z]{2})([-_][a-z]{2})|[a-z]{2,12})(?=[/.?&]|\Z)", re.IGNORECASE | re.ASCII
 )
 """A code or a name of a language, perhaps with a region: `es`, `es-MX`, `english`."""
 
@@ -23,8 +24,9 @@ _MOST_DIRECTORIES: Final = 4
 class Twins(NamedTuple):
     """Fingerprints of the URLs that a page may have in the target language."""
 
-    coded: frozenset[int] = frozenset()  # with a code of the language
-    plain: frozenset[int] = frozenset()  # without a code
+    queued: frozenset[int] = frozenset()  # known if queued, or if their page is relevant
+    expected: frozenset[int] = frozenset()  # known if expected in the language, or the same
+    relevant: frozenset[int] = frozenset()  # known if their page is relevant
 
 
 NO_TWINS: Final = Twins()
@@ -52,8 +54,8 @@ class Versions:
     def twins(self, url: str, *, is_expected: bool) -> Twins:
         """Return the possible URLs of the page in the target language.
 
-        A URL with a code of the language has none. Nor has a URL without any code, if it is
-        expected in the language.
+        A URL with a code of the language has none. For a URL without any code that is expected in
+        the language only relevant pages count.
         """
         start = url.find("//") + 2
         path = url.find("/", start)
@@ -65,10 +67,11 @@ class Versions:
             coded = {twin for place in places for twin in self._translated(url, place)}
             plain = {twin for place in places for twin in _without_code(url, place, path)}
             return Twins(_keys(coded), _keys(plain))
-        return NO_TWINS if is_expected else Twins(_keys(self._with_code(url, domain, path)))
+        found = _keys(self._with_code(url, domain, path))
+        return Twins(relevant=found) if is_expected else Twins(queued=found)
 
     def _code(self, place: re.Match[str]) -> str | None:
-        return self._codes.get(place[1].lower())
+        return self._codes.get((place[1] or place[0]).lower())
 
     def _places(self, url: str, domain: int, path: int) -> Iterator[re.Match[str]]:
         """Yield the codes before the registered domain, in the path, and in language parameters."""
@@ -95,8 +98,8 @@ class Versions:
             for slash in slashes[:_MOST_DIRECTORIES]:
                 yield f"{url[: path + slash]}{form}/{url[path + slash :]}"
             yield f"{url[: url.find('//') + 2]}{form}.{url[domain:]}"
-            for key in _PARAMETERS:
-                yield f"{url}{joint}{key}={form}"
+        for code, key in product(self._own, _PARAMETERS):
+            yield f"{url}{joint}{key}={code}"
 
 
 def _without_code(url: str, place: re.Match[str], path: int) -> Iterator[str]:

@@ -47,6 +47,7 @@ from langfocus.crawler.strategies.filters import FILTERS, Filter, link_filter, m
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import SEED, Draw, Link, LinkSource
 from langfocus.crawler.strategies.orderings import Ordering
+from langfocus.crawler.strategies.versions import Versions
 from langfocus.crawler.url import domain_of, host_of
 from langfocus.testing.model import ObviousFrontier
 
@@ -85,6 +86,7 @@ LINKS: Final = st.lists(
     max_size=8,
 )
 CANONICALS: Final = st.sampled_from([None, None, *PATHS])
+VERSIONS: Final = st.lists(st.sampled_from([f"http://{host}/en/1" for host in HOSTS]), max_size=2)
 OUTCOMES: Final = st.sampled_from(
     ["relevant", "irrelevant", "unlabelled", "taken", "gone", "redirect", "sitemap", "timeout"]
 )
@@ -140,6 +142,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 "lifts": st.booleans(),
                 "patience": st.sampled_from([0.0, 2.0]),
                 "in_scope": st.sampled_from([None, in_scope]),
+                "versions": st.sampled_from([None, Versions("de")]),
             }
         ),
         links=LINKS.filter(bool),
@@ -162,6 +165,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.model.doubts_up_to = made.doubts_up_to if made else 0.0
         self.model.host_bytes = drawn["host_bytes"]
         self.model.in_scope = drawn["in_scope"]
+        self.model.versions = drawn["versions"]
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -236,6 +240,7 @@ class FrontierMachine(RuleBasedStateMachine):
             doubts_up_to=self.model.doubts_up_to,
             patience_s=self.patience,
             in_scope=self.model.in_scope,
+            versions=self.model.versions,
         )
 
     def may_wait(self, candidates: dict[str, float]) -> bool:
@@ -283,6 +288,8 @@ class FrontierMachine(RuleBasedStateMachine):
     def note_hosts(self) -> None:
         """Record the hosts of known URLs, and with a domain cap also their domains."""
         for known in self.model.known:
+            if not (known.is_queued or known.is_sent):
+                continue
             self.hosts.add(known.host)
             if self.model.domain_cap:
                 self.hosts.add(domain_of(known.host))
@@ -322,6 +329,8 @@ class FrontierMachine(RuleBasedStateMachine):
             is_full = self.model.is_full(domain_of(lease.host), self.model.domain_cap)
             facts = lease.retries, lease.is_beyond_cap
             assert facts == (known.tries, is_full and not known.is_sent)
+            is_version = self.model.knows_version(lease.url, lease.score)
+            assert self.frontier.knows_version(lease) == is_version
             self.leases.append(lease)
 
     @precondition(lambda self: self.leases)
@@ -338,15 +347,24 @@ class FrontierMachine(RuleBasedStateMachine):
                 self.frontier.send(lease, address, now=self.now)
 
     @precondition(lambda self: self.leases)
-    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS)
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS, versions=VERSIONS)
     def settle(
-        self, which: Random, kind: str, links: list[Link], canonical: str | None = None
+        self,
+        which: Random,
+        kind: str,
+        links: list[Link],
+        canonical: str | None = None,
+        versions: Sequence[str] = (),
     ) -> None:
         """Settle a leased URL with the links of its page."""
         lease = self.leases.pop(which.randrange(len(self.leases)))
         record = record_of(kind, self.now)
         if kind == "relevant" and canonical and canonical not in lease.url:
             record = replace(record, canonical=f"http://{lease.host}{canonical}")
+        if kind == "relevant":
+            domain = domain_of(lease.host)
+            near = [url for url in versions if domain_of(host_of(url)) == domain]
+            record = replace(record, versions=[url for url in near if url != lease.url])
         depth = self.model.find(lease.url).depth
         source = LinkSource(is_relevant=record.is_relevant, depth=depth)
         links = [] if kind in ("gone", "timeout") else self.found(links, source)
@@ -363,7 +381,9 @@ class FrontierMachine(RuleBasedStateMachine):
         send=st.fixed_dictionaries(
             {"address": st.none() | ADDRESSES, "is_page": st.sampled_from([True, True, False])}
         ),
-        record=st.fixed_dictionaries({"kind": OUTCOMES, "links": LINKS, "canonical": CANONICALS}),
+        record=st.fixed_dictionaries(
+            {"kind": OUTCOMES, "links": LINKS, "canonical": CANONICALS, "versions": VERSIONS}
+        ),
     )
     def fetch(self, which: Random, send: dict[str, Any], record: dict[str, Any]) -> None:
         """Fetch a page in one step, since single steps seldom lead to one."""

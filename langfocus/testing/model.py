@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Final
 
 from langfocus.crawler.frontier.base import FORWARDING, PAGE, Admission, Record, Sending
@@ -16,7 +17,8 @@ from langfocus.crawler.frontier.slots import (
 )
 from langfocus.crawler.strategies.filters import Filter, Tally
 from langfocus.crawler.strategies.links import Link
-from langfocus.crawler.url import domain_of, host_of
+from langfocus.crawler.strategies.versions import Versions
+from langfocus.crawler.url import domain_of, fingerprint, host_of
 
 LEAST_CHANGE: Final = 0.2
 """The least decrease of a score for which a URL is put back."""
@@ -72,6 +74,7 @@ class ObviousFrontier:
     host_bytes: int = 0
     received: Counter[str] = field(default_factory=Counter)
     in_scope: Callable[[str], bool] | None = None
+    versions: Versions | None = None
 
     def seed(self, links: list[Link]) -> list[Admission]:
         return self._admit_links(links, 0, 0, is_welcome=lambda _: True)
@@ -268,7 +271,9 @@ class ObviousFrontier:
         tally = self.tallies.get(units[0], Tally())
         before = dict(self.tallies)
         if record.canonical:
-            self._make_known(record.canonical)
+            self._make_known(record.canonical, 0)
+        for version in record.versions:
+            self._make_known(version, 1)
         self.received[page.host] += record.bytes
         self._drop(lambda known: known.host == page.host and self.is_spent(page.host))
 
@@ -311,12 +316,27 @@ class ObviousFrontier:
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         return self._drop(lambda known: is_blocked(known.link.url))
 
-    def _make_known(self, url: str) -> None:
+    def _make_known(self, url: str, depth: int) -> None:
         known = [k for k in self.known if k.link.url == url]
         if not known:
             self.known.append(Known(Link(url, 0.0), 0, is_queued=False))
-        else:
+        elif not known[0].is_leased and known[0].depth >= depth:
             known[0].is_queued = False
+
+    def knows_version(self, url: str, score: float) -> bool:
+        """Return True if the page of a leased URL with a score is known in the language."""
+        if self.versions is None or self.find(url).depth == 0 or self._is_in_scope(url):
+            return False
+        least = inf if self.doubts_up_to is None else self.doubts_up_to
+        is_expected = self.doubts_up_to is None or score > least
+        twins = self.versions.twins(url, is_expected=is_expected)
+        relevant = {fingerprint(other) for other, record in self.records if record.is_wanted}
+        queued = {fingerprint(k.link.url): k.link.score for k in self.known if k.is_queued}
+        return (
+            not relevant.isdisjoint(frozenset().union(*twins))
+            or not twins.queued.isdisjoint(queued)
+            or any(queued.get(key, -inf) > least for key in twins.expected)
+        )
 
     def _meet(self, urls: set[str]) -> None:
         """Take in links to known URLs; this frontier does not learn."""

@@ -66,14 +66,14 @@ function commands.admit()
   return answers
 end
 
--- Returns '1' if one of a page's URLs is queued or has a relevant page; without a code it must be
--- expected in the language. The arguments have a mark for each fingerprint.
+-- Returns '1' if one of a page's URLs is known. The arguments have a mark for each fingerprint, in
+-- the order of the fields of `langfocus.crawler.strategies.versions.Twins`.
 function commands.knows_version()
-  local least = config.doubts_up_to or math.huge
-  for name, marks in pairs({ coded = arguments.coded, plain = arguments.plain }) do
+  local least = { -math.huge, config.doubts_up_to or math.huge, math.huge }
+  for kind, marks in ipairs(arguments.twins) do
     for fp, mark in pairs(marks) do
       local row = row_of(fp)
-      if is_seen(mark) or row and (name == 'coded' or -tonumber(row[TIER]) > least) then
+      if is_seen(mark) or row and -tonumber(row[TIER]) > least[kind] then
         return '1'
       end
     end

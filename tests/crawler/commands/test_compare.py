@@ -141,7 +141,7 @@ def test_the_paper_sets_the_defaults() -> None:
     made = comparison(lang="de")
     assert [crawl.strategy for crawl in made] == ["random", "cctld", "svm", "focus"]
     of_paper = {"pages": "1000", "filter": "none", "host_cap": "10", "host_queue": "10"}
-    of_paper["least_yield"] = "0"
+    of_paper |= {"least_yield": "0", "versions": "all"}
     of_crawl = {"web": "sample", "lang": "de", "strategy": "random"}
     assert made[0].arguments == of_crawl | of_paper
     other = comparison(lang="de", filter="hard", host_cap="4")[0].arguments

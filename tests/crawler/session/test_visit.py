@@ -400,6 +400,20 @@ def test_a_declared_translation_changes_no_score_of_cctld() -> None:
     assert [link.score for link in links_of_translated("cctld")] == [0.0, 0.0, 0.0]
 
 
+def test_versions_of_a_page_in_the_language_are_left_out() -> None:
+    by, ordering = page_method("composite"), make_ordering("focus", "de")
+    read = page_reader(by, ordering, "de", has_one_version=True)
+    elsewhere = "<link rel=alternate hreflang=en href=http://b.com/>"
+    page = Download("http://a.com/", 200, (elsewhere + TRANSLATED).encode(), "text/html")
+    found = read(page, 1)
+    assert sorted(link.url for link in found.links) == [
+        *("http://a.com/q7", "http://a.com/q9", "http://b.com/")
+    ]
+    assert (found.versions, found.left_out["ignored_version"]) == (["http://a.com/q8"], 1)
+    only_others = Download(page.url, 200, TRANSLATED.replace("de-AT", "en").encode(), "text/html")
+    assert len(read(only_others, 1).links) == 3
+
+
 def test_a_domain_whose_pages_hold_readers_three_times_is_left_alone(tmp_path: Path) -> None:
     visit = Visit(tmp_path)
     other = Lease(1, "http://b.de/", "b.de", 0.0, 0, 0, 0)
