@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import product
 from typing import Final, NamedTuple
 
 from langfocus.classifiers.languages import codes_of, names
@@ -94,12 +93,12 @@ class Versions:
         """Yield a URL without a code with each code of the target language."""
         slashes = [place.end() for place in re.finditer("/", url[path:].partition("?")[0])]
         joint = "&" if "?" in url else "?"
-        for form in self._forms:
+        for code in self._own:
             for slash in slashes[:_MOST_DIRECTORIES]:
-                yield f"{url[: path + slash]}{form}/{url[path + slash :]}"
-            yield f"{url[: url.find('//') + 2]}{form}.{url[domain:]}"
-        for code, key in product(self._own, _PARAMETERS):
-            yield f"{url}{joint}{key}={code}"
+                yield f"{url[: path + slash]}{code}/{url[path + slash :]}"
+            yield f"{url[: url.find('//') + 2]}{code}.{url[domain:]}"
+            for key in _PARAMETERS:
+                yield f"{url}{joint}{key}={code}"
 
 
 def _without_code(url: str, place: re.Match[str], path: int) -> Iterator[str]:
