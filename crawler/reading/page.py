@@ -4,7 +4,7 @@ The result depends only on the bytes, the method of `-a identify=` and the order
 process can do the reading (`crawler.reading.process`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
@@ -22,13 +22,7 @@ from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.reading.copied_text import sketch_of
 from langfocus.crawler.strategies.links import Link, LinkSource
 from langfocus.crawler.strategies.orderings import Ordering
-from langfocus.crawler.url import (
-    domain_of,
-    host_of,
-    is_unwanted_file,
-    is_unwanted_without_documents,
-    normalise,
-)
+from langfocus.crawler.url import is_unwanted_file, is_unwanted_without_documents, normalise
 
 _AT_ONCE_S = 1
 """Seconds of a refresh up to which browsers forget the page that leads on, as after a redirect."""
@@ -62,7 +56,7 @@ class Reading(NamedTuple):
     sketch: tuple[int, ...] = ()  # of the text (`copied_text`)
     digest: str = ""  # of the body; a later run detects a change by it
     canonical: str | None = None  # absolute URL of `rel=canonical`
-    versions: Sequence[str] = ()  # in other languages, of a page in the language (`_versions`)
+    versions: Sequence[str] = ()  # in other languages, of a page in the language
     leads_to: str | None = None  # target of a refresh that acts like a redirect; no links then
     statements: tuple[str, ...] = ()  # usage statements in META (`politeness.directives`)
     feeds: Sequence[str] = ()  # RSS and Atom
@@ -151,23 +145,16 @@ def page_reader(
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
         source = LinkSource(label.language in targets, depth, in_target, in_others)
         if has_one_version and (source.is_relevant or not in_target.isdisjoint(wanted)):
-            versions = _versions(download.url, in_others - in_target)
+            versions = in_others - in_target
             kept = [url for url in wanted if url not in versions]
             left_out["ignored_version"], wanted = len(wanted) - len(kept), kept
-            reading = reading._replace(versions=versions)
+            reading = reading._replace(versions=sorted(versions)[:_MOST_VERSIONS])
         if accepted is not None:
             kept = accepted(wanted, source)
             left_out["rejected"], wanted = len(wanted) - len(kept), kept
         return reading._replace(links=ordering.links(wanted, source), left_out=left_out)
 
     return read
-
-
-def _versions(page: str, declared: Iterable[str]) -> list[str]:
-    """Return the URLs of a page's registered domain among those that it declares."""
-    domain = domain_of(host_of(page))
-    within = [url for url in declared if domain_of(host_of(url)) == domain]
-    return sorted(within)[:_MOST_VERSIONS]
 
 
 def leads_to(download: Download, page: ParsedPage, label: PageLanguage) -> str | None:

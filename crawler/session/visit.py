@@ -262,18 +262,18 @@ class Visitor:
             said = (*download.statements, *reading.statements)
             leading = replace(download, location=reading.leads_to, statements=said)
             return self._redirected(lease, leading)
+        domain = domain_of(lease.host)
         wanted = [link for link in reading.links if not self._is_blocked(link.url)]
         left_out = reading.left_out | {"blocked": len(reading.links) - len(wanted)}
         record = replace(
             self._record(PAGE, download, reading, left_out),
             canonical=self._canonical(lease, reading),
-            versions=reading.versions,
+            versions=[url for url in reading.versions if domain_of(host_of(url)) == domain],
             visit=self._visit(lease, download, reading.digest),
         )
         if self._scope is not None and record.is_download:
             in_scope = self._scope.takes_page(lease.url, record.country)
             record = replace(record, in_scope=int(in_scope))
-        domain = domain_of(lease.host)
         if record.is_wanted and self._copied_texts.is_copy(reading.sketch, domain):
             record = replace(record, is_relevant=False, is_copy=1)
             source = LinkSource(is_relevant=False, depth=lease.depth)
