@@ -77,6 +77,7 @@ class Preparation:
             "host_queue": config.queue_slots,
             "directory_depth": config.directory_depth,
             "identify": config.identify,
+            "versions": config.versions,
             **listed,
             "since": "" if config.since is None else str(Path(config.since).resolve()),
             "scope": "" if config.scope is None else str(config.scope),

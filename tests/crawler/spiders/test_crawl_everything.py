@@ -109,6 +109,7 @@ SAMPLE: Table = {
     "identify": ("cai", recorded("identify", "cai")),
     "pages": ("40", lambda ended: ended.figures["pages"] == 40),
     "hours": ("1", recorded("goal_hours", "1.0")),
+    "versions": ("all", recorded("versions", "all")),
     "least_yield": ("0.25", recorded("goal_least_yield", "0.25")),
     "web": ("sample", recorded("web", "sample")),
     "LANGFOCUS_DASHBOARD": ("{port}", ends),
