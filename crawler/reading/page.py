@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from langfocus.classifiers.languages import codes_of, declared_languages
 from langfocus.classifiers.pages.charset.encodings import is_binary
 from langfocus.classifiers.pages.html.refresh import Refresh, read_refresh
-from langfocus.classifiers.pages.html.tree import HARMLESS_TAGS, SMALL_BYTES
+from langfocus.classifiers.pages.html.tree import SMALL_BYTES
 from langfocus.classifiers.pages.method import PageLanguage, PageMethod, Surroundings, unknown
 from langfocus.classifiers.pages.parse import ParsedPage, parse_page
 from langfocus.classifiers.pages.text.words import number_of_words
@@ -36,11 +36,7 @@ CRASHED, TIMEOUT = "page_crashed", "page_timeout"
 
 _FEW_WORDS = b"<title>a</title><p>A page of a few words. <a href=/b>Link</a>"
 TRIAL: Final = Download("http://example.org/", 200, _FEW_WORDS.ljust(SMALL_BYTES + 1), "text/html")
-"""A page that loads the models and compiled code of most pages when read, in seconds."""
-
-_RARE = b"<p>\xe9" * HARMLESS_TAGS
-LARGE_TRIAL: Final = Download(TRIAL.url, 200, TRIAL.body + _RARE, TRIAL.content_type)
-"""A page that loads also those of pages with many tags, or in an encoding to be detected."""
+"""A page that loads all models and compiled code when read, in seconds."""
 
 
 class Reading(NamedTuple):

@@ -22,9 +22,10 @@ from typing import NamedTuple, NoReturn
 
 import msgspec
 
+from langfocus.classifiers.pages.charset.letters import letter_model
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.reading.configured import page_reader_of
-from langfocus.crawler.reading.page import LARGE_TRIAL, TRIAL, ReadPage
+from langfocus.crawler.reading.page import TRIAL, ReadPage
 from langfocus.crawler.reading.time_limit import PAGE_BYTES, limit_memory
 
 
@@ -54,6 +55,7 @@ def main(control: int) -> None:
     with socket.socket(fileno=control) as crawl:
         with crawl.makefile("rb") as setup:
             read_page = page_reader_of(pickle.load(setup))  # noqa: S301  # from our crawl
+        read_page(TRIAL, 1)
         serve(crawl, read_page)
 
 
@@ -83,7 +85,7 @@ def forked(crawl: socket.socket, read_page: ReadPage) -> int:
 
 def serve(crawl: socket.socket, read_page: ReadPage) -> None:
     """Fork a reader for each received socket until the crawl ends."""
-    read_page(LARGE_TRIAL, 1)
+    letter_model()  # else each reader makes its tables, in a third of a second
     gc.freeze()  # so that readers go on sharing this memory
     gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
