@@ -299,12 +299,15 @@ def _is_space(octet: int) -> bool:
 
 
 def read(html: bytes, max_characters: int) -> RawPage:
-    """Parse a page in UTF-8; `text` has at most `max_characters`."""
+    """Parse a page in UTF-8; `text` has at most `max_characters`; raises MemoryError."""
     kept = affordable(html)
-    with suppress(Exception):
+    try:
         page = _read_lexbor(kept, max_characters, "lexbor" if kept is html else "lexbor-cut")
         return page if len(page.text) >= MOST_TEXT else _read_short(page, kept, max_characters)
-    return _read_anew(kept, max_characters)
+    except MemoryError:
+        raise
+    except Exception:
+        return _read_anew(kept, max_characters)
 
 
 def title_of(html: str) -> str:
@@ -484,11 +487,15 @@ def _read_anew(html: bytes, max_characters: int) -> RawPage:
     """Parse a page that lexbor rejects, rewritten by BeautifulSoup; empty if both fail."""
     from bs4 import BeautifulSoup
 
-    with warnings.catch_warnings(), suppress(Exception):
-        warnings.simplefilter("ignore")
-        written = str(BeautifulSoup(html[:MAX_SOUP_BYTES].decode("utf-8", "replace"), "lxml"))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            written = str(BeautifulSoup(html[:MAX_SOUP_BYTES].decode("utf-8", "replace"), "lxml"))
         return _read_lexbor(written.encode("utf-8", "replace"), max_characters, "beautifulsoup")
-    return RawPage(parser="beautifulsoup")
+    except MemoryError:
+        raise
+    except Exception:
+        return RawPage(parser="beautifulsoup")
 
 
 def _tidy(text: str, limit: int) -> str:

@@ -1,6 +1,7 @@
 """A page is parsed once into its text, its links and its declarations."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -196,6 +197,15 @@ def test_what_lexbor_refuses_is_written_anew_and_read(monkeypatch: pytest.Monkey
     assert parse(html) == replace(expected, parser="beautifulsoup")
     monkeypatch.setattr(tree, "LexborHTMLParser", None)
     assert parse(html).text == ""
+
+
+@pytest.mark.parametrize("first", [MemoryError, ValueError])
+def test_a_page_that_takes_too_much_memory_is_not_read_as_an_empty_one(
+    first: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "LexborHTMLParser", Mock(side_effect=[first, MemoryError]))
+    with pytest.raises(MemoryError):
+        parse("<p>Text")
 
 
 TAGS = "<div> </div> <p> </a> <b> <table> <td> <svg> <script> </script> <!-- --> é".split()
