@@ -41,8 +41,8 @@ from langfocus.crawler.reading.page import CRASHED
 CHROMIUM: Final = "/usr/bin/chromium"
 RULES: Final = ("filter=hard", "host_cap=100")
 """All pages in the language are fetched, and other pages that they link to."""
-_PAUSE_S: Final = (4.0, 8.0)
-"""A page is rendered once more after its browser died; a second death at once would lose it."""
+_PAUSE_S: Final = (1.0, 8.0)
+"""Between two kills of the browser."""
 
 
 @dataclass

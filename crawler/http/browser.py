@@ -26,6 +26,9 @@ from langfocus.crawler.errors import SettingError
 GONE, SLOW, FAILED = "browser_gone", "browser_slow", "browser_failed"
 """Reasons why a page was not rendered: no browser answers; a script did not end; another error."""
 
+EMPTY = "render_empty"
+"""The reason of a page that stays empty."""
+
 QUIET_S: Final = 0.5
 """Seconds without a request after which a loaded page with text is finished."""
 
@@ -151,25 +154,14 @@ class Browser:
         self._is_there, self._next_try = True, 0.0
 
     async def render(self, url: str, loaded: Loaded, load: Load) -> Dom:
-        """Return a page, already loaded, after its scripts ran; raises `BrowserError`.
-
-        A page whose browser or process dies is rendered once more, if the browser is back soon.
-        """
+        """Return a page, already loaded, after its scripts ran; raises `BrowserError`."""
         async with self._tabs:
+            socket = await self._connected()
             try:
-                return await self._rendered(url, loaded, load)
-            except BrowserError as error:
-                if str(error) == SLOW or not self._is_there:
-                    raise
-            return await self._rendered(url, loaded, load)
-
-    async def _rendered(self, url: str, loaded: Loaded, load: Load) -> Dom:
-        socket = await self._connected()
-        try:
-            tab = _Tab(socket, url, loaded, load)
-            return await tab.render(self._timeout_s, self._languages)
-        finally:
-            await socket.close()  # the browser then closes the page
+                tab = _Tab(socket, url, loaded, load)
+                return await tab.render(self._timeout_s, self._languages)
+            finally:
+                await socket.close()  # the browser then closes the page
 
     async def _connected(self) -> aiohttp.ClientWebSocketResponse:
         """Return a connection; a browser that was there is waited for."""
@@ -227,7 +219,7 @@ class _Tab:
                 raise BrowserError(self._failure or FAILED)
             found = await self._evaluated(_DOM)
             if not isinstance(found, list):  # a script removed the document
-                raise BrowserError(FAILED)
+                raise BrowserError(EMPTY)
             base, html = map(str, found)
             return Dom(f'<!DOCTYPE html><base href="{escape(base)}">{html}', self._leads_to)
         finally:

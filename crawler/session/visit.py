@@ -188,7 +188,7 @@ class Visitor:
         return not (
             self._discarded(lease, download)
             or _leads_on(download)
-            or (self._is_passing(download) and self._has_retries(lease))
+            or (self._is_passing(download) and self.has_retries(lease))
             or self.is_sitemap(lease)
         )
 
@@ -201,7 +201,8 @@ class Visitor:
     def _is_passing(self, download: Download) -> bool:
         return download.status in self._config.retry_statuses
 
-    def _has_retries(self, lease: Lease) -> bool:
+    def has_retries(self, lease: Lease) -> bool:
+        """Return True if a URL may be queued again after a failure."""
         return lease.retries < self._config.retry_times
 
     def answered(
@@ -393,7 +394,7 @@ class Visitor:
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
         """Put a URL back into the queue and return True, unless its retries are used up."""
         now = self._clock()
-        if not self._has_retries(lease):
+        if not self.has_retries(lease):
             return False
         rest_s = self._config.rest_s(lease.retries + 1, hold_s)
         self._frontier.retry(lease, now=now, not_before=now + rest_s)

@@ -19,7 +19,16 @@ from scrapy.http import HtmlResponse, Response
 from langfocus.classifiers.languages import accept_language
 from langfocus.crawler.errors import StorageError
 from langfocus.crawler.frontier.base import Lease
-from langfocus.crawler.http.browser import Asked, Browser, BrowserError, Dom, Loaded
+from langfocus.crawler.http.browser import (
+    EMPTY,
+    FAILED,
+    GONE,
+    Asked,
+    Browser,
+    BrowserError,
+    Dom,
+    Loaded,
+)
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.politeness.network import BusyAddressError, LocalFaultError
 from langfocus.crawler.politeness.robots import Verdict
@@ -33,11 +42,9 @@ from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.site_files import ASK_S, MOST_ASKS, answer_for, forbidden
 from langfocus.crawler.url import domain_of, host_of
 
-RENDERED, UNEXPECTED, EMPTY, UNREAD = (
-    *("rendered", "render_unexpected", "render_empty", "render_unread"),
-)
-"""Counters: pages whose text a browser wrote; pages not expected in the language; pages that stayed
-empty; pages that no reader could read.
+RENDERED, UNEXPECTED, UNREAD = "rendered", "render_unexpected", "render_unread"
+"""Counters: pages whose text a browser wrote; pages not expected in the language; pages that no
+reader could read.
 """
 
 _CACHE_BYTES: Final = 64_000_000
@@ -87,7 +94,8 @@ class Rendering:
     async def rendered(self, fetch: Fetch, response: Response) -> Response:
         """Return the response with the text that scripts wrote; unchanged if it needs none.
 
-        `fetch` gets the page too. A page that is not rendered has the reason in its counters.
+        `fetch` gets the page too. Raises `BrowserError` for a page that has retries left after its
+        browser or process died. A page that is not rendered has the reason in its counters.
         """
         assert fetch.page is not None
         download, page = fetch.page
@@ -101,6 +109,10 @@ class Rendering:
             found: _Found = UNEXPECTED
         else:
             found = await self._attempt(fetch.lease, download, page, spent)
+        if found in (GONE, FAILED) and self._crawl.visitor.has_retries(fetch.lease):
+            self._hosts.discard(fetch.lease.host)
+            fetch.page = None
+            raise BrowserError(found)
         if isinstance(found, str):
             fetch.page = replace(download, received=spent.bytes), _counted(page, found)
             return response
