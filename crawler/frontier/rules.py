@@ -103,8 +103,7 @@ class FrontierRules:
 
     def twins_of(self, lease: Lease) -> Twins:
         """Return the URLs that the page of a leased URL may have in the target language."""
-        is_spared = lease.depth == 0 or self.unit_of(lease.url) == IN_SCOPE
-        if self.versions is None or is_spared:
+        if self.versions is None or lease.depth == 0 or self.unit_of(lease.url) == IN_SCOPE:
             return NO_TWINS
         is_expected = self.doubts_up_to is None or lease.score > self.doubts_up_to
         return self.versions.twins(lease.url, is_expected=is_expected)

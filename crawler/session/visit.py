@@ -357,8 +357,6 @@ class Visitor:
         """Return the outcome of a URL whose fetch would be of no use, else ""."""
         if lease.retries > self._config.retry_times:
             return INTERRUPTED
-        if self._frontier.knows_version(lease):
-            return OTHER_VERSION
         if self._slow and self._slow[domain_of(lease.host)] >= _MOST_SLOW:
             return SLOW_PAGES
         if self._config.documents and is_document_file(lease.url) and not self.expects(lease):

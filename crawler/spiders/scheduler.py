@@ -23,6 +23,7 @@ from langfocus.crawler.politeness.reservations import Reservations
 from langfocus.crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
+from langfocus.crawler.session.visit import OTHER_VERSION
 from langfocus.crawler.spiders.callbacks import detached, is_link
 from langfocus.crawler.spiders.fetch import Fetch, fetch_of
 from langfocus.crawler.spiders.fetches import Fetches
@@ -265,6 +266,9 @@ class FrontierScheduler(BaseScheduler):
         robots = self.files.robots_of(lease.url)
         if lacking := self.files.lacking(lease.url, robots, now):
             self._begin(lease, now, *lacking)
+            return None
+        if self._crawl.frontier.knows_version(lease):  # last, so that a page asks once
+            self._refuse(lease, OTHER_VERSION)
             return None
         licensed = self.files.licensed(lease.url, robots)
         reserved = self.files.reserved(lease.url)

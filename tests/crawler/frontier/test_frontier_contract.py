@@ -32,6 +32,7 @@ from langfocus.crawler.shared.sharded import ShardedFrontier
 from langfocus.crawler.strategies.filters import make_filter
 from langfocus.crawler.strategies.focus.evidence import Evidence
 from langfocus.crawler.strategies.links import Draw, Link
+from langfocus.crawler.strategies.versions import Versions
 from langfocus.testing.frontiers import META, FrontierMachine
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run
@@ -157,6 +158,24 @@ def test_no_filter_rejects_or_drops_a_url_in_scope(tmp_path: Path, new_frontier:
     assert answers == ["stored", "rejected"]
     counts = frontier.counts()
     assert (counts.pages, counts.labelled, counts.relevant) == (3, 3, 1)
+
+
+@pytest.mark.parametrize(("language", "is_known"), [("de", True), ("en", False)])
+def test_a_page_is_known_by_its_version_that_is_queued_or_relevant(
+    language: str, is_known: bool, tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, versions=Versions("de"), doubts_up_to=0.0)
+    frontier.seed([Link("http://a.com/", 9.0)], 0.0)
+    names = ["en/x", "de/x", "x", "en/y"]  # in the order of their scores
+    found = [Link(f"http://a.com/{name}", 9.0 - n) for n, name in enumerate(names)]
+    frontier.admit(sent_now(frontier), page(), found, now=0.0)
+    answers = {}
+    for _ in found:
+        lease = sent_now(frontier)
+        answers[lease.url.removeprefix("http://a.com/")] = frontier.knows_version(lease)
+        found_in = language if lease.url.endswith("de/x") else "en"
+        frontier.admit(lease, page(found_in), now=0.0)
+    assert answers == {"en/x": True, "de/x": False, "x": is_known, "en/y": False}
 
 
 @pytest.mark.parametrize("host_queue", [2, 3, 4])

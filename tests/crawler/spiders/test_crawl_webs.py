@@ -85,6 +85,22 @@ def test_a_crawl_with_the_defaults_closes_a_host_after_six_pages_in_other_langua
     assert summary(tmp_path)["counts"]["dropped_irrelevant"] == 15
 
 
+def test_a_page_that_is_known_in_the_language_is_requested_in_no_other(tmp_path: Path) -> None:
+    german, english = (SENTENCES[language] * 3 for language in ("de", "en"))
+    links = "".join(f"<a href=/{code}/{name}>x</a>" for name in "ab" for code in ("en", "de"))
+    answers = {f"de/{name}": Answer(200, HTML, german.encode()) for name in "ab"}
+    answers["en/c"] = Answer(200, HTML, english.encode())
+    start = Answer(200, HTML, f"{german}{links}<a href=/en/c>x</a>".encode())
+    with served(start=start, **answers) as (_, proxy):
+        seeds, none = "seeds=http://a.com/start", {"LANGFOCUS_PATIENCE": 0, "DOWNLOAD_DELAY": 0}
+        finished("lang=de", seeds, proxy=proxy.url, JOBDIR=tmp_path, **none)
+        asked = [access.url.partition(".com/")[2] for access in proxy.log]
+    assert {*asked} - {"robots.txt", ".well-known/tdmrep.json"} == {
+        *("start", "de/a", "de/b", "en/c")
+    }
+    assert summary(tmp_path)["outcomes"] == {"page": 4, "other_version": 2}
+
+
 @pytest.mark.parametrize("strategy", ["random", "svm"])
 def test_a_crawl_through_a_proxy_keeps_its_manners(
     sample: SampleWeb, crawled: Crawled, strategy: str
