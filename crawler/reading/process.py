@@ -23,6 +23,7 @@ from typing import NamedTuple, NoReturn
 import msgspec
 
 from langfocus.classifiers.pages.charset.letters import letter_model
+from langfocus.classifiers.pages.html.tree import HARMLESS_TAGS, affordable
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.reading.configured import page_reader_of
 from langfocus.crawler.reading.page import TRIAL, ReadPage
@@ -86,6 +87,7 @@ def forked(crawl: socket.socket, read_page: ReadPage) -> int:
 def serve(crawl: socket.socket, read_page: ReadPage) -> None:
     """Fork a reader for each received socket until the crawl ends."""
     letter_model()  # else each reader makes its tables, in a third of a second
+    affordable(b"<a>" * HARMLESS_TAGS)  # else a kernel may be compiled within the limits of a page
     gc.freeze()  # so that readers go on sharing this memory
     gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -49,7 +49,8 @@ _COSTS = {
         b"b big code em font i nobr s small strike strong tt u".split(), _OPEN_FORMATTING
     ),
 }
-_HARMLESS_TAGS = 2_000
+HARMLESS_TAGS = 2_000
+"""Tags of a page that is parsed without an estimate of its cost."""
 # Odd factor of the tag name hash.
 _FACTOR = 0x9E3779B97F4A7C15
 
@@ -132,7 +133,7 @@ def affordable(html: bytes) -> bytes:
         end = _before_many(octets, places)
     end = _before_root(octets[:end], places)
     places = places[: np.searchsorted(places, end)]
-    if len(places) >= _HARMLESS_TAGS:
+    if len(places) >= HARMLESS_TAGS:
         end = _before_costly(octets[:end], places, *_costs())
     return html if end == len(html) else html[:end]
 
