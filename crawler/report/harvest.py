@@ -192,7 +192,7 @@ class Summary:
     seconds: float  # of all sessions; a session that was killed ends with its last page
     pages_per_second: float | None  # pages / seconds
     sessions: int  # starts of the crawl
-    last_pages: int  # that tell whether more is to be found, see `-a least_yield`
+    last_pages: int  # that show whether more is to be found, see `-a least_yield`
     relevant_in_last: int  # relevant pages among these
     finish_reason: str | None  # of the last session; None while it runs and after a kill
     bytes: int  # of all downloads, as received

@@ -22,7 +22,8 @@ from langfocus.crawler.errors import StorageError, one_line
 from langfocus.crawler.frontier.base import PAGE, Counts, Record
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.run.folder import sessions_of
-from langfocus.crawler.run.target import finds_more, in_target, last_pages
+from langfocus.crawler.run.target import in_target, is_wanted, last_pages
+from langfocus.crawler.strategies.focus.evidence import probability_of
 
 UNANSWERED: Final = "unanswered"
 """The finish reason of a crawl that no server answered."""
@@ -32,6 +33,9 @@ _FILES: Final = "(SELECT COALESCE(SUM(bytes), 0) FROM embeds)"
 _DONE: Final = f"""\
 SELECT COALESCE({_WORDS}, 0), COALESCE(SUM(bytes), 0) + {_FILES},
        COUNT(*) FILTER (WHERE outcome = 'page') FROM pages"""  # noqa: S608
+_LAST: Final = f"""\
+SELECT {is_wanted()} IS TRUE, depth, reasons IS NULL, score FROM pages WHERE outcome = 'page'
+ORDER BY id DESC LIMIT ?"""  # noqa: S608
 _S_PER_HOUR: Final = 3600.0
 _NEVER: Final = float("inf")
 
@@ -150,7 +154,7 @@ class Ending:
         if self._run is None or self._pages < last_pages(0):
             return
         try:
-            found = finds_more(self._run, self._config.lang, self._pages, self._config.least_yield)
+            found = _finds_more(self._run, self._config.lang, self._pages, self._config.least_yield)
         except sqlite3.DatabaseError as error:
             raise StorageError(f"the run can no longer be read: {error}") from error
         self._is_exhausted = self._is_exhausted or not found
@@ -219,3 +223,20 @@ class Ending:
             "least_yield": self._is_exhausted,
         }
         return next((name for name, is_true in is_reached.items() if is_true), "")
+
+
+def _finds_more(run: sqlite3.Connection, lang: str, pages: int, least_yield: float) -> bool:
+    """Return False if the last pages of a crawl of `pages` pages had too few relevant ones.
+
+    Their relevant share and the mean probability before their fetch are then below `least_yield`.
+    Seeds among them, and pages of an ordering without probabilities, show nothing.
+    """
+    number, expected = last_pages(pages), 0.0
+    relevant = read = 0
+    for is_relevant, depth, is_unknown, score in run.execute(_LAST, (lang, number)):
+        if depth == 0 or is_unknown:
+            return True
+        relevant += is_relevant
+        expected += probability_of(score)
+        read += 1
+    return read < number or max(relevant, expected) >= least_yield * number
