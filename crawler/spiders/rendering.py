@@ -68,7 +68,7 @@ class _Spent:
     files: int = 0
 
 
-_Found = tuple[Download, Answer] | str
+_Found = tuple[Download, Reading] | str
 """A rendered page, or the reason why there is none."""
 
 
@@ -87,7 +87,7 @@ class Rendering:
         )
         self._crawler, self._crawl, self._read = crawler, crawl, read
         self._scripts, self._cached_bytes = OrderedDict[tuple[str, str], Loaded](), 0
-        self._hosts: set[str] = set()  # that had a page that needs a browser
+        self._others: set[str] = set()  # hosts with such a page in another language, or in vain
         self._files, self._bytes = Counter[str](), Counter[str]()  # by registered domain
         crawler.signals.connect(self._browser.close, signals.spider_closed)
 
@@ -110,13 +110,15 @@ class Rendering:
         else:
             found = await self._attempt(fetch.lease, download, page, spent)
         if found in (GONE, FAILED) and self._crawl.visitor.has_retries(fetch.lease):
-            self._hosts.discard(fetch.lease.host)
             fetch.page = None
             raise BrowserError(found)
         if isinstance(found, str):
+            self._others.add(fetch.lease.host)
             fetch.page = replace(download, received=spent.bytes), _counted(page, found)
             return response
-        fetch.page = made, _ = found
+        fetch.page = made, answer = found
+        if answer.language not in (None, *self._crawl.config.targets):
+            self._others.add(fetch.lease.host)
         return response.replace(cls=HtmlResponse, body=made.body, encoding="utf-8")
 
     async def _attempt(
@@ -142,15 +144,14 @@ class Rendering:
     def _is_expected(self, lease: Lease, page: Reading) -> bool:
         """Return True if a page may be in the language, by its URL and its declaration.
 
-        The first one of a host may be, unless it declares another language: such pages say little
-        of their language, and with focus the others of the host are scored by it. English is no
-        declaration: the templates of frameworks have it.
+        Such pages say little of their language, and with focus those of a host are scored by what
+        the others were. So those of a host may be until one was not, unless they declare another
+        language. English is no declaration: the templates of frameworks have it.
         """
-        config, is_first = self._crawl.config, lease.host not in self._hosts
-        self._hosts.add(lease.host)
+        config = self._crawl.config
         return (
             page.language in config.targets
-            or (is_first and page.language in (None, "en"))
+            or (page.language in (None, "en") and lease.host not in self._others)
             or self._crawl.visitor.expects(lease)
             or (config.scope is not None and config.scope.takes(lease.url))
         )

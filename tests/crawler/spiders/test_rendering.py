@@ -100,7 +100,9 @@ class AppWeb:
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
         host, _, path = url.split("/", 2)[2].partition("/")
-        kind, text = host.partition(".")[0], SENTENCES["de"] * 3
+        kind = host.partition(".")[0]
+        text = SENTENCES["en" if kind == "english" else "de"] * 3
+        kind = kind.replace("english", "react")
         if path in ("robots.txt", "to-private") or path.endswith("api.json"):
             return self._file(host, path, text)
         if kind == "attack" and path == "main.js":
@@ -109,14 +111,15 @@ class AppWeb:
             return answer(SCRIPT, SCRIPTS[f"{kind}/{path}"], CORS)
         french = SHELLS["react"].replace("lang=en", "lang=fr")
         shell = french if kind == "french" else SHELLS.get(kind, SHELLS["react"])
-        pages = {"seite": f"<p>{text}", "": shell}
+        pages = {"seite": f"<p>{text}", "": shell, "english/about-the-people": shell}
         if kind == "start":
             links = "".join(
                 f"<a href=http://{one}.example.de/>x</a>" for one in (*SHELLS, "attack")
             )
-            links += (
-                "<a href=http://react.example.com/>x</a><a href=http://french.example.com/>x</a>"
-            )
+            links += "<a href=http://french.example.com/>x</a>"
+            for one in ("react", "english"):
+                url = f"http://{one}.example.com/"
+                links += f"<a href={url}>x</a><a href={url}english/about-the-people>x</a>"
             pages = {"": f"<p>{text}</p>{links}"}
         if kind != "cdn" and path in pages:
             return answer(HTML, pages[path])
@@ -208,6 +211,7 @@ def test_a_script_that_leaves_its_page_is_a_redirect(crawled: Crawled) -> None:
 
 def test_each_file_is_requested_once_by_the_crawl_with_its_delay(crawled: Crawled) -> None:
     asked = Counter(one.url for one in crawled.log)
+    assert asked.pop("http://react.example.com/api.json") == 2  # two pages asked for it
     assert max(asked.values()) == 1
     assert {one.user_agent.partition("/")[0] for one in crawled.log} == {"langfocus"}
     assert not any(url.endswith(("main.css", "favicon.ico")) for url in asked)
@@ -216,19 +220,20 @@ def test_each_file_is_requested_once_by_the_crawl_with_its_delay(crawled: Crawle
     assert kept["http://next.example.de/_next/api.json"] == DATA
 
 
-def test_the_first_shell_of_a_host_is_rendered_unless_it_declares_another_language(
+def test_shells_of_a_host_are_rendered_until_one_is_or_says_that_it_is_in_another_language(
     crawled: Crawled,
 ) -> None:
     figures = summary(crawled.folder)
-    assert figures["rendered"] == figures["counts"]["rendered"] == len(SHELLS) + 1
-    assert figures["counts"]["render_unexpected"] == 1
-    assert figures["needs_browser_hosts"] == {"french.example.com": 1}
+    assert figures["rendered"] == figures["counts"]["rendered"] == len(SHELLS) + 3
+    assert figures["counts"]["render_unexpected"] == 2
+    unread = {"english.example.com": 1, "french.example.com": 1}
+    assert figures["needs_browser_hosts"] == unread
 
 
 def test_an_export_has_the_texts_of_rendered_pages(crawled: Crawled) -> None:
     (part,) = source_of(crawled.folder, None).parts
     pages = [found for found in part.pages() if not isinstance(found, str)]
-    assert len(pages) == 2 * len(SHELLS) + 3
+    assert len(pages) == 2 * len(SHELLS) + 4
     assert all(SENTENCES["de"].encode() in page.body for page in pages)
     assert {page.content_type for page in pages} == {HTML}
 
