@@ -74,14 +74,15 @@ class Sitemap(NamedTuple):
     """The links of a sitemap or a feed: normalised URLs, and whether they are in the language.
 
     Links are sorted by `lastmod`, newest first, undated links last. `is_index` is True for links to
-    other sitemaps. `malformed` counts invalid URLs. `is_cut` is True if the file was not read to
-    its end.
+    other sitemaps. `malformed` counts invalid URLs, `versions` entries left out for a link in the
+    language. `is_cut` is True if the file was not read to its end.
     """
 
     links: dict[str, bool]
     is_index: bool = False
     malformed: int = 0
     is_cut: bool = False
+    versions: int = 0
 
 
 def may_be_sitemap(content_type: str | None) -> bool:
@@ -89,11 +90,14 @@ def may_be_sitemap(content_type: str | None) -> bool:
     return _XML.match((content_type or "").strip().lower()) is not None
 
 
-def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | None:
+def read_sitemap(
+    body: bytes, url: str, target: str | None = None, *, has_one_version: bool = False
+) -> Sitemap | None:
     """Return the links of a sitemap or a feed fetched from `url`; None for any other body.
 
     The body decides, not the Content-Type. With a `target`, links with an `hreflang` of its
-    languages and links of a feed in one of these are marked as declared.
+    languages and links of a feed in one of these are marked as declared. With `has_one_version`
+    the other links of an entry with such an `hreflang` are left out.
     """
     data = _unpacked(body) if body.startswith(_GZIP) else body[:MAX_BYTES]
     if not _PROLOG.match(decode(data[:_PIECE]).text):
@@ -102,10 +106,11 @@ def read_sitemap(body: bytes, url: str, target: str | None = None) -> Sitemap | 
     prolog = _PROLOG.match(text)
     if prolog is None:  # the head alone had another encoding
         return None
-    links = _Links(url, target)
+    links = _Links(url, target, has_one_version=has_one_version)
     root = prolog[1].lower()
     is_cut = _read_xml(_mended(text[prolog.end() :]), root, links) or len(data) == MAX_BYTES
-    return Sitemap(links.newest_first(), root == "sitemapindex", links.malformed, is_cut)
+    is_index = root == "sitemapindex"
+    return Sitemap(links.newest_first(), is_index, links.malformed, is_cut, links.versions)
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -132,9 +137,10 @@ def _mended(text: str) -> str:
 class _Links:
     """The links so far: the first link to each URL, declared if any link to it is."""
 
-    def __init__(self, base: str, target: str | None) -> None:
+    def __init__(self, base: str, target: str | None, *, has_one_version: bool) -> None:
         self.found: dict[str, bool] = {}
-        self.malformed = 0
+        self.malformed = self.versions = 0
+        self.has_one_version = has_one_version
         self._dates: dict[str, str] = {}
         self._base, self._targets = base, frozenset(codes_of(target or ""))
 
@@ -211,6 +217,10 @@ class _Entries:
         dates = [_text(part)[:_MAX_DATE] for part in self._parts if _name(part) == "lastmod"]
         written = list(filter(None, map(_link, self._parts)))
         written = written or list(filter(None, map(_permalink, [*self._parts, entry])))
+        in_target = [one for one in written if self._links.is_target(one[2])]
+        if in_target and self._links.has_one_version:
+            self._links.versions += written[0][1] not in {url for _, url, _ in in_target}
+            written = in_target
         for part, url, tag in written:
             if tag.lower() != "x-default":
                 base = self._links.base(root, entry, part)
@@ -278,7 +288,8 @@ class Sitemaps:
     """The sitemaps of a crawl.
 
     Sitemap files count as expected in the language, since their hosts have a relevant page. So do
-    links declared in a language of the `target`; None ignores declarations.
+    links declared in a language of the `target`; None ignores declarations. With `has_one_version`
+    other versions of their pages are left out.
     """
 
     ordering: Ordering
@@ -286,6 +297,7 @@ class Sitemaps:
     files: HostFiles
     is_blocked: Callable[[str], bool]
     target: str | None = None
+    has_one_version: bool = False
 
     def is_file(self, lease: Lease) -> bool:
         """Return True if a URL was chosen as a sitemap or a feed."""
@@ -293,7 +305,8 @@ class Sitemaps:
 
     def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
         """Return a download as a sitemap; None for any other file, or beyond the host budget."""
-        found = read_sitemap(download.body, download.url, self.target)
+        one = self.has_one_version
+        found = read_sitemap(download.body, download.url, self.target, has_one_version=one)
         return found if found and self.files.choose([lease.url], now) else None
 
     def may_lead(self, lease: Lease, url: str, now: float) -> bool:
@@ -317,7 +330,7 @@ class Sitemaps:
             return self._chosen(files, lease.depth - 1, now), left_out
         wanted, left_out = sift(urls, self.is_blocked)
         left_out["ignored_url"] += found.malformed + max(0, len(wanted) - MAX_ADMITTED)
-        left_out["cut_long"] = found.is_cut
+        left_out |= {"cut_long": found.is_cut, "ignored_version": found.versions}
         declared = {url for url in wanted if found.links[url]}
         return self._best(wanted, lease.depth - 1, declared)[:MAX_ADMITTED], left_out
 

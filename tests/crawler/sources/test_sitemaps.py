@@ -69,6 +69,17 @@ def test_a_sitemap_gives_its_pages_and_their_translations_and_an_index_its_sitem
     assert read(INDEX) == Sitemap({"http://a.de/1.xml.gz": False}, is_index=True)
 
 
+def test_an_entry_with_a_translation_into_the_language_leads_to_no_other_version() -> None:
+    found = read_sitemap(SITEMAP.encode(), A, "de", has_one_version=True)
+    assert found == Sitemap({DE: True}, malformed=1, versions=1)
+    others = read_sitemap(SITEMAP.encode(), A, "fr", has_one_version=True)
+    assert others == Sitemap({EN: False, DE: False}, malformed=1)
+    german = SITEMAP.replace(EN.replace("&", "&amp;"), DE)
+    assert read_sitemap(german.encode(), A, "de", has_one_version=True) == found._replace(
+        versions=0
+    )
+
+
 def test_the_newest_links_come_first_and_those_without_a_date_last() -> None:
     dates = {"old": "2024-05-01", "none": "", "new": "2024-05-03T01:00Z", "newer": "2024-11"}
     dated = (f"<url><loc>/{u}</loc><lastmod>{date}</lastmod></url>" for u, date in dates.items())
