@@ -217,14 +217,15 @@ class _Entries:
         dates = [_text(part)[:_MAX_DATE] for part in self._parts if _name(part) == "lastmod"]
         written = list(filter(None, map(_link, self._parts)))
         written = written or list(filter(None, map(_permalink, [*self._parts, entry])))
-        in_target = [one for one in written if self._links.is_target(one[2])]
-        if in_target and self._links.has_one_version:
-            self._links.versions += written[0][1] not in {url for _, url, _ in in_target}
-            written = in_target
-        for part, url, tag in written:
-            if tag.lower() != "x-default":
+        in_target = [self._links.is_target(tag) for _, _, tag in written]
+        is_one = self._links.has_one_version and any(in_target)
+        if is_one:
+            kept = {url for (_, url, _), is_it in zip(written, in_target, strict=True) if is_it}
+            self._links.versions += written[0][1] not in kept
+        for (part, url, tag), is_it in zip(written, in_target, strict=True):
+            if tag.lower() != "x-default" and (is_it or not is_one):
                 base = self._links.base(root, entry, part)
-                declared = is_declared or self._links.is_target(tag)
+                declared = is_declared or is_it
                 self._links.add(url, base, "".join(dates[:1]), is_declared=declared)
         return bool(written)
 
