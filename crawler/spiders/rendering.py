@@ -112,8 +112,9 @@ class Rendering:
         if found in (GONE, FAILED) and self._crawl.visitor.has_retries(fetch.lease):
             fetch.page = None
             raise BrowserError(found)
-        if isinstance(found, str):
+        if found in (UNEXPECTED, EMPTY):
             self._others.add(fetch.lease.host)
+        if isinstance(found, str):
             fetch.page = replace(download, received=spent.bytes), _counted(page, found)
             return response
         fetch.page = made, answer = found
