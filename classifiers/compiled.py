@@ -29,8 +29,12 @@ except ImportError:  # each process compiles for itself
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_UNUSED: Final = {"scipy.linalg.cython_blas": "np.arraymath", "cffi": "core.typing.cffi_utils"}
-"""Modules that numba loads if importable: 15 MB and 0.3 s; the modules that load them."""
+_UNUSED: Final = {
+    "scipy.linalg.cython_blas": "np.arraymath",
+    "cffi": "core.typing.cffi_utils",
+    "yaml": "core.config",
+}
+"""Modules that numba loads if importable: 16 MB and 0.4 s; the modules that load them."""
 _FEW: Final = 2000
 """Code points in some 30 URLs; Python needs 10 ms per URL."""
 _ROOT: Final = Path(__file__).resolve().parents[1]
@@ -93,11 +97,12 @@ def inlined(function: Function) -> Function:
 @cache
 def _numba() -> Any:
     """Load numba, and register compiled functions as callable from each other."""
-    for unused, user in _UNUSED.items():
-        if unused not in sys.modules:
-            sys.modules[unused] = None  # type: ignore[assignment]  # "not to be imported"
-            importlib.import_module(f"numba.{user}")
-            del sys.modules[unused]
+    unused = _UNUSED.keys() - sys.modules.keys()
+    sys.modules.update(dict.fromkeys(unused))  # type: ignore[arg-type]  # "not to be imported"
+    for user in _UNUSED.values():
+        importlib.import_module(f"numba.{user}")
+    for name in unused:
+        del sys.modules[name]
     numba: Any = importlib.import_module("numba")
     typed = numba.extending.typeof_impl.register(_Compiled)
     typed(lambda function, _: numba.types.Dispatcher(function.dispatcher))
