@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import RLock
-from typing import Final, TextIO
-
-from rich.console import Console, Group
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING, Final, TextIO
 
 from langfocus.crawler.frontier.base import FIRST_SCORE
 from langfocus.crawler.report.formatting import duration, percent, printable, share_of
 from langfocus.crawler.report.live import LastPage, Snapshot, figures, goal_of, live_json
 from langfocus.crawler.report.terminal import MARK, unguarded
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.text import Text
 
 PASSED_ON: Final = "LANGFOCUS_PANEL"
 """Environment variable, set if the parent process shows the crawl's panel."""
@@ -50,10 +51,8 @@ class Display(AbstractContextManager["Display"]):
     ) -> None:
         stream = self._stream = unguarded(stream)
         self._clock = clock
-        self._console = Console(file=stream, force_terminal=True, markup=False, highlight=False)
-        # An ASCII terminal gets plain lines too.
-        is_plain = self._console.is_dumb_terminal or self._console.options.ascii_only
-        self.is_terminal = stream.isatty() and not is_plain
+        self._console = _console_of(stream) if stream.isatty() else None
+        self.is_terminal = self._console is not None
         self._interval = refresh_s if self.is_terminal else every_s
         self._shown_at = clock()
         self._live: Live | None = None
@@ -63,13 +62,13 @@ class Display(AbstractContextManager["Display"]):
     @property
     def size(self) -> tuple[int, int]:
         """The columns and rows of the terminal."""
-        return (*self._console.size,) if self.is_terminal else (sys.maxsize, 1)
+        return (sys.maxsize, 1) if self._console is None else (*self._console.size,)
 
     def __exit__(self, *error: object) -> None:
         """Remove the row."""
         self.close()
 
-    def update(self, drawn: Callable[[], str | Group], *, at_once: bool = False) -> None:
+    def update(self, drawn: "Callable[[], str | Group]", *, at_once: bool = False) -> None:
         """Show rows if an update is due; `drawn` is called only then.
 
         Cheap enough for a call per page.
@@ -117,10 +116,13 @@ class Display(AbstractContextManager["Display"]):
                 self._live.stop()
                 self._live = None
 
-    def _show(self, rows: str | Group) -> None:
-        if not self.is_terminal:
+    def _show(self, rows: "str | Group") -> None:
+        if self._console is None:
             print(rows, file=self._stream, flush=True)
             return
+        from rich.live import Live
+        from rich.text import Text
+
         if self._live is not None and self._console.width < self._width:
             # The narrower terminal has wrapped the lines, so their start is unknown.
             self.close()
@@ -139,6 +141,14 @@ class Display(AbstractContextManager["Display"]):
             self._console.show_cursor(True)
         text = Text(rows, no_wrap=True, overflow="crop") if isinstance(rows, str) else rows
         self._live.update(text, refresh=True)
+
+
+def _console_of(stream: TextIO) -> "Console | None":
+    """Return the console of a terminal; None for one in ASCII, which gets plain lines too."""
+    from rich.console import Console
+
+    console = Console(file=stream, force_terminal=True, markup=False, highlight=False)
+    return None if console.is_dumb_terminal or console.options.ascii_only else console
 
 
 class Progress:
@@ -187,7 +197,7 @@ class Progress:
         elif self._display.is_terminal or self._drawn is None or _differs(self._drawn, snapshot):
             self._display.tell(line(snapshot, self._display.size[0]))
 
-    def _rows(self, snapshot: Snapshot) -> str | Group:
+    def _rows(self, snapshot: Snapshot) -> "str | Group":
         self._drawn = snapshot
         if self._display.is_terminal:
             return panel(snapshot, *self._display.size)
@@ -213,8 +223,10 @@ def line(snapshot: Snapshot, width: int = sys.maxsize) -> str:
 # --- The panel
 
 
-def panel(snapshot: Snapshot, width: int, height: int) -> Group:
+def panel(snapshot: Snapshot, width: int, height: int) -> "Group":
     """Return a crawl's state in rows that fit a terminal; the last pages fill the rest."""
+    from rich.console import Group
+
     # A character in the last column makes some terminals begin another row.
     width = max(20, width - 1)
     by_name = figures(snapshot)
@@ -233,13 +245,15 @@ def panel(snapshot: Snapshot, width: int, height: int) -> Group:
     return Group(*rows[: max(1, height - 1)], _text())
 
 
-def _text(*parts: tuple[str, str]) -> Text:
+def _text(*parts: tuple[str, str]) -> "Text":
+    from rich.text import Text
+
     return Text.assemble(
         *((printable(text), style) for text, style in parts), no_wrap=True, overflow="crop"
     )
 
 
-def _head(snapshot: Snapshot, width: int) -> Text:
+def _head(snapshot: Snapshot, width: int) -> "Text":
     about = snapshot.about
     title = "  ".join([about.title, *([] if about.is_census else [about.filter]), about.web])
     state = f"{snapshot.state}  {duration(snapshot.elapsed_s)}"
@@ -248,7 +262,7 @@ def _head(snapshot: Snapshot, width: int) -> Text:
     return _text((title, "bold"), (gap, ""), (state, _COLOURS[snapshot.state]))
 
 
-def _goal(snapshot: Snapshot, width: int) -> Text:
+def _goal(snapshot: Snapshot, width: int) -> "Text":
     """Return the progress bar of the first goal, or a rule."""
     goal = snapshot.goal
     if goal is None:
@@ -259,7 +273,7 @@ def _goal(snapshot: Snapshot, width: int) -> Text:
     return _text(("━" * done, "green"), ("─" * (room - done), "dim"), (label, ""))
 
 
-def _row(name: str, parts: Iterable[str], width: int) -> Text:
+def _row(name: str, parts: Iterable[str], width: int) -> "Text":
     """Return a name with the parts that fit the width."""
     fitting, left = "", width - _LABEL_COLUMNS
     for part in parts:
@@ -286,7 +300,7 @@ def spark(course: Iterable[tuple[int, int]], width: int) -> str:
     return "".join(bars)
 
 
-def _page(page: LastPage, width: int) -> Text:
+def _page(page: LastPage, width: int) -> "Text":
     """Return a page row: score before the fetch, language after it."""
     # The pages of an earlier run go before all others.
     score = f"{page.score:6.2f}" if page.score < FIRST_SCORE else " first"

@@ -8,12 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TextIO
-
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
+from typing import TYPE_CHECKING, TextIO
 
 from langfocus.crawler.report.formatting import (
     Cell,
@@ -24,6 +19,9 @@ from langfocus.crawler.report.formatting import (
     shown,
 )
 from langfocus.crawler.report.terminal import unguarded
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
 WIDTH = 80
 """Columns of a table in a file or a pipe."""
@@ -128,6 +126,8 @@ class Printer:
 
     def __init__(self, stream: TextIO | None = None, *, width: int = WIDTH) -> None:
         """Print to standard output by default; a terminal decides its width itself."""
+        from rich.console import Console
+
         stream = unguarded(sys.stdout if stream is None else stream)
         # An ASCII terminal gets the same text as a file.
         self.is_terminal = stream.isatty() and "utf" in (stream.encoding or "").lower()
@@ -146,6 +146,8 @@ class Printer:
 
     def table(self, table: Table) -> None:
         """Print a table with rows, and its notes."""
+        from rich.text import Text
+
         if table.is_empty:
             return
         self._console.print(Text(self._clean(table.title), style="bold"), soft_wrap=True)
@@ -166,7 +168,10 @@ class Printer:
         for line in wrap(text, min(WIDE, self._console.width) - len(indent)):
             self.line(f"{indent}{line}")
 
-    def _as_rich(self, table: Table) -> RichTable:
+    def _as_rich(self, table: Table) -> "RichTable":
+        from rich import box
+        from rich.table import Table as RichTable
+
         shown = RichTable(header_style="", box=box.SIMPLE_HEAD if self.is_terminal else box.ASCII)
         for place, column in enumerate(table.head):
             # Rich marks a cut text with a letter that is not ASCII; a folded text has no mark.

@@ -280,8 +280,10 @@ def test_closing_leaves_the_last_figures_once(
 
 def test_a_narrower_terminal_is_cleared_since_it_broke_the_lines() -> None:
     watched = Watched(Terminal())
+    console = watched.display._console
+    assert console is not None
     for width, is_cleared in ((80, False), (90, False), (60, True)):
-        watched.display._console.width = width
+        console.width = width
         watched.show(1.0)
         assert ("\x1b[2J" in watched.stream.getvalue()) == is_cleared
 
