@@ -7,9 +7,10 @@ all crawls (Laird and Ware 1982, "Random-effects models for longitudinal data", 
 approximation of each crawl's posterior). The distribution is the prior of the next crawl. `SPREAD`
 is added to each variance, because other webs differ more from each other than these webs do.
 
-With `--joined` the crawls become one half of the population of crawls, and those of the shipped
-prior the other half. So webs where the language is rare need no second crawl of the dense ones. The
-webs `lesson-graph-SEED` (`benchmarks.rare_webs`) have small languages that no judged web has.
+All crawls begin with the shipped prior of frequent languages (`prior.json`). With `--joined` the
+crawls become one half of the population of crawls, and those of that prior the other half. So webs
+where the language is rare need no second crawl of the dense ones. The webs `lesson-graph-SEED`
+(`benchmarks.rare_webs`) have small languages that no judged web has.
 
     python -m benchmarks.focus_prior --cache FOLDER --crawls mirror-plain-11:nl,pl
     python -m benchmarks.focus_prior --cache FOLDER --joined --crawls lesson-graph-11:cy,ca
@@ -71,6 +72,7 @@ def _web(name: str, folder: Path) -> Any:
 
 def _learned(crawl: KnownCrawl) -> tuple[Floats, Floats]:
     """Crawl with `focus`; return the features of the pages with a label, and their relevance."""
+    first = Prior.shipped()
     rows: list[Floats] = []
     answers: list[bool] = []
     learn = Belief.learn
@@ -80,7 +82,8 @@ def _learned(crawl: KnownCrawl) -> tuple[Floats, Floats]:
         answers.append(is_relevant)
         learn(belief, known, is_relevant=is_relevant)
 
-    with mock.patch.object(Belief, "learn", noting):
+    begins = mock.patch.object(Prior, "of", return_value=first)
+    with begins, mock.patch.object(Belief, "learn", noting):
         crawl.course(Strategy("focus", "both-conservative"), PAGES)
     return np.array(rows), np.array(answers, np.float64)
 
@@ -143,6 +146,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--crawls", nargs="+", required=True, help="WEB:LANG,LANG")
     parser.add_argument("--joined", action="store_true", help="with the shipped prior")
+    parser.add_argument("--file", type=Path, default=SHIPPED, help="to write")
     arguments = parser.parse_args()
     require()
     found = [
@@ -174,7 +178,7 @@ def main() -> None:
         "mean": [round(weight, 4) for weight in mean.tolist()],
         "covariance": [[round(value, 5) for value in row] for row in covariance.tolist()],
     }
-    SHIPPED.write_text(json.dumps(prior, indent=1) + "\n", encoding="utf-8")
+    arguments.file.write_text(json.dumps(prior, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
