@@ -32,6 +32,7 @@ from benchmarks.focus import KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
 from benchmarks.rare_webs import RareWeb
+from langfocus.crawler.strategies import makers
 from langfocus.crawler.strategies.focus.belief import Belief, Numbers
 from langfocus.crawler.strategies.focus.evidence import FEATURES
 from langfocus.crawler.strategies.focus.prior import SHIPPED, Prior
@@ -82,7 +83,7 @@ def _learned(crawl: KnownCrawl) -> tuple[Floats, Floats]:
         answers.append(is_relevant)
         learn(belief, known, is_relevant=is_relevant)
 
-    begins = mock.patch.object(Prior, "of", return_value=first)
+    begins = mock.patch.object(makers, "prior_of", return_value=first)
     with begins, mock.patch.object(Belief, "learn", noting):
         crawl.course(Strategy("focus", "both-conservative"), PAGES)
     return np.array(rows), np.array(answers, np.float64)

@@ -34,8 +34,7 @@ from langfocus.crawler.strategies.focus.evidence import (
     Evidence,
     units_of,
 )
-from langfocus.crawler.strategies.focus.prior import Prior
-from langfocus.crawler.strategies.makers import evidence_of
+from langfocus.crawler.strategies.makers import evidence_of, prior_of
 from langfocus.crawler.url import host_of
 
 FATES: Final = ("stored", "seen", "rejected", "host_full", "dropped_irrelevant")
@@ -301,7 +300,7 @@ def _learning(graph: WebGraph | None, target: str) -> Learning:
     if graph is not None:
         evidence = evidence_in(graph, target)
         n_fetchable = int(np.count_nonzero(graph.page_status))
-    prior = Prior.shipped()
+    prior = prior_of(target)
     belief = Belief(prior)
     return Learning(
         facts=evidence.facts,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from langfocus.crawler.strategies.focus.evidence import Evidence, EvidenceOf
-from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.focus.prior import RARE, SHIPPED, Prior
 from langfocus.crawler.strategies.orderings import (
     BREADTH_FIRST,
     RANDOM,
@@ -20,6 +20,8 @@ from langfocus.crawler.strategies.orderings import (
 
 _SAID: Final = {None: 0.0, True: 1.0, False: -1.0}
 _KEPT_URLS: Final = 65_536
+_RARE_BELOW: Final = 1000
+"""Web pages per million; a language with fewer is rare."""
 
 
 def random(language: str, model: Path | None) -> Ordering:
@@ -60,9 +62,16 @@ def svm(language: str, model: Path | None) -> Ordering:
 
 
 def focus(language: str, model: Path | None) -> Ordering:
-
     found, knows_urls = evidence_of(language, model)
-    return learning(found, Prior.shipped(), knows_urls=knows_urls)
+    return learning(found, prior_of(language), knows_urls=knows_urls)
+
+
+def prior_of(language: str) -> Prior:
+    """Return the prior of a crawl for a language, by its share of the Web."""
+    from langfocus.classifiers.urls.posteriors import UNLISTED, WEB_SHARES  # numba, as below
+
+    is_rare = WEB_SHARES.get(language, UNLISTED) < _RARE_BELOW
+    return Prior.shipped(RARE if is_rare else SHIPPED)
 
 
 def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:

@@ -134,6 +134,7 @@ def either(found: Sequence[Ordering]) -> Ordering:
 
     A score is the best of all. So is a fact of the evidence, but the log-odds of the URL model are
     those of the sum of probabilities: what one of two close languages loses the other one has.
+    The prior is that of a rare language only if all are rare.
     """
     first, *others = found
     if not others:
@@ -149,7 +150,10 @@ def either(found: Sequence[Ordering]) -> Ordering:
         return list(map(either_of, zip(*(of(urls, declared) for of in every), strict=True)))
 
     evidence_of = evidence if every else None
-    return replace(first, scores=scores, evidence_of=evidence_of, knows_urls=knows_urls)
+    prior = Prior.shipped() if Prior.shipped() in [one.prior for one in found] else first.prior
+    return replace(
+        first, scores=scores, prior=prior, evidence_of=evidence_of, knows_urls=knows_urls
+    )
 
 
 def learning(found: EvidenceOf, prior: Prior, *, knows_urls: bool = True) -> Ordering:

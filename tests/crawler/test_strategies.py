@@ -1,11 +1,14 @@
 """Orderings and filters by the letter of the papers."""
 
+from pathlib import Path
+
 import pytest
 
 from langfocus.classifiers.errors import LanguageError
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.crawler.strategies import ORDERINGS, make_ordering
 from langfocus.crawler.strategies.filters import NOTHING, Filter, Tally, make_filter
+from langfocus.crawler.strategies.focus.prior import RARE, SHIPPED, Prior
 from langfocus.crawler.strategies.links import Draw, LinkSource
 
 RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
@@ -112,6 +115,14 @@ def test_every_ordering_gives_one_score_a_url(name: str) -> None:
     assert ordering.name == name
     for urls in ([], URLS[:1], URLS):
         assert len(ordering.scores(urls, LinkSource())) == len(urls)
+
+
+@pytest.mark.parametrize(
+    ("target", "file"),
+    [("ca", SHIPPED), ("gl", RARE), ("vo", RARE), ("gl,pt", SHIPPED), ("gl,eu", RARE)],
+)
+def test_the_most_frequent_language_decides_the_prior_of_focus(target: str, file: Path) -> None:
+    assert make_ordering("focus", target).prior == Prior.shipped(file)
 
 
 def test_svm_orders_a_language_without_a_classifier_by_codes_names_and_domains() -> None:

@@ -11,6 +11,9 @@ from langfocus.crawler.strategies.focus.evidence import FEATURES
 SHIPPED: Final = Path(__file__).with_name("prior.json")
 """Initial weights of a crawl, with a card of their training crawls."""
 
+RARE: Final = SHIPPED.with_name("prior-rare.json")
+"""The same for a language that is rare on the Web; half of its crawls were for such languages."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prior:
@@ -25,10 +28,10 @@ class Prior:
 
     @classmethod
     @cache
-    def shipped(cls) -> "Prior":
-        """Return the prior that ships."""
-        read = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    def shipped(cls, file: Path = SHIPPED) -> "Prior":
+        """Return a prior that ships."""
+        read = json.loads(file.read_text(encoding="utf-8"))
         if tuple(read["features"]) != FEATURES:
-            raise ValueError(f"{SHIPPED} is of another version")
+            raise ValueError(f"{file} is of another version")
         rows = tuple(map(tuple, read["covariance"]))
         return cls(tuple(read["mean"]), rows, read["strength"])

@@ -11,7 +11,7 @@ from langfocus.crawler.frontier.evidence_rows import Learner
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.run.schema import SCHEMA
 from langfocus.crawler.strategies.focus.belief import Belief
-from langfocus.crawler.strategies.focus.prior import Prior
+from langfocus.crawler.strategies.focus.prior import RARE, Prior
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,15 @@ def test_weights_that_are_no_numbers_are_refused(labelled: object, mean: float) 
             StorageError, match=r"belief of the run cannot be used: .*restore a copy"
         ):
             Learner(connection, prior, FrontierRules())
+
+
+def test_a_run_keeps_its_weights_under_another_prior() -> None:
+    begun = Belief(Prior.shipped())
+    begun.learn((1.0, 0.0, 0.0, 1.0, 0.0), is_relevant=True)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA)
+        row = (begun.labelled, begun.relevant, *begun.packed())
+        connection.execute("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", row)
+        learner = Learner(connection, Prior.shipped(RARE), FrontierRules())
+    assert np.array_equal(learner._belief.mean, begun.mean)
+    assert np.array_equal(learner._belief.covariance, begun.covariance)
