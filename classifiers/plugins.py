@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points, files, packages_distributions, version
+from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 from langfocus.classifiers.errors import PluginError
@@ -140,7 +140,9 @@ def object_at(path: str, *, from_folder: bool = False) -> Any:
 def _distribution_of(path: str) -> tuple[str, ...]:
     """Return name and version of the distribution with a module among its files; () for none."""
     module = path.partition(":")[0].replace(".", "/")
-    for name in packages_distributions().get(module.partition("/")[0], []):
-        if any(str(file).startswith((f"{module}.", f"{module}/")) for file in files(name) or ()):
-            return name, version(name)
+    for found in distributions():
+        # `packages_distributions` parses all metadata, which takes 15 times as long.
+        recorded = "\n" + (found.read_text("RECORD") or "")
+        if f"\n{module}." in recorded or f"\n{module}/" in recorded:
+            return found.name, found.version
     return ()
