@@ -38,6 +38,9 @@ settings.load_profile("suite")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# The threads of BLAS wait for each other in a loop: all cores have tests to run.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 # Thousands of databases are written: on a disk the tests would wait for it half of their time.
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
     os.environ["TMPDIR"] = str(MEMORY)

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,13 @@ NOT_MEASURED = {
     "page-identification.md": {"5 %"},  # the share of kana by which a text is Japanese
 }
 """Pages with shares that nobody measured: rules and intervals; None: all of the page's."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _equal_files_are_parsed_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "code_of", cache(code_of))
+        yield
 
 
 @pytest.fixture(scope="module")
