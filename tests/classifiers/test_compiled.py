@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,23 @@ def doubled(number):
 ASK = """
 from langfocus.classifiers.made import doubled
 print(doubled(4), *doubled.dispatcher.stats.cache_hits.values())"""
+SERVE = """
+import os, sys
+import numba
+
+for line in sys.stdin:
+    environment = eval(line)
+    if os.fork() == 0:
+        os.environ.clear()
+        os.environ.update(environment)
+        numba.config.reload_config()  # reads the variables
+        sys.path.insert(0, environment["PYTHONPATH"])
+        exec(os.environ["ASK"])
+        sys.stdout.flush()
+        os._exit(0)
+    print(os.wait()[1], flush=True)
+"""
+"""Runs `ASK` in a fork for each environment: the import of numba takes a second."""
 
 
 @pytest.fixture
@@ -53,28 +71,48 @@ print(doubled(4), sum(doubled.dispatcher.stats.cache_misses.values()))"""
 """Waits for a line, calls the function, and tells how often it was compiled."""
 
 
-def ask(root: Path, **environment: str) -> list[str]:
-    """Call the function in a process of its own: the result, and how often the cache was used."""
+@pytest.fixture(scope="module")
+def server() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-P", "-c", SERVE]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=own(), text=True, **pipes) as process:
+        yield process
+
+
+def own(**environment: str) -> dict[str, str]:
+    """Return the environment of a process, by default without a folder for the cache."""
     unset = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment = (
-        unset | {"PYTHONPATH": str(root.parent), "PYTHONDONTWRITEBYTECODE": "1"} | environment
-    )
-    command = [sys.executable, "-P", "-c", ASK]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+    return unset | {"PYTHONDONTWRITEBYTECODE": "1"} | environment
 
 
-def test_a_change_in_any_compiled_file_compiles_anew_and_no_change_does_not(root: Path) -> None:
-    assert ask(root) == ["8"]
-    assert ask(root) == ["8", "1"]
+@pytest.fixture
+def ask(server: subprocess.Popen[str], root: Path) -> Callable[..., list[str]]:
+    """Call the function in a process of its own: the result, and how often the cache was used."""
+
+    def ask(**environment: str) -> list[str]:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(f"{own(PYTHONPATH=str(root.parent), ASK=ASK, **environment)!r}\n")
+        server.stdin.flush()
+        answer = server.stdout.readline()
+        assert server.stdout.readline() == "0\n"
+        return answer.split()
+
+    return ask
+
+
+def test_a_change_in_any_compiled_file_compiles_anew_and_no_change_does_not(
+    root: Path, ask: Callable[..., list[str]]
+) -> None:
+    assert ask() == ["8"]
+    assert ask() == ["8", "1"]
     (root / "classifiers/other.py").write_text(
         "from langfocus.classifiers.compiled import inlined\n"
     )
-    assert ask(root) == ["8"]
+    assert ask() == ["8"]
     (root / "classifiers/made.py").write_text(MODULE.format(factor=3))
-    assert ask(root) == ["12"]
-    assert ask(root) == ["12", "1"]
+    assert ask() == ["12"]
+    assert ask() == ["12", "1"]
 
 
 def test_of_processes_that_begin_at_once_one_compiles(root: Path) -> None:
@@ -94,18 +132,22 @@ def test_of_processes_that_begin_at_once_one_compiles(root: Path) -> None:
     assert sorted(outputs) == [["8", "0"], ["8", "0"], ["8", "1"]]
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(root: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_no_error(
+    root: Path, ask: Callable[..., list[str]]
+) -> None:
     (root / "classifiers/__pycache__").write_text("a file in the folder's place")
     home = root / "home"
     home.write_text("a file, too")
-    assert ask(root, HOME=str(home)) == ["8"]
-    assert ask(root, NUMBA_CACHE_DIR=str(home / "cache")) == ["8"]
+    assert ask(HOME=str(home)) == ["8"]
+    assert ask(NUMBA_CACHE_DIR=str(home / "cache")) == ["8"]
 
 
-def test_the_folder_that_the_environment_names_is_used(root: Path) -> None:
+def test_the_folder_that_the_environment_names_is_used(
+    root: Path, ask: Callable[..., list[str]]
+) -> None:
     folder = root / "named"
-    assert ask(root, NUMBA_CACHE_DIR=str(folder)) == ["8"]
-    assert ask(root, NUMBA_CACHE_DIR=str(folder)) == ["8", "1"]
+    assert ask(NUMBA_CACHE_DIR=str(folder)) == ["8"]
+    assert ask(NUMBA_CACHE_DIR=str(folder)) == ["8", "1"]
     assert list(folder.rglob("*.nbi"))
 
 
