@@ -42,6 +42,8 @@ GUIDE = sorted(path for path in (ROOT / "docs").rglob("*.md") if "research" not 
 PAGES = [path for path in (ROOT / "README.md", *GUIDE) if BLOCK.search(path.read_text("utf-8"))]
 TABLE = re.compile(r"^\| ([^|]*?) +\| +([^|]*?) \|$", re.MULTILINE)
 FEW = ["-a", "pages=20"]
+ALONE = ["-s", "LANGFOCUS_READERS=0"]
+"""A crawl of few pages ends before a reader has loaded its models, which takes a second."""
 QUICK = ["-s", "DOWNLOAD_DELAY=0.01", "-s", "LANGFOCUS_PATIENCE=0.01"]
 SMALL = "baselines --urls 12 --languages en de".split()
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -59,7 +61,7 @@ def as_tested(words: list[str], shown: str) -> list[str]:
     """Return a command with few pages, and without hosts of the Internet."""
     given = dict(word.split("=", 1) for word in words if re.match(r"[\w-]+=", word))
     if words[1] in ("crawl", "compare"):
-        few = [] if shown or "hosts" in given else FEW
+        few = [] if shown or "hosts" in given else [*FEW, *ALONE]
         if words[1] == "compare" and "strategies" not in given:
             few = [*few, "-a", "strategies=svm"]
         if given.get("web") == "sample":
