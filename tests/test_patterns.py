@@ -47,7 +47,8 @@ def _of_file(name: str, tree: ast.Module) -> Iterator[Use]:
     module = import_module(dotted if dotted.startswith("langfocus") else f"langfocus.{dotted}")
     by_variable: dict[str, set[str]] = {}
     variables: dict[ast.expr, str] = {}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    for node in nodes:
         match node:
             case ast.Attribute(value=ast.Name(id=variable), attr=method) if method in _BY_NAME:
                 by_variable.setdefault(variable, set()).add(method)
@@ -55,7 +56,7 @@ def _of_file(name: str, tree: ast.Module) -> Iterator[Use]:
                 variables[value] = variable
             case ast.AnnAssign(target=ast.Name(id=variable), value=ast.expr() as value):
                 variables[value] = variable
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr="compile")):
                 methods = by_variable.get(variables.get(node, ""), set())
