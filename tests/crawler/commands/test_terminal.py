@@ -130,10 +130,14 @@ def said_here(
             patch.delenv(name)
         for name, value in clean.items():
             patch.setenv(name, value)
-        patch.setattr(sys, "stdout", kind(output, "utf-8", "strict", write_through=True))
-        patch.setattr(sys, "stderr", kind(errors, "utf-8", "backslashreplace", write_through=True))
+        streams = [  # that are closed when nothing names them
+            kind(output, "utf-8", "strict", write_through=True),
+            kind(errors, "utf-8", "backslashreplace", write_through=True),
+        ]
+        for name, stream in zip(("stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
         code = call_here(*words)
-    return code, output.getvalue().decode(), errors.getvalue().decode()
+        return code, output.getvalue().decode(), errors.getvalue().decode()
 
 
 @pytest.mark.parametrize("is_terminal", [True, False], ids=["terminal", "pipe"])
