@@ -1,6 +1,7 @@
 """What strangers wrote, on a terminal: no command prints a control character of theirs."""
 
 import gzip
+import logging
 import os
 import re
 import sys
@@ -134,6 +135,8 @@ def said_here(
             kind(output, "utf-8", "strict", write_through=True),
             kind(errors, "utf-8", "backslashreplace", write_through=True),
         ]
+        # pytest's own handlers would keep texts that its processes cannot send each other.
+        patch.setattr(logging.root, "handlers", [])
         for name, stream in zip(("stdout", "stderr"), streams, strict=True):
             patch.setattr(sys, name, stream)
         code = call_here(*words)
