@@ -100,6 +100,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Evaluate URL classifiers or page methods, by the kind of data, and print tables."""
+    from langfocus.classifiers.datasets import open_dataset
     from langfocus.classifiers.datasets.texts import recognised
     from langfocus.crawler.studies.labelled_pages import ArchivedPages
 
@@ -108,6 +109,7 @@ def run(opts: argparse.Namespace) -> None:
     source = ArchivedPages(opts.data, opts.labels) if opts.labels else recognised(opts.data)
     if source is None:
         _refuse(opts, _OF_PAGES, "labelled pages and texts; these are URLs")
+        open_dataset(opts.data)  # raises for a wrong path before the classifiers are loaded
         from langfocus.crawler.studies.url_evaluation import evaluate_urls
 
         evaluate_urls(opts)
