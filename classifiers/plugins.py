@@ -142,7 +142,8 @@ def _distribution_of(path: str) -> tuple[str, ...]:
     module = path.partition(":")[0].replace(".", "/")
     for found in distributions():
         # `packages_distributions` parses all metadata, which takes 15 times as long.
-        recorded = "\n" + (found.read_text("RECORD") or "")
-        if f"\n{module}." in recorded or f"\n{module}/" in recorded:
+        # `files` parses each line; old kinds of installation have no such list.
+        recorded = found.read_text("RECORD") or "\n".join(map(str, found.files or ()))
+        if f"\n{module}." in f"\n{recorded}" or f"\n{module}/" in f"\n{recorded}":
             return found.name, found.version
     return ()
