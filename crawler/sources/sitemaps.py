@@ -217,15 +217,18 @@ class _Entries:
         dates = [_text(part)[:_MAX_DATE] for part in self._parts if _name(part) == "lastmod"]
         written = list(filter(None, map(_link, self._parts)))
         written = written or list(filter(None, map(_permalink, [*self._parts, entry])))
-        in_target = [self._links.is_target(tag) for _, _, tag in written]
-        is_one = self._links.has_one_version and any(in_target)
-        if is_one:
-            kept = {url for (_, url, _), is_it in zip(written, in_target, strict=True) if is_it}
+        links = [
+            (part, url, self._links.is_target(tag))
+            for part, url, tag in written
+            if tag.lower() != "x-default"
+        ]
+        kept = {url for _, url, in_target in links if in_target and self._links.has_one_version}
+        if kept:
             self._links.versions += written[0][1] not in kept
-        for (part, url, tag), is_it in zip(written, in_target, strict=True):
-            if tag.lower() != "x-default" and (is_it or not is_one):
+        for part, url, in_target in links:
+            if in_target or not kept:
                 base = self._links.base(root, entry, part)
-                declared = is_declared or is_it
+                declared = is_declared or in_target
                 self._links.add(url, base, "".join(dates[:1]), is_declared=declared)
         return bool(written)
 
