@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import subprocess
@@ -31,22 +32,22 @@ def doubled(number):
 """
 ASK = """
 from langfocus.classifiers.made import doubled
-print(doubled(4), *doubled.dispatcher.stats.cache_hits.values())"""
+print(doubled(4), *doubled.dispatcher.stats.cache_hits.values(), end="")"""
 SERVE = """
-import os, sys
+import json, os, sys
 import numba
 
 for line in sys.stdin:
-    environment = eval(line)
+    environment = json.loads(line)
     if os.fork() == 0:
         os.environ.clear()
         os.environ.update(environment)
         numba.config.reload_config()  # reads the variables
         sys.path.insert(0, environment["PYTHONPATH"])
         exec(os.environ["ASK"])
-        sys.stdout.flush()
+        print(end=" ", flush=True)
         os._exit(0)
-    print(os.wait()[1], flush=True)
+    print("ended", os.wait()[1], flush=True)
 """
 """Runs `ASK` in a fork for each environment: the import of numba takes a second."""
 
@@ -92,11 +93,11 @@ def ask(server: subprocess.Popen[str], root: Path) -> Callable[..., list[str]]:
     def ask(**environment: str) -> list[str]:
         assert server.stdin
         assert server.stdout
-        server.stdin.write(f"{own(PYTHONPATH=str(root.parent), ASK=ASK, **environment)!r}\n")
-        server.stdin.flush()
+        whole = own(PYTHONPATH=str(root.parent), ASK=ASK, **environment)
+        print(json.dumps(whole), file=server.stdin, flush=True)
         answer = server.stdout.readline()
-        assert server.stdout.readline() == "0\n"
-        return answer.split()
+        assert answer.endswith("ended 0\n")
+        return answer.split()[:-2]
 
     return ask
 
