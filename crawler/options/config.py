@@ -686,6 +686,11 @@ class Config(Arguments):
         return max(min(hold_s, _MOST_HOLD_S), self.retry_delay_s * failures)
 
     @property
+    def has_one_version(self) -> bool:
+        """True if a page known in the language is not fetched in others."""
+        return self.versions == ONE_VERSION
+
+    @property
     def pace_s(self) -> float:
         """The seconds between two requests at an address; no more than between those to a host."""
         return min(PACE_S, self.delay_s)

@@ -9,7 +9,7 @@ from langfocus.classifiers.pages.method import PageMethod
 from langfocus.classifiers.pages.methods import FASTTEXT_FILE, NEIGHBOURLY, fasttext_file, method
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.http.download import Download
-from langfocus.crawler.options.config import ONE_VERSION, Config
+from langfocus.crawler.options.config import Config
 from langfocus.crawler.reading.page import ParseDocument, ReadPage, page_reader
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.filters import link_filter
@@ -39,7 +39,7 @@ def reader_of(config: Config, method: PageMethod, ordering: Ordering) -> ReadPag
         embeds_of=_embeds_of if config.embeds else None,
         has_scope=config.scope is not None,
         document_of=_document_of() if config.documents else None,
-        has_one_version=config.versions == ONE_VERSION,
+        has_one_version=config.has_one_version,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from langfocus.classifiers.plugins import Plugin
 from langfocus.crawler.frontier.base import Frontier
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
-from langfocus.crawler.options.config import IDENTITY, ONE_VERSION, Config
+from langfocus.crawler.options.config import IDENTITY, Config
 from langfocus.crawler.outputs.archived import repair
 from langfocus.crawler.outputs.takedown import taken_down
 from langfocus.crawler.outputs.warc import WarcArchive, WarcFile, argument_fields
@@ -132,7 +132,7 @@ def _with_parts(prepared: Preparation, store: _Store, clock: CrawlClock) -> Craw
             files,
             blocking.blocks,
             config.lang,
-            has_one_version=config.versions == ONE_VERSION,
+            has_one_version=config.has_one_version,
         )
     embeds = None
     if config.embeds and isinstance(frontier, SqliteFrontier):

@@ -20,7 +20,7 @@ from langfocus.classifiers.pages.methods.fasttext import WithAdded
 from langfocus.classifiers.tables.language_codes import PROJECT_CODES
 from langfocus.crawler.errors import SettingError
 from langfocus.crawler.frontier.rules import FrontierRules
-from langfocus.crawler.options.config import GOALS, ONE_VERSION, ONLY_EXPECTED, SEED_FOLDER, Config
+from langfocus.crawler.options.config import GOALS, ONLY_EXPECTED, SEED_FOLDER, Config
 from langfocus.crawler.politeness.blocking import Blocking
 from langfocus.crawler.politeness.network import check_port
 from langfocus.crawler.reading.configured import ordering_of, page_method, reader_of
@@ -125,7 +125,7 @@ class Preparation:
             random_state=config.random_state,
             keeps_links=config.keeps_links,
             in_scope=None if config.scope is None else config.scope.takes,
-            versions=Versions(config.lang) if config.versions == ONE_VERSION else None,
+            versions=Versions(config.lang) if config.has_one_version else None,
         )
 
 

@@ -112,15 +112,16 @@ class Rendering:
         if found in (GONE, FAILED) and self._crawl.visitor.has_retries(fetch.lease):
             fetch.page = None
             raise BrowserError(found)
-        if found in (UNEXPECTED, EMPTY):
-            self._others.add(fetch.lease.host)
         if isinstance(found, str):
+            is_other = found in (UNEXPECTED, EMPTY)
             fetch.page = replace(download, received=spent.bytes), _counted(page, found)
-            return response
-        fetch.page = made, answer = found
-        if answer.language not in (None, *self._crawl.config.targets):
+        else:
+            fetch.page = made, answer = found
+            is_other = answer.language not in (None, *self._crawl.config.targets)
+            response = response.replace(cls=HtmlResponse, body=made.body, encoding="utf-8")
+        if is_other:
             self._others.add(fetch.lease.host)
-        return response.replace(cls=HtmlResponse, body=made.body, encoding="utf-8")
+        return response
 
     async def _attempt(
         self, lease: Lease, download: Download, page: Reading, spent: _Spent
