@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from langfocus.crawler.errors import SettingError
@@ -30,6 +31,12 @@ RULES = {
 }
 
 
+@lru_cache(maxsize=2)
+def _population(seed: int, hosts: int, secure: float) -> Population:
+    """Return a population, which never changes; crawls of one process share it."""
+    return Population(load_texts(), seed, hosts, secure)
+
+
 class SampleWeb:
     """A Web generated from a seed: about ten pages per host, each generated on request.
 
@@ -46,7 +53,7 @@ class SampleWeb:
             )
         self.seed = seed
         self._texts = load_texts()
-        self._population = Population(self._texts, seed, hosts, secure)
+        self._population = _population(seed, hosts, secure)
         self._sites = Sites(self._population, self._texts, seed)
 
     @property
