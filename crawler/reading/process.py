@@ -17,7 +17,7 @@ import sys
 import traceback
 import warnings
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 import msgspec
@@ -45,7 +45,7 @@ class Limits(NamedTuple):
 
 
 Task = tuple[Download, int]
-"""A download and its depth."""
+"""A download and its depth; on the socket the body comes apart, so that it is not copied."""
 
 PAGE, LAST_PAGE, ERROR = b"P", b"L", b"E"
 """The first byte of an answer: a page; a page, and the reader has ended; a traceback follows."""
@@ -100,11 +100,12 @@ def serve(crawl: socket.socket, read_page: ReadPage) -> None:
                 return
             if os.fork() == 0:
                 crawl.close()
-                _serve(Connection(sockets[0]), read_page, Limits(*msgspec.json.decode(limits)))
+                reader = socket.socket(fileno=sockets[0])
+                _serve(reader, read_page, Limits(*msgspec.json.decode(limits)))
             os.close(sockets[0])
 
 
-def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:
+def _serve(crawl: socket.socket, read_page: ReadPage, limits: Limits) -> NoReturn:
     """Answer tasks until the crawl ends or this process has grown too large."""
     limit_memory(limits.page_bytes)
     most_bytes = _memory_bytes() + limits.growth_bytes
@@ -112,15 +113,27 @@ def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:
     try:
         is_last = False
         while not is_last:
-            answer = answer_to(tasks.decode(crawl.recv_bytes()), read_page, limits)
+            sizes = _received(crawl, 8)
+            download, depth = tasks.decode(_received(crawl, int.from_bytes(sizes[:4])))
+            body = _received(crawl, int.from_bytes(sizes[4:]))
+            answer = answer_to((replace(download, body=body), depth), read_page, limits)
             is_last = answer[:1] == PAGE and _memory_bytes() > most_bytes
-            crawl.send_bytes(LAST_PAGE + answer[1:] if is_last else answer)
+            mark = LAST_PAGE if is_last else answer[:1]
+            crawl.sendall(len(answer).to_bytes(4) + mark + answer[1:])
     except (EOFError, ConnectionError):
         os._exit(0)  # the crawl has ended
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(1)
+
+
+def _received(crawl: socket.socket, size: int) -> bytes:
+    """Return the next bytes without a copy; raises EOFError if the crawl has ended."""
+    data = crawl.recv(size, socket.MSG_WAITALL)
+    if len(data) < size:
+        raise EOFError
+    return data
 
 
 def answer_to(task: Task, read_page: ReadPage, limits: Limits) -> bytes:

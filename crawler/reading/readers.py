@@ -65,7 +65,7 @@ class _Page:
     itself never reads a page that `is_risky`.
     """
 
-    task: bytes
+    parts: tuple[bytes, ...]  # of its task
     done: "asyncio.Future[Answer | None]"
     failures: int = 0
     is_risky: bool = False
@@ -100,8 +100,15 @@ class _Reader:
     def takes(self, page: _Page) -> bool:
         """Return True if one more page fits into the socket: the crawl never waits to send it."""
         size = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 2
-        waiting = sum(len(one.task) for one in self.pages)
-        return len(self.pages) < _IN_FLIGHT and waiting + len(page.task) <= size
+        waiting = sum(len(part) for one in (*self.pages, page) for part in one.parts)
+        return len(self.pages) < _IN_FLIGHT and waiting <= size
+
+    def take(self, page: _Page) -> None:
+        """Send a page; one that does not fit into the socket may be sent in pieces."""
+        self.pages.append(page)
+        with suppress(ConnectionError):  # the end of the reader is noticed
+            if (sent := self.socket.sendmsg(page.parts)) < sum(map(len, page.parts)):
+                self.socket.sendall(b"".join(page.parts)[sent:])
 
     def answers(self) -> Iterator[bytes]:
         """Yield the complete answers; raises EOFError or OSError at the end of the stream.
@@ -170,12 +177,14 @@ class Readers:
             self.start()
         if not self._readers and not self._unsettled and not (is_large and self._number):
             return CRASHED if is_risky else None
-        task: Task = (replace(download, exchange=None, robots=None), depth)
+        body = download.body
+        task: Task = (replace(download, body=b"", exchange=None, robots=None), depth)
         try:
-            message = msgspec.msgpack.encode(task)
+            head = msgspec.msgpack.encode(task)
         except UnicodeEncodeError:  # half a character in a header
             return CRASHED if is_risky else None
-        page = _Page(message, asyncio.get_running_loop().create_future(), is_risky=is_risky)
+        parts = len(head).to_bytes(4) + len(body).to_bytes(4), head, body
+        page = _Page(parts, asyncio.get_running_loop().create_future(), is_risky=is_risky)
         self._waiting.append(page)
         self._unsettled.append(page)
         self._hand_out()
@@ -275,9 +284,7 @@ class Readers:
                 return
             if not reader.pages:
                 reader.since = time.monotonic()
-            reader.pages.append(self._waiting.popleft())
-            with suppress(ConnectionError):  # the end of the reader is noticed
-                reader.socket.sendall(len(page.task).to_bytes(4) + page.task)
+            reader.take(self._waiting.popleft())
             if self._look is None:
                 self._look = asyncio.get_running_loop().call_later(HELD_S, self._replace_held)
 
