@@ -62,12 +62,8 @@ class SharedOccupancy:
         if not self._at_once or not self._pace_ms:
             return True
         part = self._crawl.at_address(address)
-        key = part.key(f"pace:{address}")
-
-        def take(pipe: Any) -> None:
-            pipe.set(key, "", nx=True, px=self._pace_ms)
-
-        return part.reach(lambda: bool(part.run(take)[0]), away=True) is not False
+        words = "SET", part.key(f"pace:{address}"), "", "NX", "PX", self._pace_ms
+        return part.reach(lambda: part.insist(lambda: part.send(*words)) is not None) is not False
 
     def leave(self, address: str) -> None:
         """Release one request; in an unreachable shard it expires."""

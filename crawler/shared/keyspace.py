@@ -1,7 +1,7 @@
 """Redis keys of a shared crawl, or of a single shard, and their server."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Union
 from zlib import crc32
@@ -207,15 +207,29 @@ class KeySpace:
     # Commands.
 
     def send(self, *words: str | bytes | int) -> Any:
-        """Run one command on this thread's own connection.
+        """Run one command on this thread's own connection."""
+        return self.send_all([words])[0]
+
+    def send_all(self, commands: Sequence[Sequence[str | bytes | int]], **how: bool) -> list[Any]:
+        """Run commands on this thread's own connection, in one round trip.
 
         A pool connection per call, as in `execute_command`, costs a tenth of the links/s and a
         quarter of the pops/s.
         """
         if self._connection is None:
             self._connection = self.server().connection_pool.get_connection()
-        self._connection.send_command(*words)
-        return self._connection.read_response()
+        self._connection.send_packed_command(self._connection.pack_commands(commands))
+        answers = [self._answer(**how) for _ in commands]
+        if error := next((one for one in answers if isinstance(one, Exception)), None):
+            raise error
+        return answers
+
+    def _answer(self, **how: bool) -> Any:
+        """Return the next answer, or its error: the answers behind an error must be read too."""
+        try:
+            return self._connection.read_response(**how)
+        except self.errors.ResponseError as error:
+            return error
 
     def run(self, ask: Callable[[Any], object]) -> list[Any]:
         """Run commands that may run twice without harm; return their answers."""

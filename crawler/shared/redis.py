@@ -398,8 +398,9 @@ class RedisFrontier(SharedFrontier):
 
     def robots(self, name: str) -> KeptRobots | None:
         """Return the stored text for a name, of any age, or None."""
-        key = self.keys.key("robots")
-        return self.keys.read(_kept_robots, lambda pipe: pipe.hget(key, name))
+        words = "HGET", self.keys.key("robots"), name
+        with self.keys.reading():
+            return _kept_robots(self.keys.insist(lambda: self.keys.send(*words)))
 
     def set_robots(
         self, name: str, text: str, now: float, before: KeptRobots | None = ANY_TEXT

@@ -89,11 +89,12 @@ class Script:
         asked = {name: fields for name, fields in names.items() if fields}
 
         def do() -> list[Sequence[bytes | None]]:
-            with self.keys.server().pipeline(transaction=False) as pipe:
-                for name, fields in asked.items():
-                    words = [self.keys.key(name), *map(encoded, fields)]
-                    pipe.execute_command("HMGET", *words, NEVER_DECODE=True)
-                found = dict(zip(asked, pipe.execute(), strict=True))
-                return [found.get(name, ()) for name in names]
+            commands: list[list[str | bytes | int]] = [
+                ["HMGET", self.keys.key(name), *map(encoded, fields)]
+                for name, fields in asked.items()
+            ]
+            answers = self.keys.send_all(commands, disable_decoding=True)
+            found = dict(zip(asked, answers, strict=True))
+            return [found.get(name, ()) for name in names]
 
         return self.keys.insist(do)
