@@ -5,6 +5,7 @@ skipped.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 MAX_HEAD_BYTES: Final = 256 * 1024
@@ -87,6 +88,7 @@ def text_of(value: bytes) -> str:
     return value.decode("utf-8", "replace").strip()
 
 
+@lru_cache(64)
 def media_type(content_type: str | None) -> str | None:
     """Return the media type of a Content-Type in lower case, None for a missing or unknown type.
 

@@ -46,6 +46,9 @@ class BlockList:
         """Return the number of entries."""
         return sum(map(len, self.patterns.values()))
 
+    def __bool__(self) -> bool:
+        return bool(self.patterns)
+
     def blocks(self, url: str) -> bool:
         """Return True if a normalised URL is blocked; costs O(labels of its host + patterns)."""
         return any(

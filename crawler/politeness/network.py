@@ -15,9 +15,9 @@ from langfocus.classifiers.errors import LangfocusError
 from langfocus.crawler.errors import SettingError
 
 _PRIVATE_NAMES = (
-    *("localhost", "local", "internal", "home.arpa"),
-    *("corp", "home", "intranet", "lan", "localdomain", "private"),
-    *("fritz.box", "speedport.ip"),
+    *(".localhost", ".local", ".internal", ".home.arpa"),
+    *(".corp", ".home", ".intranet", ".lan", ".localdomain", ".private"),
+    *(".fritz.box", ".speedport.ip"),
 )
 """Names of local networks.
 
@@ -112,9 +112,7 @@ def is_private_host(host: str) -> bool:
     address = _literal(name)
     if address is not None:
         return is_private_address(address)
-    return "." not in name or any(
-        name == private or name.endswith(f".{private}") for private in _PRIVATE_NAMES
-    )
+    return "." not in name or f".{name}".endswith(_PRIVATE_NAMES)
 
 
 def dns_servers(text: str, label: str) -> tuple[str, ...]:

@@ -9,11 +9,17 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.request import (  # type: ignore[attr-defined]
+    getproxies_environment,
+    proxy_bypass_environment,
+)
 
 from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.downloadermiddlewares import httpproxy
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
@@ -240,6 +246,9 @@ def proxy_remarks(proxies: Mapping[str, str]) -> Iterator[str]:
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     """Set the Scrapy settings derived from a crawl; settings given with `-s` are kept."""
+    if proxies := getproxies_environment():  # Scrapy reads the whole environment for each request
+        bypass = partial(proxy_bypass_environment, proxies=proxies)
+        httpproxy.proxy_bypass = bypass  # type: ignore[attr-defined]
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
     headers.pop("Accept-Language", None)  # Scrapy's own prefers English
     headers["User-Agent"] = crawl.config.bot.user_agent
