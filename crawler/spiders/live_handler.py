@@ -223,13 +223,21 @@ class _BoundedParser(HTTPClientParser):
 
 class _BoundedProtocol(HTTP11ClientProtocol):
     def request(self, request: TxRequest) -> "Deferred[IResponse]":
+        sent: list[bytes] = []
+
+        def write_headers(transport: Any, framing: bytes | None) -> None:
+            sink = _Sink()
+            TxRequest._writeHeaders(request, sink, framing)  # type: ignore[no-untyped-call]
+            sent.append(sink.data.replace(framing or b"", b"", 1))
+            transport.write(sink.data)
+
+        request._writeHeaders = write_headers  # type: ignore[method-assign]
         answer = super().request(request)
         parser: Any = self._parser
         parser.__class__ = _BoundedParser
-        sent = _head_of(request)
 
         def keep_heads(response: Any) -> Any:
-            response.langfocus_heads = Heads(sent, b"\n".join([*parser._lines, b""]))
+            response.langfocus_heads = Heads(sent[0], b"\n".join([*parser._lines, b""]))
             return response
 
         return answer.addCallback(keep_heads)
@@ -240,10 +248,3 @@ class _Sink:
 
     def writeSequence(self, parts: Iterable[bytes]) -> None:
         self.data = b"".join(parts)
-
-
-def _head_of(request: TxRequest) -> bytes:
-    """Return the bytes that Twisted sends before the body of a request."""
-    sink = _Sink()
-    request._writeHeaders(sink, None)  # type: ignore[no-untyped-call]
-    return sink.data
