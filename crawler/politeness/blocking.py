@@ -46,9 +46,6 @@ class BlockList:
         """Return the number of entries."""
         return sum(map(len, self.patterns.values()))
 
-    def __bool__(self) -> bool:
-        return bool(self.patterns)
-
     def blocks(self, url: str) -> bool:
         """Return True if a normalised URL is blocked; costs O(labels of its host + patterns)."""
         return any(
@@ -140,7 +137,7 @@ class Blocking:
     @property
     def is_empty(self) -> bool:
         """True if nothing is blocked now."""
-        return not self.list and not self.taken_down
+        return not self.list.patterns and not self.taken_down.patterns
 
     def blocks(self, url: str) -> bool:
         """Return True if a normalised URL may not be fetched."""

@@ -109,31 +109,25 @@ def _serve(crawl: socket.socket, read_page: ReadPage, limits: Limits) -> NoRetur
     """Answer tasks until the crawl ends or this process has grown too large."""
     limit_memory(limits.page_bytes)
     most_bytes = _memory_bytes() + limits.growth_bytes
-    tasks = msgspec.msgpack.Decoder(Task)
+    tasks, came = msgspec.msgpack.Decoder(Task), crawl.makefile("rb")
     try:
         is_last = False
         while not is_last:
-            sizes = _received(crawl, 8)
-            download, depth = tasks.decode(_received(crawl, int.from_bytes(sizes[:4])))
-            body = _received(crawl, int.from_bytes(sizes[4:]))
-            answer = answer_to((replace(download, body=body), depth), read_page, limits)
+            sizes = came.read(8)
+            if len(sizes) < 8:
+                os._exit(0)  # the crawl has ended
+            download, depth = tasks.decode(came.read(int.from_bytes(sizes[:4])))
+            page = replace(download, body=came.read(int.from_bytes(sizes[4:])))
+            answer = answer_to((page, depth), read_page, limits)
             is_last = answer[:1] == PAGE and _memory_bytes() > most_bytes
             mark = LAST_PAGE if is_last else answer[:1]
             crawl.sendall(len(answer).to_bytes(4) + mark + answer[1:])
-    except (EOFError, ConnectionError):
-        os._exit(0)  # the crawl has ended
+    except ConnectionError:
+        os._exit(0)
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(1)
-
-
-def _received(crawl: socket.socket, size: int) -> bytes:
-    """Return the next bytes without a copy; raises EOFError if the crawl has ended."""
-    data = crawl.recv(size, socket.MSG_WAITALL)
-    if len(data) < size:
-        raise EOFError
-    return data
 
 
 def answer_to(task: Task, read_page: ReadPage, limits: Limits) -> bytes:

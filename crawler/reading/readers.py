@@ -103,13 +103,6 @@ class _Reader:
         waiting = sum(len(part) for one in (*self.pages, page) for part in one.parts)
         return len(self.pages) < _IN_FLIGHT and waiting <= size
 
-    def take(self, page: _Page) -> None:
-        """Send a page; one that does not fit into the socket may be sent in pieces."""
-        self.pages.append(page)
-        with suppress(ConnectionError):  # the end of the reader is noticed
-            if (sent := self.socket.sendmsg(page.parts)) < sum(map(len, page.parts)):
-                self.socket.sendall(b"".join(page.parts)[sent:])
-
     def answers(self) -> Iterator[bytes]:
         """Yield the complete answers; raises EOFError or OSError at the end of the stream.
 
@@ -183,7 +176,8 @@ class Readers:
             head = msgspec.msgpack.encode(task)
         except UnicodeEncodeError:  # half a character in a header
             return CRASHED if is_risky else None
-        parts = len(head).to_bytes(4) + len(body).to_bytes(4), head, body
+        head = len(head).to_bytes(4) + len(body).to_bytes(4) + head
+        parts = (head, body) if len(body) > SMALL_BYTES else (head + body,)
         page = _Page(parts, asyncio.get_running_loop().create_future(), is_risky=is_risky)
         self._waiting.append(page)
         self._unsettled.append(page)
@@ -284,7 +278,10 @@ class Readers:
                 return
             if not reader.pages:
                 reader.since = time.monotonic()
-            reader.take(self._waiting.popleft())
+            reader.pages.append(self._waiting.popleft())
+            with suppress(ConnectionError):  # the end of the reader is noticed
+                for part in page.parts:
+                    reader.socket.sendall(part)
             if self._look is None:
                 self._look = asyncio.get_running_loop().call_later(HELD_S, self._replace_held)
 

@@ -219,17 +219,11 @@ class KeySpace:
         if self._connection is None:
             self._connection = self.server().connection_pool.get_connection()
         self._connection.send_packed_command(self._connection.pack_commands(commands))
-        answers = [self._answer(**how) for _ in commands]
-        if error := next((one for one in answers if isinstance(one, Exception)), None):
-            raise error
-        return answers
-
-    def _answer(self, **how: bool) -> Any:
-        """Return the next answer, or its error: the answers behind an error must be read too."""
         try:
-            return self._connection.read_response(**how)
-        except self.errors.ResponseError as error:
-            return error
+            return [self._connection.read_response(**how) for _ in commands]
+        except self.errors.ResponseError:
+            self._connection.disconnect()  # with the answers behind the error
+            raise
 
     def run(self, ask: Callable[[Any], object]) -> list[Any]:
         """Run commands that may run twice without harm; return their answers."""

@@ -14,6 +14,7 @@ neither has an option for the parser, and Scrapy none for the agent.
 from collections.abc import Iterable
 from functools import partial
 from ipaddress import ip_address
+from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from OpenSSL import SSL
@@ -226,10 +227,12 @@ class _BoundedProtocol(HTTP11ClientProtocol):
         sent: list[bytes] = []
 
         def write_headers(transport: Any, framing: bytes | None) -> None:
-            sink = _Sink()
-            TxRequest._writeHeaders(request, sink, framing)  # type: ignore[no-untyped-call]
-            sent.append(sink.data.replace(framing or b"", b"", 1))
-            transport.write(sink.data)
+            def write(parts: Iterable[bytes]) -> None:
+                head = b"".join(parts)
+                sent.append(head.replace(framing or b"", b"", 1))
+                transport.write(head)
+
+            TxRequest._writeHeaders(request, SimpleNamespace(writeSequence=write), framing)  # type: ignore[no-untyped-call]
 
         request._writeHeaders = write_headers  # type: ignore[method-assign]
         answer = super().request(request)
@@ -241,10 +244,3 @@ class _BoundedProtocol(HTTP11ClientProtocol):
             return response
 
         return answer.addCallback(keep_heads)
-
-
-class _Sink:
-    data = b""
-
-    def writeSequence(self, parts: Iterable[bytes]) -> None:
-        self.data = b"".join(parts)

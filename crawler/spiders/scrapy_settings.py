@@ -13,10 +13,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.request import (  # type: ignore[attr-defined]
-    getproxies_environment,
-    proxy_bypass_environment,
-)
+from urllib import request
 
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.downloadermiddlewares import httpproxy
@@ -246,9 +243,10 @@ def proxy_remarks(proxies: Mapping[str, str]) -> Iterator[str]:
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     """Set the Scrapy settings derived from a crawl; settings given with `-s` are kept."""
-    if proxies := getproxies_environment():  # Scrapy reads the whole environment for each request
-        bypass = partial(proxy_bypass_environment, proxies=proxies)
-        httpproxy.proxy_bypass = bypass  # type: ignore[attr-defined]
+    if found := request.getproxies_environment():  # Scrapy reads all variables for each request
+        vars(httpproxy)["proxy_bypass"] = partial(
+            vars(request)["proxy_bypass_environment"], proxies=found
+        )
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
     headers.pop("Accept-Language", None)  # Scrapy's own prefers English
     headers["User-Agent"] = crawl.config.bot.user_agent

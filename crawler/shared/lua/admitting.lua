@@ -200,23 +200,21 @@ local function admit_links(groups, origin)
     local is_changed, bytes, full, room, bytes_left = false, 0
     for _, link in ipairs(links) do
       local place, fp, tier, directory, row, times, waits = unpack(link)
-      local answer
-      if is_seen(fp) then
-        answer, is_changed = 'seen', update_known(host, fp, tier, row, not origin) or is_changed
+      local answer = is_seen(fp) and 'seen'
+      if not answer and not room then
+        full, room, bytes_left = full_of(host, domain, ''), room_of(host), bytes_left_of(host, domain)
+      end
+      answer = answer or room <= 0 and 'host_full' or full or 'stored'
+      if answer == 'seen' then
+        is_changed = update_known(host, fp, tier, row, not origin) or is_changed
       elseif is_refused and directory ~= IN_SCOPE and is_refused(host, directory) then
         answer = 'rejected'
-      else
-        if not room then
-          full, room, bytes_left = full_of(host, domain, ''), room_of(host), bytes_left_of(host, domain)
-        end
-        answer = room <= 0 and 'host_full' or full or 'stored'
-        if answer == 'stored' and bytes_left < math.huge and bytes + bytes_of(row) > bytes_left then
-          answer = 'domain_full'
-        elseif answer == 'stored' then
-          bytes = bytes_left < math.huge and bytes + bytes_of(row) or 0
-          is_changed, room, stored = true, room - 1, stored + 1
-          enqueue(host, fp, tier, order_of(discovered + place, tier, waits), row)
-        end
+      elseif answer == 'stored' and bytes_left < math.huge and bytes + bytes_of(row) > bytes_left then
+        answer = 'domain_full'
+      elseif answer == 'stored' then
+        bytes = bytes_left < math.huge and bytes + bytes_of(row) or 0
+        is_changed, room, stored = true, room - 1, stored + 1
+        enqueue(host, fp, tier, order_of(discovered + place, tier, waits), row)
       end
       answers[place] = answer
       add(answer, 1)
