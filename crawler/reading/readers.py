@@ -306,7 +306,12 @@ class Readers:
     def _on_answer(self, reader: _Reader) -> None:
         try:
             for answer in reader.answers():
-                reader.pages[0].end(self._understood(answer))
+                rest = memoryview(answer)[1:]
+                is_error = answer[:1] == ERROR
+                found = (
+                    ReadingError(bytes(rest).decode()) if is_error else self._decoder.decode(rest)
+                )
+                reader.pages[0].end(found)
                 reader.pages.popleft()
                 reader.since = time.monotonic()
                 if answer[:1] == LAST_PAGE or reader in self._held:
@@ -316,13 +321,6 @@ class Readers:
             self._lose(reader)
         self._settle()
         self._add_readers()
-
-    def _understood(self, answer: bytes) -> Answer:
-        """Return an answer; raises `msgspec.DecodeError` for bytes that no reader sends."""
-        rest = memoryview(answer)[1:]
-        if answer[:1] == ERROR:
-            return ReadingError(bytes(rest).decode())
-        return self._decoder.decode(rest)
 
     def _lose(self, reader: _Reader) -> None:
         """Requeue the page that a dead reader was reading; fail the page after two tries.

@@ -87,14 +87,9 @@ class Script:
     def fields(self, names: Mapping[str, Sequence[str]]) -> list[Sequence[bytes | None]]:
         """Return fields of the crawl's hashes as bytes, in one call."""
         asked = {name: fields for name, fields in names.items() if fields}
-
-        def do() -> list[Sequence[bytes | None]]:
-            commands: list[list[str | bytes | int]] = [
-                ["HMGET", self.keys.key(name), *map(encoded, fields)]
-                for name, fields in asked.items()
-            ]
-            answers = self.keys.send_all(commands, disable_decoding=True)
-            found = dict(zip(asked, answers, strict=True))
-            return [found.get(name, ()) for name in names]
-
-        return self.keys.insist(do)
+        commands: list[list[str | bytes | int]] = [
+            ["HMGET", self.keys.key(name), *map(encoded, fields)] for name, fields in asked.items()
+        ]
+        answers = self.keys.insist(lambda: self.keys.send_all(commands, disable_decoding=True))
+        found = dict(zip(asked, answers, strict=True))
+        return [found.get(name, ()) for name in names]
