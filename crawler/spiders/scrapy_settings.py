@@ -9,14 +9,11 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib import request
 
 from scrapy.crawler import AsyncCrawlerProcess
-from scrapy.downloadermiddlewares import httpproxy
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
@@ -243,10 +240,6 @@ def proxy_remarks(proxies: Mapping[str, str]) -> Iterator[str]:
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     """Set the Scrapy settings derived from a crawl; settings given with `-s` are kept."""
-    if found := request.getproxies_environment():  # Scrapy reads all variables for each request
-        vars(httpproxy)["proxy_bypass"] = partial(
-            vars(request)["proxy_bypass_environment"], proxies=found
-        )
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
     headers.pop("Accept-Language", None)  # Scrapy's own prefers English
     headers["User-Agent"] = crawl.config.bot.user_agent
