@@ -174,7 +174,7 @@ def train(rows: Iterable[LabelledText]) -> TextModel:
 def _by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts]:
     """Yield the texts of each script with a trainable language."""
     grouped: defaultdict[str, list[tuple[LabelledText, str]]] = defaultdict(list)
-    for row in _in_all_scripts(rows):
+    for row in in_all_scripts(rows):
         script = vote(utf16_units(row.text)).script
         if script is not None:
             tag = VARIETIES.get(row.source, row.language)
@@ -186,7 +186,7 @@ def _by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts]:
             yield _script_texts(script, tags, found)
 
 
-def _in_all_scripts(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
+def in_all_scripts(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
     """Yield the rows, and again in each further alphabet of the row's language."""
     tables: defaultdict[tuple[str, str], list[list[str]]] = defaultdict(list)
     for key, rules in table_rows("transliterations.txt").items():

@@ -51,7 +51,8 @@ MIN_NAME: Final = 5
 NAME_BITS: Final = 14
 """Base-2 logarithm of the size of a name filter."""
 MAX_CLUES: Final = 24
-"""Clues kept per URL."""
+"""Clues kept per URL, and words."""
+MIN_WORD: Final = 3
 MIN_TOKEN: Final = 2
 MAX_TOKEN: Final = 12
 _CODE_LETTERS: Final = 3
@@ -142,6 +143,15 @@ def _add(found: Keys, count: int, kind: int, key: np.uint64) -> int:
 
 
 @inlined
+def _add_word(found: Keys, n_words: int, key: np.uint64, length: int) -> int:
+    """Add the key of a word after the clues, unless short or full."""
+    if length < MIN_WORD or n_words == MAX_CLUES:
+        return n_words
+    found[MAX_CLUES + n_words] = key
+    return n_words + 1
+
+
+@inlined
 def _label(points: Points, at: int, end: int) -> tuple[np.uint64, int]:
     """Return a label's hash up to a hyphen and the number of letters; 0 letters with a digit."""
     key, length = np.uint64(0), 0
@@ -155,21 +165,22 @@ def _label(points: Points, at: int, end: int) -> tuple[np.uint64, int]:
 
 
 @inlined
-def _add_host(points: Points, host: int, stop: int, found: Keys) -> int:
-    """Add the top-level domain and the labels before the last two."""
-    top = label_start(points, host, stop)
+def _add_host(points: Points, host: int, stop: int, found: Keys) -> tuple[int, int]:
+    """Add the top-level domain, the labels before the last two, and words; return both counts."""
+    top, n_words = label_start(points, host, stop), 0
     if top == host:
-        return 0
+        return 0, 0
     key, _ = label_key(points, top, stop, MAX_CHARACTERS, np.uint64(0))
     count = _add(found, 0, TOP, key)
-    start = label_start(points, host, top - 1)
+    start = top
     while start > host:
         end = start - 1
         start = label_start(points, host, end)
         key, length = _label(points, start, end)
-        if MIN_TOKEN <= length <= MAX_TOKEN:
+        if MIN_TOKEN <= length <= MAX_TOKEN and end < top - 1:
             count = _add(found, count, HOST, key)
-    return count
+        n_words = _add_word(found, n_words, key, length)
+    return count, n_words
 
 
 @inlined
@@ -258,8 +269,14 @@ def _add_block(point: int, found: Keys, count: int) -> int:
 
 
 @inlined
-def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tuple[int, int]:
-    """Add the path tokens; return the clue count and the path end."""
+def _add_path(
+    points: Points, at: int, end: int, found: Keys, counts: tuple[int, int]
+) -> tuple[int, int, int]:
+    """Add the path tokens and words; return both counts and the path end.
+
+    A word beside a digit is a piece of an identifier: `fd3fad62`.
+    """
+    (count, n_words), is_cut = counts, False
     key, length, before = np.uint64(0), 0, _SLASH
     open_kind, open_key, is_keyed = -1, np.uint64(0), False
     first, is_pair = at + 1, False
@@ -273,6 +290,8 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
             at += 1
             continue
         sign = _FINAL if is_end else _sign(letter)
+        is_digit = 0x30 <= letter <= 0x39
+        n_words = _add_word(found, n_words, key, 0 if is_cut or is_digit else length)
         is_second = open_kind >= 0 and before & _JOIN and sign & (_FINAL | _DOT)
         if is_second and MIN_TOKEN <= length <= _REGION_LETTERS:
             count = _add(found, count, open_kind, open_key)
@@ -293,29 +312,30 @@ def _add_path(points: Points, at: int, end: int, found: Keys, count: int) -> tup
                     count = _add(found, count, kind, key)
                 is_pair = is_short
         if is_end:
-            return count, at
+            return count, n_words, at
         if sign & (_EQUALS | _JOIN):
             is_named = (length > 0 or before & _BRACKET != 0) and key in _LANGUAGE_KEYS
             is_keyed = is_named or (is_keyed and sign & _EQUALS != 0 and before & _JOIN != 0)
         if not sign & _BRACKET:
             key = np.uint64(0)
-        at, before, length = at + 1, sign, 0
+        at, before, length, is_cut = at + 1, sign, 0, is_digit
 
 
 @inlined
-def clues(points: Points, start: int, names: Filter, found: Keys) -> tuple[int, int]:
+def clues(points: Points, start: int, names: Filter, found: Keys) -> tuple[int, int, int]:
     """Write the clues of a URL, at most MAX_CLUES; within host labels those of the filter.
 
-    Returns the clue count and the start of the next URL.
+    Keys of words follow from MAX_CLUES on. Returns the counts of clues and of words, and the start
+    of the next URL.
     """
     end = min(len(points), start + MAX_CHARACTERS)
     host, stop, path = host_bounds(points, start, end)
-    count = _add_host(points, host, stop, found)
+    count, n_words = _add_host(points, host, stop, found)
     count = _add_names(points, host, stop, names, found, count)
     for at in range(host, stop):
         count = _add_block(points[at], found, count)
-    count, at = _add_path(points, path, end, found, count)
-    return count, at + 1
+    count, n_words, at = _add_path(points, path, end, found, (count, n_words))
+    return count, n_words, at + 1
 
 
 @inlined
@@ -338,11 +358,11 @@ def find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
     `points` come from `batch.encode`. `keys` are sorted; a row is an index into `keys`. Without
     names within host labels.
     """
-    found, names = np.empty(MAX_CLUES, np.uint64), np.zeros(1 << NAME_BITS, np.bool_)
+    found, names = np.empty(2 * MAX_CLUES, np.uint64), np.zeros(1 << NAME_BITS, np.bool_)
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)
     start = 0
     for url in range(n_urls):
-        count, start = clues(points, start, names, found)
+        count, _, start = clues(points, start, names, found)
         known = 0
         for at in range(count):
             row = place_of(keys, found[at])

@@ -40,6 +40,7 @@ from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.model import UrlModel, load_model
 from langfocus.classifiers.urls.posteriors import Prior
 from langfocus.classifiers.urls.scoring import Nats, Weights, rooms, score_row, weigh
+from langfocus.classifiers.urls.words import weigh_words
 from langfocus.classifiers.weights import Floats
 
 N_FACTS: Final = 4
@@ -184,12 +185,12 @@ def _facts(points: Points, n_urls: int, asked: _Asked) -> Facts:
     facts, room = np.zeros((n_urls, N_FACTS)), rooms(asked.weights.table.shape[1])
     scores = np.empty((1, len(asked.weights.scales)), np.float32)
     logits = np.empty((1, len(asked.base)), np.float32)
-    found = np.empty(MAX_CLUES, np.uint64)
+    found, sums = np.empty(2 * MAX_CLUES, np.uint64), np.zeros(len(asked.base), np.float32)
     start = 0
     for row in range(n_urls):
         if asked.named >= 0 or asked.classifier >= 0:
             score_row(points, start, asked.weights, room, scores, 0)
-        count, start = clues(points, start, asked.nats.names, found)
+        count, n_words, start = clues(points, start, asked.nats.names, found)
         for at in range(count):
             _mark(asked.marks, found[at], facts, row)
         if asked.classifier >= 0:
@@ -197,6 +198,8 @@ def _facts(points: Points, n_urls: int, asked: _Asked) -> Facts:
             facts[row, 1] = max(-MOST_DECISION, min(MOST_DECISION, decision))
         if asked.named >= 0:
             weigh(asked.nats, asked.base, scores, (found, count), 0, logits)
+            span = MAX_CLUES, MAX_CLUES + n_words
+            weigh_words(asked.nats.words, found, span, sums, 0, logits)
             facts[row, 0] = _log_odds(logits, asked.named)
         else:
             facts[row, _DOMAIN] = 0.0

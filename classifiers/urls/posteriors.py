@@ -24,6 +24,7 @@ from langfocus.classifiers.urls.clues import key_of
 from langfocus.classifiers.urls.codes import completed, names_in_hosts
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
+from langfocus.classifiers.urls.words import words_of
 from langfocus.classifiers.weights import Floats
 
 WEB_SHARES: Final = {code: int(pages) for code, pages in rows("web-shares.txt").items()}
@@ -130,7 +131,8 @@ class Evidence:
         more = [*within, *further.facts()]
         keys, nats = completed(self.languages, self.keys, self.nats, more)
         names = np.array([key_of(kind, text) for kind, text, *_ in within], np.uint64)
-        return nats_of(self.mixing, self.intercepts, keys, nats, names)
+        words = words_of(self.languages)
+        return nats_of(self.mixing, self.intercepts, keys, nats, names, words)
 
     def base(self, prior: Prior) -> Floats:
         """Return the log-prior plus the evidence of a URL without features, padded with -inf."""

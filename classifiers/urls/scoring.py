@@ -14,6 +14,7 @@ from langfocus.classifiers.compiled import compiled_for_many, inlined
 from langfocus.classifiers.urls.clues import MAX_CLUES, Filter, Keys, clues, filter_of, place_of
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.ngrams import MARK_VALUE, features, make_room
+from langfocus.classifiers.urls.words import Words, weigh_words
 from langfocus.classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 _LANES: Final = 16
@@ -94,16 +95,19 @@ class Nats(NamedTuple):
     """Nats per clue, (n_clues, m)."""
     names: Filter
     """Filter of the clues within host labels."""
+    words: Words
 
 
-def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats, names: Keys) -> Nats:
+def nats_of(
+    mixing: Floats, base: Floats, keys: Keys, of_clues: Floats, names: Keys, words: Words
+) -> Nats:
     """Return padded evidence from unpadded arrays; `mixing` is (n_classifiers, m).
 
     `names` are the keys that are clues within host labels.
     """
     n_first = 1 + int(np.flatnonzero(mixing.any(axis=0)).max(initial=0))
     mixed = _padded(mixing[:, :n_first])
-    return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues), filter_of(names))
+    return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues), filter_of(names), words)
 
 
 def _padded(values: Floats, fill: float = 0.0) -> Floats:
@@ -166,11 +170,12 @@ def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple
     """
     n_urls = len(scores)
     logits, has_clue = np.empty((n_urls, len(base)), np.float32), np.empty(n_urls, np.bool_)
-    found = np.empty(MAX_CLUES, np.uint64)
+    found, sums = np.empty(2 * MAX_CLUES, np.uint64), np.zeros(len(base), np.float32)
     start = 0
     for url in range(n_urls):
-        count, start = clues(points, start, nats.names, found)
+        count, n_words, start = clues(points, start, nats.names, found)
         has_clue[url] = weigh(nats, base, scores, (found, count), url, logits)
+        weigh_words(nats.words, found, (MAX_CLUES, MAX_CLUES + n_words), sums, url, logits)
     return logits, has_clue
 
 

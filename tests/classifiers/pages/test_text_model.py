@@ -104,10 +104,10 @@ def test_texts_are_learned_in_the_other_letters_of_their_language(
 
 def test_a_text_of_a_language_with_two_further_alphabets_is_learned_in_three() -> None:
     kazakh = LabelledText("Біз бүгін қалада боламыз", "kk", "sentence", "made")
-    found = [row.text for row in texttraining._in_all_scripts([kazakh])]
+    found = [row.text for row in texttraining.in_all_scripts([kazakh])]
     assert [vote(utf16_units(text)).script for text in found] == ["Cyrl", "Arab", "Latn"]
     arabic = kazakh._replace(text=found[1])  # is not transliterated
-    assert [*texttraining._in_all_scripts([arabic])] == [arabic]
+    assert [*texttraining.in_all_scripts([arabic])] == [arabic]
 
 
 def test_the_accuracy_of_each_language_is_cross_validated(small: TextModel) -> None:

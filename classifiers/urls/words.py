@@ -1,0 +1,89 @@
+"""Words of languages with few or no labelled URLs, as evidence for a URL's language.
+
+`benchmarks.url_words` counts in texts which words are more frequent in a language than in
+others. Slugs and host names have such words, mostly without accents (`/hiru-urteko-...`).
+"""
+
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from langfocus.classifiers import arrayfile
+from langfocus.classifiers.compiled import inlined
+from langfocus.classifiers.urls.ngrams import WORD_FACTOR, mixed
+from langfocus.classifiers.weights import Floats
+
+SHIPPED: Final = arrayfile.MODELS / "url-words.npz"
+STEPS: Final = 16
+"""Stored steps per nat."""
+_KIND: Final = 15
+"""Another kind than those of clues."""
+_LEAST_NATS: Final = np.float32(3)
+"""Evidence that a URL's words need before more counts: a single word may be a name."""
+_MOST_NATS: Final = np.float32(20)
+_ZERO: Final = np.float32(0)
+_KEY_SHIFT, _BUCKET_SHIFT = np.uint64(33), np.uint64(48)
+
+
+Keys = npt.NDArray[np.uint64]
+
+
+class Words(NamedTuple):
+    """Words in the layout of the compiled code."""
+
+    starts: npt.NDArray[np.int32]
+    """First place for each value of a key's upper 16 bits."""
+    keys: npt.NDArray[np.uint32]
+    """Keys of 31 bits, sorted, one for each word and language; a larger number ends them."""
+    columns: npt.NDArray[np.int16]
+    nats: Floats
+
+
+def word_key(word: str) -> int:
+    """Return the key of a word in lower case."""
+    key = np.uint64(0)
+    with np.errstate(over="ignore"):
+        for letter in word:
+            key = (key ^ np.uint64(ord(letter))) * WORD_FACTOR
+        return int(mixed(_KIND, key) >> _KEY_SHIFT)
+
+
+@cache
+def words_of(named: tuple[str, ...]) -> Words:
+    """Return the words of the named languages; ModelError if the file is damaged."""
+    arrays = arrayfile.read_arrays(SHIPPED, "languages", "keys", "owners", "codes")
+    column = {code: at for at, code in enumerate(named)}
+    columns = np.array([column.get(str(code), -1) for code in arrays["languages"]], np.int16)
+    columns = columns[arrays["owners"]]
+    keys, nats = arrays["keys"], np.divide(arrays["codes"], STEPS, dtype=np.float32)
+    keys, columns, nats = keys[columns >= 0], columns[columns >= 0], nats[columns >= 0]
+    starts = np.searchsorted(keys, np.arange(1 << 16) << 15).astype(np.int32)
+    return Words(starts, np.append(keys, np.uint32(1 << 31)), columns, nats)
+
+
+@inlined
+def weigh_words(
+    words: Words, found: Keys, span: tuple[int, int], sums: Floats, row: int, logits: Floats
+) -> None:
+    """Add the evidence of words to a row of `logits`; each counts once.
+
+    `found` has the keys of words at `span`; `sums` are zeros before and after, one for each logit.
+    """
+    first, end = span
+    is_known = False
+    for place in range(first, end):
+        hashed = mixed(_KIND, found[place])
+        key, at = np.uint32(hashed >> _KEY_SHIFT), words.starts[int(hashed >> _BUCKET_SHIFT)]
+        while words.keys[at] < key:
+            at += 1
+        is_new = words.keys[at] == key
+        for other in range(first, place if is_new else first):
+            is_new = is_new and found[other] != found[place]
+        while is_new and words.keys[at] == key:
+            sums[words.columns[at]] += words.nats[at]
+            at, is_known = at + 1, True
+    for language in range(len(sums) if is_known else 0):
+        logits[row, language] += min(max(sums[language] - _LEAST_NATS, _ZERO), _MOST_NATS)
+        sums[language] = _ZERO
