@@ -24,8 +24,7 @@ from scrapy.utils.misc import walk_modules_iter
 
 from benchmarks.sentences import SENTENCES
 from langfocus.classifiers.tables.suffixes import loaded
-from langfocus.classifiers.urls.facts import UrlFacts
-from langfocus.classifiers.urls.model import UrlModel
+from langfocus.classifiers.urls.facts import facts_of
 from langfocus.crawler.http.download import Download
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.report.page import Report
@@ -58,7 +57,7 @@ def warm_up() -> None:
     loaded()
     prepared = prepare(Config("de", web="sample"))
     prepared.read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), 1)
-    UrlFacts(UrlModel.load(), "de").of(["http://a.de/b"] * 200)
+    facts_of(None, "de")[0](["http://a.de/b"] * 200)
     belief = Belief(Prior.shipped())
     belief.learn((), is_relevant=True)
     belief.scores([()])
@@ -133,7 +132,7 @@ def _exit_code(error: SystemExit) -> int:
 
 def _end(code: int) -> None:
     """End as Python does, but leave the memory of all modules to the system: .2 s less."""
-    threading._shutdown()
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -224,13 +224,19 @@ class UrlModel:
         return places, shares, scores
 
 
+@cache
+def _shipped() -> UrlModel:
+    return UrlModel.load()
+
+
 def load_model(path: Path | None = None) -> UrlModel | PluginModel:
     """Return the URL model of a file or a plug-in's name, None: that which ships.
 
     Raises ModelError as `UrlModel.load`, and PluginError.
     """
-    plugin = None if path is None else URL_MODELS.plugin(str(path))
-    if plugin is None:
+    if path is None:
+        return _shipped()
+    if (plugin := URL_MODELS.plugin(str(path))) is None:
         return UrlModel.load(path)
     return PluginModel(plugin, URL_MODELS.load(plugin.name))
 

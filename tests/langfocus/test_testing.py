@@ -49,9 +49,7 @@ def named(*parts: str) -> Callable[[_PartTests, pytest.FixtureRequest], None]:
 
 
 @pytest.fixture(autouse=True)
-def _forks(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def _forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Make the other process a fork with all imports, which takes a second less; not for filters.
 
     It has another seed of `hash` than this process.
