@@ -71,6 +71,8 @@ def as_tested(words: list[str], shown: str) -> list[str]:
             lines = (ROOT / "seeds" / f"{given['lang']}.txt").read_text("utf-8").splitlines()[1:5]
             few = [*few, "-a", f"seeds={','.join(lines).replace('https://', 'http://')}"]
         return [*words, *few, *QUICK]
+    if words[1] == "simulate":  # test_simulate_commands runs all strategies of the paper
+        return [*words, "-a", "strategies=bfs,soft"]
     return [*words, *SMALL] if words[1:3] == ["evaluate", "sample"] else words
 
 
