@@ -138,6 +138,7 @@ def _exit_code(error: SystemExit) -> int:
 
 def _end(code: int) -> None:
     """End as Python does, but leave the memory of all modules to the system: .2 s less."""
+    # Python's own first step, which has no public name: it ends pools, and waits for other threads.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()

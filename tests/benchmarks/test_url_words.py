@@ -21,9 +21,7 @@ def test_accents_apostrophes_and_other_scripts() -> None:
     assert url_words._words("Google жаңы программаны ачты") == ["жаңы", "программаны", "ачты"]
 
 
-def test_a_word_that_a_learned_language_has_too_is_no_evidence(
-    tmp_path: Path,
-) -> None:
+def test_a_word_that_a_learned_language_has_too_is_no_evidence(tmp_path: Path) -> None:
     model = UrlModel.load()
     texts = {"eu": "etxea mendia telefono", "xh": "indlu amanzi", "zu": "indlu ufudu telefono"}
     rows = [
